@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 // Two projects: nearly everything runs inside workerd; the local chain and what must kill a process run in Node.
 export default defineConfig({
   test: {
+    silent: 'passed-only',
     projects: [
       {
         plugins: [
@@ -22,7 +23,7 @@ export default defineConfig({
           name: 'workerd',
           include: ['test/{pure,durable-objects,http,stories}/**/*.test.ts', 'test/*.test.ts'],
           globalSetup: ['./test/world/global-setup.ts'],
-          setupFiles: ['./test/world/migrate.ts'],
+          setupFiles: ['./test/world/setup.ts'],
           testTimeout: 60_000,
         },
       },

@@ -1,0 +1,7 @@
+import { defineConfig } from 'drizzle-kit';
+
+export default defineConfig({
+  dialect: 'sqlite',
+  schema: ['./worker/db/identity.ts', './worker/db/commerce.ts', './worker/db/messaging.ts'],
+  out: './migrations',
+});

@@ -1,0 +1,138 @@
+import { DurableObject } from 'cloudflare:workers';
+import {
+  type AdmissionAnswer,
+  type AdmissionRequest,
+  type AdmissionRpc,
+  type AdmittedAccount,
+  type AdmittedKey,
+  addOutcome,
+  type CallOutcome,
+  emptyUsage,
+  hitWindow,
+  judgeCaller,
+  type KeyUsage,
+  type RateLimit,
+  rateOf,
+  type Window,
+} from '../worker/admission.ts';
+import type { Env } from '../worker/context.ts';
+import { MINUTE, SECOND } from '../worker/core/time.ts';
+
+const FLUSH_MS = 5 * SECOND;
+
+/**
+ * One per account, and one per public bucket: may this call pass, and how many more? Answers from memory; what must outlive
+ * the object is in its own database, whose tables appear with the first write, so that strangers leave nothing behind.
+ */
+export class Admission extends DurableObject<Env> implements AdmissionRpc {
+  #account: AdmittedAccount | null = null;
+  readonly #keys = new Map<string, AdmittedKey>();
+  readonly #windows = new Map<string, Window>();
+  readonly #usage = new Map<string, KeyUsage>();
+  readonly #unsaved = new Set<string>();
+  #hasTables: boolean;
+
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, env);
+    this.#hasTables = state.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'facts'").toArray().length > 0;
+    if (this.#hasTables) this.#restore();
+  }
+
+  async admit(request: AdmissionRequest): Promise<AdmissionAnswer> {
+    if (!this.#account) return { ok: false, reason: 'unknown' };
+    const { credential, now } = request;
+    const key = credential.kind === 'key' ? this.#keys.get(credential.keyHash) : undefined;
+    const judged = judgeCaller(this.#account, key, request);
+    if (!judged.ok) return judged;
+    // Counted last, and only here: a refused call costs nothing.
+    const bucket = judged.caller.livemode ? 'live' : 'sandbox';
+    const { allowed, window, rate } = hitWindow(this.#windows.get(bucket), rateOf(judged.caller, request.rateMultiplier), MINUTE, now);
+    this.#windows.set(bucket, window);
+    await this.#saveSoon(`window:${bucket}`);
+    return allowed ? { ok: true, caller: judged.caller, rate } : { ok: false, reason: 'rate', rate };
+  }
+
+  /** What the database says. Never un-revokes and never steps back: a slow load cannot undo a fast revoke. */
+  async load(account: AdmittedAccount, keys: AdmittedKey[]): Promise<void> {
+    if (!this.#account || account.version >= this.#account.version) {
+      this.#account = account;
+      this.#save('account', account);
+    }
+    for (const key of keys) await this.putKey(key);
+  }
+
+  async putKey(key: AdmittedKey): Promise<void> {
+    const merged = { ...key, revokedAt: this.#keys.get(key.keyHash)?.revokedAt ?? key.revokedAt };
+    this.#keys.set(key.keyHash, merged);
+    this.#save(`key:${key.keyHash}`, merged);
+  }
+
+  async revokeKey(keyHash: string, revokedAt: number): Promise<void> {
+    const key = this.#keys.get(keyHash);
+    // Not loaded yet: the revocation is kept as a key that can do nothing, and wins over the load to come.
+    await this.putKey({ ...(key ?? { keyId: '', keyHash, permissions: [], livemode: true }), revokedAt: key?.revokedAt ?? revokedAt });
+  }
+
+  async record(outcome: CallOutcome): Promise<void> {
+    this.#usage.set(outcome.keyId, addOutcome(this.#usage.get(outcome.keyId) ?? emptyUsage(), outcome));
+    await this.#saveSoon(`usage:${outcome.keyId}`);
+  }
+
+  async usage(): Promise<Record<string, KeyUsage>> {
+    return Object.fromEntries(this.#usage);
+  }
+
+  /** A public bucket: this object holds nothing but one window. Long ones are stored with every hit, short ones may be forgotten. */
+  async hit({ max, windowMs, now }: { max: number; windowMs: number; now: number }): Promise<{ allowed: boolean; rate: RateLimit }> {
+    const { allowed, window, rate } = hitWindow(this.#windows.get('public'), max, windowMs, now);
+    this.#windows.set('public', window);
+    if (windowMs > MINUTE && allowed) {
+      this.#save('window:public', window);
+      await this.ctx.storage.setAlarm(Date.now() + windowMs);
+    }
+    return { allowed, rate };
+  }
+
+  /** Writes what accumulated in memory; a crash forgives at most these seconds of counting. A spent public bucket ends here. */
+  override async alarm(): Promise<void> {
+    const spent = this.#windows.get('public');
+    if (spent) {
+      this.#windows.clear();
+      await this.ctx.storage.deleteAll();
+      this.#hasTables = false;
+      return;
+    }
+    for (const name of this.#unsaved) {
+      const [kind, id = ''] = name.split(':');
+      this.#save(name, kind === 'usage' ? this.#usage.get(id) : this.#windows.get(id));
+    }
+    this.#unsaved.clear();
+  }
+
+  async #saveSoon(name: string): Promise<void> {
+    if (this.#unsaved.size === 0) await this.ctx.storage.setAlarm(Date.now() + FLUSH_MS);
+    this.#unsaved.add(name);
+  }
+
+  #save(name: string, value: unknown): void {
+    if (!this.#hasTables)
+      this.ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID');
+    this.#hasTables = true;
+    this.ctx.storage.sql.exec(
+      'INSERT INTO facts VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value',
+      name,
+      JSON.stringify(value),
+    );
+  }
+
+  #restore(): void {
+    for (const { name, value } of this.ctx.storage.sql.exec<{ name: string; value: string }>('SELECT name, value FROM facts')) {
+      const fact = JSON.parse(value);
+      const [kind, id = ''] = name.split(':');
+      if (kind === 'account') this.#account = fact;
+      if (kind === 'key') this.#keys.set(id, fact);
+      if (kind === 'window') this.#windows.set(id, fact);
+      if (kind === 'usage') this.#usage.set(id, fact);
+    }
+  }
+}

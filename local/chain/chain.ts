@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import type { EncodedAccount, ReadonlyUint8Array } from '@solana/kit';
+import { lamportsLost, readBalances } from './balances.ts';
+import { BlockhashWindow } from './blockhashes.ts';
+import { CallCounts } from './calls.ts';
+import { ChainClock } from './clock.ts';
+import { type DecodedTransaction, decodeTransaction, replaceBlockhash } from './decode-transaction.ts';
+import { encodeReturnData } from './encode-transaction.ts';
+import { describeTransactionError, RPC_CODE, RpcError } from './errors.ts';
+import { Faults } from './faults.ts';
+import { History } from './history.ts';
+import { type Execution, Machine, refuse, type Simulation } from './machine.ts';
+import { formatMemos } from './memos.ts';
+import { FAUCET_ADDRESS, FAUCET_LAMPORTS, SYSTEM_PROGRAM, USDC_DECIMALS, USDC_MINT } from './network.ts';
+import type { Commitment } from './params.ts';
+import { putMint } from './tokens.ts';
+
+/** How many slots after its own a transaction counts as confirmed and as finalized. */
+export interface CommitmentDepth {
+  confirmedAfterSlots: number;
+  finalizedAfterSlots: number;
+}
+
+/** One local Solana chain: a virtual machine, its clock, its blockhashes and its history. */
+export class Chain {
+  readonly id: string;
+  readonly clock = new ChainClock(Date.now());
+  readonly blockhashes = new BlockhashWindow();
+  readonly history = new History();
+  readonly faults = new Faults();
+  readonly calls = new CallCounts();
+  commitmentDepth: CommitmentDepth;
+  #machine: Machine | null = null;
+
+  constructor(id: string, commitmentDepth: CommitmentDepth) {
+    this.id = id;
+    this.commitmentDepth = commitmentDepth;
+  }
+
+  /** The virtual machine, made when first needed: it takes about 8 MB. */
+  get machine(): Machine {
+    if (this.#machine === null) {
+      this.#machine = new Machine();
+      putMint(this.#machine, USDC_MINT, USDC_DECIMALS);
+      this.#machine.putAccount(FAUCET_ADDRESS, new Uint8Array(), SYSTEM_PROGRAM, FAUCET_LAMPORTS);
+    }
+    return this.#machine;
+  }
+
+  /** The newest slot that has reached a commitment. */
+  slotAt(commitment: Commitment): number {
+    return Math.max(0, this.clock.slot - this.#depthOf(commitment));
+  }
+
+  /** The commitment a transaction of `slot` has reached. */
+  commitmentOf(slot: number): Commitment {
+    if (slot <= this.slotAt('finalized')) return 'finalized';
+    return slot <= this.slotAt('confirmed') ? 'confirmed' : 'processed';
+  }
+
+  /** Takes wire bytes apart; lookups read this chain's tables. */
+  decode(bytes: ReadonlyUint8Array): DecodedTransaction {
+    return decodeTransaction(bytes, (address) => this.machine.findAccount(address));
+  }
+
+  /**
+   * Accepts a transaction as a node's `sendTransaction` does and returns its signature. With preflight, whatever keeps it from
+   * succeeding is an error; without, one that cannot land is dropped silently and one that fails lands as failed.
+   */
+  send(bytes: ReadonlyUint8Array, skipPreflight: boolean): string {
+    const decoded = this.decode(bytes);
+    const signature = decoded.signatures[0]!;
+    if (!skipPreflight) this.#preflight(decoded);
+    const messageHash = hashMessage(decoded);
+    if (this.#findRefusal(decoded, messageHash) !== null) return signature;
+    this.#land(decoded, messageHash, !skipPreflight);
+    return signature;
+  }
+
+  /** Runs a transaction without effect. */
+  simulate(decoded: DecodedTransaction, options: { sigVerify: boolean; replacementBlockhash?: string }): Simulation {
+    const { replacementBlockhash } = options;
+    const subject = replacementBlockhash === undefined ? decoded : replaceBlockhash(decoded, replacementBlockhash);
+    const { slot, unixTimestamp } = this.clock;
+    this.machine.setClock(slot, unixTimestamp);
+    const refusal = this.#findRefusal(subject, hashMessage(subject));
+    const isVerifiedAnyway = refusal !== null && options.sigVerify;
+    if (refusal !== null && !isVerifiedAnyway) return { ...refusal, postAccounts: new Map() };
+    const simulation = this.machine.simulate(subject.transaction, options.sigVerify);
+    if (simulation.err === 'SignatureFailure') {
+      throw new RpcError(RPC_CODE.signatureVerification, 'Transaction signature verification failure');
+    }
+    return refusal === null ? simulation : { ...refusal, postAccounts: new Map() };
+  }
+
+  /** Adds lamports to an account out of nowhere, creating it if there is none; returns its balance. Not a transaction. */
+  addLamports(address: EncodedAccount['address'], amount: bigint): bigint {
+    const account = this.machine.findAccount(address);
+    const balance = (account?.lamports ?? 0n) + amount;
+    this.machine.putAccount(address, account?.data ?? new Uint8Array(), account?.programAddress ?? SYSTEM_PROGRAM, balance);
+    return balance;
+  }
+
+  #preflight(decoded: DecodedTransaction): void {
+    const { err, logs, unitsConsumed, returnData } = this.simulate(decoded, { sigVerify: true });
+    if (err === null) return;
+    throw new RpcError(RPC_CODE.preflightFailure, `Transaction simulation failed: ${describeTransactionError(err)}`, {
+      accounts: null,
+      err,
+      innerInstructions: null,
+      logs,
+      replacementBlockhash: null,
+      returnData: encodeReturnData(returnData),
+      unitsConsumed,
+    });
+  }
+
+  #findRefusal(decoded: DecodedTransaction, messageHash: string): Execution | null {
+    if (!this.blockhashes.isValid(decoded.message.lifetimeToken, this.clock.slot)) return refuse('BlockhashNotFound');
+    return this.history.hasProcessed(messageHash) ? refuse('AlreadyProcessed') : null;
+  }
+
+  #land(decoded: DecodedTransaction, messageHash: string, isVerified: boolean): void {
+    const { slot, unixTimestamp } = this.clock;
+    this.machine.setClock(slot, unixTimestamp);
+    const before = readBalances(this.machine, decoded.keys);
+    const execution = this.machine.execute(decoded.transaction, isVerified);
+    const after = readBalances(this.machine, decoded.keys);
+    const fee = lamportsLost(before, after);
+    // A transaction that failed without paying its fee never made it into a block.
+    if (execution.err !== null && fee === 0n) return;
+    this.history.add({
+      signature: decoded.signatures[0]!,
+      messageHash,
+      slot,
+      blockTime: unixTimestamp,
+      bytes: decoded.bytes,
+      keys: decoded.keys,
+      loaded: decoded.loaded,
+      execution,
+      fee,
+      before,
+      after,
+      memo: formatMemos(decoded.keys, decoded.instructions),
+    });
+  }
+
+  #depthOf(commitment: Commitment): number {
+    if (commitment === 'processed') return 0;
+    return commitment === 'confirmed' ? this.commitmentDepth.confirmedAfterSlots : this.commitmentDepth.finalizedAfterSlots;
+  }
+}
+
+function hashMessage(decoded: DecodedTransaction): string {
+  return createHash('sha256').update(Buffer.from(decoded.transaction.messageBytes)).digest('base64');
+}

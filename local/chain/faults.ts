@@ -1,0 +1,96 @@
+import { invalidParams } from './errors.ts';
+import { type Config, readChoice, readConfig, readCount, readSignature } from './params.ts';
+
+const KINDS = [
+  'drop',
+  'delay',
+  'null_first',
+  'fail_after_broadcast',
+  'vanish',
+  'http_503',
+  'http_429',
+  'http_500',
+  'rpc_error',
+  'wrong_genesis',
+  'hang',
+] as const;
+
+export type FaultKind = (typeof KINDS)[number];
+
+/** A misbehaviour asked for by a test. */
+export interface Fault {
+  kind: FaultKind;
+  /** The method it strikes; null strikes every method the kind applies to. */
+  method: string | null;
+  /** Calls it still strikes; null until cleared. */
+  timesLeft: number | null;
+  /** `delay`, `hang`: how long, in milliseconds. */
+  ms: number;
+  /** `rpc_error`. */
+  code: number;
+  message: string;
+  /** `fail_after_broadcast`: the HTTP status to answer; null destroys the connection. */
+  status: number | null;
+  /** `vanish`. */
+  signature: string | null;
+}
+
+// Kinds that mean something for these methods only; the others strike any.
+const METHODS_OF_KIND: Partial<Record<FaultKind, readonly string[]>> = {
+  null_first: ['getTransaction', 'getSignatureStatuses'],
+  fail_after_broadcast: ['sendTransaction'],
+  wrong_genesis: ['getGenesisHash'],
+};
+
+/** The faults waiting on one chain. The earliest that applies strikes; one per call. */
+export class Faults {
+  #waiting: Fault[] = [];
+
+  get count(): number {
+    return this.#waiting.length;
+  }
+
+  add(fault: Fault): void {
+    this.#waiting.push(fault);
+  }
+
+  clear(): void {
+    this.#waiting = [];
+  }
+
+  /** The fault that strikes this call, used up by one. */
+  take(method: string): Fault | null {
+    const fault = this.#waiting.find((waiting) => strikes(waiting, method));
+    if (fault === undefined) return null;
+    if (fault.timesLeft !== null) {
+      fault.timesLeft -= 1;
+      if (fault.timesLeft === 0) this.#waiting = this.#waiting.filter((waiting) => waiting !== fault);
+    }
+    return fault;
+  }
+}
+
+/** Reads the parameter of `local_fault`. */
+export function readFault(value: unknown): Fault {
+  const config: Config = readConfig(value);
+  if (config.kind === undefined) throw invalidParams(`Invalid params: \`kind\` is one of ${KINDS.join(', ')}`);
+  const kind = readChoice(config.kind, KINDS, 'drop');
+  const times = config.times === undefined ? 1 : readCount(config.times);
+  if (kind === 'vanish' && config.signature === undefined) throw invalidParams('Invalid params: `vanish` needs a `signature`');
+  if (config.method !== undefined && typeof config.method !== 'string') throw invalidParams('Invalid params: `method` is a string');
+  return {
+    kind,
+    method: config.method ?? null,
+    timesLeft: times === 0 ? null : times,
+    ms: config.ms === undefined ? 1_000 : readCount(config.ms, 600_000),
+    code: typeof config.code === 'number' ? config.code : -32005,
+    message: typeof config.message === 'string' ? config.message : 'Node is behind',
+    status: config.status === undefined ? null : readCount(config.status, 599),
+    signature: config.signature === undefined ? null : readSignature(config.signature),
+  };
+}
+
+function strikes(fault: Fault, method: string): boolean {
+  if (fault.method !== null && fault.method !== method) return false;
+  return METHODS_OF_KIND[fault.kind]?.includes(method) ?? true;
+}

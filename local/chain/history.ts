@@ -1,0 +1,110 @@
+import type { Address, ReadonlyUint8Array } from '@solana/kit';
+import type { Balances } from './balances.ts';
+import type { LoadedAddresses } from './decode-transaction.ts';
+import type { Execution } from './machine.ts';
+
+/** A transaction that landed, successful or not. */
+export interface TransactionRecord extends LandedTransaction {
+  /** Place in the chain's order. */
+  sequence: number;
+}
+
+/** What the chain knows of a transaction that just landed. */
+export interface LandedTransaction {
+  signature: string;
+  messageHash: string;
+  slot: number;
+  blockTime: number;
+  bytes: ReadonlyUint8Array;
+  keys: readonly Address[];
+  loaded: LoadedAddresses;
+  execution: Execution;
+  fee: bigint;
+  before: Balances;
+  after: Balances;
+  memo: string | null;
+}
+
+export interface SignatureRange {
+  before?: string;
+  until?: string;
+  limit: number;
+}
+
+/** The transactions of one chain, the oldest forgotten beyond `capacity`. */
+export class History {
+  readonly #capacity: number;
+  readonly #bySignature = new Map<string, TransactionRecord>();
+  readonly #byAddress = new Map<Address, TransactionRecord[]>();
+  readonly #messageHashes = new Set<string>();
+  readonly #vanished = new Set<string>();
+  #count = 0;
+
+  constructor(capacity = 100_000) {
+    this.#capacity = capacity;
+  }
+
+  /** Transactions ever recorded. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** True when this very message already landed, even if it vanished since: its effects stand. */
+  hasProcessed(messageHash: string): boolean {
+    return this.#messageHashes.has(messageHash);
+  }
+
+  /** Appends a transaction; the caller appends in order of time. */
+  add(landed: LandedTransaction): void {
+    const record: TransactionRecord = { ...landed, sequence: this.#count };
+    this.#bySignature.set(record.signature, record);
+    this.#messageHashes.add(record.messageHash);
+    for (const address of new Set(record.keys)) {
+      const records = this.#byAddress.get(address);
+      if (records === undefined) this.#byAddress.set(address, [record]);
+      else records.push(record);
+    }
+    this.#count += 1;
+    if (this.#bySignature.size > this.#capacity) this.#forgetOldest();
+  }
+
+  /** The transaction of a signature, unless it vanished. */
+  find(signature: string): TransactionRecord | null {
+    return this.#vanished.has(signature) ? null : (this.#bySignature.get(signature) ?? null);
+  }
+
+  /** Makes a signature unknown from now on. */
+  vanish(signature: string): void {
+    this.#vanished.add(signature);
+  }
+
+  /**
+   * Transactions that name an address, newest first, older than `before` and newer than `until`.
+   * An unknown `before` yields nothing, an unknown `until` bounds nothing, as on a node.
+   */
+  listByAddress(address: Address, range: SignatureRange, accepts: (record: TransactionRecord) => boolean): TransactionRecord[] {
+    const records = this.#byAddress.get(address) ?? [];
+    const page: TransactionRecord[] = [];
+    const before = range.before === undefined ? Number.POSITIVE_INFINITY : (this.find(range.before)?.sequence ?? -1);
+    const until = range.until === undefined ? -1 : (this.find(range.until)?.sequence ?? -1);
+    for (let index = records.length - 1; index >= 0 && page.length < range.limit; index -= 1) {
+      const record = records[index]!;
+      if (record.sequence <= until) break;
+      if (record.sequence < before && !this.#vanished.has(record.signature) && accepts(record)) page.push(record);
+    }
+    return page;
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#bySignature.values();
+    if (oldest === undefined) return;
+    this.#bySignature.delete(oldest.signature);
+    this.#messageHashes.delete(oldest.messageHash);
+    this.#vanished.delete(oldest.signature);
+    for (const address of new Set(oldest.keys)) {
+      const records = this.#byAddress.get(address);
+      if (records?.[0] === oldest) records.shift();
+      if (records?.length === 0) this.#byAddress.delete(address);
+    }
+  }
+}

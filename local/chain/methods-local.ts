@@ -1,0 +1,100 @@
+import { getAddressEncoder } from '@solana/kit';
+import type { Chain } from './chain.ts';
+import { invalidParams } from './errors.ts';
+import { readFault } from './faults.ts';
+import type { Method } from './methods-cluster.ts';
+import { LOOKUP_TABLE_PROGRAM, SLOT_MS, U64_MAX, USDC_MINT } from './network.ts';
+import { readAddress, readAddresses, readChoice, readConfig, readCount, readU64 } from './params.ts';
+import { findDecimals, findTokenAddress, fundToken, putMint } from './tokens.ts';
+
+const WARP_SECONDS_MAX = 10 * 366 * 86_400;
+const TABLE_ADDRESSES_MAX = 256;
+
+/** Methods no node has: money from nowhere, time by hand, faults. They are neither counted nor struck by faults. */
+export const localMethods: Readonly<Record<string, Method>> = {
+  async local_fundUsdc(chain, [first, amount]) {
+    const owner = readAddress(first);
+    const baseUnits = readU64(amount);
+    const tokenAddress = await findTokenAddress(USDC_MINT, owner);
+    fundToken(chain.machine, USDC_MINT, owner, tokenAddress, baseUnits);
+    return tokenAddress;
+  },
+  async local_fundToken(chain, [first, second, amount, decimals]) {
+    const mint = readAddress(first);
+    const owner = readAddress(second);
+    const baseUnits = readU64(amount);
+    const tokenAddress = await findTokenAddress(mint, owner);
+    if (findDecimals(chain.machine, mint) === null) putMint(chain.machine, mint, decimals === undefined ? 6 : readCount(decimals, 255));
+    fundToken(chain.machine, mint, owner, tokenAddress, baseUnits);
+    return tokenAddress;
+  },
+  local_fundSol(chain, [first, second]) {
+    const owner = readAddress(first);
+    const amount = readU64(second);
+    const held = chain.machine.findAccount(owner)?.lamports ?? 0n;
+    if (held + amount > U64_MAX) throw invalidParams('Invalid param: the balance would exceed 64 bits');
+    return chain.addLamports(owner, amount);
+  },
+  local_setLookupTable(chain, [tableAddress, addresses]) {
+    chain.machine.putAccount(readAddress(tableAddress), layOutTable(readAddresses(addresses, TABLE_ADDRESSES_MAX)), LOOKUP_TABLE_PROGRAM);
+    return true;
+  },
+  local_warp(chain, [seconds]) {
+    if (typeof seconds !== 'number' || !(seconds >= 0) || seconds > WARP_SECONDS_MAX) {
+      throw invalidParams(`Invalid params: expected seconds from 0 to ${WARP_SECONDS_MAX}`);
+    }
+    chain.clock.advance(Math.round(seconds * 1_000));
+    return readTime(chain);
+  },
+  local_mode(chain, [mode]) {
+    if (mode === undefined) throw invalidParams('Invalid params: expected live or manual');
+    chain.clock.setMode(readChoice(mode, ['live', 'manual'], 'live'));
+    return readTime(chain);
+  },
+  local_slots(chain, [count]) {
+    const slots = readCount(count, (WARP_SECONDS_MAX * 1_000) / SLOT_MS);
+    if (chain.clock.mode !== 'manual') throw invalidParams('Invalid params: slots are moved by hand in manual mode only');
+    chain.clock.advance(slots * SLOT_MS);
+    return readTime(chain);
+  },
+  local_time: (chain) => readTime(chain),
+  local_commitment(chain, [first]) {
+    const config = readConfig(first);
+    const { confirmedAfterSlots, finalizedAfterSlots } = chain.commitmentDepth;
+    const confirmed = config.confirmedAfterSlots === undefined ? confirmedAfterSlots : readCount(config.confirmedAfterSlots);
+    const finalized = config.finalizedAfterSlots === undefined ? finalizedAfterSlots : readCount(config.finalizedAfterSlots);
+    if (finalized < confirmed) throw invalidParams('Invalid params: finalized cannot come before confirmed');
+    chain.commitmentDepth = { confirmedAfterSlots: confirmed, finalizedAfterSlots: finalized };
+    return chain.commitmentDepth;
+  },
+  local_fault(chain, [first]) {
+    const fault = readFault(first);
+    if (fault.kind === 'vanish') chain.history.vanish(fault.signature!);
+    else chain.faults.add(fault);
+    return { waiting: chain.faults.count };
+  },
+  local_clearFaults(chain) {
+    chain.faults.clear();
+    return true;
+  },
+  local_calls: (chain) => chain.calls.toObject(),
+  local_resetCalls(chain) {
+    chain.calls.reset();
+    return true;
+  },
+};
+
+function readTime(chain: Chain): { slot: number; unixTimestamp: number } {
+  return { slot: chain.clock.slot, unixTimestamp: chain.clock.unixTimestamp };
+}
+
+/** A lookup table that was never deactivated, has no authority and was filled in slot 0. */
+function layOutTable(addresses: ReturnType<typeof readAddresses>): Uint8Array {
+  const data = Buffer.alloc(56 + 32 * addresses.length);
+  data.writeUInt32LE(1, 0);
+  data.writeBigUInt64LE(U64_MAX, 4);
+  addresses.forEach((address, index) => {
+    data.set(getAddressEncoder().encode(address), 56 + 32 * index);
+  });
+  return Uint8Array.from(data);
+}

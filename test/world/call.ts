@@ -1,0 +1,59 @@
+import { Validator } from '@cfworker/json-schema';
+import { expect } from 'vitest';
+import { openApiDocument } from '../../worker/app.ts';
+
+/** The published document as the test reads it. */
+export interface OpenApi {
+  openapi: string;
+  info: { version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+  'x-error-codes': Record<string, { status: number }>;
+}
+export interface Operation {
+  operationId: string;
+  security?: Record<string, string[]>[];
+  parameters?: { name: string; in: string; required?: boolean }[];
+  requestBody?: { required: boolean; content: Record<string, { schema: object; example?: unknown }> };
+  responses: Record<string, { content?: Record<string, { schema: object; examples?: Record<string, { value: unknown }> }> }>;
+}
+
+export const openApi = openApiDocument() as unknown as OpenApi;
+
+const patterns = Object.entries(openApi.paths).map(([template, operations]) => ({
+  template,
+  operations,
+  pattern: new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+}));
+
+/** The operation a request belongs to: the template with the fewest parameters wins, as in the router. */
+export function findOperation(method: string, path: string): { template: string; operation: Operation } | null {
+  const found = patterns
+    .filter(({ pattern, operations }) => pattern.test(path) && operations[method.toLowerCase()])
+    .sort((a, b) => a.template.split('{').length - b.template.split('{').length)[0];
+  return found ? { template: found.template, operation: found.operations[method.toLowerCase()]! } : null;
+}
+
+const validators = new Map<object, Validator>();
+export function validate(schema: object, value: unknown): string[] {
+  let validator = validators.get(schema);
+  if (!validator) {
+    validator = new Validator({ ...schema, components: openApi.components }, '2020-12');
+    validators.set(schema, validator);
+  }
+  return validator.validate(value).errors.map((error) => `${error.instanceLocation}: ${error.error}`);
+}
+
+/** Every answer of every test is what the published document promises: a documented status, and a body of its schema. */
+export function expectPublishedResponse(method: string, path: string, status: number, body: unknown): void {
+  expect(status, `${method} ${path}: ${JSON.stringify(body)}`).not.toBe(500);
+  const found = findOperation(method, path);
+  if (!found) return;
+  const response = found.operation.responses[status];
+  expect(
+    response,
+    `${method} ${found.template} answered ${status}, which the document does not name: ${JSON.stringify(body)}`,
+  ).toBeDefined();
+  const schema = response?.content?.['application/json']?.schema;
+  if (schema) expect(validate(schema, body), `${method} ${found.template} ${status}: ${JSON.stringify(body)}`).toEqual([]);
+}

@@ -1,0 +1,136 @@
+import {
+  AccountRole,
+  address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  createTransactionMessage,
+  generateKeyPairSigner,
+  getBase64Decoder,
+  getBase64EncodedWireTransaction,
+  getBase64Encoder,
+  getTransactionDecoder,
+  getTransactionEncoder,
+  type Instruction,
+  type KeyPairSigner,
+  partiallySignTransaction,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+} from '@solana/kit';
+import { getAddMemoInstruction } from '@solana-program/memo';
+import { getTransferSolInstruction } from '@solana-program/system';
+import { getCreateAssociatedTokenIdempotentInstruction, getTransferCheckedInstruction } from '@solana-program/token';
+import { MEMO_PROGRAM, NETWORKS } from '../../worker/solana/assets.ts';
+import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+
+export const USDC = NETWORKS.devnet.usdcMint;
+
+/** What a payment on chain needs to know; a connect response is one. */
+export interface Bill {
+  recipient: string;
+  memo: string;
+  price: { base_units: string };
+  references: string[];
+}
+
+export interface PayOptions {
+  /** Deviations from the bill, for everything that must be refused. */
+  units?: bigint;
+  memos?: string[];
+  recipient?: string;
+  mint?: string;
+  decimals?: number;
+  extra?: Instruction[];
+  skipPreflight?: boolean;
+}
+
+/** A chain of its own on the local Solana VM, as a wallet and a test's hand on the clock see it. */
+export class TestChain {
+  readonly url: string;
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  async call<T>(method: string, ...params: unknown[]): Promise<T> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    const answer = (await response.json()) as { result: T; error?: { message: string } };
+    if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
+    return answer.result;
+  }
+
+  /** A wallet with SOL for fees and `usdc` base units. */
+  async wallet(usdc: bigint = 1_000_000_000n): Promise<KeyPairSigner> {
+    const signer = await generateKeyPairSigner();
+    await this.call('local_fundSol', signer.address, '1000000000');
+    if (usdc > 0n) await this.call('local_fundUsdc', signer.address, usdc.toString());
+    return signer;
+  }
+
+  fault(fault: { kind: string; method?: string; times?: number; signature?: string; ms?: number }): Promise<unknown> {
+    return this.call('local_fault', fault);
+  }
+
+  async #send(payer: KeyPairSigner, instructions: Instruction[], skipPreflight = false): Promise<string> {
+    const { value } = await this.call<{ value: { blockhash: string; lastValidBlockHeight: number } }>('getLatestBlockhash');
+    const message = pipe(
+      createTransactionMessage({ version: 0 }),
+      (m) => setTransactionMessageFeePayerSigner(payer, m),
+      (m) =>
+        setTransactionMessageLifetimeUsingBlockhash(
+          { blockhash: value.blockhash as Blockhash, lastValidBlockHeight: BigInt(value.lastValidBlockHeight) },
+          m,
+        ),
+      (m) => appendTransactionMessageInstructions(instructions, m),
+    );
+    const wire = getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(message));
+    return this.call('sendTransaction', wire, { encoding: 'base64', skipPreflight });
+  }
+
+  /** Pays a bill the way a wallet does with a Solana Pay URL; `options` make it wrong on purpose. Answers the signature. */
+  async pay(payer: KeyPairSigner, bill: Bill, options: PayOptions = {}): Promise<string> {
+    const mint = options.mint ?? USDC;
+    const recipient = options.recipient ?? bill.recipient;
+    const destination = address(await associatedTokenAccount(recipient, mint));
+    const transfer = getTransferCheckedInstruction({
+      source: address(await associatedTokenAccount(payer.address, mint)),
+      mint: address(mint),
+      destination,
+      authority: payer,
+      amount: options.units ?? BigInt(bill.price.base_units),
+      decimals: options.decimals ?? 6,
+    });
+    const references = bill.references.map((reference) => ({ address: address(reference), role: AccountRole.READONLY }));
+    return this.#send(
+      payer,
+      [
+        getCreateAssociatedTokenIdempotentInstruction({ payer, ata: destination, owner: address(recipient), mint: address(mint) }),
+        ...(options.memos ?? [bill.memo]).map(memoInstruction),
+        ...(options.extra ?? []),
+        { ...transfer, accounts: [...transfer.accounts, ...references] },
+      ],
+      options.skipPreflight,
+    );
+  }
+
+  /** Something that is not a token payment at all: a little SOL with a memo. */
+  tip(payer: KeyPairSigner, recipient: string, memo: string): Promise<string> {
+    return this.#send(payer, [
+      getTransferSolInstruction({ source: payer, destination: address(recipient), amount: 1_000_000n }),
+      memoInstruction(memo),
+    ]);
+  }
+
+  /** What a wallet does with the transaction of a connect response: signs the exact message. */
+  async sign(payer: KeyPairSigner, transaction: string): Promise<string> {
+    const unsigned = getTransactionDecoder().decode(getBase64Encoder().encode(transaction));
+    const signed = await partiallySignTransaction([payer.keyPair], unsigned);
+    return getBase64Decoder().decode(getTransactionEncoder().encode(signed));
+  }
+}
+
+export const memoInstruction = (memo: string): Instruction => getAddMemoInstruction({ memo }, { programAddress: address(MEMO_PROGRAM) });

@@ -1,0 +1,20 @@
+import type { D1Migration } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import type { Env } from '../../worker/context.ts';
+import { base64url } from '../../worker/core/encoding.ts';
+
+/** The bindings of the real wrangler.toml, plus what the test runner adds. */
+export const testEnv = env as unknown as Env & { TEST_MIGRATIONS: D1Migration[]; TEST_CHAIN_URL: string };
+
+const seed = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
+
+/** Configuration for tests: everything a deployment sets, with rates high enough to stay out of the way. */
+export const testConfig = (chainId: string): Record<string, string> => ({
+  NETWORK: 'devnet',
+  RPC_URL: `${testEnv.TEST_CHAIN_URL}/${chainId}`,
+  BASE_URL: 'https://svc.test',
+  RATE_MULTIPLIER: '100000',
+  PEPPER: 'a pepper for tests, thirty-two bytes or more',
+  JWT_KEYS: seed(1),
+  RECEIPT_KEYS: `${seed(2)},${seed(3)}`,
+});

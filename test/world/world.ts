@@ -1,0 +1,161 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import type { KeyPairSigner } from '@solana/kit';
+import { drizzle } from 'drizzle-orm/d1';
+import type { Env, Job } from '../../worker/context.ts';
+import worker from '../../worker/index.ts';
+import { expectPublishedResponse } from './call.ts';
+import { type Bill, TestChain } from './chain.ts';
+import { testConfig, testEnv } from './env.ts';
+
+export interface Answer<T> {
+  status: number;
+  body: T;
+  headers: Headers;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers whose shape call() has already checked against the document.
+type Body = any;
+
+export interface Merchant {
+  token: string;
+  userId: string;
+  email: string;
+  /** Raw keys with read and execute. */
+  key: string;
+  sandboxKey: string;
+  wallet: KeyPairSigner;
+}
+
+export interface CallOptions {
+  key?: string | null;
+  body?: unknown;
+  raw?: BodyInit;
+  headers?: Record<string, string>;
+  /** Another environment for this call: a wrapped database, a faulty queue. */
+  env?: Env;
+}
+
+/** The queue as a test holds it: what was sent waits until the test delivers it, in any order, as often as it likes. */
+export interface HeldQueue {
+  sent: { job: Job; delaySeconds: number }[];
+}
+
+let worlds = 0;
+
+/** One service, one chain, and people in it. Each world has its own chain; the database is the test file's. */
+export class World {
+  readonly chain: TestChain;
+  readonly env: Env;
+  readonly queue: HeldQueue = { sent: [] };
+  readonly db = drizzle(testEnv.DB);
+  #people = 0;
+  readonly #name: string;
+
+  constructor(config: Record<string, string> = {}) {
+    this.#name = `w${++worlds}-${crypto.randomUUID().slice(0, 8)}`;
+    const settings = testConfig(this.#name);
+    this.chain = new TestChain(settings.RPC_URL!);
+    const send = async (job: Job, options?: { delaySeconds?: number }) => {
+      this.queue.sent.push({ job, delaySeconds: options?.delaySeconds ?? 0 });
+      return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0, oldestMessageTimestamp: undefined } } };
+    };
+    this.env = { ...testEnv, ...settings, ...config, JOBS: { send } as unknown as Queue<Job> };
+  }
+
+  /** A request through the real worker, its answer checked against the published document. */
+  async call<T = Body>(method: string, path: string, options: CallOptions = {}): Promise<Answer<T>> {
+    const headers = new Headers(options.headers);
+    if (options.key)
+      headers.set(
+        options.key.startsWith('svc_') ? 'X-Svc-Key' : 'Authorization',
+        options.key.startsWith('svc_') ? options.key : `Bearer ${options.key}`,
+      );
+    const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
+    const request = new Request(`https://svc.test${path}`, { method, headers, body: body ?? null });
+    const execution = createExecutionContext();
+    const response = await worker.fetch(request, options.env ?? this.env, execution);
+    const text = await response.text();
+    await waitOnExecutionContext(execution);
+    const parsed = text === '' ? null : JSON.parse(text);
+    expectPublishedResponse(method, new URL(request.url).pathname, response.status, parsed);
+    return { status: response.status, body: parsed, headers: response.headers };
+  }
+
+  async merchant(): Promise<Merchant> {
+    const email = `merchant-${this.#name}-${++this.#people}@example.com`;
+    const { body } = await this.call('POST', '/v1/auth/register', {
+      body: { email, password: 'correct horse battery', display_name: 'Ada’s weather' },
+    });
+    const [key, sandboxKey] = await Promise.all(
+      [false, true].map(
+        async (sandbox) =>
+          (await this.call('POST', '/v1/keys', { key: body.token, body: { name: 'server', sandbox_mode: sandbox } })).body.raw_key,
+      ),
+    );
+    return { token: body.token, userId: body.user_id, email, key, sandboxKey, wallet: await this.chain.wallet(0n) };
+  }
+
+  /** An active USDC product paid out to the merchant's wallet. */
+  async product(merchant: Merchant, terms: Record<string, unknown> = {}): Promise<Body> {
+    const product = { name: 'Weather API', price: { asset: 'USDC', amount: '5' }, payout_wallet: merchant.wallet.address, ...terms };
+    return (await this.call('POST', '/v1/products', { key: merchant.key, body: product })).body;
+  }
+
+  async connect(product: { slug: string }, input: Record<string, unknown> = {}): Promise<Body & Bill> {
+    return (await this.call('POST', `/v1/products/p/${product.slug}/connect`, { body: input })).body;
+  }
+
+  confirm(paymentId: string, txSignature: string, options: CallOptions = {}): Promise<Answer<Body>> {
+    return this.call('POST', '/v1/pay/confirm', { body: { payment_id: paymentId, tx_signature: txSignature }, ...options });
+  }
+
+  /** A paid and confirmed purchase, from connect to receipt. */
+  async purchase(
+    product: { slug: string },
+    buyer: KeyPairSigner,
+    input: Record<string, unknown> = {},
+  ): Promise<{ payment: Body; signature: string; confirmed: Body }> {
+    const payment = await this.connect(product, input);
+    const signature = await this.chain.pay(buyer, payment);
+    const { body: confirmed } = await this.confirm(payment.payment_id, signature);
+    return { payment, signature, confirmed };
+  }
+
+  /** Delivers what the queue holds, once; what these jobs send in turn stays held. */
+  async deliver(jobs: Job[] = this.queue.sent.splice(0).map(({ job }) => job), env: Env = this.env): Promise<{ retried: number }> {
+    let retried = 0;
+    const messages = jobs.map((body, index) => ({
+      id: `m${index}`,
+      timestamp: new Date(),
+      attempts: 1,
+      body,
+      ack: () => {},
+      retry: () => retried++,
+    }));
+    const execution = createExecutionContext();
+    await worker.queue({ queue: 'svc-jobs', messages } as unknown as MessageBatch<Job>, env, execution);
+    await waitOnExecutionContext(execution);
+    return { retried };
+  }
+
+  async sweep(env: Env = this.env): Promise<void> {
+    const execution = createExecutionContext();
+    await worker.scheduled({} as ScheduledController, env, execution);
+    await waitOnExecutionContext(execution);
+  }
+
+  /** Rows of a table that belong to a payment. */
+  async count(table: 'events' | 'receipts' | 'tx_claims' | 'payment_candidates', paymentId: string): Promise<number> {
+    const column = table === 'tx_claims' ? 'subject_id' : 'payment_id';
+    const row = await testEnv.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`).bind(paymentId).first<{ n: number }>();
+    return row!.n;
+  }
+
+  async eventTypes(paymentId: string): Promise<string[]> {
+    const { results } = await testEnv.DB.prepare('SELECT type FROM events WHERE payment_id = ? ORDER BY seq')
+      .bind(paymentId)
+      .all<{ type: string }>();
+    return results.map(({ type }) => type);
+  }
+}

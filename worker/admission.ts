@@ -1,0 +1,177 @@
+import { type PlanName, requestsPerMinute } from './plans.ts';
+import type { AccountStatus } from './states.ts';
+
+/**
+ * The pure rules of admitting a call (architecture 6b): is the credential good, may it do this, and how many calls are left.
+ * Everything is checked first and counted last, so a refused call never uses up a limit. No clock, no storage.
+ */
+export type Permission = 'read' | 'execute' | 'admin';
+export const PERMISSIONS = ['read', 'execute', 'admin'] as const;
+
+export interface AdmittedAccount {
+  accountId: string;
+  plan: PlanName;
+  status: AccountStatus;
+  tokenVersion: number;
+  isStaff: boolean;
+  /** Of the D1 row this was read from: an older load never overwrites a newer one. */
+  version: number;
+}
+
+export interface AdmittedKey {
+  keyId: string;
+  keyHash: string;
+  permissions: Permission[];
+  livemode: boolean;
+  revokedAt: number | null;
+}
+
+export type Credential = { kind: 'key'; keyHash: string } | { kind: 'jwt'; accountId: string; tokenVersion: number };
+
+export interface AdmissionRequest {
+  credential: Credential;
+  /** What the route asks for; absent where knowing who calls is enough. */
+  permission: Permission | null;
+  /** The mode asked for in words, if any: a key must not contradict its own. */
+  mode: 'live' | 'sandbox' | null;
+  rateMultiplier: number;
+  now: number;
+}
+
+/** A fixed window that opens with its first hit. */
+export interface Window {
+  openedAt: number;
+  hits: number;
+}
+
+export interface RateLimit {
+  limit: number;
+  remaining: number;
+  /** Unix milliseconds at which the whole limit is free again. */
+  resetAt: number;
+}
+
+export interface Caller {
+  accountId: string;
+  keyId: string | null;
+  livemode: boolean;
+  permissions: Permission[];
+  plan: PlanName;
+  isStaff: boolean;
+}
+
+export type RefusalReason =
+  | 'unknown_key'
+  | 'revoked'
+  | 'stale_token'
+  | 'account_suspended'
+  | 'account_deleted'
+  | 'permission'
+  | 'mode'
+  | 'rate';
+
+export type AdmissionAnswer =
+  | { ok: true; caller: Caller; rate: RateLimit }
+  | { ok: false; reason: RefusalReason; rate?: RateLimit }
+  /** The object woke up empty: the caller loads it once from the database and asks again. */
+  | { ok: false; reason: 'unknown' };
+
+/** What the Worker knows of the object. The class in durable-objects/ implements it. */
+export interface AdmissionRpc {
+  admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
+  load(account: AdmittedAccount, keys: AdmittedKey[]): Promise<void>;
+  putKey(key: AdmittedKey): Promise<void>;
+  revokeKey(keyHash: string, revokedAt: number): Promise<void>;
+  record(outcome: CallOutcome): Promise<void>;
+  usage(): Promise<Record<string, KeyUsage>>;
+  hit(bucket: { max: number; windowMs: number; now: number }): Promise<{ allowed: boolean; rate: RateLimit }>;
+}
+
+export interface CallOutcome {
+  keyId: string;
+  at: number;
+  method: string;
+  endpoint: string;
+  status: number;
+  requestId: string;
+}
+
+export interface KeyUsage {
+  totalCalls: number;
+  successCalls: number;
+  errorCalls: number;
+  creditsBurned: number;
+  latestActivityAt: number | null;
+  latestEndpoint: string | null;
+  recent: Omit<CallOutcome, 'keyId'>[];
+}
+
+export const emptyUsage = (): KeyUsage => ({
+  totalCalls: 0,
+  successCalls: 0,
+  errorCalls: 0,
+  creditsBurned: 0,
+  latestActivityAt: null,
+  latestEndpoint: null,
+  recent: [],
+});
+
+const RECENT_MAX = 20;
+
+export function addOutcome(usage: KeyUsage, { keyId: _, ...outcome }: CallOutcome): KeyUsage {
+  const failed = outcome.status >= 400;
+  return {
+    ...usage,
+    totalCalls: usage.totalCalls + 1,
+    successCalls: usage.successCalls + (failed ? 0 : 1),
+    errorCalls: usage.errorCalls + (failed ? 1 : 0),
+    latestActivityAt: Math.max(usage.latestActivityAt ?? 0, outcome.at),
+    latestEndpoint: `${outcome.method} ${outcome.endpoint}`,
+    recent: [outcome, ...usage.recent].slice(0, RECENT_MAX),
+  };
+}
+
+/** One more hit, if the window has room; a full window is returned as it was. */
+export function hitWindow(
+  window: Window | undefined,
+  limit: number,
+  windowMs: number,
+  now: number,
+): { allowed: boolean; window: Window; rate: RateLimit } {
+  const open = window && now < window.openedAt + windowMs ? window : { openedAt: now, hits: 0 };
+  const allowed = open.hits < limit;
+  const next = allowed ? { ...open, hits: open.hits + 1 } : open;
+  return { allowed, window: next, rate: { limit, remaining: Math.max(0, limit - next.hits), resetAt: next.openedAt + windowMs } };
+}
+
+/** A token acts as read and execute; only a key can carry admin, and only staff can make such a key. */
+const TOKEN_PERMISSIONS: Permission[] = ['read', 'execute'];
+
+/**
+ * Who calls and whether they may, before any counting. Order: credential, account, permission, mode: an outsider learns
+ * nothing about an account's state from a bad key.
+ */
+export function judgeCaller(
+  account: AdmittedAccount,
+  key: AdmittedKey | undefined,
+  request: AdmissionRequest,
+): { ok: true; caller: Caller } | { ok: false; reason: RefusalReason } {
+  const { credential, permission, mode } = request;
+  if (credential.kind === 'key') {
+    if (!key) return { ok: false, reason: 'unknown_key' };
+    if (key.revokedAt !== null || account.status === 'deleted') return { ok: false, reason: 'revoked' };
+  } else if (credential.accountId !== account.accountId) {
+    return { ok: false, reason: 'stale_token' };
+  }
+  if (account.status === 'deleted') return { ok: false, reason: 'account_deleted' };
+  if (account.status === 'suspended') return { ok: false, reason: 'account_suspended' };
+  if (credential.kind === 'jwt' && credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
+  const permissions = key?.permissions ?? TOKEN_PERMISSIONS;
+  if (permission && !permissions.includes(permission)) return { ok: false, reason: 'permission' };
+  const livemode = key ? key.livemode : mode !== 'sandbox';
+  if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode' };
+  const { accountId, plan, isStaff } = account;
+  return { ok: true, caller: { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan, isStaff } };
+}
+
+export const rateOf = (caller: Caller, multiplier: number): number => requestsPerMinute(caller.plan, caller.livemode, multiplier);

@@ -1,0 +1,146 @@
+import { bodyLimit } from 'hono/body-limit';
+import { cors } from 'hono/cors';
+import { createMiddleware } from 'hono/factory';
+import { routePath } from 'hono/route';
+import { newCtx } from './context.ts';
+import { randomBase62 } from './core/encoding.ts';
+import { ApiError, ERRORS } from './core/errors.ts';
+import { admissionIdOf } from './core/ids.ts';
+import { healthRoutes } from './health.ts';
+import { onError } from './http/errors.ts';
+import { holdsSecret } from './http/guards.ts';
+import { type AppEnv, router } from './http/openapi.ts';
+import { accountRoutes } from './identity/account.routes.ts';
+import { authRoutes } from './identity/auth.routes.ts';
+import { authenticate } from './identity/authenticate.ts';
+import { keyRoutes } from './identity/keys.routes.ts';
+import { logRequest } from './log.ts';
+import { membershipRoutes } from './memberships/routes.ts';
+import { checkoutRoutes } from './payments/checkout.routes.ts';
+import { paymentRoutes } from './payments/routes.ts';
+import { productRoutes } from './products/routes.ts';
+import { receiptKeyRoutes, receiptRoutes } from './receipts/routes.ts';
+import { VERSION } from './version.ts';
+
+const BODY_MAX_BYTES = 1024 * 1024;
+
+/** Every request: a context, an id, one log line, and after the answer the usage of the key that called. */
+const accompany = createMiddleware<AppEnv>(async (c, next) => {
+  const given = c.req.header('X-Svc-Request-Id') ?? c.req.header('X-Request-Id') ?? '';
+  const requestId = /^[\w-]{8,64}$/.test(given) ? given : `req_${randomBase62(20)}`;
+  const notes: string[] = [];
+  const ctx = newCtx(c.env, {
+    requestId,
+    origin: new URL(c.req.url).origin,
+    defer: (work) =>
+      c.executionCtx.waitUntil(work.catch((error: unknown) => logRequest({ request_id: requestId, deferred: String(error) }))),
+    note: (reason) => notes.push(reason),
+  });
+  c.set('ctx', ctx);
+  c.set('authenticate', authenticate);
+  await next();
+  const { status } = c.res;
+  c.res.headers.set('X-Svc-Request-Id', requestId);
+  c.res.headers.set('X-Request-Id', requestId);
+  c.res.headers.set('X-Svc-Api-Version', VERSION);
+  c.res.headers.set('X-Content-Type-Options', 'nosniff');
+  const endpoint = routePath(c, -1);
+  const actor = c.var.actor ?? c.var.viewer ?? null;
+  if (actor?.keyId) {
+    const outcome = { keyId: actor.keyId, at: ctx.now, method: c.req.method, endpoint, status, requestId };
+    ctx.defer(c.env.ADMISSION.getByName(`account:${admissionIdOf(actor.accountId)}`).record(outcome));
+  }
+  logRequest({
+    request_id: requestId,
+    method: c.req.method,
+    endpoint,
+    status,
+    ms: Date.now() - ctx.now,
+    ...(actor ? { account_id: actor.accountId, ...(actor.keyId ? { key_id: actor.keyId } : {}) } : {}),
+    ...(c.var.errorCode ? { code: c.var.errorCode } : {}),
+    ...(notes.length > 0 ? { notes } : {}),
+  });
+});
+
+/** Only JSON, at most 1 MB, and never a private key: refused before anything reads the body's meaning. */
+const admitBody = createMiddleware<AppEnv>(async (c, next) => {
+  const hasBody = c.req.raw.body !== null && c.req.header('Content-Length') !== '0';
+  if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)) return next();
+  if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
+    throw new ApiError('unsupported_media_type');
+  if (holdsSecret(await c.req.text())) {
+    const msg = 'This looks like a private key or seed phrase. Never send one to anybody; move its funds to a new wallet.';
+    throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg, type: 'secret_refused' }] });
+  }
+  return next();
+});
+
+/** What browsers and wallets of buyers call, from any origin and without credentials. (contract section 1 "CORS") */
+const PUBLIC_PATHS = [
+  '/v1/products/p/*',
+  '/v1/pay/*',
+  '/v1/payments/*',
+  '/v1/receipt/:receipt_id/public',
+  '/v1/receipt/:receipt_id/verify',
+  '/.well-known/*',
+];
+const openToBrowsers = cors({
+  origin: '*',
+  allowMethods: ['GET', 'POST'],
+  allowHeaders: [
+    'Content-Type',
+    'Authorization',
+    'PAYMENT-SIGNATURE',
+    'Idempotency-Key',
+    'X-Svc-Setup-Secret',
+    'Access-Control-Expose-Headers',
+  ],
+  exposeHeaders: ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'WWW-Authenticate', 'Payment-Receipt', 'Retry-After', 'X-Svc-Request-Id'],
+  maxAge: 86_400,
+});
+
+export const app = router();
+app.use(accompany);
+for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
+app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => Promise.reject(new ApiError('payload_too_large')) }));
+app.use(admitBody);
+
+for (const routes of [authRoutes, accountRoutes, keyRoutes, productRoutes, checkoutRoutes, paymentRoutes, membershipRoutes, receiptRoutes])
+  app.route('/v1', routes);
+for (const routes of [healthRoutes, receiptKeyRoutes]) app.route('/', routes);
+
+app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-Svc-Key' });
+app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
+
+const DESCRIPTION =
+  'Sell access to a resource and be paid on Solana, straight to your wallet. Amounts are decimal strings with their atomic units beside them. ' +
+  'Branch on `code` of an error, never on its text; every code is described under `x-error-codes`.';
+
+/** Built once per isolate: the routes cannot change while it lives. */
+let document: object | null = null;
+export function openApiDocument(): object {
+  document ??= {
+    ...app.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
+    }),
+    'x-error-codes': ERRORS,
+  };
+  return document;
+}
+app.get('/v1/openapi.json', (c) => c.json(openApiDocument()));
+
+app.onError(onError);
+app.notFound((c) => {
+  const methods = methodsOf(c.req.path);
+  if (methods.length === 0) return onError(new ApiError('not_found'), c);
+  c.header('Allow', methods.join(', '));
+  return onError(new ApiError('method_not_allowed'), c);
+});
+
+/** The methods a path does answer; none where it does not exist. */
+function methodsOf(path: string): string[] {
+  const isSame = (pattern: string) => new RegExp(`^${pattern.replaceAll('.', '\\.').replace(/\{[^}]+\}|:[^/]+/g, '[^/]+')}$`).test(path);
+  const routes = app.routes.filter(({ method, path: pattern }) => method !== 'ALL' && isSame(pattern));
+  return [...new Set(routes.map(({ method }) => method))];
+}

@@ -1,0 +1,101 @@
+import { drizzle } from 'drizzle-orm/d1';
+import { z } from 'zod';
+import type { AdmissionRpc, Caller } from './admission.ts';
+import { NETWORKS, type Network, parseWallet } from './solana/assets.ts';
+import { Chain } from './solana/rpc.ts';
+
+/** Work handed to the queue: only ids, the truth is in the database. */
+export type Job = { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number };
+
+/** What wrangler.toml binds. Variables are text; `configOf` checks and converts them. */
+export interface Env extends Record<string, unknown> {
+  DB: D1Database;
+  JOBS: Queue<Job>;
+  ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
+}
+
+const seeds = z.string().regex(/^[\w-]{43}(,[\w-]{43})*$/, '32-byte base64url seeds, separated by commas');
+const wallet = z.string().refine((text) => parseWallet(text).ok, 'a Solana wallet address');
+const count = (fallback: number) => z.coerce.number().int().nonnegative().default(fallback);
+
+const Config = z.object({
+  NETWORK: z.enum(['mainnet', 'devnet']),
+  RPC_URL: z.url(),
+  /** Where buyers and agents reach us; the origin of the request where it is not set. */
+  BASE_URL: z.url().optional(),
+  /** Read-only key that every checkout transaction carries, so that all of them can be found. */
+  SERVICE_REFERENCE: wallet,
+  FEE_BPS: count(0).pipe(z.number().max(5000)),
+  FEE_WALLET: wallet.optional(),
+  SESSION_SECONDS: count(900),
+  LATE_GRACE_SECONDS: count(120),
+  /** `age:hint` pairs: up to that age of a payment in seconds, poll again after so many milliseconds. */
+  POLL_AFTER_MS: z
+    .string()
+    .regex(/^(\d+:\d+,)*\d+:\d+$/)
+    .default('30:2000,120:3000,86400:10000'),
+  /** Multiplies every rate limit; 1 in production. */
+  RATE_MULTIPLIER: z.coerce.number().positive().default(1),
+  PEPPER: z.string().min(32),
+  JWT_KEYS: seeds,
+  RECEIPT_KEYS: seeds,
+});
+export type Config = z.infer<typeof Config> & { network: Network };
+
+const configs = new WeakMap<object, Config>();
+
+/** The checked configuration of an environment. A missing or malformed variable stops the request with its name in the log. */
+export function configOf(env: Env): Config {
+  const known = configs.get(env);
+  if (known) return known;
+  const parsed = Config.parse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
+  const config = { ...parsed, network: NETWORKS[parsed.NETWORK] };
+  configs.set(env, config);
+  return config;
+}
+
+export type Db = ReturnType<typeof drizzle>;
+
+/** Who makes the request, once admitted. `authTime` (ms) tells when a person last signed in; null for a key. */
+export interface Actor extends Caller {
+  via: 'key' | 'jwt';
+  authTime: number | null;
+}
+
+/** Everything a verb may use. `now` is read once per request; nothing below looks at a clock. */
+export interface Ctx {
+  readonly env: Env;
+  readonly config: Config;
+  readonly db: Db;
+  readonly chain: Chain;
+  readonly now: number;
+  readonly requestId: string;
+  readonly baseUrl: string;
+  /** Runs after the answer is out; a failure there is logged, never shown. */
+  defer(work: Promise<unknown>): void;
+  /** Goes into the request's one log line: why, in our words. */
+  note(reason: string): void;
+}
+
+export interface CtxOptions {
+  requestId: string;
+  origin?: string;
+  now?: number;
+  defer(work: Promise<unknown>): void;
+  note?(reason: string): void;
+}
+
+export function newCtx(env: Env, { requestId, origin, now = Date.now(), defer, note = () => {} }: CtxOptions): Ctx {
+  const config = configOf(env);
+  return {
+    env,
+    config,
+    db: drizzle(env.DB),
+    chain: new Chain(config.RPC_URL, config.network.genesisHash),
+    now,
+    requestId,
+    baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',
+    defer,
+    note,
+  };
+}

@@ -1,0 +1,107 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { crc32 as crc32Of } from 'node:zlib';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
+import { base64, base64url, hex, utf8 } from './encoding.ts';
+
+export const sha256 = (bytes: Uint8Array): Uint8Array => sha256Of(bytes);
+/** CRC-32 (IEEE 802.3): recognises typos, protects nothing. */
+export const crc32 = (bytes: Uint8Array): number => crc32Of(bytes);
+export const sha256Hex = (bytes: Uint8Array): string => hex.encode(sha256Of(bytes));
+export const hmacSha256 = (key: Uint8Array, message: Uint8Array): Uint8Array => hmac(sha256Of, key, message);
+
+/** Keyed, so that a stolen table cannot be searched by guessing. `purpose` keeps one pepper's uses apart. */
+export const pepperedHash = (pepper: string, purpose: string, value: string): string =>
+  hex.encode(hmacSha256(utf8(pepper), utf8(`${purpose}\0${value}`)));
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** RFC 8032, strict: non-canonical encodings and small-order keys are refused, everywhere in the service alike. */
+export function verifyEd25519(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
+  try {
+    if (ed25519.Point.fromBytes(publicKey).isSmallOrder()) return false;
+    return ed25519.verify(signature, message, publicKey, { zip215: false });
+  } catch {
+    return false;
+  }
+}
+
+/** True for a point of the curve, that is: something a private key can exist for. PDAs and token accounts are off it. */
+export function isOnCurve(publicKey: Uint8Array): boolean {
+  try {
+    ed25519.Point.fromBytes(publicKey);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** True where 64 bytes are a Solana secret key: the second half is the public key of the first. */
+export function isSecretKey(bytes: Uint8Array): boolean {
+  return bytes.length === 64 && equalBytes(ed25519.getPublicKey(bytes.slice(0, 32)), bytes.slice(32));
+}
+
+export interface SigningKey {
+  keyId: string;
+  publicKey: Uint8Array;
+  sign(message: Uint8Array): Uint8Array;
+  /** RFC 8037 private key, for JOSE. */
+  jwk: { kty: 'OKP'; crv: 'Ed25519'; x: string; d: string; kid: string };
+}
+
+const keyRings = new Map<string, readonly SigningKey[]>();
+
+/**
+ * The Ed25519 keys of a secret: base64url seeds of 32 bytes, separated by commas. The first signs; all verify, so a
+ * rotation puts a new seed in front and keeps the old one. `keyId` is the first 16 hex digits of the public key's hash.
+ */
+export function keyRing(secret: string): readonly SigningKey[] {
+  const known = keyRings.get(secret);
+  if (known) return known;
+  const ring = secret.split(',').map((text): SigningKey => {
+    const seed = base64url.decode(text.trim());
+    const publicKey = ed25519.getPublicKey(seed);
+    const keyId = sha256Hex(publicKey).slice(0, 16);
+    const jwk = { kty: 'OKP', crv: 'Ed25519', x: base64url.encode(publicKey), d: base64url.encode(seed), kid: keyId } as const;
+    return { keyId, publicKey, jwk, sign: (message) => ed25519.sign(message, seed) };
+  });
+  keyRings.set(secret, ring);
+  return ring;
+}
+
+// scrypt, not PBKDF2: the platform refuses PBKDF2 above 100,000 iterations in production, though not locally. (contract section 2)
+const SCRYPT = { N: 2 ** 14, r: 8, p: 5, maxmem: 64 * 1024 * 1024 };
+const HASHES_IN_FLIGHT_MAX = 3;
+let hashesInFlight = 0;
+const hashQueue: (() => void)[] = [];
+
+async function scryptHash(password: string, salt: Uint8Array): Promise<Uint8Array> {
+  // 16 MiB each: a burst of logins must wait for its turn rather than exhaust the isolate.
+  if (hashesInFlight >= HASHES_IN_FLIGHT_MAX) await new Promise<void>((resolve) => hashQueue.push(resolve));
+  hashesInFlight++;
+  try {
+    return await new Promise((resolve, reject) =>
+      scrypt(utf8(password.normalize('NFKC')), salt, 32, SCRYPT, (error, key) => (error ? reject(error) : resolve(new Uint8Array(key)))),
+    );
+  } finally {
+    hashesInFlight--;
+    hashQueue.shift()?.();
+  }
+}
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = new Uint8Array(randomBytes(16));
+  return `$scrypt$ln=14,r=8,p=5$${base64.encode(salt)}$${base64.encode(await scryptHash(password, salt))}`;
+}
+
+// Verified when there is nothing to verify, so that an unknown e-mail costs what a wrong password costs.
+const NOBODY = `$scrypt$ln=14,r=8,p=5$${base64.encode(new Uint8Array(16))}$${base64.encode(new Uint8Array(32))}`;
+
+export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+  const [, , , salt, hash] = (stored ?? NOBODY).split('$');
+  const actual = await scryptHash(password, base64.decode(salt!));
+  return equalBytes(actual, base64.decode(hash!)) && stored !== null;
+}

@@ -1,0 +1,51 @@
+import { hex as hexCodec, base58 as scure58, base64 as scure64, base64url as scure64url } from '@scure/base';
+import canonicalize from 'canonicalize';
+
+export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+export const hex = hexCodec;
+export const base58 = scure58;
+export const base64 = scure64;
+
+/** base64url without padding, as JOSE and MPP write it. */
+export const base64url = {
+  encode: (bytes: Uint8Array): string => scure64url.encode(bytes).replace(/=+$/, ''),
+  decode: (text: string): Uint8Array => scure64url.decode(text.padEnd(Math.ceil(text.length / 4) * 4, '=')),
+};
+
+/** RFC 8785. Amounts are decimal strings everywhere, so no number rule of the RFC is ever exercised beyond integers. */
+export function canonicalJson(value: unknown): string {
+  const text = canonicalize(value);
+  if (text === undefined) throw new Error('value has no canonical JSON');
+  return text;
+}
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Fixed-width base62 of a non-negative integer: the most significant digit first, zero-padded. */
+export function base62(value: bigint, width: number): string {
+  let text = '';
+  for (let rest = value; text.length < width; rest /= 62n) text = BASE62[Number(rest % 62n)] + text;
+  return text;
+}
+
+/** `length` base62 digits without modulo bias: bytes of 248 and above are thrown away. */
+export function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
+      if (byte < 248 && text.length < length) text += BASE62[byte % 62];
+    }
+  }
+  return text;
+}
+
+/** Decoded bytes of a base58 text of exactly `length` bytes, or null. */
+export function base58Bytes(text: string, length: number): Uint8Array | null {
+  if (text.length > length * 2 || text.length < length) return null;
+  try {
+    const bytes = base58.decode(text);
+    return bytes.length === length ? bytes : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,100 @@
+/** The closed list of what can go wrong, with a status each. Codes are durable; messages may become clearer. (contract section 1) */
+interface ErrorEntry {
+  readonly status: 400 | 401 | 402 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503;
+  readonly message: string;
+  /** True where the same request, sent again unchanged, may succeed. */
+  readonly retryable: boolean;
+}
+
+const entry = (status: ErrorEntry['status'], message: string, retryable = false): ErrorEntry => ({ status, message, retryable });
+
+export const ERRORS = {
+  idempotency_key_required: entry(400, 'Send an Idempotency-Key header of 8 to 255 visible ASCII characters.'),
+  idempotency_key_too_long: entry(400, 'The Idempotency-Key is longer than 255 characters.'),
+  idempotency_key_invalid: entry(400, 'The Idempotency-Key may hold visible ASCII characters only.'),
+  invalid_product_type: entry(400, 'This product_type is not supported.'),
+  invalid_authorization: entry(401, 'Send a valid X-Svc-Key or Authorization: Bearer token.'),
+  invalid_credentials: entry(401, 'E-mail or password is wrong.'),
+  account_suspended: entry(403, 'This account is suspended. Contact support.'),
+  account_deleted: entry(403, 'This account was deleted.'),
+  admin_requires_staff: entry(403, 'Only staff may create a key with the admin permission.'),
+  not_found: entry(404, 'There is nothing here that you can see.'),
+  method_not_allowed: entry(405, 'This path exists, but not with this method.'),
+  email_registered: entry(409, 'An account with this e-mail exists. Log in instead.'),
+  payment_transaction_conflict: entry(409, 'This payment is already settled by another transaction.'),
+  payment_failed: entry(409, 'This payment did not complete. Start a new one.'),
+  idempotency_in_progress: entry(409, 'The same request is still being processed. Retry with the same key.', true),
+  idempotency_conflict: entry(409, 'This Idempotency-Key was used with a different request.'),
+  idempotency_race: entry(409, 'A concurrent request with this key is not readable yet. Retry with the same key.', true),
+  setup_not_ready: entry(409, 'Something this needs is not set up yet.'),
+  state_conflict: entry(409, 'The current state does not allow this.'),
+  session_expired: entry(410, 'This checkout session has expired. Start a new one; do not sign this one again.'),
+  payload_too_large: entry(413, 'The body is larger than 1 MB.'),
+  unsupported_media_type: entry(415, 'Send the body as application/json.'),
+  validation_error: entry(422, 'The request is not valid.'),
+  password_too_short: entry(422, 'A password has 8 to 128 characters.'),
+  invalid_permissions: entry(422, 'Permissions are a non-empty list of read, execute and admin.'),
+  invalid_wallet_address: entry(422, 'This is not the address of a Solana wallet.'),
+  payment_mismatch: entry(422, 'This transaction does not pay this session.'),
+  rate_limited: entry(429, 'Too many requests. Wait for Retry-After seconds.', true),
+  plan_limit_reached: entry(429, 'The plan allows no more of these. Remove one or upgrade.'),
+  internal_error: entry(500, 'Something broke on our side. The request id helps us find it.', true),
+  fee_wallet_missing: entry(503, 'A service fee is configured without a fee wallet.'),
+  rpc_unavailable: entry(503, 'The Solana RPC does not answer right now. Nothing was lost; retry.', true),
+  temporarily_unavailable: entry(503, 'The service could not store this right now. Retry.', true),
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+export type ErrorStatus = ErrorEntry['status'];
+
+/** One problem of a 422, in FastAPI's shape: where, what, and a stable type. */
+export interface ValidationProblem {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+}
+
+export interface ApiErrorOptions {
+  detail?: string;
+  /** With validation_error: becomes the list in `detail`. */
+  problems?: ValidationProblem[];
+  meta?: Record<string, unknown>;
+  /** One code, two statuses: invalid_authorization is 401 for a bad credential and 403 for a good one out of scope. */
+  status?: ErrorStatus;
+  retryAfterSeconds?: number;
+  headers?: Record<string, string>;
+}
+
+/** An expected failure on its way to the wire. Thrown only in verbs, in stores' get* and in http. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly options: ApiErrorOptions;
+  constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
+    super(options.detail ?? ERRORS[code].message);
+    this.name = 'ApiError';
+    this.code = code;
+    this.options = options;
+  }
+  get status(): ErrorStatus {
+    return this.options.status ?? ERRORS[this.code].status;
+  }
+}
+
+/** `find() ?? raise('not_found')` reads better than an if. */
+export function raise(code: ErrorCode, options?: ApiErrorOptions): never {
+  throw new ApiError(code, options);
+}
+
+/** A broken promise of our own code: crashes the request, never the caller's fault. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(`assertion failed: ${message}`);
+}
+
+/** The compiler proves that every case of a union was handled. */
+export function unreachable(value: never): never {
+  throw new Error(`unreachable: ${JSON.stringify(value)}`);
+}
+
+export type Result<T, R extends string> = { ok: true; value: T } | { ok: false; reason: R };
+export const ok = <T>(value: T): { ok: true; value: T } => ({ ok: true, value });
+export const err = <R extends string>(reason: R): { ok: false; reason: R } => ({ ok: false, reason });

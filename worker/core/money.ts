@@ -1,0 +1,66 @@
+import { err, ok, type Result } from './errors.ts';
+
+/** The assets we sell in. Amounts of different assets never meet in one sum. (contract section 1) */
+export const DECIMALS = { USDC: 6, SOL: 9 } as const;
+export type Asset = keyof typeof DECIMALS;
+export const ASSETS = Object.keys(DECIMALS) as [Asset, ...Asset[]];
+
+/** An amount in atomic units of one asset: micro-USDC or lamports. */
+export interface Money<A extends Asset = Asset> {
+  readonly asset: A;
+  readonly units: bigint;
+}
+
+/** The wire shape of money: a canonical decimal and the atomic integer, both strings. */
+export interface MoneyResource {
+  asset: Asset;
+  amount: string;
+  base_units: string;
+}
+
+/** The chain counts in u64; nothing above it can be paid. */
+export const UNITS_MAX = 2n ** 64n - 1n;
+
+export const money = <A extends Asset>(asset: A, units: bigint): Money<A> => {
+  if (units < 0n || units > UNITS_MAX) throw new Error(`amount out of range: ${units} ${asset}`);
+  return { asset, units };
+};
+
+export type AmountProblem = 'not_a_decimal' | 'too_many_decimals' | 'out_of_range';
+
+/**
+ * Decimal text to atomic units. Refuses what a careless parser would bend: signs, exponents, leading zeros, a bare point,
+ * and more decimals than the asset has (never rounded).
+ */
+export function parseAmount(asset: Asset, text: string): Result<Money, AmountProblem> {
+  const match = /^(0|[1-9][0-9]{0,19})(?:\.([0-9]{1,30}))?$/.exec(text);
+  if (!match) return err('not_a_decimal');
+  const decimals = DECIMALS[asset];
+  const fraction = match[2] ?? '';
+  if (fraction.length > decimals) return err('too_many_decimals');
+  const units = BigInt(match[1] + fraction.padEnd(decimals, '0'));
+  return units > UNITS_MAX ? err('out_of_range') : ok({ asset, units });
+}
+
+/** Atomic units to the one canonical decimal: no trailing zeros, no bare point. */
+export function formatAmount({ asset, units }: Money): string {
+  const decimals = DECIMALS[asset];
+  const digits = units.toString().padStart(decimals + 1, '0');
+  const fraction = digits.slice(-decimals).replace(/0+$/, '');
+  return digits.slice(0, -decimals) + (fraction && `.${fraction}`);
+}
+
+export const toMoneyResource = (amount: Money): MoneyResource => ({
+  asset: amount.asset,
+  amount: formatAmount(amount),
+  base_units: amount.units.toString(),
+});
+
+/** Basis points of an amount, rounded down: the payer is never charged a fraction that does not exist. */
+export const basisPoints = <A extends Asset>({ asset, units }: Money<A>, bps: number): Money<A> =>
+  money(asset, (units * BigInt(bps)) / 10_000n);
+
+export function subtract<A extends Asset>(from: Money<A>, amount: Money<A>): Money<A> {
+  if (from.asset !== amount.asset) throw new Error('two assets in one sum');
+  return money(from.asset, from.units - amount.units);
+}

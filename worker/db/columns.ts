@@ -1,0 +1,20 @@
+import { sql } from 'drizzle-orm';
+import { check, customType, integer, text } from 'drizzle-orm/sqlite-core';
+
+/** Atomic units as decimal TEXT: SQLite integers lose precision beyond 2^53 on their way to JavaScript, without a word. */
+export const amount = customType<{ data: bigint; driverData: string }>({
+  dataType: () => 'text',
+  toDriver: (value) => value.toString(),
+  fromDriver: (value) => BigInt(value),
+});
+
+/** Milliseconds since the epoch. */
+export const instant = (name: string) => integer(name, { mode: 'number' });
+
+export const flag = (name: string) => integer(name, { mode: 'boolean' });
+
+export const json = <T>(name: string) => text(name, { mode: 'json' }).$type<T>();
+
+/** The states of a machine as a CHECK list: a row can hold no state that states.ts does not know. */
+export const oneOf = (name: string, column: string, states: readonly string[]) =>
+  check(name, sql.raw(`${column} IN (${states.map((state) => `'${state}'`).join(', ')})`));

@@ -1,0 +1,87 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import type { Ctx, Job } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import { newEventId } from '../core/ids.ts';
+import type { NewEvent } from '../events.ts';
+import { events, guard } from './messaging.ts';
+
+export type Write = BatchItem<'sqlite'>;
+
+/** What a verb decided: facts to store together, and work to queue once they are stored. Values, not effects. */
+export interface Change<T> {
+  events: NewEvent[];
+  writes: Write[];
+  jobs?: { job: Job; delaySeconds: number }[];
+  result: T;
+}
+
+/** Nothing to store: the state is already the wanted one, or a refusal that costs nothing. */
+export const unchanged = <T>(result: T): Change<T> => ({ events: [], writes: [], result });
+
+/**
+ * A veto inside a batch: rolls everything back where `condition` holds. After an UPDATE, `changes() = 0` makes a lost
+ * compare-and-set fail its neighbours, which D1 alone would not. (architecture section 7)
+ */
+export const vetoIf = (ctx: Ctx, condition: SQL): Write => ctx.db.insert(guard).select(sql`SELECT NULL WHERE ${condition}`);
+export const vetoUnlessChanged = (ctx: Ctx): Write => vetoIf(ctx, sql`changes() = 0`);
+
+/**
+ * Stores a Change in one batch: events first, because UNIQUE(subject_id, subject_version) is the lock, then the writes.
+ * Throws what the database throws; nothing of the batch is stored then.
+ */
+export async function commit<T>(ctx: Ctx, change: Change<T>): Promise<T> {
+  const batch = [...change.events.map((event) => insertEvent(ctx, event)), ...change.writes];
+  const [first, ...rest] = batch;
+  if (first) await ctx.db.batch([first, ...rest]);
+  for (const { job, delaySeconds } of change.jobs ?? []) ctx.defer(ctx.env.JOBS.send(job, { delaySeconds }));
+  return change.result;
+}
+
+const TRIES_MAX = 3;
+
+/**
+ * Load, plan, commit, up to three times. `plan` reads afresh every time, so after a failed batch it sees whether a rival's
+ * change, or our own with its answer lost, is already there; then it answers `unchanged`.
+ */
+export async function transact<T>(ctx: Ctx, plan: () => Promise<Change<T>>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const change = await plan();
+    if (change.events.length + change.writes.length === 0) return commit(ctx, change);
+    try {
+      return await commit(ctx, change);
+    } catch (error) {
+      ctx.note(`batch failed: ${error instanceof Error ? error.message.slice(0, 120) : 'unknown'}`);
+      if (attempt < TRIES_MAX) continue;
+      if (isConstraint(error))
+        throw new ApiError('state_conflict', { detail: 'Too many changes at once. Retry.', meta: { reason: 'contended' } });
+      throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+    }
+  }
+}
+
+/** True where the database refused the batch for what is in it (lock, quota, uniqueness), not because it was out of reach. */
+export function isConstraint(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (/constraint failed/i.test(cause.message)) return true;
+  }
+  return false;
+}
+
+function insertEvent(ctx: Ctx, event: NewEvent): Write {
+  return ctx.db.insert(events).values({
+    id: newEventId(ctx.now),
+    merchantId: event.merchantId,
+    livemode: event.livemode,
+    subjectType: event.subject.type,
+    subjectId: event.subject.id,
+    subjectVersion: event.subject.version,
+    type: event.type,
+    data: event.previous ? { object: event.object, previous: event.previous } : { object: event.object },
+    productId: event.productId ?? null,
+    paymentId: event.paymentId ?? null,
+    membershipId: event.membershipId ?? null,
+    requestId: ctx.requestId,
+    createdAt: ctx.now,
+  });
+}

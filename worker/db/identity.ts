@@ -1,0 +1,62 @@
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { Permission } from '../admission.ts';
+import type { AccountId, KeyId } from '../core/ids.ts';
+import type { PlanName } from '../plans.ts';
+import { ACCOUNT, type AccountStatus } from '../states.ts';
+import { flag, instant, json, oneOf } from './columns.ts';
+
+export type MerchantSettings = Partial<
+  Record<
+    | 'checkout_brand_name'
+    | 'checkout_logo_url'
+    | 'checkout_hero_image_url'
+    | 'checkout_success_button_label'
+    | 'checkout_accent_hex'
+    | 'default_redirect_url'
+    | 'default_support_url',
+    string
+  >
+>;
+
+export const accounts = sqliteTable(
+  'accounts',
+  {
+    id: text('id').$type<AccountId>().primaryKey(),
+    /** Names the admission object; derived from the id, unique so that no two accounts ever share one. */
+    admissionId: text('admission_id').notNull().unique(),
+    email: text('email'),
+    /** Keyed hash of the normalised e-mail: the lock against registering twice, kept when the e-mail itself is erased. */
+    emailKey: text('email_key').unique(),
+    walletAddress: text('wallet_address'),
+    passwordHash: text('password_hash'),
+    displayName: text('display_name').notNull(),
+    plan: text('plan').$type<PlanName>().notNull(),
+    status: text('status').$type<AccountStatus>().notNull(),
+    isStaff: flag('is_staff').notNull(),
+    /** Tokens carry it; a token of an older version is refused on its next request. */
+    tokenVersion: integer('token_version').notNull(),
+    emailVerified: flag('email_verified').notNull(),
+    timezone: text('timezone').notNull(),
+    notificationPrefs: json<Record<string, boolean>>('notification_prefs').notNull(),
+    merchantSettings: json<MerchantSettings>('merchant_settings').notNull(),
+    createdAt: instant('created_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  () => [oneOf('accounts_status', 'status', ACCOUNT.states)],
+);
+
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    id: text('id').$type<KeyId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    name: text('name').notNull(),
+    keyHash: text('key_hash').notNull().unique(),
+    keyPrefix: text('key_prefix').notNull(),
+    permissions: json<Permission[]>('permissions').notNull(),
+    livemode: flag('livemode').notNull(),
+    createdAt: instant('created_at').notNull(),
+    revokedAt: instant('revoked_at'),
+  },
+  (table) => [index('api_keys_by_merchant').on(table.merchantId, table.createdAt)],
+);

@@ -1,0 +1,27 @@
+/** What can happen, by name. An event row is lock, audit, timeline and outbox at once. (architecture section 7, contract section 5) */
+export const EVENT_TYPES = [
+  'payment.created',
+  'payment.submitted',
+  'payment.confirmed',
+  'payment.failed',
+  'receipt.created',
+  'membership.activated',
+  'membership.renewed',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+export type SubjectType = 'payment' | 'receipt' | 'membership';
+
+/** An event before it is stored. `object` has the shape of the GET; `previous` holds what changed, as it was. */
+export interface NewEvent {
+  merchantId: string;
+  livemode: boolean;
+  type: EventType;
+  subject: { type: SubjectType; id: string; version: number };
+  object: object;
+  previous?: object;
+  /** What the event belongs to: timelines and product filters are searched by these. */
+  productId?: string;
+  paymentId?: string;
+  membershipId?: string;
+}

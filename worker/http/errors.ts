@@ -1,0 +1,37 @@
+import type { Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { ApiError, ERRORS } from '../core/errors.ts';
+import { type AppEnv, docsUrl } from './openapi.ts';
+
+/** Whatever was thrown, as the one error shape. A bug keeps its story for the log and tells the caller only the request id. */
+export function onError(error: Error, c: Context<AppEnv>): Response {
+  const failure = toApiError(error, c);
+  const { ctx } = c.var;
+  const { options, code } = failure;
+  c.set('errorCode', code);
+  for (const [name, value] of Object.entries(options.headers ?? {})) c.header(name, value);
+  if (options.retryAfterSeconds !== undefined) c.header('Retry-After', String(Math.max(1, Math.ceil(options.retryAfterSeconds))));
+  return c.json(
+    {
+      detail: options.problems ?? failure.message,
+      code,
+      request_id: ctx.requestId,
+      docs_url: docsUrl(ctx.baseUrl, code),
+      retryable: ERRORS[code].retryable,
+      meta: options.meta ?? {},
+    },
+    failure.status,
+  );
+}
+
+function toApiError(error: Error, c: Context<AppEnv>): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof HTTPException && error.status === 400) {
+    return new ApiError('validation_error', { problems: [{ loc: ['body'], msg: 'The body is not valid JSON', type: 'json_invalid' }] });
+  }
+  const story = `${error.name}: ${error.message}${error.cause instanceof Error ? ` <- ${error.cause.message}` : ''}`;
+  c.var.ctx.note(story.slice(0, 400));
+  // The database being out of reach is weather, not a bug: the caller may simply come back.
+  if (/D1_ERROR|Failed query/.test(story)) return new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  return new ApiError('internal_error');
+}

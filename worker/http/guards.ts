@@ -1,0 +1,82 @@
+import { validateMnemonic } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import type { MiddlewareHandler } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import type { Permission } from '../admission.ts';
+import { isSecretKey } from '../core/crypto.ts';
+import { base58Bytes } from '../core/encoding.ts';
+import { ApiError } from '../core/errors.ts';
+import { type AppEnv, bodyErrors, errors } from './openapi.ts';
+
+/** What any route for merchants may refuse because of who calls. */
+const callerErrors = [
+  'invalid_authorization',
+  { code: 'invalid_authorization', status: 403 },
+  'account_suspended',
+  'account_deleted',
+  'rate_limited',
+] as const;
+
+const requireActor = (permission: Permission) =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    c.set('actor', await c.var.authenticate(c, permission));
+    await next();
+  });
+
+/** A route for a merchant's key or token: security scheme, admission and their error responses, together. */
+export const merchantRoute = (permission: Permission) => ({
+  security: [{ apiKey: [] }, { bearer: [] }] as Record<string, string[]>[],
+  middleware: requireActor(permission),
+});
+
+const requirePerson = createMiddleware<AppEnv>(async (c, next) => {
+  const actor = await c.var.authenticate(c, null);
+  if (actor.via === 'key') {
+    throw new ApiError('invalid_authorization', {
+      status: 403,
+      detail: 'A key cannot do this. Use a signed-in session.',
+      meta: { reason: 'token_required' },
+    });
+  }
+  c.set('actor', actor);
+  await next();
+});
+
+/** A route only a signed-in person may use: a leaked key must not be able to make or keep keys. */
+export const personRoute = { security: [{ bearer: [] }] as Record<string, string[]>[], middleware: requirePerson };
+
+/** A public route whose answer is fuller for the owner: a credential is optional, but a bad one is still refused. */
+export const viewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
+  security: [{}, { apiKey: [] }, { bearer: [] }] as Record<string, string[]>[],
+  middleware: [bucket, readViewer],
+});
+
+const readViewer = createMiddleware<AppEnv>(async (c, next) => {
+  const hasCredential = c.req.header('X-Svc-Key') !== undefined || c.req.header('Authorization') !== undefined;
+  c.set('viewer', hasCredential ? await c.var.authenticate(c, 'read') : null);
+  await next();
+});
+
+type Codes = Parameters<typeof errors>;
+export const merchantErrors = (...codes: Codes) => errors(...callerErrors, 'validation_error', ...codes);
+export const merchantBodyErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...codes);
+export const publicBodyErrors = (...codes: Codes) => errors(...bodyErrors, ...codes);
+
+/**
+ * Private keys and seed phrases must never be sent to us (spec). A body that holds one is refused before anything reads,
+ * stores or logs it. Judged exactly: a secret key by its own public half, a phrase by its checksum.
+ */
+export function holdsSecret(body: string): boolean {
+  for (const [, text] of body.matchAll(/"([1-9A-HJ-NP-Za-km-z]{86,88})"/g)) {
+    const bytes = base58Bytes(text!, 64);
+    if (bytes && isSecretKey(bytes)) return true;
+  }
+  for (const [list] of body.matchAll(/\[\s*\d{1,3}(?:\s*,\s*\d{1,3}){63}\s*\]/g)) {
+    const numbers = JSON.parse(list) as number[];
+    if (numbers.every((byte) => byte < 256) && isSecretKey(Uint8Array.from(numbers))) return true;
+  }
+  for (const [, phrase] of body.matchAll(/"\s*((?:[A-Za-z]{3,8}\s+){11,23}[A-Za-z]{3,8})\s*"/g)) {
+    if (validateMnemonic(phrase!.toLowerCase().split(/\s+/).join(' '), wordlist)) return true;
+  }
+  return false;
+}

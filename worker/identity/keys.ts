@@ -1,0 +1,87 @@
+import type { Permission } from '../admission.ts';
+import { PERMISSIONS } from '../admission.ts';
+import type { Actor, Ctx } from '../context.ts';
+import { crc32, pepperedHash } from '../core/crypto.ts';
+import { base62, randomBase62, utf8 } from '../core/encoding.ts';
+import { ApiError, raise } from '../core/errors.ts';
+import { type AccountId, admissionIdOf, type KeyId, newId } from '../core/ids.ts';
+import { commit, isConstraint } from '../db/commit.ts';
+import { PLANS } from '../plans.ts';
+import { type ApiKey, countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from './store.ts';
+
+/**
+ * API keys: prefix, 21 random digits, 11 that name the account's admission object, 6 of checksum. The checksum turns typos
+ * away without a lookup; the 11 digits make the lookup itself unnecessary. (contract section 2)
+ */
+const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
+const checksum = (text: string): string => base62(BigInt(crc32(utf8(text))), 6);
+
+function newRawKey(accountId: AccountId, livemode: boolean): string {
+  const body = `svc_${livemode ? 'live' : 'test'}_${randomBase62(21)}${admissionIdOf(accountId)}`;
+  return body + checksum(body);
+}
+
+/** The admission id and the stored hash of a raw key, or null where it cannot be one of ours. */
+export function parseRawKey(ctx: Ctx, rawKey: string): { admissionId: string; keyHash: string } | null {
+  const match = SHAPE.exec(rawKey);
+  if (!match || checksum(rawKey.slice(0, -6)) !== match[3]) return null;
+  return { admissionId: match[2]!, keyHash: hashOf(ctx, rawKey) };
+}
+
+const hashOf = (ctx: Ctx, rawKey: string): string => pepperedHash(ctx.config.PEPPER, 'api-key', rawKey);
+
+export interface CreateKey {
+  name: string;
+  permissions: string[];
+  sandboxMode: boolean;
+}
+
+/** A new key. `rawKey` exists only in this answer. */
+export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey): Promise<{ key: ApiKey; rawKey: string }> {
+  const permissions = [...new Set(input.permissions)];
+  if (
+    permissions.length === 0 ||
+    !permissions.every((permission): permission is Permission => PERMISSIONS.includes(permission as Permission))
+  ) {
+    throw new ApiError('invalid_permissions');
+  }
+  if (permissions.includes('admin') && !actor.isStaff) throw new ApiError('admin_requires_staff');
+
+  const merchantId = actor.accountId as AccountId;
+  const rawKey = newRawKey(merchantId, !input.sandboxMode);
+  const key: ApiKey = {
+    id: newId<KeyId>(ctx.now),
+    merchantId,
+    name: input.name,
+    keyHash: hashOf(ctx, rawKey),
+    keyPrefix: rawKey.slice(0, 'svc_live_'.length + 4),
+    permissions,
+    livemode: !input.sandboxMode,
+    createdAt: ctx.now,
+    revokedAt: null,
+  };
+  // The object first: between the two only we know the raw key, so an object that knows too much harms nobody.
+  const admission = ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`);
+  await admission.putKey(toAdmittedKey(key));
+  const limit = PLANS[actor.plan].activeKeysMax;
+  try {
+    await commit(ctx, { events: [], writes: insertKey(ctx, key, limit), result: null });
+  } catch (error) {
+    // The batch may have landed with its answer lost; the row decides.
+    if (await findKey(ctx.db, merchantId, key.id)) return { key, rawKey };
+    await admission.revokeKey(key.keyHash, ctx.now);
+    if (!isConstraint(error)) throw error;
+    const used = await countActiveKeys(ctx.db, merchantId);
+    throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
+  }
+  return { key, rawKey };
+}
+
+/** Immediate and permanent; a second time it is simply already so. */
+export async function revokeKey(ctx: Ctx, actor: Actor, keyId: KeyId): Promise<void> {
+  const merchantId = actor.accountId as AccountId;
+  const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
+  const revokedAt = key.revokedAt ?? ctx.now;
+  await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).revokeKey(key.keyHash, revokedAt);
+  await commit(ctx, { events: [], writes: [revokeKeyRow(ctx.db, merchantId, keyId, revokedAt)], result: null });
+}

@@ -1,0 +1,15 @@
+import { app } from './app.ts';
+import type { Env, Job } from './context.ts';
+import { buryJobs, consumeJobs } from './jobs.ts';
+import { runSweeps } from './sweeps.ts';
+
+export { Admission } from '../durable-objects/admission.ts';
+
+export default {
+  fetch: app.fetch,
+  queue: async (batch, env, execution) => {
+    if (batch.queue.endsWith('-dead')) return buryJobs(batch);
+    return consumeJobs(batch as MessageBatch<Job>, env, execution);
+  },
+  scheduled: (_controller, env, execution) => runSweeps(env, execution, Date.now()),
+} satisfies ExportedHandler<Env>;

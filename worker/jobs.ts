@@ -1,0 +1,42 @@
+import { type Env, type Job, newCtx } from './context.ts';
+import { unreachable } from './core/errors.ts';
+import { logRequest } from './log.ts';
+import { recheckQueued } from './payments/recheck.ts';
+
+const RETRY_SECONDS = 10;
+
+/** Consumer of JOBS: at-least-once and unordered, so every verb here is harmless doubled, late or out of order. */
+export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution: ExecutionContext): Promise<void> {
+  await Promise.all(
+    batch.messages.map(async (message) => {
+      const requestId = `job_${message.id}`;
+      const notes: string[] = [];
+      const ctx = newCtx(env, { requestId, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
+      try {
+        await runJob(ctx, message.body);
+        message.ack();
+      } catch (error) {
+        notes.push(String(error));
+        message.retry({ delaySeconds: RETRY_SECONDS });
+      }
+      logRequest({ request_id: requestId, job: message.body.kind, ms: Date.now() - ctx.now, ...(notes.length > 0 ? { notes } : {}) });
+    }),
+  );
+}
+
+async function runJob(ctx: ReturnType<typeof newCtx>, job: Job): Promise<void> {
+  switch (job.kind) {
+    case 'recheckCandidate':
+      return recheckQueued(ctx, job);
+    default:
+      return unreachable(job.kind);
+  }
+}
+
+/** A message that failed every time: a bug, to be read by a person. What it asked for is still in the database for the sweeps. */
+export function buryJobs(batch: MessageBatch<unknown>): void {
+  for (const message of batch.messages) {
+    logRequest({ request_id: `job_${message.id}`, dead_letter: message.body });
+    message.ack();
+  }
+}

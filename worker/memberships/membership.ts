@@ -1,0 +1,115 @@
+import { z } from '@hono/zod-openapi';
+import type { Ctx } from '../context.ts';
+import { type AccountId, type MembershipId, newId, type PaymentId, type ProductId } from '../core/ids.ts';
+import { addDays, iso, isoOrNull } from '../core/time.ts';
+import type { Change } from '../db/commit.ts';
+import { given, orNull, Timestamp } from '../http/openapi.ts';
+import { MEMBERSHIP } from '../states.ts';
+import { insertMembership, type Membership, updateMembership } from './store.ts';
+
+export const MembershipBody = z
+  .object({
+    membership_id: z.uuid(),
+    product_id: z.uuid(),
+    customer: z.object({ wallet_address: z.string().optional(), customer_ref: z.string().optional(), email: z.string().optional() }),
+    status: z.enum(MEMBERSHIP.states),
+    paid_through: orNull(Timestamp),
+    cancel_at_period_end: z.boolean(),
+    delivery: z.object({ status: z.enum(['not_required', 'pending', 'delivered', 'failed', 'revoked']), attempts: z.int() }),
+    last_payment_id: z.uuid(),
+    livemode: z.boolean(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    version: z.int(),
+  })
+  .openapi('Membership');
+
+export const toMembershipResource = (membership: Membership): z.infer<typeof MembershipBody> => ({
+  membership_id: membership.id,
+  product_id: membership.productId,
+  customer: {
+    ...given('wallet_address', membership.walletAddress),
+    ...given('customer_ref', membership.customerRef),
+    ...given('email', membership.email),
+  },
+  status: membership.status,
+  paid_through: isoOrNull(membership.paidThrough),
+  cancel_at_period_end: false,
+  delivery: { status: 'not_required', attempts: 0 },
+  last_payment_id: membership.lastPaymentId,
+  livemode: membership.livemode,
+  created_at: iso(membership.createdAt),
+  updated_at: iso(membership.updatedAt),
+  version: membership.version,
+});
+
+export interface Purchase {
+  merchantId: AccountId;
+  livemode: boolean;
+  productId: ProductId;
+  paymentId: PaymentId;
+  payerWallet: string;
+  customerRef: string | null;
+  email: string | null;
+  /** Days bought; null for access without an end. */
+  accessPeriodDays: number | null;
+}
+
+/** One identity keys membership and entitlement: the merchant's reference if one was given, else the wallet that paid. */
+const customerKeyOf = ({ customerRef, payerWallet }: Purchase): string =>
+  customerRef === null ? `wallet:${payerWallet}` : `ref:${customerRef}`;
+
+/** A first purchase activates, a later one extends from whichever is later: now, or what is already paid. (contract section 3) */
+export function planMembership(ctx: Ctx, existing: Membership | null, purchase: Purchase): Change<Membership> {
+  const membership = existing ? renewed(ctx.now, existing, purchase) : activated(ctx.now, purchase);
+  const type = existing ? 'membership.renewed' : 'membership.activated';
+  return {
+    events: [
+      {
+        merchantId: membership.merchantId,
+        livemode: membership.livemode,
+        type,
+        subject: { type: 'membership', id: membership.id, version: membership.version },
+        object: toMembershipResource(membership),
+        ...(existing ? { previous: { status: existing.status, paid_through: isoOrNull(existing.paidThrough) } } : {}),
+        productId: membership.productId,
+        paymentId: purchase.paymentId,
+        membershipId: membership.id,
+      },
+    ],
+    writes: [existing ? updateMembership(ctx.db, membership) : insertMembership(ctx.db, membership)],
+    result: membership,
+  };
+}
+
+const activated = (now: number, purchase: Purchase): Membership => ({
+  id: newId<MembershipId>(now),
+  merchantId: purchase.merchantId,
+  livemode: purchase.livemode,
+  productId: purchase.productId,
+  customerKey: customerKeyOf(purchase),
+  walletAddress: purchase.payerWallet,
+  customerRef: purchase.customerRef,
+  email: purchase.email,
+  status: MEMBERSHIP.next('pending', 'activate'),
+  paidThrough: purchase.accessPeriodDays === null ? null : addDays(now, purchase.accessPeriodDays),
+  lastPaymentId: purchase.paymentId,
+  createdAt: now,
+  updatedAt: now,
+  version: 1,
+});
+
+const renewed = (now: number, existing: Membership, purchase: Purchase): Membership => ({
+  ...existing,
+  walletAddress: purchase.payerWallet,
+  email: purchase.email ?? existing.email,
+  status: MEMBERSHIP.next(existing.status, 'renew'),
+  // Access without an end cannot be extended, and no later purchase takes it away.
+  paidThrough:
+    existing.paidThrough === null || purchase.accessPeriodDays === null
+      ? null
+      : addDays(Math.max(now, existing.paidThrough), purchase.accessPeriodDays),
+  lastPaymentId: purchase.paymentId,
+  updatedAt: now,
+  version: existing.version + 1,
+});

@@ -1,0 +1,68 @@
+import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import type { Db } from '../context.ts';
+import { raise } from '../core/errors.ts';
+import type { AccountId, PaymentId, ProductId } from '../core/ids.ts';
+import { memberships } from '../db/commerce.ts';
+import type { Write } from '../db/commit.ts';
+import { countTo, type PageRequest } from '../db/page.ts';
+
+export type Membership = typeof memberships.$inferSelect;
+
+const ofMerchant = (merchantId: AccountId, livemode: boolean) =>
+  and(eq(memberships.merchantId, merchantId), eq(memberships.livemode, livemode));
+
+export async function listMemberships(db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) {
+  const mine = ofMerchant(merchantId, livemode);
+  const rows = db
+    .select()
+    .from(memberships)
+    .where(mine)
+    .orderBy(desc(memberships.createdAt), desc(memberships.id))
+    .limit(page.perPage)
+    .offset(page.offset);
+  const [items, [count]] = await db.batch([rows, countTo(db, memberships, mine)]);
+  return { items, total: count?.total ?? 0 };
+}
+
+export interface MembershipLookup {
+  walletAddress?: string;
+  customerRef?: string;
+  email?: string;
+  paymentId?: PaymentId;
+  productId?: ProductId;
+}
+
+/** The one that lasts longest; for ever (no paid-through date) lasts longest of all. */
+export async function getMembershipBy(db: Db, merchantId: AccountId, livemode: boolean, by: MembershipLookup): Promise<Membership> {
+  const equal = (column: Parameters<typeof eq>[0], value: string | undefined): SQL | undefined =>
+    value === undefined ? undefined : eq(column, value);
+  const ofPayment = by.paymentId
+    ? eq(memberships.id, sql`(SELECT membership_id FROM payments WHERE id = ${by.paymentId} AND merchant_id = ${merchantId})`)
+    : undefined;
+  const membership = await db
+    .select()
+    .from(memberships)
+    .where(
+      and(
+        ofMerchant(merchantId, livemode),
+        equal(memberships.walletAddress, by.walletAddress),
+        equal(memberships.customerRef, by.customerRef),
+        equal(memberships.email, by.email),
+        equal(memberships.productId, by.productId),
+        ofPayment,
+      ),
+    )
+    .orderBy(desc(isNull(memberships.paidThrough)), desc(memberships.paidThrough), desc(memberships.createdAt))
+    .limit(1)
+    .get();
+  return membership ?? raise('not_found');
+}
+
+export const insertMembership = (db: Db, membership: Membership): Write => db.insert(memberships).values(membership);
+
+/** A statement, not an effect: guarded by the event of the same version in the same batch. */
+export const updateMembership = (db: Db, after: Membership): Write =>
+  db
+    .update(memberships)
+    .set(after)
+    .where(and(eq(memberships.id, after.id), eq(memberships.version, after.version - 1)));

@@ -1,0 +1,167 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Ctx } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import type { PaymentId } from '../core/ids.ts';
+import { ASSETS, DECIMALS, toMoneyResource } from '../core/money.ts';
+import { iso, SECOND } from '../core/time.ts';
+import { publicBodyErrors } from '../http/guards.ts';
+import { errors, jsonBody, MoneyBody, ok, orNull, router, Timestamp, uuidParam } from '../http/openapi.ts';
+import { publicBucket } from '../http/rate-limit.ts';
+import { type Checkout, connectBuyer, prepareTransaction, requireBuyer, solanaPayUrl } from './checkout.ts';
+import { failureOf } from './confirm.ts';
+import { memoOf, pollAfterMs, priceOf } from './payment.ts';
+import { getPayment, type Payment } from './store.ts';
+
+const ConnectRequest = z
+  .object({
+    asset: z.enum(ASSETS).optional(),
+    wallet_address: z.string().max(64).optional().openapi({ description: 'With it comes a transaction, ready to sign.' }),
+    email: z.email().max(254).optional(),
+    customer_ref: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,180}$/, 'Expected 1 to 180 visible characters')
+      .optional()
+      .openapi({ description: "The merchant's own name for the buyer; keys membership and entitlement." }),
+    locale: z.string().max(35).optional(),
+  })
+  .openapi('ConnectRequest');
+
+const ConnectResponse = z
+  .object({
+    payment_id: z.uuid(),
+    status: z.literal('PENDING_SIGNATURE'),
+    nonce: z.string(),
+    memo: z.string(),
+    price: MoneyBody,
+    recipient: z.string(),
+    fee: z.object({ recipient: z.string(), asset: z.enum(ASSETS), amount: z.string(), base_units: z.string() }).optional(),
+    network: z.string(),
+    mint: z.string().optional(),
+    decimals: z.int(),
+    references: z.array(z.string()),
+    solana_pay_url: z.string(),
+    transaction: z
+      .string()
+      .optional()
+      .openapi({ description: 'Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction.' }),
+    last_valid_block_height: z.int().optional(),
+    expires_at: Timestamp,
+    status_url: z.string(),
+    poll_after_ms: orNull(z.int()),
+  })
+  .openapi('ConnectResponse');
+
+const connect = createRoute({
+  method: 'post',
+  path: '/products/p/{slug}/connect',
+  operationId: 'connectBuyer',
+  tags: ['Checkout'],
+  summary: 'Start a checkout session',
+  middleware: publicBucket('connect', (c) => c.req.param('slug') ?? ''),
+  request: {
+    params: z.object({
+      slug: z
+        .string()
+        .max(80)
+        .openapi({ param: { name: 'slug', in: 'path' } }),
+    }),
+    ...jsonBody(ConnectRequest),
+  },
+  responses: {
+    ...ok(ConnectResponse),
+    ...publicBodyErrors('not_found', 'setup_not_ready', 'invalid_wallet_address', 'rate_limited', 'fee_wallet_missing', 'rpc_unavailable'),
+  },
+});
+
+const params = uuidParam('payment_id');
+const solanaPayLabel = createRoute({
+  method: 'get',
+  path: '/pay/{payment_id}/solana-pay',
+  operationId: 'getSolanaPay',
+  tags: ['Checkout'],
+  summary: 'Solana Pay transaction request: who asks',
+  middleware: publicBucket('status', (c) => c.req.param('payment_id') ?? ''),
+  request: { params },
+  responses: {
+    ...ok(z.object({ label: z.string(), icon: z.string() }).openapi('SolanaPayLabel')),
+    ...errors('not_found', 'rate_limited', 'validation_error'),
+  },
+});
+const solanaPay = createRoute({
+  method: 'post',
+  path: '/pay/{payment_id}/solana-pay',
+  operationId: 'postSolanaPay',
+  tags: ['Checkout'],
+  summary: 'Solana Pay transaction request: the transaction to sign',
+  middleware: publicBucket('confirm', (c) => c.req.param('payment_id') ?? ''),
+  request: { params, ...jsonBody(z.object({ account: z.string().max(64) }).openapi('SolanaPayRequest')) },
+  responses: {
+    ...ok(z.object({ transaction: z.string(), message: z.string() }).openapi('SolanaPayTransaction')),
+    ...publicBodyErrors(
+      'not_found',
+      'state_conflict',
+      'payment_failed',
+      'session_expired',
+      'invalid_wallet_address',
+      'rate_limited',
+      'rpc_unavailable',
+    ),
+  },
+});
+
+function toConnectResource(ctx: Ctx, { payment, prepared }: Checkout): z.infer<typeof ConnectResponse> {
+  return {
+    payment_id: payment.id,
+    status: 'PENDING_SIGNATURE',
+    nonce: payment.nonce,
+    memo: memoOf(payment),
+    price: toMoneyResource(priceOf(payment)),
+    recipient: payment.recipientWallet,
+    ...(payment.feeWallet && payment.feeAmount
+      ? { fee: { recipient: payment.feeWallet, ...toMoneyResource({ asset: payment.asset, units: payment.feeAmount }) } }
+      : {}),
+    network: ctx.config.network.caip2,
+    mint: payment.mint,
+    decimals: DECIMALS[payment.asset],
+    references: [payment.reference, ctx.config.SERVICE_REFERENCE],
+    solana_pay_url: solanaPayUrl(ctx, payment),
+    ...(prepared ? { transaction: prepared.transaction, last_valid_block_height: Number(prepared.lastValidBlockHeight) } : {}),
+    expires_at: iso(payment.expiresAt),
+    status_url: `${ctx.baseUrl}/v1/payments/${payment.id}`,
+    poll_after_ms: pollAfterMs(ctx, payment),
+  };
+}
+
+/** Only a session that can still be paid on time is worth a signature. */
+function requireOpen(ctx: Ctx, payment: Payment): void {
+  if (payment.status === 'FAILED') throw failureOf(payment);
+  if (payment.status === 'CONFIRMED')
+    throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
+  if (ctx.now > payment.expiresAt + ctx.config.LATE_GRACE_SECONDS * SECOND) throw new ApiError('session_expired');
+}
+
+// A wallet shows it next to the label; a data URL needs no further request and cannot be exchanged.
+const ICON =
+  'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 64 64%22%3E%3Crect width=%2264%22 height=%2264%22 rx=%2214%22 fill=%22%23111827%22/%3E%3Cpath d=%22M18 33l10 10 18-22%22 fill=%22none%22 stroke=%22%2334d399%22 stroke-width=%227%22/%3E%3C/svg%3E';
+
+export const checkoutRoutes = router()
+  .openapi(connect, async (c) => {
+    const { wallet_address, customer_ref, email, asset } = c.req.valid('json');
+    const { slug } = c.req.valid('param');
+    const checkout = await connectBuyer(c.var.ctx, { slug, asset, email, walletAddress: wallet_address, customerRef: customer_ref });
+    return c.json(toConnectResource(c.var.ctx, checkout), 200);
+  })
+  .openapi(solanaPayLabel, async (c) => {
+    const payment = await getPayment(c.var.ctx.db, c.req.valid('param').payment_id as PaymentId);
+    return c.json({ label: payment.terms.productName, icon: ICON }, 200);
+  })
+  .openapi(solanaPay, async (c) => {
+    const { ctx } = c.var;
+    const payment = await getPayment(ctx.db, c.req.valid('param').payment_id as PaymentId);
+    requireOpen(ctx, payment);
+    const { account } = c.req.valid('json');
+    requireBuyer(account, payment.recipientWallet);
+    const { transaction } = await prepareTransaction(ctx, payment, account);
+    c.header('Cache-Control', 'no-store');
+    return c.json({ transaction, message: payment.terms.productName }, 200);
+  });

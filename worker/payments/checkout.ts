@@ -1,0 +1,172 @@
+import type { Ctx } from '../context.ts';
+import { base58, base58Bytes } from '../core/encoding.ts';
+import { ApiError } from '../core/errors.ts';
+import { newId, type PaymentId } from '../core/ids.ts';
+import { basisPoints, DECIMALS, formatAmount, type Money, money, subtract } from '../core/money.ts';
+import { SECOND } from '../core/time.ts';
+import { commit } from '../db/commit.ts';
+import { getOffer, type Product } from '../products/store.ts';
+import { parseWallet } from '../solana/assets.ts';
+import { associatedTokenAccount, buildCheckoutTransaction, type CheckoutTerms } from '../solana/checkout-transaction.ts';
+import { memoOf, planCreate, priceOf } from './payment.ts';
+import { findPayment, type Payment } from './store.ts';
+
+export interface Connect {
+  slug: string;
+  asset?: string;
+  walletAddress?: string;
+  email?: string;
+  customerRef?: string;
+}
+
+export interface Checkout {
+  payment: Payment;
+  /** Unsigned wire transaction, base64; only where the buyer's wallet is known. */
+  prepared: { transaction: string; lastValidBlockHeight: bigint } | null;
+}
+
+/**
+ * Opens a checkout session: a payment with its own nonce and reference key, and what the buyer needs to pay it. 404 for an
+ * unknown or archived product, 409 setup_not_ready, 422 invalid_wallet_address, 503 fee_wallet_missing or rpc_unavailable.
+ */
+export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout> {
+  const { product, merchant } = await getOffer(ctx.db, input.slug);
+  if (!product.livemode) {
+    const next = 'Sandbox products never touch the chain. Use a live product, or simulate a payment with POST /v1/testing/sessions.';
+    throw new ApiError('setup_not_ready', { detail: next, meta: { reason: 'sandbox', next: 'POST /v1/testing/sessions' } });
+  }
+  if (input.asset !== undefined && input.asset !== product.asset) {
+    throw new ApiError('validation_error', {
+      problems: [{ loc: ['body', 'asset'], msg: `This product is sold for ${product.asset}`, type: 'invalid_value' }],
+    });
+  }
+  const recipient = product.payoutWallet ?? merchant.walletAddress;
+  if (!recipient) {
+    throw new ApiError('setup_not_ready', {
+      detail: 'The merchant has not set a payout wallet yet.',
+      meta: { reason: 'payout_wallet_missing' },
+    });
+  }
+  if (input.walletAddress !== undefined) requireBuyer(input.walletAddress, recipient);
+
+  const payment = await newPayment(ctx, product, recipient, input);
+  // The node is asked before anything is stored: a session nobody can pay is not worth keeping.
+  const prepared = input.walletAddress === undefined ? null : await prepareTransaction(ctx, payment, input.walletAddress);
+  try {
+    await commit(ctx, planCreate(ctx, payment));
+  } catch (error) {
+    // The batch may have landed with its answer lost.
+    if (!(await findPayment(ctx.db, payment.id))) throw error;
+  }
+  return { payment, prepared };
+}
+
+export function requireBuyer(walletAddress: string, recipient: string): void {
+  if (!parseWallet(walletAddress).ok) throw new ApiError('invalid_wallet_address');
+  if (walletAddress === recipient) throw new ApiError('invalid_wallet_address', { detail: 'The payout wallet cannot buy from itself.' });
+}
+
+async function newPayment(ctx: Ctx, product: Product, recipient: string, input: Connect): Promise<Payment> {
+  const mint = ctx.config.network.usdcMint;
+  const fee = feeOf(ctx, { asset: product.asset, units: product.priceAmount });
+  return {
+    id: newId<PaymentId>(ctx.now),
+    merchantId: product.merchantId,
+    livemode: product.livemode,
+    productId: product.id,
+    slug: product.slug,
+    status: 'PENDING_SIGNATURE',
+    failureCode: null,
+    nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
+    reference: base58.encode(crypto.getRandomValues(new Uint8Array(32))),
+    asset: product.asset,
+    mint,
+    priceAmount: product.priceAmount,
+    recipientWallet: recipient,
+    recipientAta: await associatedTokenAccount(recipient, mint),
+    feeAmount: fee?.amount.units ?? null,
+    feeWallet: fee?.wallet ?? null,
+    feeAta: fee ? await associatedTokenAccount(fee.wallet, mint) : null,
+    feeOwedAmount: null,
+    overpaidAmount: null,
+    terms: {
+      productName: product.name,
+      accessPeriodDays: product.accessPeriodDays,
+      usageUnits: product.usageUnits,
+      successUrl: product.successUrl,
+    },
+    expectedWallet: input.walletAddress ?? null,
+    customerRef: input.customerRef ?? null,
+    email: input.email?.trim().toLowerCase() ?? null,
+    payerWallet: null,
+    txSignature: null,
+    slot: null,
+    blockTime: null,
+    membershipId: null,
+    receiptId: null,
+    expiresAt: ctx.now + (product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND,
+    confirmedAt: null,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+}
+
+/** The service's share of a price, if one is configured and comes to anything. */
+function feeOf({ config }: Ctx, price: Money): { wallet: string; amount: Money } | null {
+  if (config.FEE_BPS === 0) return null;
+  if (!config.FEE_WALLET) throw new ApiError('fee_wallet_missing');
+  const amount = basisPoints(price, config.FEE_BPS);
+  return amount.units > 0n ? { wallet: config.FEE_WALLET, amount } : null;
+}
+
+/** The split of a payment over its one or two recipients; whether their accounts exist is the node's to say. */
+export function termsOf(ctx: Ctx, payment: Payment, exists: boolean[] = []): CheckoutTerms {
+  const fee = money(payment.asset, payment.feeAmount ?? 0n);
+  return {
+    memo: memoOf(payment),
+    mint: payment.mint,
+    decimals: DECIMALS[payment.asset],
+    references: [payment.reference, ctx.config.SERVICE_REFERENCE],
+    merchant: {
+      wallet: payment.recipientWallet,
+      ata: payment.recipientAta,
+      units: subtract(priceOf(payment), fee).units,
+      ataExists: exists[0] ?? false,
+    },
+    fee:
+      payment.feeWallet && payment.feeAta
+        ? { wallet: payment.feeWallet, ata: payment.feeAta, units: fee.units, ataExists: exists[1] ?? false }
+        : null,
+  };
+}
+
+export async function prepareTransaction(ctx: Ctx, payment: Payment, buyer: string): Promise<NonNullable<Checkout['prepared']>> {
+  const state = await ctx.chain.prepare(payment.feeAta ? [payment.recipientAta, payment.feeAta] : [payment.recipientAta]);
+  if (state.kind === 'unavailable') {
+    ctx.note(`rpc: ${state.reason}`);
+    throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+  }
+  const transaction = await buildCheckoutTransaction(termsOf(ctx, payment, state.exists), buyer, state.lifetime);
+  return { transaction, lastValidBlockHeight: state.lifetime.lastValidBlockHeight };
+}
+
+/**
+ * The Solana Pay URL. Without a fee a transfer request, which every wallet understands; with one a transaction request,
+ * because a plain transfer could not pay both. (contract section 3 "Fee")
+ */
+export function solanaPayUrl(ctx: Ctx, payment: Payment): string {
+  if (payment.feeWallet) return `solana:${encodeURIComponent(`${ctx.baseUrl}/v1/pay/${payment.id}/solana-pay`)}`;
+  const query = [
+    ['amount', formatAmount(priceOf(payment))],
+    ['spl-token', payment.mint],
+    ['reference', payment.reference],
+    ['reference', ctx.config.SERVICE_REFERENCE],
+    ['label', payment.terms.productName],
+    ['memo', memoOf(payment)],
+  ].map(([name, value]) => `${name}=${encodeURIComponent(value!)}`);
+  return `solana:${payment.recipientWallet}?${query.join('&')}`;
+}
+
+/** True for the text of a signature: 64 bytes of base58. */
+export const isSignature = (text: string): boolean => base58Bytes(text, 64) !== null;

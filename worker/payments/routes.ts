@@ -1,0 +1,154 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Ctx } from '../context.ts';
+import type { PaymentId } from '../core/ids.ts';
+import { merchantBodyErrors, merchantRoute, publicBodyErrors, viewerRoute } from '../http/guards.ts';
+import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '../http/openapi.ts';
+import { publicBucket } from '../http/rate-limit.ts';
+import { ReceiptBody, toReceiptResource } from '../receipts/receipt.ts';
+import { isSignature } from './checkout.ts';
+import { claimReceipt } from './claim-receipt.ts';
+import { type Confirmation, confirmPayment } from './confirm.ts';
+import { PaymentBody, redirectUrl, requireViewer, toPaymentResource } from './payment.ts';
+import { sendTransaction } from './send.ts';
+import { getPayment } from './store.ts';
+
+export const TxSignature = z
+  .string()
+  .refine(isSignature, { message: 'Expected a transaction signature: 64 bytes of base58', params: { type: 'invalid_signature' } })
+  .openapi({ example: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' });
+
+const params = uuidParam('payment_id');
+const get = createRoute({
+  method: 'get',
+  path: '/payments/{payment_id}',
+  operationId: 'getPayment',
+  tags: ['Payments'],
+  summary: 'The state of a payment',
+  description: 'Public: the id is the capability. The owner sees more. For the active buyer session; merchants wait for the webhook.',
+  ...viewerRoute(publicBucket('status', (c) => c.req.param('payment_id') ?? '')),
+  request: { params, query: z.object(ModeQuery) },
+  responses: { ...ok(PaymentBody), ...errors('invalid_authorization', 'not_found', 'rate_limited', 'validation_error') },
+});
+
+const ConfirmRequest = z.object({ payment_id: z.uuid(), tx_signature: TxSignature }).openapi('ConfirmRequest');
+const ConfirmResponse = z
+  .object({
+    payment: PaymentBody,
+    membership_id: z.uuid().optional(),
+    receipt_id: z.uuid().optional(),
+    redirect_url: z.string().optional(),
+    already_confirmed: z.boolean(),
+  })
+  .openapi('ConfirmResponse');
+const confirm = createRoute({
+  method: 'post',
+  path: '/pay/confirm',
+  operationId: 'confirmPayment',
+  tags: ['Payments'],
+  summary: 'Tell us which transaction pays a session',
+  description:
+    'We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked; read the payment before you send it again. ' +
+    'A transaction that does not pay this session is refused and changes nothing.',
+  ...viewerRoute(
+    publicBucket('confirm', async (c) => {
+      const body: unknown = await c.req.json().catch(() => null);
+      return typeof body === 'object' && body !== null && 'payment_id' in body ? String(body.payment_id) : '';
+    }),
+  ),
+  request: { query: z.object(ModeQuery), ...jsonBody(ConfirmRequest) },
+  responses: {
+    ...ok(ConfirmResponse),
+    ...publicBodyErrors(
+      'invalid_authorization',
+      'not_found',
+      'payment_transaction_conflict',
+      'payment_failed',
+      'session_expired',
+      'payment_mismatch',
+      'rate_limited',
+      'rpc_unavailable',
+    ),
+  },
+});
+
+const send = createRoute({
+  method: 'post',
+  path: '/payments/{payment_id}/transaction',
+  operationId: 'sendTransaction',
+  tags: ['Payments'],
+  summary: 'Broadcast the signed transaction through us',
+  description:
+    'It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing.',
+  ...viewerRoute(publicBucket('confirm', (c) => c.req.param('payment_id') ?? '')),
+  request: {
+    params,
+    query: z.object(ModeQuery),
+    ...jsonBody(z.object({ transaction: z.base64().min(1).max(4096) }).openapi('SendTransactionRequest')),
+  },
+  responses: {
+    ...ok(z.object({ payment: PaymentBody, tx_signature: z.string() }).openapi('SendTransactionResponse')),
+    ...publicBodyErrors(
+      'invalid_authorization',
+      'not_found',
+      'payment_transaction_conflict',
+      'payment_failed',
+      'session_expired',
+      'payment_mismatch',
+      'rate_limited',
+    ),
+  },
+});
+
+const receipt = createRoute({
+  method: 'post',
+  path: '/receipt',
+  operationId: 'claimReceipt',
+  tags: ['Receipts'],
+  summary: 'The receipt of a transaction that paid you',
+  description: 'Idempotent: one transaction, one receipt. An open payment it pays is confirmed first.',
+  ...merchantRoute('execute'),
+  request: { query: z.object(ModeQuery), ...jsonBody(z.object({ tx_sig: TxSignature }).openapi('ReceiptRequest')) },
+  responses: {
+    ...ok(ReceiptBody),
+    ...merchantBodyErrors(
+      'not_found',
+      'payment_transaction_conflict',
+      'payment_failed',
+      'session_expired',
+      'payment_mismatch',
+      'rpc_unavailable',
+    ),
+  },
+});
+
+const toConfirmResource = (ctx: Ctx, { payment, alreadyConfirmed }: Confirmation, view: 'buyer' | 'merchant') => ({
+  payment: toPaymentResource(ctx, payment, view),
+  ...given('membership_id', payment.membershipId),
+  ...given('receipt_id', payment.receiptId),
+  ...given('redirect_url', redirectUrl(payment)),
+  already_confirmed: alreadyConfirmed,
+});
+
+export const paymentRoutes = router()
+  .openapi(get, async (c) => {
+    const { ctx, viewer } = c.var;
+    const payment = await getPayment(ctx.db, c.req.valid('param').payment_id as PaymentId);
+    requireViewer(payment, viewer);
+    return c.json(toPaymentResource(ctx, payment, viewer ? 'merchant' : 'buyer'), 200);
+  })
+  .openapi(confirm, async (c) => {
+    const { ctx, viewer } = c.var;
+    const { payment_id, tx_signature } = c.req.valid('json');
+    const confirmation = await confirmPayment(ctx, { paymentId: payment_id as PaymentId, txSignature: tx_signature, viewer });
+    return c.json(toConfirmResource(ctx, confirmation, viewer ? 'merchant' : 'buyer'), 200);
+  })
+  .openapi(send, async (c) => {
+    const { ctx, viewer } = c.var;
+    const paymentId = c.req.valid('param').payment_id as PaymentId;
+    const { payment, txSignature } = await sendTransaction(ctx, { paymentId, wire: c.req.valid('json').transaction, viewer });
+    return c.json({ payment: toPaymentResource(ctx, payment, viewer ? 'merchant' : 'buyer'), tx_signature: txSignature }, 200);
+  })
+  .openapi(receipt, async (c) => {
+    const { actor, ctx } = c.var;
+    return c.json(toReceiptResource(await claimReceipt(ctx, actor, c.req.valid('json').tx_sig), ctx.baseUrl), 200);
+  });

@@ -1,0 +1,50 @@
+import type { Actor, Ctx } from '../context.ts';
+import { base64 } from '../core/encoding.ts';
+import { ApiError } from '../core/errors.ts';
+import type { PaymentId } from '../core/ids.ts';
+import { SECOND } from '../core/time.ts';
+import { commit, transact, unchanged } from '../db/commit.ts';
+import { checkPreparedTransaction } from '../solana/checkout-transaction.ts';
+import { rememberCandidate } from './candidates.ts';
+import { termsOf } from './checkout.ts';
+import { failureOf } from './confirm.ts';
+import { planSubmit, requireViewer } from './payment.ts';
+import { dropCandidates, getPayment, type Payment } from './store.ts';
+
+/**
+ * Broadcasts a buyer's signed transaction: it must be the one we prepared. Its signature is kept before it goes out, so a
+ * closed laptop, a crash or a lost answer loses nothing. 410 once the session is over, 422 payment_mismatch with the reason.
+ */
+export async function sendTransaction(
+  ctx: Ctx,
+  { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Actor | null },
+): Promise<{ payment: Payment; txSignature: string }> {
+  const payment = await getPayment(ctx.db, paymentId);
+  requireViewer(payment, viewer);
+  const checked = checkPreparedTransaction(base64.decode(wire), termsOf(ctx, payment));
+  if (!checked.ok) throw new ApiError('payment_mismatch', { meta: { reason: checked.reason } });
+  const txSignature = checked.value.signature;
+  if (payment.status === 'CONFIRMED') {
+    if (payment.txSignature === txSignature) return { payment, txSignature };
+    throw new ApiError('payment_transaction_conflict');
+  }
+  if (payment.status === 'FAILED') throw failureOf(payment);
+  if (ctx.now > payment.expiresAt + ctx.config.LATE_GRACE_SECONDS * SECOND) throw new ApiError('session_expired');
+
+  await rememberCandidate(ctx, paymentId, txSignature, 'sent');
+  const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));
+  if (broadcast.kind === 'rejected') {
+    await commit(ctx, { events: [], writes: [dropCandidates(ctx.db, paymentId, txSignature)], result: null });
+    throw new ApiError('payment_mismatch', {
+      detail: `The network refused it: ${broadcast.reason}`,
+      meta: { reason: 'transaction_rejected' },
+    });
+  }
+  // Unclear is not refused: it may be on its way, and the rechecks will find it.
+  if (broadcast.kind === 'unavailable') ctx.note(`rpc: ${broadcast.reason}`);
+  const after = await transact(ctx, async () => {
+    const current = await getPayment(ctx.db, paymentId);
+    return current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current);
+  });
+  return { payment: after, txSignature };
+}

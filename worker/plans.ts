@@ -1,0 +1,42 @@
+/** Plans: quotas and rates, the one place they are written. (contract section 2) */
+export interface Plan {
+  activeKeysMax: number;
+  activeProductsMax: number;
+  requestsPerMinute: number;
+}
+
+export const PLANS = {
+  free: { activeKeysMax: 2, activeProductsMax: 3, requestsPerMinute: 60 },
+  starter: { activeKeysMax: 5, activeProductsMax: 25, requestsPerMinute: 300 },
+  growth: { activeKeysMax: 20, activeProductsMax: 250, requestsPerMinute: 1000 },
+  scale: { activeKeysMax: 100, activeProductsMax: Number.POSITIVE_INFINITY, requestsPerMinute: 3000 },
+} as const satisfies Record<string, Plan>;
+
+export type PlanName = keyof typeof PLANS;
+export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
+
+/** Sandbox calls get a fifth of the plan's rate, at least 30 a minute. `multiplier` is 1 in production. */
+export function requestsPerMinute(plan: PlanName, livemode: boolean, multiplier: number): number {
+  const live = PLANS[plan].requestsPerMinute;
+  return Math.floor((livemode ? live : Math.max(30, live / 5)) * multiplier);
+}
+
+/** Buckets of callers without a credential: `max` hits per window, per address and the named subject. */
+export interface PublicBucket {
+  max: number;
+  windowSeconds: number;
+  /** Counted per caller address, or for everybody together: the subject's own total. */
+  per: 'address' | 'subject';
+}
+
+export const PUBLIC_BUCKETS = {
+  register: { max: 5, windowSeconds: 3600, per: 'address' },
+  login: { max: 10, windowSeconds: 900, per: 'address' },
+  connect: { max: 10, windowSeconds: 60, per: 'address' },
+  payload: { max: 120, windowSeconds: 60, per: 'address' },
+  confirm: { max: 30, windowSeconds: 60, per: 'subject' },
+  status: { max: 60, windowSeconds: 60, per: 'subject' },
+  receipt: { max: 120, windowSeconds: 60, per: 'address' },
+} as const satisfies Record<string, PublicBucket>;
+
+export type PublicBucketName = keyof typeof PUBLIC_BUCKETS;

@@ -1,0 +1,95 @@
+import type { z } from '@hono/zod-openapi';
+import type { Actor, Ctx } from '../context.ts';
+import { randomBase62 } from '../core/encoding.ts';
+import { ApiError } from '../core/errors.ts';
+import { type AccountId, newId, type ProductId } from '../core/ids.ts';
+import { parseAmount } from '../core/money.ts';
+import { commit, isConstraint } from '../db/commit.ts';
+import { PLANS } from '../plans.ts';
+import { parseWallet } from '../solana/assets.ts';
+import type { CreateProductRequest } from './resource.ts';
+import { countActiveProducts, insertProduct, type Product } from './store.ts';
+
+/** What can be sold today. The other types of the contract answer setup_not_ready until their delivery exists. */
+const TYPES = { api: { usageUnits: 1, accessPeriodDays: null }, link: { usageUnits: null, accessPeriodDays: 30 } } as const;
+const TYPES_TO_COME = ['telegram', 'discord'];
+
+const notReady = (feature: string): ApiError =>
+  new ApiError('setup_not_ready', { detail: `${feature} is not available on this service yet.`, meta: { reason: 'not_available' } });
+
+/**
+ * A new product. 400 invalid_product_type, 409 state_conflict (slug or external id taken), 422 for terms that contradict
+ * each other, 429 plan_limit_reached. (contract section 3 "Product")
+ */
+export async function createProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Product> {
+  const productType = input.product_type ?? 'api';
+  if (TYPES_TO_COME.includes(productType)) throw notReady(`Delivery to ${productType}`);
+  if (!(productType in TYPES)) throw new ApiError('invalid_product_type', { meta: { supported: Object.keys(TYPES) } });
+  const automatic = input.renewal_mode === 'AUTOMATIC' || input.renewal_mode === 'solana_native_subscription';
+  if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
+  if (automatic) throw notReady('Automatic renewal');
+  if (input.requires_identity) throw notReady('Buyer identity');
+  if (input.price.asset === 'SOL' || input.accepted_assets?.includes('SOL')) throw notReady('Selling for SOL');
+  if (input.payout_wallet && !parseWallet(input.payout_wallet).ok)
+    throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
+
+  const product = newProduct(ctx, actor, productType as keyof typeof TYPES, input);
+  const limit = PLANS[actor.plan].activeProductsMax;
+  try {
+    return await commit(ctx, { events: [], writes: insertProduct(ctx, product, limit), result: product });
+  } catch (error) {
+    if (!isConstraint(error)) throw error;
+    const used = await countActiveProducts(ctx.db, product.merchantId, product.livemode);
+    if (used >= limit) throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
+    throw new ApiError('state_conflict', { detail: 'This slug or external_product_id is taken.', meta: { reason: 'not_unique' } });
+  }
+}
+
+function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, input: z.infer<typeof CreateProductRequest>): Product {
+  const price = parseAmount(input.price.asset, input.price.amount);
+  if (!price.ok) throw invalid('price.amount', `Not an amount of ${input.price.asset}`, price.reason);
+  if (price.value.units === 0n) throw invalid('price.amount', 'A price is more than zero', 'too_small');
+  const defaults = TYPES[productType];
+  return {
+    id: newId<ProductId>(ctx.now),
+    merchantId: actor.accountId as AccountId,
+    livemode: actor.livemode,
+    slug: input.slug ?? newSlug(input.name),
+    externalProductId: input.external_product_id ?? null,
+    name: input.name,
+    description: input.description ?? null,
+    productType,
+    status: 'active',
+    asset: price.value.asset,
+    priceAmount: price.value.units,
+    billingModel: input.billing_model ?? 'one_off',
+    accessPeriodDays: input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days,
+    usageUnits: input.usage_units === undefined ? defaults.usageUnits : input.usage_units,
+    unitName: input.unit_name ?? null,
+    payoutWallet: input.payout_wallet ?? null,
+    graceHours: input.grace_hours ?? 72,
+    sessionSeconds: input.session_seconds ?? null,
+    successUrl: input.success_url ?? null,
+    metadata: input.metadata ?? {},
+    liveModeConfirmed: input.live_mode_confirmed ?? false,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+}
+
+/** Readable, and unguessable enough that nobody collides: the name's letters, then six random ones. */
+function newSlug(name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40)
+    .replace(/-+$/, '');
+  return `${words || 'product'}-${randomBase62(6).toLowerCase()}`;
+}
+
+function invalid(field: string, msg: string, type = 'invalid_value'): ApiError {
+  return new ApiError('validation_error', { problems: [{ loc: ['body', ...field.split('.')], msg, type }] });
+}

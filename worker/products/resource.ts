@@ -1,0 +1,137 @@
+import { z } from '@hono/zod-openapi';
+import { ASSETS, toMoneyResource } from '../core/money.ts';
+import { iso } from '../core/time.ts';
+import { given, MoneyBody, orNull, Timestamp } from '../http/openapi.ts';
+import { PRODUCT } from '../states.ts';
+import type { Product } from './store.ts';
+
+const HttpsUrl = z.url({ protocol: /^https$/, hostname: z.regexes.domain }).max(2048);
+const MoneyInput = z
+  .object({ asset: z.enum(ASSETS), amount: z.string().max(64) })
+  .openapi('MoneyInput', { example: { asset: 'USDC', amount: '12.5' } });
+const wholeNumber = (min: number, max: number) => z.number().int().min(min).max(max);
+
+export const CreateProductRequest = z
+  .object({
+    name: z.string().trim().min(1).max(160),
+    price: MoneyInput,
+    slug: z
+      .string()
+      .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'Lower-case letters, digits and inner hyphens')
+      .optional(),
+    external_product_id: z.string().min(1).max(180).optional(),
+    description: z.string().max(5000).optional(),
+    // Judged in the verb: an unsupported type has a code of its own.
+    product_type: z
+      .string()
+      .max(40)
+      .optional()
+      .openapi({ enum: ['api', 'link', 'telegram', 'discord'], default: 'api' }),
+    accepted_assets: z.array(z.enum(ASSETS)).min(1).max(2).optional(),
+    billing_model: z.enum(['one_off', 'recurring']).optional(),
+    renewal_mode: orNull(z.enum(['ONE_OFF', 'AUTOMATIC', 'solana_native_subscription'])).optional(),
+    access_period_days: orNull(wholeNumber(1, 3660)).optional(),
+    usage_units: orNull(wholeNumber(1, 1_000_000_000)).optional(),
+    unit_name: z.string().min(1).max(40).optional(),
+    payout_wallet: z.string().max(64).optional(),
+    grace_hours: wholeNumber(0, 8760).optional(),
+    session_seconds: wholeNumber(300, 3600).optional(),
+    requires_identity: orNull(z.enum(['telegram', 'discord'])).optional(),
+    success_url: HttpsUrl.optional(),
+    metadata: z.record(z.string().min(1).max(64), z.string().max(500)).optional(),
+    live_mode_confirmed: z.boolean().optional(),
+  })
+  .openapi('CreateProductRequest', {
+    example: { name: 'Weather API, 1,000 calls', price: { asset: 'USDC', amount: '5' }, usage_units: 1000 },
+  });
+
+export const ProductBody = z
+  .object({
+    product_id: z.uuid(),
+    slug: z.string(),
+    external_product_id: z.string().optional(),
+    name: z.string(),
+    description: z.string().optional(),
+    product_type: z.enum(['api', 'link', 'telegram', 'discord']),
+    status: z.enum(PRODUCT.states),
+    price: MoneyBody,
+    accepted_assets: z.array(z.enum(ASSETS)),
+    billing_model: z.enum(['one_off', 'recurring']),
+    renewal_mode: z.enum(['ONE_OFF', 'AUTOMATIC']),
+    access_period_days: orNull(z.int()),
+    usage_units: orNull(z.int()),
+    unit_name: z.string().optional(),
+    payout_wallet: z.string().optional(),
+    default_rail: z.string(),
+    allowed_rails: z.array(z.string()),
+    grace_hours: z.int(),
+    session_seconds: z.int().optional(),
+    requires_identity: orNull(z.enum(['telegram', 'discord'])),
+    success_url: z.string().optional(),
+    metadata: z.record(z.string(), z.string()),
+    live_mode_confirmed: z.boolean(),
+    livemode: z.boolean(),
+    checkout_url: z.string(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .openapi('Product');
+
+export const toProductResource = (product: Product, baseUrl: string): z.infer<typeof ProductBody> => ({
+  product_id: product.id,
+  slug: product.slug,
+  ...given('external_product_id', product.externalProductId),
+  name: product.name,
+  ...given('description', product.description),
+  product_type: product.productType,
+  status: product.status,
+  price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
+  accepted_assets: [product.asset],
+  billing_model: product.billingModel,
+  renewal_mode: 'ONE_OFF',
+  access_period_days: product.accessPeriodDays,
+  usage_units: product.usageUnits,
+  ...given('unit_name', product.unitName),
+  ...given('payout_wallet', product.payoutWallet),
+  default_rail: 'solana_usdc',
+  allowed_rails: ['solana_usdc'],
+  grace_hours: product.graceHours,
+  ...given('session_seconds', product.sessionSeconds),
+  requires_identity: null,
+  ...given('success_url', product.successUrl),
+  metadata: product.metadata,
+  live_mode_confirmed: product.liveModeConfirmed,
+  livemode: product.livemode,
+  checkout_url: `${baseUrl}/p/${product.slug}`,
+  created_at: iso(product.createdAt),
+  updated_at: iso(product.updatedAt),
+});
+
+/** What a buyer sees before paying: the offer and who sells it. */
+export const OfferBody = z
+  .object({
+    product_id: z.uuid(),
+    slug: z.string(),
+    name: z.string(),
+    description: z.string().optional(),
+    price: MoneyBody,
+    accepted_assets: z.array(z.enum(ASSETS)),
+    billing_model: z.enum(['one_off', 'recurring']),
+    access_period_days: orNull(z.int()),
+    usage_units: orNull(z.int()),
+    unit_name: z.string().optional(),
+    requires_identity: orNull(z.enum(['telegram', 'discord'])),
+    network: z.string(),
+    livemode: z.boolean(),
+    checkout_url: z.string(),
+    merchant: z.object({
+      display_name: z.string(),
+      brand_name: z.string().optional(),
+      logo_url: z.string().optional(),
+      hero_image_url: z.string().optional(),
+      accent_hex: z.string().optional(),
+      success_button_label: z.string().optional(),
+      support_url: z.string().optional(),
+    }),
+  })
+  .openapi('Offer');

@@ -1,0 +1,117 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Ctx } from '../context.ts';
+import type { AccountId, ProductId } from '../core/ids.ts';
+import { toMoneyResource } from '../core/money.ts';
+import { pageRequest, toPage } from '../db/page.ts';
+import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
+import { created, errors, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
+import { publicBucket } from '../http/rate-limit.ts';
+import { createProduct } from './product.ts';
+import { CreateProductRequest, OfferBody, ProductBody, toProductResource } from './resource.ts';
+import { getOffer, getProduct, listProducts } from './store.ts';
+
+const tags = ['Products'];
+const create = createRoute({
+  method: 'post',
+  path: '/products',
+  operationId: 'createProduct',
+  tags,
+  summary: 'Create a product with a hosted checkout',
+  ...merchantRoute('execute'),
+  request: { query: z.object(ModeQuery), ...jsonBody(CreateProductRequest) },
+  responses: {
+    ...created(ProductBody),
+    ...merchantBodyErrors('invalid_product_type', 'state_conflict', 'setup_not_ready', 'invalid_wallet_address', 'plan_limit_reached'),
+  },
+});
+const list = createRoute({
+  method: 'get',
+  path: '/products',
+  operationId: 'listProducts',
+  tags,
+  summary: 'Products of the workspace, newest first',
+  ...merchantRoute('read'),
+  request: { query: z.object({ ...PageQuery, ...ModeQuery }) },
+  responses: { ...ok(pageOf(ProductBody, 'ProductPage')), ...merchantErrors() },
+});
+const get = createRoute({
+  method: 'get',
+  path: '/products/{product_id}',
+  operationId: 'getProduct',
+  tags,
+  summary: 'One product',
+  ...merchantRoute('read'),
+  request: { params: uuidParam('product_id'), query: z.object(ModeQuery) },
+  responses: { ...ok(ProductBody), ...merchantErrors('not_found') },
+});
+const offer = createRoute({
+  method: 'get',
+  path: '/products/p/{slug}',
+  operationId: 'getOffer',
+  tags: ['Checkout'],
+  summary: 'What a buyer sees before paying',
+  middleware: publicBucket('payload'),
+  request: {
+    params: z.object({
+      slug: z
+        .string()
+        .max(80)
+        .openapi({ param: { name: 'slug', in: 'path' } }),
+    }),
+  },
+  responses: { ...ok(OfferBody), ...errors('not_found', 'rate_limited', 'validation_error') },
+});
+
+function toOfferResource(ctx: Ctx, { product, merchant }: Awaited<ReturnType<typeof getOffer>>): z.infer<typeof OfferBody> {
+  const settings = merchant.merchantSettings;
+  return {
+    product_id: product.id,
+    slug: product.slug,
+    name: product.name,
+    ...given('description', product.description),
+    price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
+    accepted_assets: [product.asset],
+    billing_model: product.billingModel,
+    access_period_days: product.accessPeriodDays,
+    usage_units: product.usageUnits,
+    ...given('unit_name', product.unitName),
+    requires_identity: null,
+    network: ctx.config.network.caip2,
+    livemode: product.livemode,
+    checkout_url: `${ctx.baseUrl}/p/${product.slug}`,
+    merchant: {
+      display_name: merchant.displayName,
+      ...given('brand_name', settings.checkout_brand_name ?? null),
+      ...given('logo_url', settings.checkout_logo_url ?? null),
+      ...given('hero_image_url', settings.checkout_hero_image_url ?? null),
+      ...given('accent_hex', settings.checkout_accent_hex ?? null),
+      ...given('success_button_label', settings.checkout_success_button_label ?? null),
+      ...given('support_url', settings.default_support_url ?? null),
+    },
+  };
+}
+
+export const productRoutes = router()
+  .openapi(offer, async (c) => c.json(toOfferResource(c.var.ctx, await getOffer(c.var.ctx.db, c.req.valid('param').slug)), 200))
+  .openapi(create, async (c) => {
+    const product = await createProduct(c.var.ctx, c.var.actor, c.req.valid('json'));
+    return c.json(toProductResource(product, c.var.ctx.baseUrl), 201);
+  })
+  .openapi(list, async (c) => {
+    const { actor, ctx } = c.var;
+    const page = pageRequest(c.req.valid('query'));
+    const { items, total } = await listProducts(ctx.db, actor.accountId as AccountId, actor.livemode, page);
+    return c.json(
+      toPage(
+        page,
+        total,
+        items.map((product) => toProductResource(product, ctx.baseUrl)),
+      ),
+      200,
+    );
+  })
+  .openapi(get, async (c) => {
+    const { actor, ctx } = c.var;
+    const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, c.req.valid('param').product_id as ProductId);
+    return c.json(toProductResource(product, ctx.baseUrl), 200);
+  });

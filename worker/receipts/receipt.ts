@@ -1,0 +1,91 @@
+import { z } from '@hono/zod-openapi';
+import type { Ctx } from '../context.ts';
+import { type AccountId, newId, type PaymentId, type ProductId, type ReceiptId } from '../core/ids.ts';
+import { iso } from '../core/time.ts';
+import type { Change } from '../db/commit.ts';
+import { MoneyBody, Timestamp } from '../http/openapi.ts';
+import { type ReceiptFacts, signReceipt } from './document.ts';
+import { insertReceipt, type Receipt } from './store.ts';
+
+const DocumentBody = z
+  .object({
+    version: z.literal('1'),
+    receipt_id: z.uuid(),
+    tx_sig: z.string(),
+    network: z.string(),
+    slot: z.int(),
+    block_time: Timestamp,
+    payer: z.string(),
+    recipient: z.string(),
+    amount: MoneyBody,
+    fee: MoneyBody.optional(),
+    product_id: z.uuid(),
+    product_name: z.string(),
+    merchant: z.object({ account_id: z.uuid(), display_name: z.string() }),
+    memo: z.string(),
+    issued_at: Timestamp,
+    livemode: z.boolean(),
+  })
+  .openapi('ReceiptDocument');
+
+export const ReceiptBody = z
+  .object({
+    receipt_id: z.uuid(),
+    tx_sig: z.string(),
+    document: DocumentBody.openapi({ description: 'Signed as its RFC 8785 bytes.' }),
+    sha256: z.string(),
+    signature: z.string().openapi({ description: 'Ed25519 over the bytes, base58.' }),
+    key_id: z.string(),
+    verify_url: z.string(),
+    public_url: z.string(),
+    created_at: Timestamp,
+  })
+  .openapi('Receipt');
+
+export const toReceiptResource = (receipt: Receipt, baseUrl: string): z.infer<typeof ReceiptBody> => ({
+  receipt_id: receipt.id,
+  tx_sig: receipt.txSignature,
+  // Canonical text parses to the same members in the same order, so serialising it again gives the stored bytes back.
+  document: JSON.parse(receipt.document),
+  sha256: receipt.sha256,
+  signature: receipt.signature,
+  key_id: receipt.keyId,
+  verify_url: `${baseUrl}/v1/receipt/${receipt.id}/verify`,
+  public_url: `${baseUrl}/v1/receipt/${receipt.id}/public`,
+  created_at: iso(receipt.createdAt),
+});
+
+/** The receipt of a confirmed payment, signed now, stored in the same batch as the confirmation. One per transaction. */
+export function planReceipt(
+  ctx: Ctx,
+  paymentId: PaymentId,
+  facts: Omit<ReceiptFacts, 'receiptId' | 'issuedAt' | 'network'>,
+): Change<Receipt> {
+  const receiptId = newId<ReceiptId>(ctx.now);
+  const signed = signReceipt({ ...facts, receiptId, issuedAt: ctx.now, network: ctx.config.network.caip2 }, ctx.config.RECEIPT_KEYS);
+  const receipt: Receipt = {
+    id: receiptId,
+    merchantId: facts.merchant.accountId as AccountId,
+    livemode: facts.livemode,
+    productId: facts.productId as ProductId,
+    paymentId,
+    txSignature: facts.txSignature,
+    ...signed,
+    createdAt: ctx.now,
+  };
+  return {
+    events: [
+      {
+        merchantId: receipt.merchantId,
+        livemode: receipt.livemode,
+        type: 'receipt.created',
+        subject: { type: 'receipt', id: receipt.id, version: 1 },
+        object: toReceiptResource(receipt, ctx.baseUrl),
+        productId: receipt.productId,
+        paymentId,
+      },
+    ],
+    writes: [insertReceipt(ctx.db, receipt)],
+    result: receipt,
+  };
+}

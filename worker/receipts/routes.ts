@@ -1,0 +1,107 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { AccountId, ReceiptId } from '../core/ids.ts';
+import { iso } from '../core/time.ts';
+import { merchantErrors, merchantRoute } from '../http/guards.ts';
+import { errors, ModeQuery, ok, router, Timestamp, uuidParam } from '../http/openapi.ts';
+import { publicBucket } from '../http/rate-limit.ts';
+import { receiptKeySet, verifyReceipt } from './document.ts';
+import { ReceiptBody, toReceiptResource } from './receipt.ts';
+import { getPublicReceipt, getReceipt } from './store.ts';
+
+const tags = ['Receipts'];
+const params = uuidParam('receipt_id');
+const get = createRoute({
+  method: 'get',
+  path: '/receipt/{receipt_id}',
+  operationId: 'getReceipt',
+  tags,
+  summary: 'The full signed receipt',
+  ...merchantRoute('read'),
+  request: { params, query: z.object(ModeQuery) },
+  responses: { ...ok(ReceiptBody), ...merchantErrors('not_found') },
+});
+const proof = createRoute({
+  method: 'get',
+  path: '/receipt/{receipt_id}/public',
+  operationId: 'getPublicReceipt',
+  tags,
+  summary: 'The proof anybody may see',
+  middleware: publicBucket('receipt'),
+  request: { params },
+  responses: { ...ok(ReceiptBody), ...errors('not_found', 'rate_limited', 'validation_error') },
+});
+const VerificationBody = z
+  .object({
+    valid: z.boolean(),
+    reason: z.enum(['sha256_mismatch', 'signature_invalid', 'unknown_key', 'record_mismatch']).optional(),
+    sha256_matches: z.boolean(),
+    signature_valid: z.boolean(),
+    key_id: z.string(),
+    sha256: z.string(),
+    checked_at: Timestamp,
+  })
+  .openapi('ReceiptVerification');
+const verify = createRoute({
+  method: 'get',
+  path: '/receipt/{receipt_id}/verify',
+  operationId: 'verifyReceipt',
+  tags,
+  summary: 'Recompute the hash and check the signature',
+  middleware: publicBucket('receipt'),
+  request: { params },
+  responses: { ...ok(VerificationBody), ...errors('not_found', 'rate_limited', 'validation_error') },
+});
+
+export const receiptRoutes = router()
+  .openapi(get, async (c) => {
+    const { actor, ctx } = c.var;
+    const receipt = await getReceipt(ctx.db, actor.accountId as AccountId, actor.livemode, c.req.valid('param').receipt_id as ReceiptId);
+    return c.json(toReceiptResource(receipt, ctx.baseUrl), 200);
+  })
+  .openapi(proof, async (c) => {
+    const { ctx } = c.var;
+    return c.json(toReceiptResource(await getPublicReceipt(ctx.db, c.req.valid('param').receipt_id as ReceiptId), ctx.baseUrl), 200);
+  })
+  .openapi(verify, async (c) => {
+    const { ctx } = c.var;
+    const receipt = await getPublicReceipt(ctx.db, c.req.valid('param').receipt_id as ReceiptId);
+    const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt(receipt, ctx.config.RECEIPT_KEYS);
+    return c.json(
+      {
+        valid,
+        ...(reason ? { reason } : {}),
+        sha256_matches: sha256Matches,
+        signature_valid: signatureValid,
+        key_id: receipt.keyId,
+        sha256,
+        checked_at: iso(ctx.now),
+      },
+      200,
+    );
+  });
+
+const KeySetBody = z
+  .object({
+    keys: z.array(
+      z.object({
+        kty: z.literal('OKP'),
+        crv: z.literal('Ed25519'),
+        x: z.string(),
+        kid: z.string(),
+        use: z.literal('sig'),
+        alg: z.literal('EdDSA'),
+      }),
+    ),
+  })
+  .openapi('ReceiptKeySet');
+const keys = createRoute({
+  method: 'get',
+  path: '/.well-known/svc-receipt-keys.json',
+  operationId: 'getReceiptKeys',
+  tags,
+  summary: 'Public keys that sign receipts, old ones too',
+  responses: ok(KeySetBody),
+});
+
+/** Mounted at the root: what lets anybody verify a receipt without asking us. */
+export const receiptKeyRoutes = router().openapi(keys, (c) => c.json(receiptKeySet(c.var.ctx.config.RECEIPT_KEYS), 200));

@@ -1,0 +1,40 @@
+import { isOnCurve } from '../core/crypto.ts';
+import { base58Bytes } from '../core/encoding.ts';
+import { err, ok, type Result } from '../core/errors.ts';
+
+/** The networks we know, by their CAIP-2 ids, and the mints we accept there: allow-listed, never guessed. (contract section 1) */
+export const NETWORKS = {
+  mainnet: {
+    caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+    genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+    usdcMint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  },
+  devnet: {
+    caip2: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+    genesisHash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+    usdcMint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  },
+} as const;
+export type NetworkName = keyof typeof NETWORKS;
+export type Network = (typeof NETWORKS)[NetworkName];
+
+export const SYSTEM_PROGRAM = '11111111111111111111111111111111';
+export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+export const ATA_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+export const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
+export const LIGHTHOUSE_PROGRAM = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
+/** The memo program every wallet knows; what we write. */
+export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
+/** All deployed generations; what we read. */
+export const MEMO_PROGRAMS: readonly string[] = [
+  MEMO_PROGRAM,
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'Memo4c2pN8afCj432Lb7RMVKi9PbQnnW7ewFFaV3oAH',
+];
+
+/** The address of a wallet that can sign: 32 bytes of base58 on the curve. Token accounts and PDAs are not wallets. */
+export function parseWallet(text: string): Result<string, 'not_an_address' | 'off_curve'> {
+  const bytes = base58Bytes(text, 32);
+  if (!bytes) return err('not_an_address');
+  return isOnCurve(bytes) ? ok(text) : err('off_curve');
+}

@@ -1,0 +1,102 @@
+import type { ChainTransaction } from './transaction.ts';
+import { svcMemos } from './transaction.ts';
+
+/**
+ * Does this transaction pay this expectation? Pure, and the only judge of it. The memo only correlates; what counts is what
+ * the recipient's own token account gained, in the right mint, in time. (contract section 3 "Verification", protocols 6)
+ */
+export interface Expectation {
+  memo: string;
+  mint: string;
+  /** Associated token account of the recipient for that mint. */
+  destination: string;
+  priceUnits: bigint;
+  /** Part of the price that goes to the service in the same transaction, if one is configured. */
+  fee: { destination: string; units: bigint } | null;
+  /** Seconds of chain time, both inclusive. */
+  notBeforeSeconds: number;
+  notAfterSeconds: number;
+}
+
+export type MismatchReason =
+  | 'transaction_failed'
+  | 'memo_missing'
+  | 'memo_ambiguous'
+  | 'memo_mismatch'
+  | 'recipient_mismatch'
+  | 'mint_mismatch'
+  | 'underpaid'
+  | 'too_early'
+  | 'late';
+
+export interface Payment {
+  /** Authority of the transfer: who spent the money, not who paid the network fee. */
+  payer: string;
+  receivedUnits: bigint;
+  overpaidUnits: bigint;
+  /** Fee that did not arrive although the merchant got the whole price. */
+  feeOwedUnits: bigint;
+}
+
+export type Match =
+  | { ok: true; payment: Payment }
+  /** The money is there and it is this session's; only the condition named by `reason` failed. */
+  | { ok: false; reason: 'late' | 'underpaid'; payment: Payment }
+  | { ok: false; reason: Exclude<MismatchReason, 'late' | 'underpaid'> };
+
+export function matchPayment(transaction: ChainTransaction, expected: Expectation): Match {
+  const correlation = matchMemo(transaction.memos, expected.memo);
+  if (correlation) return { ok: false, reason: correlation };
+  if (transaction.failed) return { ok: false, reason: 'transaction_failed' };
+
+  const received = gained(transaction, expected.destination, expected.mint);
+  if (received <= 0n) return { ok: false, reason: paidElsewhere(transaction, expected) };
+  const transfer = transaction.transfers.find(({ destination }) => destination === expected.destination);
+  if (!transfer) return { ok: false, reason: 'recipient_mismatch' };
+
+  const feeReceived = expected.fee ? gained(transaction, expected.fee.destination, expected.mint) : 0n;
+  const { paid, feeOwed } = settleFee(received, feeReceived < 0n ? 0n : feeReceived, expected);
+  const payment = {
+    payer: transfer.authority,
+    receivedUnits: received,
+    overpaidUnits: paid > expected.priceUnits ? paid - expected.priceUnits : 0n,
+    feeOwedUnits: feeOwed,
+  };
+  const at = transaction.blockTimeSeconds;
+  if (at === null || at < expected.notBeforeSeconds) return { ok: false, reason: 'too_early' };
+  if (paid < expected.priceUnits) return { ok: false, reason: 'underpaid', payment };
+  if (at > expected.notAfterSeconds) return { ok: false, reason: 'late', payment };
+  return { ok: true, payment };
+}
+
+/** Exactly one `svc:` memo, and it is this one: a transaction that names two sessions pays neither. */
+function matchMemo(memos: string[], expected: string): 'memo_missing' | 'memo_ambiguous' | 'memo_mismatch' | null {
+  const [memo, ...more] = svcMemos(memos);
+  if (memo === undefined) return 'memo_missing';
+  if (more.length > 0) return 'memo_ambiguous';
+  return memo === expected ? null : 'memo_mismatch';
+}
+
+const gained = (transaction: ChainTransaction, account: string, mint: string): bigint => {
+  const change = transaction.tokenDeltas.get(account);
+  return change?.mint === mint ? change.delta : 0n;
+};
+
+/** A sentence's worth of difference for the buyer: right account type of money, wrong place, or wrong money altogether. */
+function paidElsewhere(transaction: ChainTransaction, expected: Expectation): 'mint_mismatch' | 'recipient_mismatch' {
+  const changes = [...transaction.tokenDeltas.values()];
+  const usedMint = changes.some(({ mint, delta }) => mint === expected.mint && delta !== 0n);
+  return !usedMint && changes.some(({ delta }) => delta !== 0n) ? 'mint_mismatch' : 'recipient_mismatch';
+}
+
+/**
+ * With a fee the price is split: price - fee to the merchant, fee to the service. A merchant who got the whole price owes
+ * the fee; a short first leg is made good only by a fee that really arrived.
+ */
+function settleFee(received: bigint, feeReceived: bigint, { priceUnits, fee }: Expectation): { paid: bigint; feeOwed: bigint } {
+  if (!fee || fee.units === 0n) return { paid: received, feeOwed: 0n };
+  const counted = feeReceived < fee.units ? feeReceived : fee.units;
+  const owed = fee.units - counted;
+  const paid = received + counted;
+  return { paid, feeOwed: paid >= priceUnits ? owed : 0n };
+}

@@ -1,0 +1,145 @@
+import { base64 } from '../core/encoding.ts';
+import { TOKEN_PROGRAM } from './assets.ts';
+import type { Lifetime } from './checkout-transaction.ts';
+import { type ChainTransaction, parseTransaction, type RpcTransaction } from './transaction.ts';
+
+/** JSON-RPC to a Solana node: the only place that talks to the chain. Answers are unions; an unreachable node is one of them. */
+export type Unavailable = { kind: 'unavailable'; reason: string };
+
+export type Sighting =
+  /** Confirmed by the cluster, or final. */
+  | { kind: 'found'; transaction: ChainTransaction }
+  /** A node has seen it, the cluster has not confirmed it yet. */
+  | { kind: 'seen' }
+  | { kind: 'not_found' }
+  | Unavailable;
+
+export type Broadcast =
+  | { kind: 'sent' }
+  /** The node simulated it and said no: it was not broadcast. */
+  | { kind: 'rejected'; reason: string }
+  /** No answer, or an unclear one: it may be on its way. */
+  | Unavailable;
+
+interface RpcCall {
+  method: string;
+  params: unknown[];
+}
+type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
+
+const TIMEOUT_MS = 8000;
+const ATTEMPTS_MAX = 2;
+const MINT_OF_TOKEN_ACCOUNT = { offset: 0, length: 32 };
+
+export class Chain {
+  readonly #url: string;
+  readonly #genesisHash: string;
+  /** The node's genesis was compared once; a node does not change networks under one URL. */
+  static readonly #verified = new Set<string>();
+
+  constructor(url: string, genesisHash: string) {
+    this.#url = url;
+    this.#genesisHash = genesisHash;
+  }
+
+  /** One round trip: the status (with history) and the transaction itself at `confirmed`. Both must agree to count as found. */
+  async findTransaction(signature: string): Promise<Sighting> {
+    const answers = await this.#call([
+      { method: 'getTransaction', params: [signature, { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }] },
+      { method: 'getSignatureStatuses', params: [[signature], { searchTransactionHistory: true }] },
+    ]);
+    if ('kind' in answers) return answers;
+    const [transaction, statuses] = answers;
+    if (!transaction || !statuses) return unavailable('short answer');
+    if ('error' in statuses) return unavailable(statuses.error.message);
+    if ('error' in transaction) return unavailable(transaction.error.message);
+    const status = (statuses.result as { value: ({ confirmationStatus: string } | null)[] }).value[0] ?? null;
+    const raw = transaction.result as RpcTransaction | null;
+    if (!status) return { kind: 'not_found' };
+    if (!raw || status.confirmationStatus === 'processed' || raw.blockTime === null) return { kind: 'seen' };
+    return { kind: 'found', transaction: parseTransaction(signature, raw) };
+  }
+
+  /** One round trip: a fresh blockhash, and which of these token accounts exist. */
+  async prepare(tokenAccounts: readonly string[]): Promise<{ kind: 'ready'; lifetime: Lifetime; exists: boolean[] } | Unavailable> {
+    const answers = await this.#call([
+      { method: 'getLatestBlockhash', params: [{ commitment: 'confirmed' }] },
+      {
+        method: 'getMultipleAccounts',
+        params: [tokenAccounts, { encoding: 'base64', commitment: 'confirmed', dataSlice: MINT_OF_TOKEN_ACCOUNT }],
+      },
+    ]);
+    if ('kind' in answers) return answers;
+    const [blockhash, accounts] = answers;
+    if (!blockhash || !accounts || 'error' in blockhash || 'error' in accounts) return unavailable('no blockhash');
+    const { value } = blockhash.result as { value: { blockhash: string; lastValidBlockHeight: number } };
+    const owners = (accounts.result as { value: ({ owner: string } | null)[] }).value;
+    return {
+      kind: 'ready',
+      lifetime: { blockhash: value.blockhash, lastValidBlockHeight: BigInt(value.lastValidBlockHeight) },
+      exists: owners.map((account) => account?.owner === TOKEN_PROGRAM),
+    };
+  }
+
+  /** Broadcast with preflight. A second broadcast of the same bytes is harmless on chain and answered as sent. */
+  async sendTransaction(wire: Uint8Array): Promise<Broadcast> {
+    const answers = await this.#call([
+      { method: 'sendTransaction', params: [base64.encode(wire), { encoding: 'base64', preflightCommitment: 'confirmed' }] },
+    ]);
+    if ('kind' in answers) return answers;
+    const answer = answers[0];
+    if (!answer) return unavailable('short answer');
+    if ('result' in answer) return { kind: 'sent' };
+    if (/already been processed|AlreadyProcessed/i.test(answer.error.message)) return { kind: 'sent' };
+    return [-32002, -32003, -32602].includes(answer.error.code)
+      ? { kind: 'rejected', reason: answer.error.message }
+      : unavailable(answer.error.message);
+  }
+
+  /** True where the node answers and is on our network. */
+  async isHealthy(): Promise<boolean> {
+    const answers = await this.#call([{ method: 'getHealth', params: [] }]);
+    return !('kind' in answers) && answers[0] !== undefined && 'result' in answers[0];
+  }
+
+  /** One HTTP round trip for all `calls`, answers in their order. The first one to a URL also asks for the genesis hash. */
+  async #call(calls: RpcCall[]): Promise<RpcAnswer[] | Unavailable> {
+    const trusted = Chain.#verified.has(this.#url);
+    const asked = trusted ? calls : [...calls, { method: 'getGenesisHash', params: [] }];
+    const answers = await this.#post(asked);
+    if ('kind' in answers || trusted) return answers;
+    const genesis = answers.pop();
+    if (!genesis || !('result' in genesis)) return unavailable('no genesis hash');
+    if (genesis.result !== this.#genesisHash) return unavailable('the RPC serves another network');
+    Chain.#verified.add(this.#url);
+    return answers;
+  }
+
+  async #post(calls: RpcCall[]): Promise<RpcAnswer[] | Unavailable> {
+    const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })));
+    let reason = '';
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      try {
+        const response = await fetch(this.#url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body,
+          signal: AbortSignal.timeout(TIMEOUT_MS),
+        });
+        if (response.ok) {
+          const answers = (await response.json()) as ({ id: number } & RpcAnswer)[];
+          if (Array.isArray(answers)) return answers.sort((a, b) => a.id - b.id);
+          reason = 'the RPC does not answer batches';
+        } else {
+          reason = `HTTP ${response.status}`;
+          await response.body?.cancel();
+        }
+      } catch (error) {
+        reason = error instanceof Error ? error.name : 'unknown';
+      }
+    }
+    return unavailable(reason);
+  }
+}
+
+const unavailable = (reason: string): Unavailable => ({ kind: 'unavailable', reason });

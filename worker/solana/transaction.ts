@@ -1,0 +1,135 @@
+import { base58 } from '../core/encoding.ts';
+import { ATA_PROGRAM, MEMO_PROGRAMS, SYSTEM_PROGRAM, TOKEN_PROGRAM } from './assets.ts';
+
+/** `getTransaction` with encoding `json`, as far as we read it. u64 values beyond 2^53 never matter here: token amounts are strings. */
+export interface RpcInstruction {
+  programIdIndex: number;
+  accounts: number[];
+  data: string;
+}
+export interface RpcTokenBalance {
+  accountIndex: number;
+  mint: string;
+  owner?: string;
+  uiTokenAmount: { amount: string };
+}
+export interface RpcTransaction {
+  slot: number;
+  blockTime: number | null;
+  transaction: {
+    signatures: string[];
+    message: { accountKeys: string[]; header: { numRequiredSignatures: number }; instructions: RpcInstruction[] };
+  };
+  meta: {
+    err: unknown;
+    preTokenBalances?: RpcTokenBalance[] | null;
+    postTokenBalances?: RpcTokenBalance[] | null;
+    innerInstructions?: { index: number; instructions: RpcInstruction[] }[] | null;
+    loadedAddresses?: { writable: string[]; readonly: string[] } | null;
+  } | null;
+}
+
+/** One instruction with its accounts resolved: what a prepared and a landed transaction have in common. */
+export interface Instruction {
+  programId: string;
+  accounts: string[];
+  data: Uint8Array;
+}
+
+export interface TokenTransfer {
+  source: string;
+  mint: string | null;
+  destination: string;
+  authority: string;
+  units: bigint;
+}
+
+/** A transaction as the chain tells it, in our words. */
+export interface ChainTransaction {
+  signature: string;
+  slot: number;
+  /** Seconds; null where the node does not know it yet. */
+  blockTimeSeconds: number | null;
+  failed: boolean;
+  feePayer: string;
+  /** Of top-level memo instructions only: a program that calls Memo speaks for nobody. */
+  memos: string[];
+  transfers: TokenTransfer[];
+  /** Change of every touched token account: address -> mint and units gained (negative: lost). */
+  tokenDeltas: Map<string, { mint: string; delta: bigint }>;
+}
+
+const u64 = (data: Uint8Array, offset: number): bigint =>
+  new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(offset, true);
+
+/** SPL Token `Transfer` (3) and `TransferChecked` (12); null for anything else. */
+export function parseTokenTransfer({ programId, accounts, data }: Instruction): TokenTransfer | null {
+  if (programId !== TOKEN_PROGRAM) return null;
+  const [a, b, c, d] = accounts;
+  if (data[0] === 3 && data.length >= 9 && a && b && c) return { source: a, mint: null, destination: b, authority: c, units: u64(data, 1) };
+  if (data[0] === 12 && data.length >= 10 && a && b && c && d)
+    return { source: a, mint: b, destination: c, authority: d, units: u64(data, 1) };
+  return null;
+}
+
+/** The text of a memo instruction, or null. Bytes that are not UTF-8 are a memo, only not one of ours. */
+export const parseMemo = ({ programId, data }: Instruction): string | null =>
+  MEMO_PROGRAMS.includes(programId) ? new TextDecoder().decode(data) : null;
+
+/** Associated-token-account creation (0 or empty: create, 1: idempotent): whom and what it is for; null for anything else. */
+export function parseAtaCreation({
+  programId,
+  accounts,
+  data,
+}: Instruction): { payer: string; ata: string; owner: string; mint: string } | null {
+  if (programId !== ATA_PROGRAM || data.length > 1 || (data[0] ?? 0) > 1) return null;
+  const [payer, ata, owner, mint] = accounts;
+  return payer && ata && owner && mint ? { payer, ata, owner, mint } : null;
+}
+
+/** System-program `AdvanceNonceAccount` (4): a transaction that opens with it never expires. */
+export const isNonceAdvance = ({ programId, data }: Instruction): boolean => programId === SYSTEM_PROGRAM && data[0] === 4 && data[1] === 0;
+
+/** `svc:` memos of a transaction: our correlation, never proof of anything by itself. */
+export const svcMemos = (memos: readonly string[]): string[] => memos.filter((memo) => memo.startsWith('svc:'));
+
+/**
+ * An RPC answer to a ChainTransaction. Account keys are static + loaded writable + loaded readonly, in this order; token
+ * balances refer to that list, and an account missing before or after counts as zero there.
+ */
+export function parseTransaction(signature: string, raw: RpcTransaction): ChainTransaction {
+  const { message } = raw.transaction;
+  const keys = [...message.accountKeys, ...(raw.meta?.loadedAddresses?.writable ?? []), ...(raw.meta?.loadedAddresses?.readonly ?? [])];
+  const resolve = ({ programIdIndex, accounts, data }: RpcInstruction): Instruction => ({
+    programId: keys[programIdIndex] ?? '',
+    accounts: accounts.map((index) => keys[index] ?? ''),
+    data: base58.decode(data),
+  });
+  const topLevel = message.instructions.map(resolve);
+  const inner = (raw.meta?.innerInstructions ?? []).flatMap(({ instructions }) => instructions.map(resolve));
+  const present = <T>(value: T | null): value is T => value !== null;
+  return {
+    signature,
+    slot: raw.slot,
+    blockTimeSeconds: raw.blockTime,
+    // Without meta nothing is known about the outcome: treated as failed, which can only refuse.
+    failed: raw.meta === null || raw.meta.err !== null,
+    feePayer: keys[0] ?? '',
+    memos: topLevel.map(parseMemo).filter(present),
+    transfers: [...topLevel, ...inner].map(parseTokenTransfer).filter(present),
+    tokenDeltas: tokenDeltas(keys, raw.meta?.preTokenBalances ?? [], raw.meta?.postTokenBalances ?? []),
+  };
+}
+
+function tokenDeltas(keys: string[], before: RpcTokenBalance[], after: RpcTokenBalance[]): ChainTransaction['tokenDeltas'] {
+  const deltas: ChainTransaction['tokenDeltas'] = new Map();
+  const add = (balance: RpcTokenBalance, sign: bigint) => {
+    const account = keys[balance.accountIndex];
+    if (account === undefined) return;
+    const known = deltas.get(account)?.delta ?? 0n;
+    deltas.set(account, { mint: balance.mint, delta: known + sign * BigInt(balance.uiTokenAmount.amount) });
+  };
+  for (const balance of before) add(balance, -1n);
+  for (const balance of after) add(balance, 1n);
+  return deltas;
+}

@@ -1,0 +1,56 @@
+import { ApiError } from './core/errors.ts';
+
+/**
+ * Every state machine of the house, on one page: state -> { transition: next state }. A state without transitions is
+ * terminal. `states` also feeds the wire enums and is compared with the CHECK lists of the migrations.
+ */
+interface Machine<S extends string, T extends string> {
+  readonly states: readonly [S, ...S[]];
+  /** The state after `transition`, or ApiError state_conflict where the machine has no such edge. */
+  next(state: S, transition: T): S;
+  can(state: S, transition: T): boolean;
+  isTerminal(state: S): boolean;
+}
+
+function machine<S extends string, T extends string>(edges: Record<S, Partial<Record<T, S>>>): Machine<S, T> {
+  return {
+    states: Object.keys(edges) as [S, ...S[]],
+    next(state, transition) {
+      const next = edges[state][transition];
+      if (next === undefined) throw new ApiError('state_conflict', { meta: { state, transition } });
+      return next;
+    },
+    can: (state, transition) => edges[state][transition] !== undefined,
+    isTerminal: (state) => Object.keys(edges[state]).length === 0,
+  };
+}
+
+export type PaymentStatus = 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
+export const PAYMENT = machine<PaymentStatus, 'submit' | 'confirm' | 'fail'>({
+  PENDING_SIGNATURE: { submit: 'PENDING_CONFIRMATION', fail: 'FAILED' },
+  PENDING_CONFIRMATION: { submit: 'PENDING_CONFIRMATION', confirm: 'CONFIRMED', fail: 'FAILED' },
+  CONFIRMED: {},
+  FAILED: {},
+});
+
+export type MembershipStatus = 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
+export const MEMBERSHIP = machine<MembershipStatus, 'activate' | 'renew'>({
+  pending: { activate: 'active' },
+  active: { renew: 'active' },
+  grace: { renew: 'active' },
+  expired: { renew: 'active' },
+  cancelled: { renew: 'active' },
+});
+
+export type ProductStatus = 'active' | 'archived';
+export const PRODUCT = machine<ProductStatus, 'archive' | 'unarchive'>({
+  active: { archive: 'archived' },
+  archived: { unarchive: 'active' },
+});
+
+export type AccountStatus = 'active' | 'suspended' | 'deleted';
+export const ACCOUNT = machine<AccountStatus, 'suspend' | 'resume' | 'delete'>({
+  active: { suspend: 'suspended', delete: 'deleted' },
+  suspended: { resume: 'active', delete: 'deleted' },
+  deleted: {},
+});

@@ -1,0 +1,23 @@
+import { type Ctx, type Env, newCtx } from './context.ts';
+import { logRequest } from './log.ts';
+import { sweepCandidates } from './payments/recheck.ts';
+
+/** The backstops behind the queue, each bounded and resumable; one cron a minute runs them all. */
+const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
+  candidates: sweepCandidates,
+};
+
+export async function runSweeps(env: Env, execution: ExecutionContext, now: number): Promise<void> {
+  for (const [sweep, run] of Object.entries(SWEEPS)) {
+    const requestId = `sweep_${sweep}_${now}`;
+    const notes: string[] = [];
+    const ctx = newCtx(env, { requestId, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
+    // One sweep's bad day must not keep the others from running.
+    const taken = await run(ctx).catch((error: unknown) => {
+      notes.push(String(error));
+      return 0;
+    });
+    if (taken > 0 || notes.length > 0)
+      logRequest({ request_id: requestId, sweep, taken, ms: Date.now() - ctx.now, ...(notes.length > 0 ? { notes } : {}) });
+  }
+}
