@@ -1,8 +1,10 @@
 import {
   AccountRole,
+  type AddressesByLookupTableAddress,
   address,
   appendTransactionMessageInstructions,
   type Blockhash,
+  compressTransactionMessageUsingAddressLookupTables,
   createTransactionMessage,
   generateKeyPairSigner,
   getBase64Decoder,
@@ -43,6 +45,8 @@ export interface PayOptions {
   decimals?: number;
   extra?: Instruction[];
   skipPreflight?: boolean;
+  /** Send through an address lookup table that holds these addresses. */
+  lookupTable?: string[];
 }
 
 /** A chain of its own on the local Solana VM, as a wallet and a test's hand on the clock see it. */
@@ -75,8 +79,9 @@ export class TestChain {
     return this.call('local_fault', fault);
   }
 
-  async #send(payer: KeyPairSigner, instructions: Instruction[], skipPreflight = false): Promise<string> {
+  async #send(payer: KeyPairSigner, instructions: Instruction[], { skipPreflight = false, lookupTable }: PayOptions = {}): Promise<string> {
     const { value } = await this.call<{ value: { blockhash: string; lastValidBlockHeight: number } }>('getLatestBlockhash');
+    const tables = lookupTable && (await this.#lookupTable(lookupTable));
     const message = pipe(
       createTransactionMessage({ version: 0 }),
       (m) => setTransactionMessageFeePayerSigner(payer, m),
@@ -86,9 +91,16 @@ export class TestChain {
           m,
         ),
       (m) => appendTransactionMessageInstructions(instructions, m),
+      (m) => (tables ? compressTransactionMessageUsingAddressLookupTables(m, tables) : m),
     );
     const wire = getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(message));
     return this.call('sendTransaction', wire, { encoding: 'base64', skipPreflight });
+  }
+
+  async #lookupTable(addresses: string[]): Promise<AddressesByLookupTableAddress> {
+    const table = (await generateKeyPairSigner()).address;
+    await this.call('local_setLookupTable', table, addresses);
+    return { [table]: addresses.map((entry) => address(entry)) };
   }
 
   /** Pays a bill the way a wallet does with a Solana Pay URL; `options` make it wrong on purpose. Answers the signature. */
@@ -113,7 +125,7 @@ export class TestChain {
         ...(options.extra ?? []),
         { ...transfer, accounts: [...transfer.accounts, ...references] },
       ],
-      options.skipPreflight,
+      options,
     );
   }
 

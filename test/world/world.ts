@@ -3,6 +3,7 @@ import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
 import type { Env, Job } from '../../worker/context.ts';
 import worker from '../../worker/index.ts';
+import type { PlanName } from '../../worker/plans.ts';
 import { expectPublishedResponse } from './call.ts';
 import { type Bill, TestChain } from './chain.ts';
 import { testConfig, testEnv } from './env.ts';
@@ -82,11 +83,13 @@ export class World {
     return { status: response.status, body: parsed, headers: response.headers };
   }
 
-  async merchant(): Promise<Merchant> {
+  /** A registered merchant with a live and a sandbox key. On the scale plan, so that quotas stay out of the way unless asked for. */
+  async merchant(plan: PlanName = 'scale'): Promise<Merchant> {
     const email = `merchant-${this.#name}-${++this.#people}@example.com`;
     const { body } = await this.call('POST', '/v1/auth/register', {
       body: { email, password: 'correct horse battery', display_name: 'Ada’s weather' },
     });
+    await testEnv.DB.prepare('UPDATE accounts SET plan = ? WHERE id = ?').bind(plan, body.user_id).run();
     const [key, sandboxKey] = await Promise.all(
       [false, true].map(
         async (sandbox) =>
@@ -99,11 +102,17 @@ export class World {
   /** An active USDC product paid out to the merchant's wallet. */
   async product(merchant: Merchant, terms: Record<string, unknown> = {}): Promise<Body> {
     const product = { name: 'Weather API', price: { asset: 'USDC', amount: '5' }, payout_wallet: merchant.wallet.address, ...terms };
-    return (await this.call('POST', '/v1/products', { key: merchant.key, body: product })).body;
+    return this.#made(await this.call('POST', '/v1/products', { key: merchant.key, body: product }));
   }
 
   async connect(product: { slug: string }, input: Record<string, unknown> = {}): Promise<Body & Bill> {
-    return (await this.call('POST', `/v1/products/p/${product.slug}/connect`, { body: input })).body;
+    return this.#made(await this.call('POST', `/v1/products/p/${product.slug}/connect`, { body: input }));
+  }
+
+  /** A step on the way to what a test is about: it has to work. */
+  #made({ status, body }: Answer<Body>): Body {
+    if (status >= 300) throw new Error(`${status}: ${JSON.stringify(body)}`);
+    return body;
   }
 
   confirm(paymentId: string, txSignature: string, options: CallOptions = {}): Promise<Answer<Body>> {

@@ -38,6 +38,19 @@ export async function commit<T>(ctx: Ctx, change: Change<T>): Promise<T> {
   return change.result;
 }
 
+/**
+ * For a change that only creates. A batch that failed may have landed with its answer lost, so the new row is looked for
+ * before the failure is believed.
+ */
+export async function commitNew<T>(ctx: Ctx, change: Change<T>, findNew: () => Promise<unknown>): Promise<T> {
+  try {
+    return await commit(ctx, change);
+  } catch (error) {
+    if (await findNew()) return change.result;
+    throw error;
+  }
+}
+
 const TRIES_MAX = 3;
 
 /**

@@ -5,7 +5,7 @@ import { crc32, pepperedHash } from '../core/crypto.ts';
 import { base62, randomBase62, utf8 } from '../core/encoding.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '../core/ids.ts';
-import { commit, isConstraint } from '../db/commit.ts';
+import { commit, commitNew, isConstraint } from '../db/commit.ts';
 import { PLANS } from '../plans.ts';
 import { type ApiKey, countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from './store.ts';
 
@@ -65,10 +65,8 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey): Promi
   await admission.putKey(toAdmittedKey(key));
   const limit = PLANS[actor.plan].activeKeysMax;
   try {
-    await commit(ctx, { events: [], writes: insertKey(ctx, key, limit), result: null });
+    await commitNew(ctx, { events: [], writes: insertKey(ctx, key, limit), result: null }, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
-    // The batch may have landed with its answer lost; the row decides.
-    if (await findKey(ctx.db, merchantId, key.id)) return { key, rawKey };
     await admission.revokeKey(key.keyHash, ctx.now);
     if (!isConstraint(error)) throw error;
     const used = await countActiveKeys(ctx.db, merchantId);

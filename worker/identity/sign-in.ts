@@ -2,8 +2,8 @@ import type { Ctx } from '../context.ts';
 import { hashPassword, pepperedHash, verifyPassword } from '../core/crypto.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, newId } from '../core/ids.ts';
-import { commit, isConstraint } from '../db/commit.ts';
-import { type Account, findAccountByEmailKey, insertAccount } from './store.ts';
+import { commitNew, isConstraint } from '../db/commit.ts';
+import { type Account, findAccount, findAccountByEmailKey, insertAccount } from './store.ts';
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 };
 
@@ -42,12 +42,11 @@ export async function registerAccount(ctx: Ctx, input: Register): Promise<Accoun
     version: 1,
   };
   try {
-    return await commit(ctx, { events: [], writes: [insertAccount(ctx.db, account)], result: account });
+    return await commitNew(ctx, { events: [], writes: [insertAccount(ctx.db, account)], result: account }, () =>
+      findAccount(ctx.db, account.id),
+    );
   } catch (error) {
-    const known = await findAccountByEmailKey(ctx.db, account.emailKey!);
-    if (known?.id === account.id) return account;
-    if (known || isConstraint(error)) throw new ApiError('email_registered');
-    throw error;
+    throw isConstraint(error) ? new ApiError('email_registered') : error;
   }
 }
 

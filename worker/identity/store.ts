@@ -11,8 +11,10 @@ export type ApiKey = typeof apiKeys.$inferSelect;
 
 export const findAccountByEmailKey = (db: Db, emailKey: string) => db.select().from(accounts).where(eq(accounts.emailKey, emailKey)).get();
 
+export const findAccount = (db: Db, accountId: AccountId) => db.select().from(accounts).where(eq(accounts.id, accountId)).get();
+
 export async function getAccount(db: Db, accountId: AccountId): Promise<Account> {
-  return (await db.select().from(accounts).where(eq(accounts.id, accountId)).get()) ?? raise('not_found');
+  return (await findAccount(db, accountId)) ?? raise('not_found');
 }
 
 /** What an admission object needs to judge every call of one account; null where no such account exists. */

@@ -4,8 +4,8 @@ import { ApiError } from '../core/errors.ts';
 import { newId, type PaymentId } from '../core/ids.ts';
 import { basisPoints, DECIMALS, formatAmount, type Money, money, subtract } from '../core/money.ts';
 import { SECOND } from '../core/time.ts';
-import { commit } from '../db/commit.ts';
-import { getOffer, type Product } from '../products/store.ts';
+import { commitNew } from '../db/commit.ts';
+import { getOffer, type Product } from '../products/product.ts';
 import { parseWallet } from '../solana/assets.ts';
 import { associatedTokenAccount, buildCheckoutTransaction, type CheckoutTerms } from '../solana/checkout-transaction.ts';
 import { memoOf, planCreate, priceOf } from './payment.ts';
@@ -52,12 +52,7 @@ export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout> 
   const payment = await newPayment(ctx, product, recipient, input);
   // The node is asked before anything is stored: a session nobody can pay is not worth keeping.
   const prepared = input.walletAddress === undefined ? null : await prepareTransaction(ctx, payment, input.walletAddress);
-  try {
-    await commit(ctx, planCreate(ctx, payment));
-  } catch (error) {
-    // The batch may have landed with its answer lost.
-    if (!(await findPayment(ctx.db, payment.id))) throw error;
-  }
+  await commitNew(ctx, planCreate(ctx, payment), () => findPayment(ctx.db, payment.id));
   return { payment, prepared };
 }
 

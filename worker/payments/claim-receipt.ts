@@ -1,7 +1,7 @@
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
-import { findReceiptOfTransaction, type Receipt } from '../receipts/store.ts';
+import { findReceiptOfTransaction, type Receipt } from '../receipts/receipt.ts';
 import { svcMemos } from '../solana/transaction.ts';
 import { confirmPayment } from './confirm.ts';
 import { findPaymentByNonce } from './store.ts';

@@ -4,11 +4,15 @@ import { randomBase62 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AccountId, newId, type ProductId } from '../core/ids.ts';
 import { parseAmount } from '../core/money.ts';
-import { commit, isConstraint } from '../db/commit.ts';
+import { commitNew, isConstraint } from '../db/commit.ts';
 import { PLANS } from '../plans.ts';
 import { parseWallet } from '../solana/assets.ts';
 import type { CreateProductRequest } from './resource.ts';
-import { countActiveProducts, insertProduct, type Product } from './store.ts';
+
+// What other features may use of products goes through here.
+export { getOffer, type Product } from './store.ts';
+
+import { countActiveProducts, findProduct, insertProduct, type Product } from './store.ts';
 
 /** What can be sold today. The other types of the contract answer setup_not_ready until their delivery exists. */
 const TYPES = { api: { usageUnits: 1, accessPeriodDays: null }, link: { usageUnits: null, accessPeriodDays: 30 } } as const;
@@ -36,7 +40,8 @@ export async function createProduct(ctx: Ctx, actor: Actor, input: z.infer<typeo
   const product = newProduct(ctx, actor, productType as keyof typeof TYPES, input);
   const limit = PLANS[actor.plan].activeProductsMax;
   try {
-    return await commit(ctx, { events: [], writes: insertProduct(ctx, product, limit), result: product });
+    const change = { events: [], writes: insertProduct(ctx, product, limit), result: product };
+    return await commitNew(ctx, change, () => findProduct(ctx.db, product.merchantId, product.livemode, product.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
     const used = await countActiveProducts(ctx.db, product.merchantId, product.livemode);

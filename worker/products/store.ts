@@ -11,9 +11,15 @@ export type Product = typeof products.$inferSelect;
 
 const ofMerchant = (merchantId: AccountId, livemode: boolean) => and(eq(products.merchantId, merchantId), eq(products.livemode, livemode));
 
-export async function getProduct(db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId): Promise<Product> {
-  const mine = and(ofMerchant(merchantId, livemode), eq(products.id, productId));
-  return (await db.select().from(products).where(mine).get()) ?? raise('not_found');
+export const findProduct = (db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId) =>
+  db
+    .select()
+    .from(products)
+    .where(and(ofMerchant(merchantId, livemode), eq(products.id, productId)))
+    .get();
+
+export async function getProduct(...args: Parameters<typeof findProduct>): Promise<Product> {
+  return (await findProduct(...args)) ?? raise('not_found');
 }
 
 export async function listProducts(db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) {

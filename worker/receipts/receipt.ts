@@ -7,6 +7,8 @@ import { MoneyBody, Timestamp } from '../http/openapi.ts';
 import { type ReceiptFacts, signReceipt } from './document.ts';
 import { insertReceipt, type Receipt } from './store.ts';
 
+export { findReceiptOfTransaction, type Receipt } from './store.ts';
+
 const DocumentBody = z
   .object({
     version: z.literal('1'),

@@ -1,0 +1,75 @@
+import type { Env } from '../../worker/context.ts';
+
+/** One round trip to the database, as a test sees it go by. */
+export interface Trip {
+  kind: 'read' | 'write' | 'batch';
+  /** Counted from 1 within the wrapper's life, over all kinds. */
+  number: number;
+}
+
+export interface Faults {
+  /** Throws before anything reaches the database. */
+  before?: (trip: Trip) => boolean;
+  /** Throws after the database did its work: committed, and the answer lost. */
+  after?: (trip: Trip) => boolean;
+}
+
+/** The real database behind a wire that can be cut, and that counts what goes over it. No hook of this exists in the service. */
+export function faultyDatabase(database: D1Database, faults: Faults = {}): { database: D1Database; trips: Trip[] } {
+  const trips: Trip[] = [];
+  const real = new WeakMap<object, D1PreparedStatement>();
+
+  async function travel<T>(kind: Trip['kind'], work: () => Promise<T>): Promise<T> {
+    const trip = { kind, number: trips.length + 1 };
+    trips.push(trip);
+    if (faults.before?.(trip)) throw new Error('D1_ERROR: Network connection lost.');
+    const answer = await work();
+    if (faults.after?.(trip)) throw new Error('D1_ERROR: Network connection lost.');
+    return answer;
+  }
+
+  function wrap(statement: D1PreparedStatement, kind: Trip['kind']): D1PreparedStatement {
+    const wrapped = {
+      bind: (...values: unknown[]) => wrap(statement.bind(...values), kind),
+      all: () => travel(kind, () => statement.all()),
+      run: () => travel(kind, () => statement.run()),
+      first: (column: string) => travel(kind, () => statement.first(column)),
+      raw: (options?: { columnNames?: false }) => travel(kind, () => statement.raw(options)),
+    } as unknown as D1PreparedStatement;
+    real.set(wrapped, statement);
+    return wrapped;
+  }
+
+  const wrapped = {
+    prepare: (sql: string) => wrap(database.prepare(sql), /^\s*select/i.test(sql) ? 'read' : 'write'),
+    batch: (statements: D1PreparedStatement[]) =>
+      travel('batch', () => database.batch(statements.map((statement) => real.get(statement)!))),
+  } as unknown as D1Database;
+  return { database: wrapped, trips };
+}
+
+/** The environment with its database wrapped. */
+export function withFaults(env: Env, faults: Faults = {}): { env: Env; trips: Trip[] } {
+  const { database, trips } = faultyDatabase(env.DB, faults);
+  return { env: { ...env, DB: database }, trips };
+}
+
+/** A generator whose seed is printed with a failure, so that a shuffle can be had again. (mulberry32) */
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  const copy = [...items];
+  for (let i = copy.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    [copy[i], copy[j]] = [copy[j]!, copy[i]!];
+  }
+  return copy;
+}
