@@ -3,14 +3,21 @@ export const EVENT_TYPES = [
   'payment.created',
   'payment.submitted',
   'payment.confirmed',
+  'payment.finalized',
   'payment.failed',
+  'payment.unmatched',
+  'payment.orphaned',
   'receipt.created',
   'membership.activated',
   'membership.renewed',
+  'membership.grace_started',
+  'membership.expired',
+  'membership.access_revoked',
+  'payout.changed',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-export type SubjectType = 'payment' | 'receipt' | 'membership';
+export type SubjectType = 'payment' | 'unmatched_payment' | 'receipt' | 'membership' | 'product';
 
 /** An event before it is stored. `object` has the shape of the GET; `previous` holds what changed, as it was. */
 export interface NewEvent {

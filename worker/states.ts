@@ -29,17 +29,18 @@ export type PaymentStatus = 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONF
 export const PAYMENT = machine<PaymentStatus, 'submit' | 'confirm' | 'fail'>({
   PENDING_SIGNATURE: { submit: 'PENDING_CONFIRMATION', fail: 'FAILED' },
   PENDING_CONFIRMATION: { submit: 'PENDING_CONFIRMATION', confirm: 'CONFIRMED', fail: 'FAILED' },
+  // Terminal: what the chain does afterwards (finality, a dropped fork) is noted on the payment and moves it nowhere.
   CONFIRMED: {},
   FAILED: {},
 });
 
 export type MembershipStatus = 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
-export const MEMBERSHIP = machine<MembershipStatus, 'activate' | 'renew'>({
+export const MEMBERSHIP = machine<MembershipStatus, 'activate' | 'renew' | 'startGrace' | 'expire' | 'revoke'>({
   pending: { activate: 'active' },
-  active: { renew: 'active' },
-  grace: { renew: 'active' },
-  expired: { renew: 'active' },
-  cancelled: { renew: 'active' },
+  active: { renew: 'active', startGrace: 'grace', expire: 'expired', revoke: 'cancelled' },
+  grace: { renew: 'active', expire: 'expired', revoke: 'cancelled' },
+  expired: { renew: 'active', revoke: 'cancelled' },
+  cancelled: { renew: 'active', revoke: 'cancelled' },
 });
 
 export type ProductStatus = 'active' | 'archived';
