@@ -19,6 +19,13 @@ import type { Env } from '../worker/context.ts';
 import { MINUTE, SECOND } from '../worker/core/time.ts';
 
 const FLUSH_MS = 5 * SECOND;
+/** Longer than any write to the database takes: by then it is decided whether a staged change was stored. */
+const STAGE_MS = MINUTE;
+
+interface Staged {
+  account: AdmittedAccount;
+  stagedAt: number;
+}
 
 /**
  * One per account, and one per public bucket: may this call pass, and how many more? Answers from memory; what must outlive
@@ -26,6 +33,7 @@ const FLUSH_MS = 5 * SECOND;
  */
 export class Admission extends DurableObject<Env> implements AdmissionRpc {
   #account: AdmittedAccount | null = null;
+  #staged: Staged | null = null;
   readonly #keys = new Map<string, AdmittedKey>();
   readonly #windows = new Map<string, Window>();
   readonly #usage = new Map<string, KeyUsage>();
@@ -39,10 +47,11 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   }
 
   async admit(request: AdmissionRequest): Promise<AdmissionAnswer> {
-    if (!this.#account) return { ok: false, reason: 'unknown' };
+    // A staged change that nobody settled: whether it was stored, only the database can tell.
+    if (!this.#account || this.#hasStaleStage()) return { ok: false, reason: 'unknown' };
     const { credential, now } = request;
     const key = credential.kind === 'key' ? this.#keys.get(credential.keyHash) : undefined;
-    const judged = judgeCaller(this.#account, key, request);
+    const judged = judgeCaller(this.#staged?.account ?? this.#account, key, request);
     if (!judged.ok) return judged;
     // Counted last, and only here: a refused call costs nothing.
     const bucket = judged.caller.livemode ? 'live' : 'sandbox';
@@ -58,7 +67,23 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
       this.#account = account;
       this.#save('account', account);
     }
+    if (this.#staged && (account.version >= this.#staged.account.version || this.#hasStaleStage())) this.#setStage(null);
     for (const key of keys) await this.putKey(key);
+  }
+
+  /**
+   * Judges by a change from now on, before the database holds it, so that no request slips in between. The load of what was
+   * stored settles it; where none comes, because the writer died, the database is asked after a minute.
+   */
+  async stage(account: AdmittedAccount): Promise<void> {
+    if (!this.#account || account.version > this.#account.version) this.#setStage({ account, stagedAt: Date.now() });
+  }
+
+  /** This change came to nothing: the database is asked before anybody else is judged. A rival's stage is left alone. */
+  async unstage({ version, tokenVersion, status }: AdmittedAccount): Promise<void> {
+    const staged = this.#staged?.account;
+    if (staged?.version === version && staged.tokenVersion === tokenVersion && staged.status === status)
+      this.#setStage({ account: staged, stagedAt: 0 });
   }
 
   async putKey(key: AdmittedKey): Promise<void> {
@@ -109,6 +134,15 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     this.#unsaved.clear();
   }
 
+  #hasStaleStage(): boolean {
+    return this.#staged !== null && Date.now() >= this.#staged.stagedAt + STAGE_MS;
+  }
+
+  #setStage(staged: Staged | null): void {
+    this.#staged = staged;
+    this.#save('staged', staged);
+  }
+
   async #saveSoon(name: string): Promise<void> {
     if (this.#unsaved.size === 0) await this.ctx.storage.setAlarm(Date.now() + FLUSH_MS);
     this.#unsaved.add(name);
@@ -130,6 +164,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
       const fact = JSON.parse(value);
       const [kind, id = ''] = name.split(':');
       if (kind === 'account') this.#account = fact;
+      if (kind === 'staged') this.#staged = fact;
       if (kind === 'key') this.#keys.set(id, fact);
       if (kind === 'window') this.#windows.set(id, fact);
       if (kind === 'usage') this.#usage.set(id, fact);

@@ -80,6 +80,8 @@ export type AdmissionAnswer =
 export interface AdmissionRpc {
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
   load(account: AdmittedAccount, keys: AdmittedKey[]): Promise<void>;
+  stage(account: AdmittedAccount): Promise<void>;
+  unstage(account: AdmittedAccount): Promise<void>;
   putKey(key: AdmittedKey): Promise<void>;
   revokeKey(keyHash: string, revokedAt: number): Promise<void>;
   record(outcome: CallOutcome): Promise<void>;
@@ -167,7 +169,9 @@ export function judgeCaller(
   if (account.status === 'suspended') return { ok: false, reason: 'account_suspended' };
   if (credential.kind === 'jwt' && credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
   const permissions = key?.permissions ?? TOKEN_PERMISSIONS;
-  if (permission && !permissions.includes(permission)) return { ok: false, reason: 'permission' };
+  // A key made while its owner was staff keeps the word, not the power.
+  const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || account.isStaff));
+  if (!isAllowed) return { ok: false, reason: 'permission' };
   const livemode = key ? key.livemode : mode !== 'sandbox';
   if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode' };
   const { accountId, plan, isStaff } = account;

@@ -6,6 +6,7 @@ import { newCtx } from './context.ts';
 import { randomBase62 } from './core/encoding.ts';
 import { ApiError, ERRORS } from './core/errors.ts';
 import { admissionIdOf } from './core/ids.ts';
+import { docsRoutes } from './docs.ts';
 import { healthRoutes } from './health.ts';
 import { onError } from './http/errors.ts';
 import { holdsSecret } from './http/guards.ts';
@@ -14,10 +15,13 @@ import { accountRoutes } from './identity/account.routes.ts';
 import { authRoutes } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
 import { keyRoutes } from './identity/keys.routes.ts';
+import { operatorRoutes } from './identity/operator.routes.ts';
 import { logRequest } from './log.ts';
 import { membershipRoutes } from './memberships/routes.ts';
 import { checkoutRoutes } from './payments/checkout.routes.ts';
+import { merchantPaymentRoutes } from './payments/merchant.routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
+import { chainWebhookRoutes } from './payments/webhook.routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from './receipts/routes.ts';
 import { VERSION } from './version.ts';
@@ -68,7 +72,9 @@ const admitBody = createMiddleware<AppEnv>(async (c, next) => {
   if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)) return next();
   if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
     throw new ApiError('unsupported_media_type');
-  if (holdsSecret(await c.req.text())) {
+  // Read as bytes first: signatures of webhooks are over exactly these.
+  const text = new TextDecoder().decode(await c.req.arrayBuffer());
+  if (!c.req.path.startsWith('/v1/products/webhook/') && holdsSecret(text)) {
     const msg = 'This looks like a private key or seed phrase. Never send one to anybody; move its funds to a new wallet.';
     throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg, type: 'secret_refused' }] });
   }
@@ -105,9 +111,9 @@ for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
 app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => Promise.reject(new ApiError('payload_too_large')) }));
 app.use(admitBody);
 
-for (const routes of [authRoutes, accountRoutes, keyRoutes, productRoutes, checkoutRoutes, paymentRoutes, membershipRoutes, receiptRoutes])
+for (const routes of [authRoutes, accountRoutes, keyRoutes, productRoutes, checkoutRoutes, merchantPaymentRoutes, paymentRoutes, chainWebhookRoutes, membershipRoutes, receiptRoutes])
   app.route('/v1', routes);
-for (const routes of [healthRoutes, receiptKeyRoutes]) app.route('/', routes);
+for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes]) app.route('/', routes);
 
 app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-Svc-Key' });
 app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });

@@ -5,7 +5,10 @@ import { NETWORKS, type Network, parseWallet } from './solana/assets.ts';
 import { Chain } from './solana/rpc.ts';
 
 /** Work handed to the queue: only ids, the truth is in the database. */
-export type Job = { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number };
+export type Job =
+  | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
+  /** Somebody says this transaction may be one of ours: its memo tells. */
+  | { kind: 'findPayment'; txSignature: string; attempt: number };
 
 /** What wrangler.toml binds. Variables are text; `configOf` checks and converts them. */
 export interface Env extends Record<string, unknown> {
@@ -29,6 +32,12 @@ const Config = z.object({
   FEE_WALLET: wallet.optional(),
   SESSION_SECONDS: count(900),
   LATE_GRACE_SECONDS: count(120),
+  /** How the chain data provider signs what it sends us: the header, and the shared secret; without one it is refused. */
+  RPC_WEBHOOK_HEADER: z
+    .string()
+    .regex(/^[\w-]+$/)
+    .default('X-Rpc-Signature'),
+  RPC_WEBHOOK_SECRET: z.string().min(16).optional(),
   /** `age:hint` pairs: up to that age of a payment in seconds, poll again after so many milliseconds. */
   POLL_AFTER_MS: z
     .string()
@@ -39,6 +48,8 @@ const Config = z.object({
   PEPPER: z.string().min(32),
   JWT_KEYS: seeds,
   RECEIPT_KEYS: seeds,
+  /** Opens the operator's route; without one there is no such route. */
+  OPERATOR_SECRET: z.string().min(32).optional(),
 });
 export type Config = z.infer<typeof Config> & { network: Network };
 

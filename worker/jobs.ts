@@ -1,7 +1,7 @@
 import { type Env, type Job, newCtx } from './context.ts';
 import { unreachable } from './core/errors.ts';
 import { logRequest } from './log.ts';
-import { recheckQueued } from './payments/recheck.ts';
+import { findQueued, recheckQueued } from './payments/recheck.ts';
 
 const RETRY_SECONDS = 10;
 
@@ -28,8 +28,10 @@ async function runJob(ctx: ReturnType<typeof newCtx>, job: Job): Promise<void> {
   switch (job.kind) {
     case 'recheckCandidate':
       return recheckQueued(ctx, job);
+    case 'findPayment':
+      return findQueued(ctx, job);
     default:
-      return unreachable(job.kind);
+      return unreachable(job);
   }
 }
 

@@ -32,6 +32,8 @@ export interface PublicBucket {
 export const PUBLIC_BUCKETS = {
   register: { max: 5, windowSeconds: 3600, per: 'address' },
   login: { max: 10, windowSeconds: 900, per: 'address' },
+  nonce: { max: 30, windowSeconds: 60, per: 'address' },
+  operator: { max: 10, windowSeconds: 60, per: 'address' },
   connect: { max: 10, windowSeconds: 60, per: 'address' },
   payload: { max: 120, windowSeconds: 60, per: 'address' },
   confirm: { max: 30, windowSeconds: 60, per: 'subject' },

@@ -49,6 +49,12 @@ export const PRODUCT = machine<ProductStatus, 'archive' | 'unarchive'>({
   archived: { unarchive: 'active' },
 });
 
+export type UnmatchedStatus = 'open' | 'accepted';
+export const UNMATCHED = machine<UnmatchedStatus, 'accept'>({
+  open: { accept: 'accepted' },
+  accepted: {},
+});
+
 export type AccountStatus = 'active' | 'suspended' | 'deleted';
 export const ACCOUNT = machine<AccountStatus, 'suspend' | 'resume' | 'delete'>({
   active: { suspend: 'suspended', delete: 'deleted' },

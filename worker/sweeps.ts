@@ -1,10 +1,21 @@
 import { type Ctx, type Env, newCtx } from './context.ts';
 import { logRequest } from './log.ts';
+import { sweepMemberships } from './memberships/lapse.ts';
+import { sweepExpired } from './payments/expire.ts';
+import { sweepFinality } from './payments/finality.ts';
 import { sweepCandidates } from './payments/recheck.ts';
+import { sweepReference } from './payments/reference.ts';
+import { sweepChains } from './receipts/chain.ts';
 
 /** The backstops behind the queue, each bounded and resumable; one cron a minute runs them all. */
 const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
+  // In this order: what the chain shows is found, then judged, and only then are sessions given up.
+  reference: sweepReference,
   candidates: sweepCandidates,
+  expired: sweepExpired,
+  finality: sweepFinality,
+  memberships: sweepMemberships,
+  receiptChains: sweepChains,
 };
 
 export async function runSweeps(env: Env, execution: ExecutionContext, now: number): Promise<void> {

@@ -50,7 +50,7 @@ describe('an answer lost after the commit', () => {
   });
 
   it('of a confirmation is found out by reading again: confirmed once, with everything', async () => {
-    const payment = await w.connect(await w.product(merchant));
+    const payment = await w.connect(await w.product(merchant), { wallet_address: buyer.address });
     const signature = await w.chain.pay(buyer, payment);
     let batches = 0;
     const { env } = withFaults(w.env, { after: ({ kind }) => kind === 'batch' && ++batches === 2 });

@@ -60,7 +60,10 @@ export class World {
       this.queue.sent.push({ job, delaySeconds: options?.delaySeconds ?? 0 });
       return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0, oldestMessageTimestamp: undefined } } };
     };
-    this.env = { ...testEnv, ...settings, ...config, JOBS: { send } as unknown as Queue<Job> };
+    const sendBatch = async (messages: Iterable<{ body: Job }>) => {
+      for (const { body } of messages) await send(body);
+    };
+    this.env = { ...testEnv, ...settings, ...config, JOBS: { send, sendBatch } as unknown as Queue<Job> };
   }
 
   /** A request through the real worker, its answer checked against the published document. */

@@ -1,7 +1,8 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { AccountId, MembershipId, PaymentId, ProductId, ReceiptId } from '../core/ids.ts';
+import type { AccountId, MembershipId, PaymentId, ProductId, ReceiptId, UnmatchedId } from '../core/ids.ts';
 import type { Asset } from '../core/money.ts';
-import { MEMBERSHIP, type MembershipStatus, PAYMENT, type PaymentStatus, PRODUCT, type ProductStatus } from '../states.ts';
+import { MEMBERSHIP, type MembershipStatus, PAYMENT, type PaymentStatus, PRODUCT, type ProductStatus, UNMATCHED, type UnmatchedStatus } from '../states.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
 
 export const products = sqliteTable(
@@ -57,7 +58,7 @@ export const payments = sqliteTable(
     slug: text('slug').notNull(),
     status: text('status').$type<PaymentStatus>().notNull(),
     failureCode: text('failure_code').$type<'session_expired' | 'underpaid' | 'transaction_failed'>(),
-    nonce: text('nonce').notNull().unique(),
+    nonce: text('nonce').notNull(),
     /** The payment's own read-only key on chain. */
     reference: text('reference').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
@@ -81,28 +82,38 @@ export const payments = sqliteTable(
     blockTime: instant('block_time'),
     membershipId: text('membership_id').$type<MembershipId>(),
     receiptId: text('receipt_id').$type<ReceiptId>(),
+    /** Made by accepting money that had missed this other payment. */
+    recoversPaymentId: text('recovers_payment_id').$type<PaymentId>(),
     expiresAt: instant('expires_at').notNull(),
     confirmedAt: instant('confirmed_at'),
+    finalizedAt: instant('finalized_at'),
+    /** First time the node no longer knew the transaction; believed only when it still does not a while later. */
+    orphanSuspectedAt: instant('orphan_suspected_at'),
+    orphanedAt: instant('orphaned_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
   },
   (table) => [
     oneOf('payments_status', 'status', PAYMENT.states),
+    // A payment that recovers missed money carries the memo that is on chain, so only sessions own a nonce.
+    uniqueIndex('payments_by_nonce').on(table.nonce).where(sql`recovers_payment_id IS NULL`),
     index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
+    index('payments_unfinalized').on(table.confirmedAt).where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL`),
   ],
 );
 
 /**
  * Signatures somebody named for a payment and the chain has not shown us yet. Not claims: at most five, replaceable, and
- * only ones we broadcast ourselves (`origin: sent`) are kept against newcomers. (contract section 3 "confirm")
+ * never those we broadcast ourselves (`sent`) or the chain told us of (`found`). (contract section 3 "confirm")
  */
 export const paymentCandidates = sqliteTable(
   'payment_candidates',
   {
     paymentId: text('payment_id').$type<PaymentId>().notNull(),
     txSignature: text('tx_signature').notNull(),
-    origin: text('origin').$type<'sent' | 'named'>().notNull(),
+    origin: text('origin').$type<'sent' | 'found' | 'named'>().notNull(),
     attempt: integer('attempt').notNull(),
     nextCheckAt: instant('next_check_at').notNull(),
     createdAt: instant('created_at').notNull(),
@@ -112,6 +123,42 @@ export const paymentCandidates = sqliteTable(
     index('payment_candidates_due').on(table.nextCheckAt),
   ],
 );
+
+/** Money that arrived and pays no session: late, short, or a second time. Never lost from sight. (contract section 3) */
+export const unmatchedPayments = sqliteTable(
+  'unmatched_payments',
+  {
+    id: text('id').$type<UnmatchedId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    paymentId: text('payment_id').$type<PaymentId>().notNull(),
+    txSignature: text('tx_signature').notNull().unique(),
+    asset: text('asset').$type<Asset>().notNull(),
+    amount: amount('amount').notNull(),
+    payerWallet: text('payer_wallet').notNull(),
+    slot: integer('slot').notNull(),
+    blockTime: instant('block_time').notNull(),
+    reason: text('reason').$type<'late' | 'underpaid' | 'second_payment'>().notNull(),
+    status: text('status').$type<UnmatchedStatus>().notNull(),
+    recoveredPaymentId: text('recovered_payment_id').$type<PaymentId>(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [oneOf('unmatched_payments_status', 'status', UNMATCHED.states), index('unmatched_by_payment').on(table.paymentId, table.createdAt)],
+);
+
+/** How far a reader of the chain has come; a page and the step past it are stored together. */
+export const cursors = sqliteTable('cursors', {
+  name: text('name').primaryKey(),
+  /** Newest signature of the last finished walk: the next one ends there. */
+  until: text('until'),
+  /** Of a walk under way: where it began, and the oldest signature it has read so far. */
+  walkTop: text('walk_top'),
+  walkBefore: text('walk_before'),
+  walkStartedAt: instant('walk_started_at'),
+  /** Every payment on chain up to this moment has been seen. */
+  passedAt: instant('passed_at').notNull(),
+  version: integer('version').notNull(),
+});
 
 /** One transaction pays one thing in the whole service, for ever. (architecture section 7) */
 export const txClaims = sqliteTable('tx_claims', {
@@ -135,6 +182,7 @@ export const memberships = sqliteTable(
     email: text('email'),
     status: text('status').$type<MembershipStatus>().notNull(),
     paidThrough: instant('paid_through'),
+    graceUntil: instant('grace_until'),
     lastPaymentId: text('last_payment_id').$type<PaymentId>().notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -143,6 +191,7 @@ export const memberships = sqliteTable(
   (table) => [
     oneOf('memberships_status', 'status', MEMBERSHIP.states),
     uniqueIndex('memberships_by_customer').on(table.merchantId, table.livemode, table.productId, table.customerKey),
+    index('memberships_ending').on(table.status, table.paidThrough),
     index('memberships_by_wallet').on(table.merchantId, table.livemode, table.walletAddress),
     index('memberships_by_ref').on(table.merchantId, table.livemode, table.customerRef),
     index('memberships_by_email').on(table.merchantId, table.livemode, table.email),
@@ -163,7 +212,17 @@ export const receipts = sqliteTable(
     sha256: text('sha256').notNull(),
     signature: text('signature').notNull(),
     keyId: text('key_id').notNull(),
+    /** Copies of signed facts, to search by. */
+    payer: text('payer').notNull(),
+    productName: text('product_name').notNull(),
+    /** Place in the merchant's hash chain, given afterwards by a job. */
+    linkSeq: integer('link_seq'),
+    linkPrevHash: text('link_prev_hash'),
     createdAt: instant('created_at').notNull(),
   },
-  (table) => [index('receipts_by_merchant').on(table.merchantId, table.livemode, table.createdAt)],
+  (table) => [
+    index('receipts_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    uniqueIndex('receipts_chain').on(table.merchantId, table.livemode, table.linkSeq),
+    index('receipts_unlinked').on(table.createdAt).where(sql`link_seq IS NULL`),
+  ],
 );

@@ -28,6 +28,8 @@ export const accounts = sqliteTable(
     /** Keyed hash of the normalised e-mail: the lock against registering twice, kept when the e-mail itself is erased. */
     emailKey: text('email_key').unique(),
     walletAddress: text('wallet_address'),
+    /** Keyed hash of the wallet that signs in: the same lock, for wallets. */
+    walletKey: text('wallet_key').unique(),
     passwordHash: text('password_hash'),
     displayName: text('display_name').notNull(),
     plan: text('plan').$type<PlanName>().notNull(),
@@ -40,6 +42,7 @@ export const accounts = sqliteTable(
     notificationPrefs: json<Record<string, boolean>>('notification_prefs').notNull(),
     merchantSettings: json<MerchantSettings>('merchant_settings').notNull(),
     createdAt: instant('created_at').notNull(),
+    deletedAt: instant('deleted_at'),
     version: integer('version').notNull(),
   },
   () => [oneOf('accounts_status', 'status', ACCOUNT.states)],
@@ -59,4 +62,16 @@ export const apiKeys = sqliteTable(
     revokedAt: instant('revoked_at'),
   },
   (table) => [index('api_keys_by_merchant').on(table.merchantId, table.createdAt)],
+);
+
+/** Texts we asked wallets to sign, until they are used or expire. Only the wallet a text names may use it. */
+export const loginNonces = sqliteTable(
+  'login_nonces',
+  {
+    nonce: text('nonce').primaryKey(),
+    walletAddress: text('wallet_address').notNull(),
+    message: text('message').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+  },
+  (table) => [index('login_nonces_expiring').on(table.expiresAt)],
 );

@@ -2,24 +2,21 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Actor } from '../context.ts';
 import type { AccountId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
-import { merchantErrors, merchantRoute } from '../http/guards.ts';
-import { ModeQuery, ok, orNull, router, Timestamp } from '../http/openapi.ts';
+import { merchantBodyErrors, merchantErrors, merchantRoute, personRoute } from '../http/guards.ts';
+import { DetailResponse, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '../http/openapi.ts';
+import { publicBucket } from '../http/rate-limit.ts';
 import { PLAN_NAMES } from '../plans.ts';
 import { ACCOUNT } from '../states.ts';
-import { ClaimsBody } from './auth.routes.ts';
+import { deleteAccount, updateAccount } from './account.ts';
+import { ClaimsBody, Email } from './auth.routes.ts';
+import { changeSecurity } from './security.ts';
+import { MerchantSettingsPatch, SETTING_NAMES } from './settings.ts';
 import { type Account, getAccount } from './store.ts';
 import { claimsOf } from './tokens.ts';
 
-const SETTINGS = [
-  'checkout_brand_name',
-  'checkout_logo_url',
-  'checkout_hero_image_url',
-  'checkout_success_button_label',
-  'checkout_accent_hex',
-  'default_redirect_url',
-  'default_support_url',
-] as const;
-const MerchantSettings = z.object(Object.fromEntries(SETTINGS.map((name) => [name, z.string().optional()]))).openapi('MerchantSettings');
+const MerchantSettings = z
+  .object(Object.fromEntries(SETTING_NAMES.map((name) => [name, z.string().optional()])))
+  .openapi('MerchantSettings');
 
 const AccountBody = z
   .object({
@@ -72,7 +69,91 @@ const me = createRoute({
   responses: { ...ok(AccountBody), ...merchantErrors() },
 });
 
-export const accountRoutes = router().openapi(me, async (c) => {
-  const { actor, ctx } = c.var;
-  return c.json(toAccountResource(await getAccount(ctx.db, actor.accountId as AccountId), actor), 200);
+const UpdateResponse = z.object({ detail: z.string(), updated_fields: z.array(z.string()) }).openapi('UpdateResponse');
+
+/** A zone the platform's own calendar knows; plain offsets such as +02:00 have no rules for the seasons. */
+function isTimezone(text: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return /^[A-Za-z]/.test(text);
+  } catch {
+    return false;
+  }
+}
+
+const UpdateAccountRequest = z
+  .object({
+    display_name: z.string().trim().min(1).max(120).optional(),
+    timezone: z.string().max(64).refine(isTimezone, 'Expected an IANA time zone such as Europe/Berlin').optional(),
+    merchant_settings: MerchantSettingsPatch.optional(),
+  })
+  .openapi('UpdateAccountRequest', { example: { timezone: 'Europe/Berlin', merchant_settings: { checkout_accent_hex: '#1a2b3c' } } });
+
+const update = createRoute({
+  method: 'patch',
+  path: '/account/me',
+  operationId: 'updateAccount',
+  tags: ['Account'],
+  summary: 'Change name, time zone or checkout settings',
+  description: 'Settings are merged; an empty text clears one. `updated_fields` names what changed, settings as dotted paths.',
+  ...merchantRoute('execute'),
+  request: { query: z.object(ModeQuery), ...jsonBody(UpdateAccountRequest) },
+  responses: { ...ok(UpdateResponse), ...merchantBodyErrors('no_change', 'state_conflict') },
 });
+
+const ChangeSecurityRequest = z
+  .object({
+    email: Email.optional(),
+    current_password: z.string().max(1024).optional(),
+    new_password: z.string().max(1024).optional(),
+  })
+  .openapi('ChangeSecurityRequest', { example: { current_password: 'correct horse', new_password: 'battery staple' } });
+
+const security = createRoute({
+  method: 'patch',
+  path: '/account/me/security',
+  operationId: 'changeSecurity',
+  tags: ['Account'],
+  summary: 'Change e-mail or password; every session ends',
+  description: 'An account without a password sets its first one within 15 minutes of signing in, without `current_password`.',
+  ...personRoute,
+  // A stolen token must not become a way to guess the password.
+  middleware: [personRoute.middleware, publicBucket('login', (c) => c.var.actor.accountId)] as const,
+  request: jsonBody(ChangeSecurityRequest),
+  responses: {
+    ...ok(UpdateResponse),
+    ...merchantBodyErrors('invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'no_change'),
+  },
+});
+
+const remove = createRoute({
+  method: 'delete',
+  path: '/account/account',
+  operationId: 'deleteAccount',
+  tags: ['Account'],
+  summary: 'Delete the account, at once and for ever',
+  description: 'Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’.',
+  ...personRoute,
+  responses: { ...ok(DetailResponse), ...merchantErrors('state_conflict') },
+});
+
+export const accountRoutes = router()
+  .openapi(me, async (c) => {
+    const { actor, ctx } = c.var;
+    return c.json(toAccountResource(await getAccount(ctx.db, actor.accountId as AccountId), actor), 200);
+  })
+  .openapi(update, async (c) => {
+    const { display_name, timezone, merchant_settings } = c.req.valid('json');
+    const patch = { displayName: display_name, timezone, merchantSettings: merchant_settings };
+    return c.json({ detail: 'Account updated.', updated_fields: await updateAccount(c.var.ctx, c.var.actor, patch) }, 200);
+  })
+  .openapi(security, async (c) => {
+    const { email, current_password, new_password } = c.req.valid('json');
+    const change = { email, currentPassword: current_password, newPassword: new_password };
+    const updatedFields = await changeSecurity(c.var.ctx, c.var.actor, change);
+    return c.json({ detail: 'Changed. Every session has ended; sign in again.', updated_fields: updatedFields }, 200);
+  })
+  .openapi(remove, async (c) => {
+    await deleteAccount(c.var.ctx, c.var.actor);
+    return c.json({ detail: 'The account is deleted. Its sessions and keys have ended.' }, 200);
+  });

@@ -1,14 +1,16 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
 import type { Ctx } from '../context.ts';
 import { iso } from '../core/time.ts';
-import { publicBodyErrors } from '../http/guards.ts';
-import { type AppEnv, created, jsonBody, ok, orNull, router, Timestamp } from '../http/openapi.ts';
+import { merchantErrors, personRoute, publicBodyErrors } from '../http/guards.ts';
+import { type AppEnv, created, DetailResponse, jsonBody, ok, orNull, router, Timestamp } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { PLAN_NAMES } from '../plans.ts';
-import { emailKeyOf, logIn, registerAccount } from './sign-in.ts';
-import type { Account } from './store.ts';
-import { claimsOf, issueToken } from './tokens.ts';
+import { emailKeyOf, logIn, refreshSession, registerAccount } from './sign-in.ts';
+import type { Account, LoginNonce } from './store.ts';
+import { bearerOf, claimsOf, issueToken } from './tokens.ts';
+import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
 
 export const ClaimsBody = z
   .object({ svc_score: z.boolean(), svc_pay: z.boolean(), svc_ops: z.boolean(), is_staff: z.boolean() })
@@ -24,14 +26,15 @@ const AuthResponse = z
   })
   .openapi('AuthResponse');
 
-const Email = z.email().max(254).openapi({ example: 'ada@example.com' });
+export const Email = z.email().max(254).openapi({ example: 'ada@example.com' });
 const RegisterRequest = z
   .object({ email: Email, password: z.string().max(1024), display_name: z.string().trim().min(1).max(120) })
   .openapi('RegisterRequest', { example: { email: 'ada@example.com', password: 'correct horse', display_name: 'Ada' } });
 const LoginRequest = z.object({ email: Email, password: z.string().max(1024) }).openapi('LoginRequest');
 
-async function toAuthResponse(ctx: Ctx, account: Account) {
-  const { token, expiresAt } = await issueToken(ctx, account, ctx.now);
+/** A fresh session. It counts as signed in now, unless it continues one that began at `authTime`. */
+async function toAuthResponse(ctx: Ctx, account: Account, authTime: number = ctx.now) {
+  const { token, expiresAt } = await issueToken(ctx, account, authTime);
   return { token, user_id: account.id, tier: account.plan, email: account.email, claims: claimsOf(account), expires_at: iso(expiresAt) };
 }
 
@@ -66,10 +69,100 @@ const login = createRoute({
   responses: { ...ok(AuthResponse), ...publicBodyErrors('invalid_credentials', 'account_suspended', 'account_deleted', 'rate_limited') },
 });
 
+const WalletAddress = z.string().max(64).openapi({ description: 'base58', example: '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q' });
+const NonceRequest = z.object({ wallet_address: WalletAddress }).openapi('WalletNonceRequest');
+const NonceResponse = z
+  .object({ message_nonce: z.string(), message: z.string(), issued_at: Timestamp, expires_at: Timestamp })
+  .openapi('WalletNonce');
+const WalletLoginRequest = z
+  .object({
+    wallet_address: WalletAddress,
+    signed_message: z.string().max(128).openapi({ description: 'base58 Ed25519 signature of `message`, or of the bare `message_nonce`' }),
+    message_nonce: z.string().max(64),
+  })
+  .openapi('WalletLoginRequest');
+const RefreshRequest = z.object({ token: z.string().max(4096).optional() }).openapi('RefreshRequest');
+
+const toNonceResource = ({ nonce, message, expiresAt }: LoginNonce, issuedAt: number) => ({
+  message_nonce: nonce,
+  message,
+  issued_at: iso(issuedAt),
+  expires_at: iso(expiresAt),
+});
+
+const nonce = createRoute({
+  method: 'post',
+  path: '/auth/wallet/nonce',
+  operationId: 'createWalletNonce',
+  tags: ['Authentication'],
+  summary: 'A Sign-In With Solana text for this wallet to sign, good once and for five minutes',
+  middleware: publicBucket('nonce'),
+  request: jsonBody(NonceRequest),
+  responses: { ...ok(NonceResponse), ...publicBodyErrors('invalid_wallet_address', 'rate_limited') },
+});
+const wallet = createRoute({
+  method: 'post',
+  path: '/auth/wallet',
+  operationId: 'loginWithWallet',
+  tags: ['Authentication'],
+  summary: 'Sign in with a wallet; the first time creates its account',
+  middleware: publicBucket('nonce', () => 'sign-in'),
+  request: jsonBody(WalletLoginRequest),
+  responses: {
+    ...ok(AuthResponse),
+    ...publicBodyErrors('invalid_credentials', 'account_suspended', 'account_deleted', 'invalid_wallet_address', 'rate_limited'),
+  },
+});
+
+const optionalJsonBody = <S extends z.ZodType>(schema: S) => ({
+  body: { required: false as const, content: { 'application/json': { schema } } },
+});
+// Browsers' wrappers announce JSON even where they send nothing; nothing is what an optional body may be.
+const readEmptyBody = createMiddleware<AppEnv>(async (c, next) => {
+  if ((await c.req.text()).trim() === '') Object.assign(c.req.bodyCache, { text: Promise.resolve('{}') });
+  await next();
+});
+const refresh = createRoute({
+  method: 'post',
+  path: '/auth/refresh',
+  operationId: 'refreshToken',
+  tags: ['Authentication'],
+  summary: 'A new token, its claims read afresh from the account',
+  description: 'For a token that is valid or expired at most 7 days ago, given in the body or as Bearer; at most 30 days after signing in.',
+  security: [{}, { bearer: [] }] as Record<string, string[]>[],
+  middleware: readEmptyBody,
+  request: optionalJsonBody(RefreshRequest),
+  responses: { ...ok(AuthResponse), ...publicBodyErrors('invalid_authorization', 'account_suspended', 'account_deleted') },
+});
+const logout = createRoute({
+  method: 'post',
+  path: '/auth/logout',
+  operationId: 'logout',
+  tags: ['Authentication'],
+  summary: 'Says goodbye; the client discards its token',
+  ...personRoute,
+  responses: { ...ok(DetailResponse), ...merchantErrors() },
+});
+
 export const authRoutes = router()
   .openapi(register, async (c) => {
     const { email, password, display_name } = c.req.valid('json');
     const account = await registerAccount(c.var.ctx, { email, password, displayName: display_name });
     return c.json(await toAuthResponse(c.var.ctx, account), 201);
   })
-  .openapi(login, async (c) => c.json(await toAuthResponse(c.var.ctx, await logIn(c.var.ctx, c.req.valid('json'))), 200));
+  .openapi(login, async (c) => c.json(await toAuthResponse(c.var.ctx, await logIn(c.var.ctx, c.req.valid('json'))), 200))
+  .openapi(nonce, async (c) => {
+    const { ctx } = c.var;
+    return c.json(toNonceResource(await issueLoginNonce(ctx, c.req.valid('json').wallet_address), ctx.now), 200);
+  })
+  .openapi(wallet, async (c) => {
+    const { wallet_address, signed_message, message_nonce } = c.req.valid('json');
+    const proof = { walletAddress: wallet_address, signature: signed_message, nonce: message_nonce };
+    return c.json(await toAuthResponse(c.var.ctx, await logInWithWallet(c.var.ctx, proof)), 200);
+  })
+  .openapi(refresh, async (c) => {
+    const token = c.req.valid('json').token ?? bearerOf(c.req.header('Authorization'));
+    const { account, authTime } = await refreshSession(c.var.ctx, token);
+    return c.json(await toAuthResponse(c.var.ctx, account, authTime), 200);
+  })
+  .openapi(logout, (c) => c.json({ detail: 'Signed out. Discard the token: until it expires it is still good.' }, 200));

@@ -2,34 +2,36 @@ import type { Ctx } from '../context.ts';
 import { hashPassword, pepperedHash, verifyPassword } from '../core/crypto.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, newId } from '../core/ids.ts';
+import { DAY, SECOND } from '../core/time.ts';
 import { commitNew, isConstraint } from '../db/commit.ts';
 import { type Account, findAccount, findAccountByEmailKey, insertAccount } from './store.ts';
+import { readToken } from './tokens.ts';
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 };
 
 /** One spelling per mailbox, as people understand it: trimmed, lower case, composed. */
-const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
+export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
 export const emailKeyOf = (ctx: Ctx, email: string): string => pepperedHash(ctx.config.PEPPER, 'email', normaliseEmail(email));
 
-export interface Register {
-  email: string;
-  password: string;
-  displayName: string;
+export function requirePasswordLength(password: string): void {
+  const { length } = [...password];
+  if (length < PASSWORD_LENGTH.min || length > PASSWORD_LENGTH.max) throw new ApiError('password_too_short');
 }
 
-/** A new account on the free plan. 409 email_registered, also for the address of a deleted account. */
-export async function registerAccount(ctx: Ctx, input: Register): Promise<Account> {
-  const { length } = [...input.password];
-  if (length < PASSWORD_LENGTH.min || length > PASSWORD_LENGTH.max) throw new ApiError('password_too_short');
+type Identity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
+
+/** An account on the free plan, before it is stored. */
+export function newAccount(ctx: Ctx, displayName: string, identity: Identity): Account {
   const accountId = newId<AccountId>(ctx.now);
-  const account: Account = {
+  return {
     id: accountId,
     admissionId: admissionIdOf(accountId),
-    email: normaliseEmail(input.email),
-    emailKey: emailKeyOf(ctx, input.email),
+    email: null,
+    emailKey: null,
     walletAddress: null,
-    passwordHash: await hashPassword(input.password),
-    displayName: input.displayName,
+    walletKey: null,
+    passwordHash: null,
+    displayName,
     plan: 'free',
     status: 'active',
     isStaff: false,
@@ -39,12 +41,31 @@ export async function registerAccount(ctx: Ctx, input: Register): Promise<Accoun
     notificationPrefs: {},
     merchantSettings: {},
     createdAt: ctx.now,
+    deletedAt: null,
     version: 1,
+    ...identity,
   };
+}
+
+export const storeAccount = (ctx: Ctx, account: Account): Promise<Account> =>
+  commitNew(ctx, { events: [], writes: [insertAccount(ctx.db, account)], result: account }, () => findAccount(ctx.db, account.id));
+
+export interface Register {
+  email: string;
+  password: string;
+  displayName: string;
+}
+
+/** A new account on the free plan. 409 email_registered, also for the address of a deleted account. */
+export async function registerAccount(ctx: Ctx, input: Register): Promise<Account> {
+  requirePasswordLength(input.password);
+  const account = newAccount(ctx, input.displayName, {
+    email: normaliseEmail(input.email),
+    emailKey: emailKeyOf(ctx, input.email),
+    passwordHash: await hashPassword(input.password),
+  });
   try {
-    return await commitNew(ctx, { events: [], writes: [insertAccount(ctx.db, account)], result: account }, () =>
-      findAccount(ctx.db, account.id),
-    );
+    return await storeAccount(ctx, account);
   } catch (error) {
     throw isConstraint(error) ? new ApiError('email_registered') : error;
   }
@@ -55,7 +76,29 @@ export async function logIn(ctx: Ctx, input: { email: string; password: string }
   const account = await findAccountByEmailKey(ctx.db, emailKeyOf(ctx, input.email));
   const matches = await verifyPassword(input.password, account?.passwordHash ?? null);
   if (!account || !matches) throw new ApiError('invalid_credentials');
+  return requireActive(account);
+}
+
+/** 403 for an account that was suspended or deleted. Asked only once the caller has proved whose account it is. */
+export function requireActive(account: Account): Account {
   if (account.status === 'suspended') throw new ApiError('account_suspended');
   if (account.status === 'deleted') throw new ApiError('account_deleted');
   return account;
+}
+
+/** A session may be renewed for a week after a token expired, and for thirty days after the person last signed in. */
+const REFRESH = { graceMs: 7 * DAY, sessionMs: 30 * DAY };
+
+/**
+ * The account a token still speaks for, and when its person signed in, which a refresh does not change. 401 for a token that
+ * is not ours, too old, or of an earlier token version; 403 for a suspended or deleted account.
+ */
+export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; authTime: number }> {
+  const claims = token ? await readToken(ctx, token, REFRESH.graceMs) : null;
+  const account = claims ? await findAccount(ctx.db, claims.sub as AccountId) : null;
+  if (!claims || !account) throw new ApiError('invalid_authorization');
+  requireActive(account);
+  const authTime = claims.auth_time * SECOND;
+  if (claims.ver !== account.tokenVersion || ctx.now - authTime > REFRESH.sessionMs) throw new ApiError('invalid_authorization');
+  return { account, authTime };
 }

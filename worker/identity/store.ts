@@ -1,15 +1,19 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
 import type { AdmittedAccount, AdmittedKey } from '../admission.ts';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, KeyId } from '../core/ids.ts';
-import { vetoIf, type Write } from '../db/commit.ts';
-import { accounts, apiKeys } from '../db/identity.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
+import { accounts, apiKeys, loginNonces } from '../db/identity.ts';
 
 export type Account = typeof accounts.$inferSelect;
 export type ApiKey = typeof apiKeys.$inferSelect;
+export type LoginNonce = typeof loginNonces.$inferSelect;
 
 export const findAccountByEmailKey = (db: Db, emailKey: string) => db.select().from(accounts).where(eq(accounts.emailKey, emailKey)).get();
+
+export const findAccountByWalletKey = (db: Db, walletKey: string) =>
+  db.select().from(accounts).where(eq(accounts.walletKey, walletKey)).get();
 
 export const findAccount = (db: Db, accountId: AccountId) => db.select().from(accounts).where(eq(accounts.id, accountId)).get();
 
@@ -26,10 +30,17 @@ export async function findAdmission(db: Db, admissionId: string): Promise<{ acco
     .where(eq(accounts.admissionId, admissionId));
   const account = rows[0]?.accounts;
   if (!account) return null;
-  const { id: accountId, plan, status, tokenVersion, isStaff, version } = account;
   const keys = rows.flatMap(({ api_keys: key }) => (key ? [toAdmittedKey(key)] : []));
-  return { account: { accountId, plan, status, tokenVersion, isStaff, version }, keys };
+  return { account: toAdmittedAccount(account), keys };
 }
+
+/** A wallet proves a key, not a colleague: staff sign in with an e-mail. */
+export const isStaffMember = (account: Account): boolean => account.isStaff && account.email !== null;
+
+export const toAdmittedAccount = (account: Account): AdmittedAccount => {
+  const { id: accountId, plan, status, tokenVersion, version } = account;
+  return { accountId, plan, status, tokenVersion, isStaff: isStaffMember(account), version };
+};
 
 export const toAdmittedKey = ({ id, keyHash, permissions, livemode, revokedAt }: ApiKey): AdmittedKey => ({
   keyId: id,
@@ -40,6 +51,30 @@ export const toAdmittedKey = ({ id, keyHash, permissions, livemode, revokedAt }:
 });
 
 export const insertAccount = (db: Db, account: Account): Write => db.insert(accounts).values(account);
+
+/** Replaces the row the change was planned from; vetoes the whole batch where somebody else was faster. */
+export const replaceAccount = (ctx: Ctx, { id, ...account }: Account): Write[] => [
+  ctx.db
+    .update(accounts)
+    .set(account)
+    .where(and(eq(accounts.id, id), eq(accounts.version, account.version - 1))),
+  vetoUnlessChanged(ctx),
+];
+
+/** Stores a text to sign, and clears away those nobody signed in time. */
+export const insertLoginNonce = (ctx: Ctx, nonce: LoginNonce): Write[] => [
+  ctx.db.insert(loginNonces).values(nonce),
+  ctx.db.delete(loginNonces).where(lte(loginNonces.expiresAt, ctx.now)),
+];
+
+/** Used up by being read: whoever comes second finds nothing, and a stranger's wallet cannot burn it. */
+export async function takeLoginNonce(db: Db, nonce: string, walletAddress: string): Promise<LoginNonce | null> {
+  const [taken] = await db
+    .delete(loginNonces)
+    .where(and(eq(loginNonces.nonce, nonce), eq(loginNonces.walletAddress, walletAddress)))
+    .returning();
+  return taken ?? null;
+}
 
 /** A token sees the keys of both modes, a key only those of its own. */
 export const listKeys = (db: Db, merchantId: AccountId, livemode: boolean | null) =>
@@ -70,3 +105,9 @@ export const revokeKeyRow = (db: Db, merchantId: AccountId, keyId: KeyId, revoke
     .update(apiKeys)
     .set({ revokedAt })
     .where(and(eq(apiKeys.merchantId, merchantId), eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)));
+
+export const revokeAllKeys = (db: Db, merchantId: AccountId, revokedAt: number): Write =>
+  db
+    .update(apiKeys)
+    .set({ revokedAt })
+    .where(and(eq(apiKeys.merchantId, merchantId), isNull(apiKeys.revokedAt)));

@@ -2,21 +2,24 @@ import { importJWK, errors as joseErrors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import type { Ctx } from '../context.ts';
 import { keyRing } from '../core/crypto.ts';
-import { DAY, unixSeconds } from '../core/time.ts';
-import type { Account } from './store.ts';
+import { DAY, SECOND, unixSeconds } from '../core/time.ts';
+import { type Account, isStaffMember } from './store.ts';
 
 /** Session tokens: JWT, EdDSA pinned, 24 hours. Stateless, but bound to the account's token version. (contract section 2) */
 const LIFETIME_MS = DAY;
+const CLOCK_SKEW_MS = 30 * SECOND;
 
 const Claims = z.object({ sub: z.uuid(), ver: z.int(), auth_time: z.int(), exp: z.int() });
 export type TokenClaims = z.infer<typeof Claims>;
+
+/** The token of an Authorization header, or null. */
+export const bearerOf = (header: string | undefined): string | null => /^Bearer +([\w.-]+)$/i.exec(header ?? '')?.[1] ?? null;
 
 export const claimsOf = (account: Account) => ({
   svc_score: false,
   svc_pay: true,
   svc_ops: false,
-  // A wallet proves a key, not a colleague: staff sign in with an e-mail.
-  is_staff: account.isStaff && account.email !== null,
+  is_staff: isStaffMember(account),
 });
 
 /** A fresh token. `authTime` (ms) is when the person last proved who they are, kept through refreshes. */
@@ -31,8 +34,8 @@ export async function issueToken(ctx: Ctx, account: Account, authTime: number): 
   return { token, expiresAt: unixSeconds(ctx.now + LIFETIME_MS) * 1000 };
 }
 
-/** The claims of a token we signed that has not expired, or null. */
-export async function readToken(ctx: Ctx, token: string): Promise<TokenClaims | null> {
+/** The claims of a token we signed that expired no longer ago than `graceMs`, or null. */
+export async function readToken(ctx: Ctx, token: string, graceMs: number = CLOCK_SKEW_MS): Promise<TokenClaims | null> {
   try {
     const { payload } = await jwtVerify(
       token,
@@ -42,7 +45,7 @@ export async function readToken(ctx: Ctx, token: string): Promise<TokenClaims | 
         const { d: _, ...publicJwk } = key.jwk;
         return importJWK(publicJwk, 'EdDSA');
       },
-      { algorithms: ['EdDSA'], typ: 'JWT', currentDate: new Date(ctx.now), clockTolerance: 30 },
+      { algorithms: ['EdDSA'], typ: 'JWT', currentDate: new Date(ctx.now), clockTolerance: graceMs / SECOND },
     );
     return Claims.parse(payload);
   } catch {

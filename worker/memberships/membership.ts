@@ -5,7 +5,9 @@ import { addDays, iso, isoOrNull } from '../core/time.ts';
 import type { Change } from '../db/commit.ts';
 import { given, orNull, Timestamp } from '../http/openapi.ts';
 import { MEMBERSHIP } from '../states.ts';
-import { insertMembership, type Membership, updateMembership } from './store.ts';
+import { findMembership, insertMembership, type Membership, updateMembership } from './store.ts';
+
+export type { Membership } from './store.ts';
 
 export const MembershipBody = z
   .object({
@@ -14,6 +16,7 @@ export const MembershipBody = z
     customer: z.object({ wallet_address: z.string().optional(), customer_ref: z.string().optional(), email: z.string().optional() }),
     status: z.enum(MEMBERSHIP.states),
     paid_through: orNull(Timestamp),
+    grace_until: Timestamp.optional(),
     cancel_at_period_end: z.boolean(),
     delivery: z.object({ status: z.enum(['not_required', 'pending', 'delivered', 'failed', 'revoked']), attempts: z.int() }),
     last_payment_id: z.uuid(),
@@ -34,6 +37,7 @@ export const toMembershipResource = (membership: Membership): z.infer<typeof Mem
   },
   status: membership.status,
   paid_through: isoOrNull(membership.paidThrough),
+  ...given('grace_until', isoOrNull(membership.graceUntil)),
   cancel_at_period_end: false,
   delivery: { status: 'not_required', attempts: 0 },
   last_payment_id: membership.lastPaymentId,
@@ -82,6 +86,51 @@ export function planMembership(ctx: Ctx, existing: Membership | null, purchase: 
   };
 }
 
+/** An event of a membership and the row it belongs to. */
+export function membershipChange(
+  ctx: Ctx,
+  type: 'membership.grace_started' | 'membership.expired' | 'membership.access_revoked',
+  before: Membership,
+  patch: Partial<Membership>,
+): Change<Membership> {
+  const after = { ...before, ...patch, updatedAt: ctx.now, version: before.version + 1 };
+  return {
+    events: [
+      {
+        merchantId: after.merchantId,
+        livemode: after.livemode,
+        type,
+        subject: { type: 'membership', id: after.id, version: after.version },
+        object: toMembershipResource(after),
+        previous: { status: before.status, paid_through: isoOrNull(before.paidThrough) },
+        productId: after.productId,
+        paymentId: after.lastPaymentId,
+        membershipId: after.id,
+      },
+    ],
+    writes: [updateMembership(ctx.db, after)],
+    result: after,
+  };
+}
+
+/**
+ * Takes back what a payment bought whose transaction the chain dropped: its days, and with the last of them the access. A
+ * membership that other payments still carry only becomes shorter.
+ */
+export async function planRevocation(ctx: Ctx, payment: { membershipId: MembershipId | null; terms: { accessPeriodDays: number | null } }): Promise<Change<null>> {
+  const membership = payment.membershipId && (await findMembership(ctx.db, payment.membershipId));
+  if (!membership || membership.status === 'cancelled') return { events: [], writes: [], result: null };
+  const { accessPeriodDays } = payment.terms;
+  const rest = accessPeriodDays === null || membership.paidThrough === null ? ctx.now : addDays(membership.paidThrough, -accessPeriodDays);
+  const change = membershipChange(
+    ctx,
+    'membership.access_revoked',
+    membership,
+    rest > ctx.now ? { paidThrough: rest } : { paidThrough: ctx.now, graceUntil: null, status: MEMBERSHIP.next(membership.status, 'revoke') },
+  );
+  return { ...change, result: null };
+}
+
 const activated = (now: number, purchase: Purchase): Membership => ({
   id: newId<MembershipId>(now),
   merchantId: purchase.merchantId,
@@ -93,6 +142,7 @@ const activated = (now: number, purchase: Purchase): Membership => ({
   email: purchase.email,
   status: MEMBERSHIP.next('pending', 'activate'),
   paidThrough: purchase.accessPeriodDays === null ? null : addDays(now, purchase.accessPeriodDays),
+  graceUntil: null,
   lastPaymentId: purchase.paymentId,
   createdAt: now,
   updatedAt: now,
@@ -109,6 +159,7 @@ const renewed = (now: number, existing: Membership, purchase: Purchase): Members
     existing.paidThrough === null || purchase.accessPeriodDays === null
       ? null
       : addDays(Math.max(now, existing.paidThrough), purchase.accessPeriodDays),
+  graceUntil: null,
   lastPaymentId: purchase.paymentId,
   updatedAt: now,
   version: existing.version + 1,

@@ -1,8 +1,8 @@
-import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
-import type { AccountId, PaymentId, ProductId } from '../core/ids.ts';
-import { memberships } from '../db/commerce.ts';
+import type { AccountId, MembershipId, PaymentId, ProductId } from '../core/ids.ts';
+import { memberships, products } from '../db/commerce.ts';
 import type { Write } from '../db/commit.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
 
@@ -23,6 +23,24 @@ export async function listMemberships(db: Db, merchantId: AccountId, livemode: b
   const [items, [count]] = await db.batch([rows, countTo(db, memberships, mine)]);
   return { items, total: count?.total ?? 0 };
 }
+
+export const findMembership = (db: Db, membershipId: MembershipId) => db.select().from(memberships).where(eq(memberships.id, membershipId)).get();
+
+/** Active ones past their end and ones whose grace is over, with the grace their product grants now. */
+export const listLapsing = (db: Db, now: number, limit: number) =>
+  db
+    .select({ membership: memberships, graceHours: products.graceHours })
+    .from(memberships)
+    .innerJoin(products, eq(products.id, memberships.productId))
+    .where(
+      or(
+        and(eq(memberships.status, 'active'), lte(memberships.paidThrough, now)),
+        // The grace ends at or after the paid period, so the index on it still bounds the search.
+        and(eq(memberships.status, 'grace'), lte(memberships.paidThrough, now), lte(memberships.graceUntil, now)),
+      ),
+    )
+    .orderBy(asc(memberships.paidThrough))
+    .limit(limit);
 
 export interface MembershipLookup {
   walletAddress?: string;

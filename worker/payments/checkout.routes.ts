@@ -8,7 +8,7 @@ import { publicBodyErrors } from '../http/guards.ts';
 import { errors, jsonBody, MoneyBody, ok, orNull, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { type Checkout, connectBuyer, prepareTransaction, requireBuyer, solanaPayUrl } from './checkout.ts';
-import { failureOf } from './confirm.ts';
+import { failureOf } from './judge.ts';
 import { memoOf, pollAfterMs, priceOf } from './payment.ts';
 import { getPayment, type Payment } from './store.ts';
 

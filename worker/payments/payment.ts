@@ -7,8 +7,22 @@ import type { Change } from '../db/commit.ts';
 import type { EventType, NewEvent } from '../events.ts';
 import { given, MoneyBody, orNull, Timestamp } from '../http/openapi.ts';
 import type { Expectation } from '../solana/match.ts';
-import { PAYMENT, type PaymentStatus } from '../states.ts';
-import { insertPayment, type Payment, updatePayment } from './store.ts';
+import { PAYMENT, type PaymentStatus, UNMATCHED } from '../states.ts';
+import { insertPayment, type Payment, type Unmatched, updatePayment } from './store.ts';
+
+const UnmatchedBody = z
+  .object({
+    unmatched_id: z.uuid(),
+    payment_id: z.uuid(),
+    tx_signature: z.string(),
+    amount: MoneyBody,
+    payer_wallet: z.string(),
+    block_time: Timestamp,
+    reason: z.enum(['late', 'underpaid', 'second_payment']),
+    status: z.enum(UNMATCHED.states),
+    recovered_payment_id: z.uuid().optional(),
+  })
+  .openapi('UnmatchedPayment');
 
 export const PaymentBody = z
   .object({
@@ -31,10 +45,14 @@ export const PaymentBody = z
     slot: z.int().optional(),
     block_time: Timestamp.optional(),
     confirmed_at: Timestamp.optional(),
+    finalized_at: Timestamp.optional(),
+    orphaned_at: Timestamp.optional().openapi({ description: 'The chain dropped the transaction after it was confirmed. Access was revoked.' }),
     expires_at: Timestamp,
     customer_ref: z.string().optional().openapi({ description: 'Merchant view only.' }),
     membership_id: z.uuid().optional(),
     receipt_id: z.uuid().optional(),
+    recovers_payment_id: z.uuid().optional().openapi({ description: 'The session this money had missed.' }),
+    unmatched: z.array(UnmatchedBody).optional().openapi({ description: 'Money that arrived and pays no session. Merchant view only.' }),
     livemode: z.boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -42,6 +60,18 @@ export const PaymentBody = z
     poll_after_ms: orNull(z.int()),
   })
   .openapi('Payment');
+
+export const toUnmatchedResource = (unmatched: Unmatched): z.infer<typeof UnmatchedBody> => ({
+  unmatched_id: unmatched.id,
+  payment_id: unmatched.paymentId,
+  tx_signature: unmatched.txSignature,
+  amount: toMoneyResource({ asset: unmatched.asset, units: unmatched.amount }),
+  payer_wallet: unmatched.payerWallet,
+  block_time: iso(unmatched.blockTime),
+  reason: unmatched.reason,
+  status: unmatched.status,
+  ...given('recovered_payment_id', unmatched.recoveredPaymentId),
+});
 
 const FAILURES = {
   session_expired: 'The session ended before a payment arrived.',
@@ -54,7 +84,12 @@ const inAsset = (payment: Payment, units: bigint): Money => ({ asset: payment.as
 export const priceOf = (payment: Payment): Money => inAsset(payment, payment.priceAmount);
 
 /** Whoever knows the id sees what a buyer needs; the owner also sees what is nobody else's business. (contract D7) */
-export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'merchant'): z.infer<typeof PaymentBody> {
+export function toPaymentResource(
+  ctx: Ctx,
+  payment: Payment,
+  view: 'buyer' | 'merchant',
+  unmatched: Unmatched[] = [],
+): z.infer<typeof PaymentBody> {
   const amountOf = (units: bigint | null) => (units === null ? null : toMoneyResource(inAsset(payment, units)));
   const net = toMoneyResource(subtract(priceOf(payment), inAsset(payment, payment.feeAmount ?? 0n)));
   const instantOf = (at: number | null) => (at === null ? null : iso(at));
@@ -77,15 +112,18 @@ export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'm
     ...given('slot', payment.slot),
     ...given('block_time', instantOf(payment.blockTime)),
     ...given('confirmed_at', instantOf(payment.confirmedAt)),
+    ...given('finalized_at', instantOf(payment.finalizedAt)),
+    ...given('orphaned_at', instantOf(payment.orphanedAt)),
     expires_at: iso(payment.expiresAt),
     ...given('membership_id', payment.membershipId),
     ...given('receipt_id', payment.receiptId),
+    ...given('recovers_payment_id', payment.recoversPaymentId),
     livemode: payment.livemode,
     created_at: iso(payment.createdAt),
     updated_at: iso(payment.updatedAt),
     version: payment.version,
     poll_after_ms: pollAfterMs(ctx, payment),
-    ...(view === 'merchant' ? { net, ...given('customer_ref', payment.customerRef) } : {}),
+    ...(view === 'merchant' ? { net, ...given('customer_ref', payment.customerRef), ...(unmatched.length > 0 ? { unmatched: unmatched.map(toUnmatchedResource) } : {}) } : {}),
   };
 }
 
@@ -139,7 +177,13 @@ export function stepPayment(
   return { after, event: paymentEvent(ctx, EVENT_OF[transition], after, { status: before.status }) };
 }
 
-const paymentEvent = (ctx: Ctx, type: EventType, payment: Payment, previous?: object): NewEvent => ({
+/** Something the chain did afterwards: noted with an event and a version, the status stays. */
+export function notePayment(ctx: Ctx, before: Payment, type: 'payment.finalized' | 'payment.orphaned', patch: Partial<Payment>): Change<Payment> {
+  const after = { ...before, ...patch, updatedAt: ctx.now, version: before.version + 1 };
+  return { events: [paymentEvent(ctx, type, after)], writes: [updatePayment(ctx.db, before, after)], result: after };
+}
+
+export const paymentEvent = (ctx: Ctx, type: EventType, payment: Payment, previous?: object): NewEvent => ({
   merchantId: payment.merchantId,
   livemode: payment.livemode,
   type,

@@ -1,16 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { merchantBodyErrors, merchantRoute, publicBodyErrors, viewerRoute } from '../http/guards.ts';
+import { publicBodyErrors, viewerRoute } from '../http/guards.ts';
 import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
-import { ReceiptBody, toReceiptResource } from '../receipts/receipt.ts';
 import { isSignature } from './checkout.ts';
-import { claimReceipt } from './claim-receipt.ts';
 import { type Confirmation, confirmPayment } from './confirm.ts';
 import { PaymentBody, redirectUrl, requireViewer, toPaymentResource } from './payment.ts';
 import { sendTransaction } from './send.ts';
-import { getPayment } from './store.ts';
+import { getPayment, listUnmatchedOf } from './store.ts';
 
 export const TxSignature = z
   .string()
@@ -99,28 +97,6 @@ const send = createRoute({
   },
 });
 
-const receipt = createRoute({
-  method: 'post',
-  path: '/receipt',
-  operationId: 'claimReceipt',
-  tags: ['Receipts'],
-  summary: 'The receipt of a transaction that paid you',
-  description: 'Idempotent: one transaction, one receipt. An open payment it pays is confirmed first.',
-  ...merchantRoute('execute'),
-  request: { query: z.object(ModeQuery), ...jsonBody(z.object({ tx_sig: TxSignature }).openapi('ReceiptRequest')) },
-  responses: {
-    ...ok(ReceiptBody),
-    ...merchantBodyErrors(
-      'not_found',
-      'payment_transaction_conflict',
-      'payment_failed',
-      'session_expired',
-      'payment_mismatch',
-      'rpc_unavailable',
-    ),
-  },
-});
-
 const toConfirmResource = (ctx: Ctx, { payment, alreadyConfirmed }: Confirmation, view: 'buyer' | 'merchant') => ({
   payment: toPaymentResource(ctx, payment, view),
   ...given('membership_id', payment.membershipId),
@@ -134,7 +110,9 @@ export const paymentRoutes = router()
     const { ctx, viewer } = c.var;
     const payment = await getPayment(ctx.db, c.req.valid('param').payment_id as PaymentId);
     requireViewer(payment, viewer);
-    return c.json(toPaymentResource(ctx, payment, viewer ? 'merchant' : 'buyer'), 200);
+    if (!viewer) return c.json(toPaymentResource(ctx, payment, 'buyer'), 200);
+    const unmatched = await listUnmatchedOf(ctx.db, payment.merchantId, [payment.id]);
+    return c.json(toPaymentResource(ctx, payment, 'merchant', unmatched), 200);
   })
   .openapi(confirm, async (c) => {
     const { ctx, viewer } = c.var;
@@ -147,8 +125,4 @@ export const paymentRoutes = router()
     const paymentId = c.req.valid('param').payment_id as PaymentId;
     const { payment, txSignature } = await sendTransaction(ctx, { paymentId, wire: c.req.valid('json').transaction, viewer });
     return c.json({ payment: toPaymentResource(ctx, payment, viewer ? 'merchant' : 'buyer'), tx_signature: txSignature }, 200);
-  })
-  .openapi(receipt, async (c) => {
-    const { actor, ctx } = c.var;
-    return c.json(toReceiptResource(await claimReceipt(ctx, actor, c.req.valid('json').tx_sig), ctx.baseUrl), 200);
   });

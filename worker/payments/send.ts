@@ -7,9 +7,9 @@ import { commit, transact, unchanged } from '../db/commit.ts';
 import { checkPreparedTransaction } from '../solana/checkout-transaction.ts';
 import { rememberCandidate } from './candidates.ts';
 import { termsOf } from './checkout.ts';
-import { failureOf } from './confirm.ts';
+import { failureOf } from './judge.ts';
 import { planSubmit, requireViewer } from './payment.ts';
-import { dropCandidates, getPayment, type Payment } from './store.ts';
+import { dropCandidate, getPayment, type Payment } from './store.ts';
 
 /**
  * Broadcasts a buyer's signed transaction: it must be the one we prepared. Its signature is kept before it goes out, so a
@@ -34,7 +34,7 @@ export async function sendTransaction(
   await rememberCandidate(ctx, paymentId, txSignature, 'sent');
   const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));
   if (broadcast.kind === 'rejected') {
-    await commit(ctx, { events: [], writes: [dropCandidates(ctx.db, paymentId, txSignature)], result: null });
+    await commit(ctx, { events: [], writes: [dropCandidate(ctx.db, paymentId, txSignature)], result: null });
     throw new ApiError('payment_mismatch', {
       detail: `The network refused it: ${broadcast.reason}`,
       meta: { reason: 'transaction_rejected' },

@@ -1,12 +1,16 @@
-import { and, eq, inArray, isNull, lte, or, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, PaymentId } from '../core/ids.ts';
-import { memberships, paymentCandidates, payments, txClaims } from '../db/commerce.ts';
-import type { Write } from '../db/commit.ts';
+import { memberships, paymentCandidates, payments, txClaims, unmatchedPayments } from '../db/commerce.ts';
+import { vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
+import { countTo, type PageRequest } from '../db/page.ts';
+import { type PaymentStatus, UNMATCHED } from '../states.ts';
 
 export type Payment = typeof payments.$inferSelect;
+export type Unmatched = typeof unmatchedPayments.$inferSelect;
 export type Candidate = typeof paymentCandidates.$inferSelect;
 
 /** Of any merchant: the id itself is the capability. (contract D7) */
@@ -16,17 +20,17 @@ export async function getPayment(db: Db, paymentId: PaymentId): Promise<Payment>
   return (await findPayment(db, paymentId)) ?? raise('not_found');
 }
 
-/** An unfinished payment of this merchant by the nonce of its memo. */
-export const findPaymentByNonce = (db: Db, merchantId: AccountId, livemode: boolean, nonce: string) =>
+/** The session that owns the nonce of a memo, of any merchant. */
+export const findSession = (db: Db, nonce: string) =>
   db
     .select()
     .from(payments)
-    .where(and(eq(payments.merchantId, merchantId), eq(payments.livemode, livemode), eq(payments.nonce, nonce)))
+    .where(and(eq(payments.nonce, nonce), isNull(payments.recoversPaymentId)))
     .get();
 
 /**
- * All a confirmation has to know, in one round trip: the payment with its seller, who already claimed the transaction, and
- * the memberships its possible payers hold for this product.
+ * All a confirmation has to know, in one round trip: the payment with its seller, what became of the transaction before, the
+ * memberships its possible payers hold for this product, and how often less than the price came in.
  */
 export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature: string, payers: string[]) {
   const samePlace = and(
@@ -37,21 +41,30 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
       eq(memberships.customerKey, sql`'ref:' || ${payments.customerRef}`),
       and(
         isNull(payments.customerRef),
-        inArray(memberships.customerKey, payers.length > 0 ? payers.map((payer) => `wallet:${payer}`) : ['']),
+        or(
+          eq(memberships.customerKey, sql`'wallet:' || ${payments.expectedWallet}`),
+          inArray(memberships.customerKey, payers.length > 0 ? payers.map((payer) => `wallet:${payer}`) : ['']),
+        ),
       ),
     ),
   );
-  const [[found], [claim], held] = await db.batch([
+  const [[found], [claim], [unmatched], held, [short]] = await db.batch([
     db
       .select({ payment: payments, merchantName: accounts.displayName })
       .from(payments)
       .innerJoin(accounts, eq(accounts.id, payments.merchantId))
       .where(eq(payments.id, paymentId)),
     db.select().from(txClaims).where(eq(txClaims.txSignature, txSignature)),
+    db.select().from(unmatchedPayments).where(eq(unmatchedPayments.txSignature, txSignature)),
     db.select({ membership: memberships }).from(payments).innerJoin(memberships, samePlace).where(eq(payments.id, paymentId)),
+    db
+      .select({ times: sql<number>`count(*)` })
+      .from(unmatchedPayments)
+      .where(and(eq(unmatchedPayments.paymentId, paymentId), eq(unmatchedPayments.reason, 'underpaid'))),
   ]);
   if (!found) return null;
-  return { ...found, claim: claim ?? null, memberships: held.map(({ membership }) => membership) };
+  const timesShort = short?.times ?? 0;
+  return { ...found, claim: claim ?? null, unmatched: unmatched ?? null, timesShort, memberships: held.map(({ membership }) => membership) };
 }
 
 export const insertPayment = (db: Db, payment: Payment): Write => db.insert(payments).values(payment);
@@ -124,12 +137,52 @@ export const listDueCandidates = (db: Db, dueBefore: number, limit: number) =>
     .limit(limit);
 
 /** A statement, not an effect. */
-export const dropCandidates = (db: Db, paymentId: PaymentId, txSignature?: string): Write =>
+export const dropCandidate = (db: Db, paymentId: PaymentId, txSignature: string): Write =>
+  db.delete(paymentCandidates).where(and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature)));
+
+/** A statement, not an effect: once one is confirmed nobody looks for the others, but what the chain showed us stays to be judged. */
+export const dropRivals = (db: Db, paymentId: PaymentId, txSignature: string): Write =>
   db
     .delete(paymentCandidates)
-    .where(
-      and(
-        eq(paymentCandidates.paymentId, paymentId),
-        txSignature === undefined ? undefined : eq(paymentCandidates.txSignature, txSignature),
-      ),
-    );
+    .where(and(eq(paymentCandidates.paymentId, paymentId), or(eq(paymentCandidates.txSignature, txSignature), ne(paymentCandidates.origin, 'found'))));
+
+export const insertUnmatched = (db: Db, unmatched: Unmatched): Write => db.insert(unmatchedPayments).values(unmatched);
+
+/** Statements, not effects: the second fails the batch where another acceptance was faster. */
+export const acceptUnmatchedRow = (ctx: Ctx, unmatched: Unmatched, recoveredPaymentId: PaymentId): Write[] => [
+  ctx.db
+    .update(unmatchedPayments)
+    .set({ status: UNMATCHED.next(unmatched.status, 'accept'), recoveredPaymentId })
+    .where(and(eq(unmatchedPayments.id, unmatched.id), eq(unmatchedPayments.status, unmatched.status))),
+  vetoUnlessChanged(ctx),
+];
+
+export interface PaymentFilter {
+  status?: PaymentStatus;
+  productId?: string;
+  customerRef?: string;
+  wallet?: string;
+}
+
+/** The merchant's payments, newest first. */
+export async function listPayments(db: Db, merchantId: AccountId, livemode: boolean, filter: PaymentFilter, page: PageRequest) {
+  const equal = <T>(column: SQLiteColumn, value: T | undefined) => (value === undefined ? undefined : eq(column, value));
+  const mine = and(
+    eq(payments.merchantId, merchantId),
+    eq(payments.livemode, livemode),
+    equal(payments.status, filter.status),
+    equal(payments.productId, filter.productId),
+    equal(payments.customerRef, filter.customerRef),
+    equal(payments.payerWallet, filter.wallet),
+  );
+  const rows = db.select().from(payments).where(mine).orderBy(desc(payments.createdAt), desc(payments.id)).limit(page.perPage).offset(page.offset);
+  const [items, [count]] = await db.batch([rows, countTo(db, payments, mine)]);
+  return { items, total: count?.total ?? 0 };
+}
+
+export const listUnmatchedOf = async (db: Db, merchantId: AccountId, paymentIds: PaymentId[]): Promise<Unmatched[]> =>
+  db
+    .select()
+    .from(unmatchedPayments)
+    .where(and(eq(unmatchedPayments.merchantId, merchantId), sql`${unmatchedPayments.paymentId} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`))
+    .orderBy(unmatchedPayments.createdAt);

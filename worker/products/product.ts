@@ -3,11 +3,11 @@ import type { Actor, Ctx } from '../context.ts';
 import { randomBase62 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AccountId, newId, type ProductId } from '../core/ids.ts';
-import { parseAmount } from '../core/money.ts';
+import { type Asset, type Money, parseAmount } from '../core/money.ts';
 import { commitNew, isConstraint } from '../db/commit.ts';
 import { PLANS } from '../plans.ts';
 import { parseWallet } from '../solana/assets.ts';
-import type { CreateProductRequest } from './resource.ts';
+import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
 
 // What other features may use of products goes through here.
 export { getOffer, type Product } from './store.ts';
@@ -26,18 +26,8 @@ const notReady = (feature: string): ApiError =>
  * each other, 429 plan_limit_reached. (contract section 3 "Product")
  */
 export async function createProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Product> {
-  const productType = input.product_type ?? 'api';
-  if (TYPES_TO_COME.includes(productType)) throw notReady(`Delivery to ${productType}`);
-  if (!(productType in TYPES)) throw new ApiError('invalid_product_type', { meta: { supported: Object.keys(TYPES) } });
-  const automatic = input.renewal_mode === 'AUTOMATIC' || input.renewal_mode === 'solana_native_subscription';
-  if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
-  if (automatic) throw notReady('Automatic renewal');
-  if (input.requires_identity) throw notReady('Buyer identity');
-  if (input.price.asset === 'SOL' || input.accepted_assets?.includes('SOL')) throw notReady('Selling for SOL');
-  if (input.payout_wallet && !parseWallet(input.payout_wallet).ok)
-    throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
-
-  const product = newProduct(ctx, actor, productType as keyof typeof TYPES, input);
+  const productType = requireSellable({ ...input, product_type: input.product_type ?? 'api' });
+  const product = newProduct(ctx, actor, productType, input);
   const limit = PLANS[actor.plan].activeProductsMax;
   try {
     const change = { events: [], writes: insertProduct(ctx, product, limit), result: product };
@@ -50,10 +40,31 @@ export async function createProduct(ctx: Ctx, actor: Actor, input: z.infer<typeo
   }
 }
 
-function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, input: z.infer<typeof CreateProductRequest>): Product {
-  const price = parseAmount(input.price.asset, input.price.amount);
-  if (!price.ok) throw invalid('price.amount', `Not an amount of ${input.price.asset}`, price.reason);
+/** What a request asks for, before and after it is a product: terms that contradict each other or cannot be kept yet are refused. */
+export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { product_type: string }): keyof typeof TYPES {
+  const productType = input.product_type;
+  if (TYPES_TO_COME.includes(productType)) throw notReady(`Delivery to ${productType}`);
+  if (!(productType in TYPES)) throw new ApiError('invalid_product_type', { meta: { supported: Object.keys(TYPES) } });
+  const automatic = input.renewal_mode === 'AUTOMATIC' || input.renewal_mode === 'solana_native_subscription';
+  if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
+  if (automatic) throw notReady('Automatic renewal');
+  if (input.requires_identity) throw notReady('Buyer identity');
+  if (input.price?.asset === 'SOL' || input.accepted_assets?.includes('SOL')) throw notReady('Selling for SOL');
+  if (input.payout_wallet !== undefined && !parseWallet(input.payout_wallet).ok) {
+    throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
+  }
+  return productType as keyof typeof TYPES;
+}
+
+export function priceOf(input: { asset: Asset; amount: string }): Money {
+  const price = parseAmount(input.asset, input.amount);
+  if (!price.ok) throw invalid('price.amount', `Not an amount of ${input.asset}`, price.reason);
   if (price.value.units === 0n) throw invalid('price.amount', 'A price is more than zero', 'too_small');
+  return price.value;
+}
+
+function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, input: z.infer<typeof CreateProductRequest>): Product {
+  const price = priceOf(input.price);
   const defaults = TYPES[productType];
   return {
     id: newId<ProductId>(ctx.now),
@@ -65,8 +76,8 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
     description: input.description ?? null,
     productType,
     status: 'active',
-    asset: price.value.asset,
-    priceAmount: price.value.units,
+    asset: price.asset,
+    priceAmount: price.units,
     billingModel: input.billing_model ?? 'one_off',
     accessPeriodDays: input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days,
     usageUnits: input.usage_units === undefined ? defaults.usageUnits : input.usage_units,

@@ -11,6 +11,31 @@ const MoneyInput = z
   .openapi('MoneyInput', { example: { asset: 'USDC', amount: '12.5' } });
 const wholeNumber = (min: number, max: number) => z.number().int().min(min).max(max);
 
+/** What may be changed later. The slug is not among them: links to a checkout keep working. */
+const terms = {
+  external_product_id: z.string().min(1).max(180).optional(),
+  description: z.string().max(5000).optional(),
+  // Judged in the verb: an unsupported type has a code of its own.
+  product_type: z
+    .string()
+    .max(40)
+    .optional()
+    .openapi({ enum: ['api', 'link', 'telegram', 'discord'], default: 'api' }),
+  accepted_assets: z.array(z.enum(ASSETS)).min(1).max(2).optional(),
+  billing_model: z.enum(['one_off', 'recurring']).optional(),
+  renewal_mode: orNull(z.enum(['ONE_OFF', 'AUTOMATIC', 'solana_native_subscription'])).optional(),
+  access_period_days: orNull(wholeNumber(1, 3660)).optional(),
+  usage_units: orNull(wholeNumber(1, 1_000_000_000)).optional(),
+  unit_name: z.string().min(1).max(40).optional(),
+  payout_wallet: z.string().max(64).optional(),
+  grace_hours: wholeNumber(0, 8760).optional(),
+  session_seconds: wholeNumber(300, 3600).optional(),
+  requires_identity: orNull(z.enum(['telegram', 'discord'])).optional(),
+  success_url: HttpsUrl.optional(),
+  metadata: z.record(z.string().min(1).max(64), z.string().max(500)).optional(),
+  live_mode_confirmed: z.boolean().optional(),
+};
+
 export const CreateProductRequest = z
   .object({
     name: z.string().trim().min(1).max(160),
@@ -19,31 +44,23 @@ export const CreateProductRequest = z
       .string()
       .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'Lower-case letters, digits and inner hyphens')
       .optional(),
-    external_product_id: z.string().min(1).max(180).optional(),
-    description: z.string().max(5000).optional(),
-    // Judged in the verb: an unsupported type has a code of its own.
-    product_type: z
-      .string()
-      .max(40)
-      .optional()
-      .openapi({ enum: ['api', 'link', 'telegram', 'discord'], default: 'api' }),
-    accepted_assets: z.array(z.enum(ASSETS)).min(1).max(2).optional(),
-    billing_model: z.enum(['one_off', 'recurring']).optional(),
-    renewal_mode: orNull(z.enum(['ONE_OFF', 'AUTOMATIC', 'solana_native_subscription'])).optional(),
-    access_period_days: orNull(wholeNumber(1, 3660)).optional(),
-    usage_units: orNull(wholeNumber(1, 1_000_000_000)).optional(),
-    unit_name: z.string().min(1).max(40).optional(),
-    payout_wallet: z.string().max(64).optional(),
-    grace_hours: wholeNumber(0, 8760).optional(),
-    session_seconds: wholeNumber(300, 3600).optional(),
-    requires_identity: orNull(z.enum(['telegram', 'discord'])).optional(),
-    success_url: HttpsUrl.optional(),
-    metadata: z.record(z.string().min(1).max(64), z.string().max(500)).optional(),
-    live_mode_confirmed: z.boolean().optional(),
+    ...terms,
   })
-  .openapi('CreateProductRequest', {
-    example: { name: 'Weather API, 1,000 calls', price: { asset: 'USDC', amount: '5' }, usage_units: 1000 },
-  });
+  .openapi('CreateProductRequest', { example: { name: 'Weather API, 1,000 calls', price: { asset: 'USDC', amount: '5' }, usage_units: 1000 } });
+
+/** Only what is given changes; null clears what may be absent. */
+export const UpdateProductRequest = z
+  .object({
+    name: z.string().trim().min(1).max(160).optional(),
+    price: MoneyInput.optional(),
+    ...terms,
+    external_product_id: orNull(terms.external_product_id).optional(),
+    description: orNull(terms.description).optional(),
+    unit_name: orNull(terms.unit_name).optional(),
+    session_seconds: orNull(terms.session_seconds).optional(),
+    success_url: orNull(terms.success_url).optional(),
+  })
+  .openapi('UpdateProductRequest', { example: { price: { asset: 'USDC', amount: '6' } } });
 
 export const ProductBody = z
   .object({

@@ -6,8 +6,9 @@ import { pageRequest, toPage } from '../db/page.ts';
 import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
 import { created, errors, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
+import { archiveProduct, changeProduct, unarchiveProduct } from './change.ts';
 import { createProduct } from './product.ts';
-import { CreateProductRequest, OfferBody, ProductBody, toProductResource } from './resource.ts';
+import { CreateProductRequest, OfferBody, ProductBody, toProductResource, UpdateProductRequest } from './resource.ts';
 import { getOffer, getProduct, listProducts } from './store.ts';
 
 const tags = ['Products'];
@@ -43,6 +44,39 @@ const get = createRoute({
   ...merchantRoute('read'),
   request: { params: uuidParam('product_id'), query: z.object(ModeQuery) },
   responses: { ...ok(ProductBody), ...merchantErrors('not_found') },
+});
+const change = createRoute({
+  method: 'patch',
+  path: '/products/{product_id}',
+  operationId: 'updateProduct',
+  tags,
+  summary: 'Change what is given; sessions under way keep their terms',
+  ...merchantRoute('execute'),
+  request: { params: uuidParam('product_id'), query: z.object(ModeQuery), ...jsonBody(UpdateProductRequest) },
+  responses: {
+    ...ok(ProductBody),
+    ...merchantBodyErrors('invalid_product_type', 'not_found', 'state_conflict', 'setup_not_ready', 'invalid_wallet_address'),
+  },
+});
+const archive = createRoute({
+  method: 'post',
+  path: '/products/{product_id}/archive',
+  operationId: 'archiveProduct',
+  tags,
+  summary: 'Take a product off sale; running sessions finish',
+  ...merchantRoute('execute'),
+  request: { params: uuidParam('product_id'), query: z.object(ModeQuery) },
+  responses: { ...ok(ProductBody), ...merchantErrors('not_found') },
+});
+const unarchive = createRoute({
+  method: 'post',
+  path: '/products/{product_id}/unarchive',
+  operationId: 'unarchiveProduct',
+  tags,
+  summary: 'Put a product on sale again',
+  ...merchantRoute('execute'),
+  request: { params: uuidParam('product_id'), query: z.object(ModeQuery) },
+  responses: { ...ok(ProductBody), ...merchantErrors('not_found', 'plan_limit_reached', 'state_conflict') },
 });
 const offer = createRoute({
   method: 'get',
@@ -96,6 +130,21 @@ export const productRoutes = router()
   .openapi(create, async (c) => {
     const product = await createProduct(c.var.ctx, c.var.actor, c.req.valid('json'));
     return c.json(toProductResource(product, c.var.ctx.baseUrl), 201);
+  })
+  .openapi(change, async (c) => {
+    const { actor, ctx } = c.var;
+    const product = await changeProduct(ctx, actor, c.req.valid('param').product_id as ProductId, c.req.valid('json'));
+    return c.json(toProductResource(product, ctx.baseUrl), 200);
+  })
+  .openapi(archive, async (c) => {
+    const { actor, ctx } = c.var;
+    const product = await archiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId);
+    return c.json(toProductResource(product, ctx.baseUrl), 200);
+  })
+  .openapi(unarchive, async (c) => {
+    const { actor, ctx } = c.var;
+    const product = await unarchiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId);
+    return c.json(toProductResource(product, ctx.baseUrl), 200);
   })
   .openapi(list, async (c) => {
     const { actor, ctx } = c.var;

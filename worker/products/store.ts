@@ -3,7 +3,7 @@ import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, ProductId } from '../core/ids.ts';
 import { products } from '../db/commerce.ts';
-import { vetoIf, type Write } from '../db/commit.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
 
@@ -49,14 +49,39 @@ export async function getOffer(db: Db, slug: string) {
 export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
   db.$count(products, and(ofMerchant(merchantId, livemode), eq(products.status, 'active')));
 
+/** A statement, not an effect: refuses the batch once the plan's active products are used up. */
+const vetoOverQuota = (ctx: Ctx, { merchantId, livemode }: Product, activeMax: number): Write[] =>
+  Number.isFinite(activeMax)
+    ? [vetoIf(ctx, sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'active') >= ${activeMax}`)]
+    : [];
+
+/** Statements, not effects: the second fails the batch where another change was faster. */
+export const updateProduct = (ctx: Ctx, before: Product, after: Product): Write[] => [
+  ctx.db
+    .update(products)
+    .set(after)
+    .where(and(eq(products.id, before.id), eq(products.version, before.version))),
+  vetoUnlessChanged(ctx),
+];
+
+/** The same for one that becomes active again, within the plan. */
+export const reviveProduct = (ctx: Ctx, before: Product, after: Product, activeMax: number): Write[] => [
+  ...vetoOverQuota(ctx, before, activeMax),
+  ...updateProduct(ctx, before, after),
+];
+
 export const insertProduct = (ctx: Ctx, product: Product, activeMax: number): Write[] => [
-  ...(Number.isFinite(activeMax)
-    ? [
-        vetoIf(
-          ctx,
-          sql`(SELECT count(*) FROM products WHERE merchant_id = ${product.merchantId} AND livemode = ${product.livemode ? 1 : 0} AND status = 'active') >= ${activeMax}`,
-        ),
-      ]
-    : []),
+  ...vetoOverQuota(ctx, product, activeMax),
   ctx.db.insert(products).values(product),
 ];
+
+/** With the merchant's own wallet: together they tell where the money goes. */
+export async function getProductWithPayout(db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId) {
+  const found = await db
+    .select({ product: products, accountWallet: accounts.walletAddress })
+    .from(products)
+    .innerJoin(accounts, eq(accounts.id, products.merchantId))
+    .where(and(ofMerchant(merchantId, livemode), eq(products.id, productId)))
+    .get();
+  return found ?? raise('not_found');
+}

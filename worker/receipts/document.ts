@@ -57,7 +57,7 @@ export function signReceipt(facts: ReceiptFacts, receiptKeys: string): SignedDoc
 
 export interface Verification {
   valid: boolean;
-  reason?: 'sha256_mismatch' | 'signature_invalid' | 'unknown_key' | 'record_mismatch';
+  reason?: 'sha256_mismatch' | 'signature_invalid' | 'unknown_key' | 'record_mismatch' | 'transaction_orphaned';
   sha256Matches: boolean;
   signatureValid: boolean;
   /** Recomputed from the stored bytes. */
@@ -65,7 +65,7 @@ export interface Verification {
 }
 
 /** Everything is recomputed from the stored bytes, and the record they are stored under must be the one they speak of. */
-export function verifyReceipt(stored: SignedDocument & { id: string; txSignature: string }, receiptKeys: string): Verification {
+export function verifyReceipt(stored: SignedDocument & { id: string; txSignature: string; isOrphaned: boolean }, receiptKeys: string): Verification {
   const bytes = utf8(stored.document);
   const sha256 = sha256Hex(bytes);
   const sha256Matches = sha256 === stored.sha256;
@@ -75,9 +75,11 @@ export function verifyReceipt(stored: SignedDocument & { id: string; txSignature
   return { valid: reason === undefined, ...(reason ? { reason } : {}), sha256Matches, signatureValid, sha256 };
 }
 
-function recordProblem(stored: { document: string; id: string; txSignature: string }): 'record_mismatch' | undefined {
+function recordProblem(stored: { document: string; id: string; txSignature: string; isOrphaned: boolean }) {
   const { receipt_id, tx_sig } = JSON.parse(stored.document) as { receipt_id: string; tx_sig: string };
-  return receipt_id === stored.id && tx_sig === stored.txSignature ? undefined : 'record_mismatch';
+  if (receipt_id !== stored.id || tx_sig !== stored.txSignature) return 'record_mismatch';
+  // The document is genuine, but the chain no longer knows the payment it speaks of.
+  return stored.isOrphaned ? 'transaction_orphaned' : undefined;
 }
 
 function signatureBytes(text: string): Uint8Array {

@@ -40,11 +40,13 @@ export const ReceiptBody = z
     key_id: z.string(),
     verify_url: z.string(),
     public_url: z.string(),
+    link: z.object({ seq: z.int(), prev_hash: z.string() }).optional().openapi({ description: 'Place in the merchant’s hash chain. Merchant view only.' }),
     created_at: Timestamp,
   })
   .openapi('Receipt');
 
-export const toReceiptResource = (receipt: Receipt, baseUrl: string): z.infer<typeof ReceiptBody> => ({
+/** The public proof is the same without what concerns only the merchant. */
+export const toReceiptResource = (receipt: Receipt, baseUrl: string, view: 'public' | 'merchant'): z.infer<typeof ReceiptBody> => ({
   receipt_id: receipt.id,
   tx_sig: receipt.txSignature,
   // Canonical text parses to the same members in the same order, so serialising it again gives the stored bytes back.
@@ -54,6 +56,9 @@ export const toReceiptResource = (receipt: Receipt, baseUrl: string): z.infer<ty
   key_id: receipt.keyId,
   verify_url: `${baseUrl}/v1/receipt/${receipt.id}/verify`,
   public_url: `${baseUrl}/v1/receipt/${receipt.id}/public`,
+  ...(view === 'merchant' && receipt.linkSeq !== null && receipt.linkPrevHash !== null
+    ? { link: { seq: receipt.linkSeq, prev_hash: receipt.linkPrevHash } }
+    : {}),
   created_at: iso(receipt.createdAt),
 });
 
@@ -73,6 +78,10 @@ export function planReceipt(
     paymentId,
     txSignature: facts.txSignature,
     ...signed,
+    payer: facts.payer,
+    productName: facts.productName,
+    linkSeq: null,
+    linkPrevHash: null,
     createdAt: ctx.now,
   };
   return {
@@ -82,7 +91,7 @@ export function planReceipt(
         livemode: receipt.livemode,
         type: 'receipt.created',
         subject: { type: 'receipt', id: receipt.id, version: 1 },
-        object: toReceiptResource(receipt, ctx.baseUrl),
+        object: toReceiptResource(receipt, ctx.baseUrl, 'merchant'),
         productId: receipt.productId,
         paymentId,
       },

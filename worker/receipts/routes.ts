@@ -1,12 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { AccountId, ReceiptId } from '../core/ids.ts';
+import { pageRequest, toPage } from '../db/page.ts';
 import { iso } from '../core/time.ts';
 import { merchantErrors, merchantRoute } from '../http/guards.ts';
-import { errors, ModeQuery, ok, router, Timestamp, uuidParam } from '../http/openapi.ts';
+import { errors, ModeQuery, ok, PageQuery, pageOf, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
 import { ReceiptBody, toReceiptResource } from './receipt.ts';
-import { getPublicReceipt, getReceipt } from './store.ts';
+import { getPublicReceipt, getReceipt, getReceiptWithFate, listReceipts } from './store.ts';
 
 const tags = ['Receipts'];
 const params = uuidParam('receipt_id');
@@ -19,6 +20,24 @@ const get = createRoute({
   ...merchantRoute('read'),
   request: { params, query: z.object(ModeQuery) },
   responses: { ...ok(ReceiptBody), ...merchantErrors('not_found') },
+});
+const list = createRoute({
+  method: 'get',
+  path: '/receipts',
+  operationId: 'listReceipts',
+  tags,
+  summary: 'Receipts, newest first',
+  ...merchantRoute('read'),
+  request: {
+    query: z.object({
+      ...PageQuery,
+      wallet: z.string().max(64).optional(),
+      q: z.string().max(200).optional().openapi({ description: 'Searches transaction, receipt id and product name.' }),
+      product_id: z.uuid().optional(),
+      ...ModeQuery,
+    }),
+  },
+  responses: { ...ok(pageOf(ReceiptBody, 'ReceiptPage')), ...merchantErrors() },
 });
 const proof = createRoute({
   method: 'get',
@@ -33,7 +52,7 @@ const proof = createRoute({
 const VerificationBody = z
   .object({
     valid: z.boolean(),
-    reason: z.enum(['sha256_mismatch', 'signature_invalid', 'unknown_key', 'record_mismatch']).optional(),
+    reason: z.enum(['sha256_mismatch', 'signature_invalid', 'unknown_key', 'record_mismatch', 'transaction_orphaned']).optional(),
     sha256_matches: z.boolean(),
     signature_valid: z.boolean(),
     key_id: z.string(),
@@ -56,16 +75,30 @@ export const receiptRoutes = router()
   .openapi(get, async (c) => {
     const { actor, ctx } = c.var;
     const receipt = await getReceipt(ctx.db, actor.accountId as AccountId, actor.livemode, c.req.valid('param').receipt_id as ReceiptId);
-    return c.json(toReceiptResource(receipt, ctx.baseUrl), 200);
+    return c.json(toReceiptResource(receipt, ctx.baseUrl, 'merchant'), 200);
+  })
+  .openapi(list, async (c) => {
+    const { actor, ctx } = c.var;
+    const { wallet, q, product_id: productId, ...query } = c.req.valid('query');
+    const page = pageRequest(query);
+    const { items, total } = await listReceipts(ctx.db, actor.accountId as AccountId, actor.livemode, { wallet, q, productId }, page);
+    return c.json(
+      toPage(
+        page,
+        total,
+        items.map((receipt) => toReceiptResource(receipt, ctx.baseUrl, 'merchant')),
+      ),
+      200,
+    );
   })
   .openapi(proof, async (c) => {
     const { ctx } = c.var;
-    return c.json(toReceiptResource(await getPublicReceipt(ctx.db, c.req.valid('param').receipt_id as ReceiptId), ctx.baseUrl), 200);
+    return c.json(toReceiptResource(await getPublicReceipt(ctx.db, c.req.valid('param').receipt_id as ReceiptId), ctx.baseUrl, 'public'), 200);
   })
   .openapi(verify, async (c) => {
     const { ctx } = c.var;
-    const receipt = await getPublicReceipt(ctx.db, c.req.valid('param').receipt_id as ReceiptId);
-    const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt(receipt, ctx.config.RECEIPT_KEYS);
+    const { receipt, isOrphaned } = await getReceiptWithFate(ctx.db, c.req.valid('param').receipt_id as ReceiptId);
+    const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt({ ...receipt, isOrphaned }, ctx.config.RECEIPT_KEYS);
     return c.json(
       {
         valid,

@@ -30,9 +30,10 @@ export type MismatchReason =
   | 'late';
 
 export interface Payment {
+  /** All of the price that arrived: the merchant's part and, up to what is due, the service's. */
+  paidUnits: bigint;
   /** Authority of the transfer: who spent the money, not who paid the network fee. */
   payer: string;
-  receivedUnits: bigint;
   overpaidUnits: bigint;
   /** Fee that did not arrive although the merchant got the whole price. */
   feeOwedUnits: bigint;
@@ -58,7 +59,7 @@ export function matchPayment(transaction: ChainTransaction, expected: Expectatio
   const { paid, feeOwed } = settleFee(received, feeReceived < 0n ? 0n : feeReceived, expected);
   const payment = {
     payer: transfer.authority,
-    receivedUnits: received,
+    paidUnits: paid,
     overpaidUnits: paid > expected.priceUnits ? paid - expected.priceUnits : 0n,
     feeOwedUnits: feeOwed,
   };

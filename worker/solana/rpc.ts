@@ -14,6 +14,14 @@ export type Sighting =
   | { kind: 'not_found' }
   | Unavailable;
 
+/** What a node lists of an address: newest first, with the memo text as it prints it. */
+export interface ListedSignature {
+  signature: string;
+  memo: string | null;
+}
+
+export type Finality = 'finalized' | 'pending' | 'unknown';
+
 export type Broadcast =
   | { kind: 'sent' }
   /** The node simulated it and said no: it was not broadcast. */
@@ -79,6 +87,26 @@ export class Chain {
       lifetime: { blockhash: value.blockhash, lastValidBlockHeight: BigInt(value.lastValidBlockHeight) },
       exists: owners.map((account) => account?.owner === TOKEN_PROGRAM),
     };
+  }
+
+  /** One page of the transactions that mention an address, newest first, `before` and `until` exclusive. */
+  async listSignatures(address: string, page: { before: string | null; until: string | null; limit: number }): Promise<{ kind: 'page'; items: ListedSignature[] } | Unavailable> {
+    const bounds = { ...(page.before ? { before: page.before } : {}), ...(page.until ? { until: page.until } : {}) };
+    const answers = await this.#call([{ method: 'getSignaturesForAddress', params: [address, { ...bounds, limit: page.limit, commitment: 'confirmed' }] }]);
+    if ('kind' in answers) return answers;
+    const answer = answers[0];
+    if (!answer || 'error' in answer) return unavailable(answer ? answer.error.message : 'short answer');
+    return { kind: 'page', items: answer.result as ListedSignature[] };
+  }
+
+  /** How settled these transactions are, in their order; `unknown` where the node has no trace of one, history included. */
+  async finalityOf(signatures: readonly string[]): Promise<{ kind: 'statuses'; finality: Finality[] } | Unavailable> {
+    const answers = await this.#call([{ method: 'getSignatureStatuses', params: [signatures, { searchTransactionHistory: true }] }]);
+    if ('kind' in answers) return answers;
+    const answer = answers[0];
+    if (!answer || 'error' in answer) return unavailable(answer ? answer.error.message : 'short answer');
+    const statuses = (answer.result as { value: ({ confirmationStatus: string } | null)[] }).value;
+    return { kind: 'statuses', finality: statuses.map((status) => (!status ? 'unknown' : status.confirmationStatus === 'finalized' ? 'finalized' : 'pending')) };
   }
 
   /** Broadcast with preflight. A second broadcast of the same bytes is harmless on chain and answered as sent. */

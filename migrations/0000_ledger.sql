@@ -4,6 +4,7 @@ CREATE TABLE `accounts` (
 	`email` text,
 	`email_key` text,
 	`wallet_address` text,
+	`wallet_key` text,
 	`password_hash` text,
 	`display_name` text NOT NULL,
 	`plan` text NOT NULL,
@@ -15,12 +16,14 @@ CREATE TABLE `accounts` (
 	`notification_prefs` text NOT NULL,
 	`merchant_settings` text NOT NULL,
 	`created_at` integer NOT NULL,
+	`deleted_at` integer,
 	`version` integer NOT NULL,
 	CONSTRAINT "accounts_status" CHECK(status IN ('active', 'suspended', 'deleted'))
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_admission_id_unique` ON `accounts` (`admission_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_email_key_unique` ON `accounts` (`email_key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `accounts_wallet_key_unique` ON `accounts` (`wallet_key`);--> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
@@ -35,6 +38,24 @@ CREATE TABLE `api_keys` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `api_keys_key_hash_unique` ON `api_keys` (`key_hash`);--> statement-breakpoint
 CREATE INDEX `api_keys_by_merchant` ON `api_keys` (`merchant_id`,`created_at`);--> statement-breakpoint
+CREATE TABLE `login_nonces` (
+	`nonce` text PRIMARY KEY NOT NULL,
+	`wallet_address` text NOT NULL,
+	`message` text NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `login_nonces_expiring` ON `login_nonces` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `cursors` (
+	`name` text PRIMARY KEY NOT NULL,
+	`until` text,
+	`walk_top` text,
+	`walk_before` text,
+	`walk_started_at` integer,
+	`passed_at` integer NOT NULL,
+	`version` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `memberships` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
@@ -46,6 +67,7 @@ CREATE TABLE `memberships` (
 	`email` text,
 	`status` text NOT NULL,
 	`paid_through` integer,
+	`grace_until` integer,
 	`last_payment_id` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -54,6 +76,7 @@ CREATE TABLE `memberships` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `memberships_by_customer` ON `memberships` (`merchant_id`,`livemode`,`product_id`,`customer_key`);--> statement-breakpoint
+CREATE INDEX `memberships_ending` ON `memberships` (`status`,`paid_through`);--> statement-breakpoint
 CREATE INDEX `memberships_by_wallet` ON `memberships` (`merchant_id`,`livemode`,`wallet_address`);--> statement-breakpoint
 CREATE INDEX `memberships_by_ref` ON `memberships` (`merchant_id`,`livemode`,`customer_ref`);--> statement-breakpoint
 CREATE INDEX `memberships_by_email` ON `memberships` (`merchant_id`,`livemode`,`email`);--> statement-breakpoint
@@ -98,16 +121,22 @@ CREATE TABLE `payments` (
 	`block_time` integer,
 	`membership_id` text,
 	`receipt_id` text,
+	`recovers_payment_id` text,
 	`expires_at` integer NOT NULL,
 	`confirmed_at` integer,
+	`finalized_at` integer,
+	`orphan_suspected_at` integer,
+	`orphaned_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`version` integer NOT NULL,
 	CONSTRAINT "payments_status" CHECK(status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION', 'CONFIRMED', 'FAILED'))
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `payments_nonce_unique` ON `payments` (`nonce`);--> statement-breakpoint
+CREATE UNIQUE INDEX `payments_by_nonce` ON `payments` (`nonce`) WHERE recovers_payment_id IS NULL;--> statement-breakpoint
 CREATE INDEX `payments_by_merchant` ON `payments` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION');--> statement-breakpoint
+CREATE INDEX `payments_unfinalized` ON `payments` (`confirmed_at`) WHERE status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL;--> statement-breakpoint
 CREATE TABLE `products` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
@@ -150,12 +179,18 @@ CREATE TABLE `receipts` (
 	`sha256` text NOT NULL,
 	`signature` text NOT NULL,
 	`key_id` text NOT NULL,
+	`payer` text NOT NULL,
+	`product_name` text NOT NULL,
+	`link_seq` integer,
+	`link_prev_hash` text,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `receipts_payment_id_unique` ON `receipts` (`payment_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `receipts_tx_signature_unique` ON `receipts` (`tx_signature`);--> statement-breakpoint
 CREATE INDEX `receipts_by_merchant` ON `receipts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE UNIQUE INDEX `receipts_chain` ON `receipts` (`merchant_id`,`livemode`,`link_seq`);--> statement-breakpoint
+CREATE INDEX `receipts_unlinked` ON `receipts` (`created_at`) WHERE link_seq IS NULL;--> statement-breakpoint
 CREATE TABLE `tx_claims` (
 	`tx_signature` text PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,
@@ -164,6 +199,26 @@ CREATE TABLE `tx_claims` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tx_claims_subject_id_unique` ON `tx_claims` (`subject_id`);--> statement-breakpoint
+CREATE TABLE `unmatched_payments` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`payment_id` text NOT NULL,
+	`tx_signature` text NOT NULL,
+	`asset` text NOT NULL,
+	`amount` text NOT NULL,
+	`payer_wallet` text NOT NULL,
+	`slot` integer NOT NULL,
+	`block_time` integer NOT NULL,
+	`reason` text NOT NULL,
+	`status` text NOT NULL,
+	`recovered_payment_id` text,
+	`created_at` integer NOT NULL,
+	CONSTRAINT "unmatched_payments_status" CHECK(status IN ('open', 'accepted'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `unmatched_payments_tx_signature_unique` ON `unmatched_payments` (`tx_signature`);--> statement-breakpoint
+CREATE INDEX `unmatched_by_payment` ON `unmatched_payments` (`payment_id`,`created_at`);--> statement-breakpoint
 CREATE TABLE `claims` (
 	`scope` text NOT NULL,
 	`key` text NOT NULL,

@@ -1,0 +1,54 @@
+import type { Actor, Ctx } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import type { AccountId } from '../core/ids.ts';
+import type { MerchantSettings } from '../db/identity.ts';
+import { ACCOUNT } from '../states.ts';
+import { changeAccount } from './change-account.ts';
+import { mergeSettings } from './settings.ts';
+import { revokeAllKeys } from './store.ts';
+
+export interface UpdateAccount {
+  displayName?: string;
+  timezone?: string;
+  merchantSettings?: MerchantSettings;
+}
+
+/** Changes what is shown of an account; answers the names of what changed. 422 no_change where nothing would. */
+export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount): Promise<string[]> {
+  let updatedFields: string[] = [];
+  await changeAccount(ctx, actor.accountId as AccountId, (account) => {
+    const { settings, changed } = mergeSettings(account.merchantSettings, input.merchantSettings ?? {});
+    const { displayName = account.displayName, timezone = account.timezone } = input;
+    updatedFields = [
+      ...(displayName === account.displayName ? [] : ['display_name']),
+      ...(timezone === account.timezone ? [] : ['timezone']),
+      ...changed.map((name) => `merchant_settings.${name}`),
+    ];
+    if (updatedFields.length === 0) throw new ApiError('no_change');
+    return { values: { displayName, timezone, merchantSettings: settings } };
+  });
+  return updatedFields;
+}
+
+/**
+ * Deletes an account: what names a person goes, its keys and tokens die at once. The keyed hashes and the password stay, so
+ * that only its owner is told that it was deleted, and nobody else takes its place.
+ */
+export async function deleteAccount(ctx: Ctx, actor: Actor): Promise<void> {
+  await changeAccount(ctx, actor.accountId as AccountId, (account) => ({
+    values: {
+      status: ACCOUNT.next(account.status, 'delete'),
+      deletedAt: ctx.now,
+      tokenVersion: account.tokenVersion + 1,
+      email: null,
+      emailVerified: false,
+      walletAddress: null,
+      displayName: 'Deleted account',
+      timezone: 'UTC',
+      isStaff: false,
+      notificationPrefs: {},
+      merchantSettings: {},
+    },
+    writes: [revokeAllKeys(ctx.db, account.id, ctx.now)],
+  }));
+}

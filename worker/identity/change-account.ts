@@ -1,0 +1,62 @@
+import type { Ctx } from '../context.ts';
+import { canonicalJson } from '../core/encoding.ts';
+import { ApiError } from '../core/errors.ts';
+import type { AccountId } from '../core/ids.ts';
+import { transact, unchanged, type Write } from '../db/commit.ts';
+import { type Account, getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
+
+/** What a verb wants of an account: the new values, and what else belongs into the same batch. */
+export interface AccountChange {
+  values: Partial<Account>;
+  writes?: Write[];
+}
+
+/**
+ * Replaces an account's row under its version. `plan` sees the row afresh at each try; null asks for nothing. What admission
+ * judges by reaches the account's object before the database, so that no request slips in between, and is confirmed there
+ * before we answer.
+ */
+export async function changeAccount(
+  ctx: Ctx,
+  accountId: AccountId,
+  plan: (account: Account) => AccountChange | null | Promise<AccountChange | null>,
+): Promise<Account> {
+  let planned: Account | null = null;
+  let staged: Account | null = null;
+  try {
+    const changed = await transact(ctx, async () => {
+      const account = await getAccount(ctx.db, accountId);
+      // An earlier try was stored and only its answer was lost.
+      if (planned && canonicalJson(account) === canonicalJson(planned)) return unchanged(account);
+      const change = await plan(account);
+      if (!change) return unchanged(account);
+      const next = { ...account, ...change.values, version: account.version + 1 };
+      planned = next;
+      if (isJudgedAlike(account, next)) return { events: [], writes: writesOf(ctx, next, change), result: next };
+      staged = next;
+      await admissionOf(ctx, next).stage(toAdmittedAccount(next));
+      return { events: [], writes: writesOf(ctx, next, change), result: next };
+    });
+    if (staged) await confirm(ctx, changed);
+    return changed;
+  } catch (error) {
+    // Out of reach, the database may hold it after all: then the object waits until that is decided.
+    const isDecided = !(error instanceof ApiError && error.code === 'temporarily_unavailable');
+    if (staged && isDecided) await admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
+    throw error;
+  }
+}
+
+const writesOf = (ctx: Ctx, next: Account, { writes = [] }: AccountChange): Write[] => [...replaceAccount(ctx, next), ...writes];
+
+const admissionOf = (ctx: Ctx, { admissionId }: Account) => ctx.env.ADMISSION.getByName(`account:${admissionId}`);
+
+function isJudgedAlike(account: Account, next: Account): boolean {
+  return canonicalJson({ ...toAdmittedAccount(account), version: 0 }) === canonicalJson({ ...toAdmittedAccount(next), version: 0 });
+}
+
+/** Stored is stored: an object that cannot be told now asks the database by itself within a minute. */
+async function confirm(ctx: Ctx, account: Account): Promise<void> {
+  const told = admissionOf(ctx, account).load(toAdmittedAccount(account), []);
+  await told.catch((error: unknown) => ctx.note(`admission not confirmed: ${String(error)}`));
+}

@@ -1,0 +1,29 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { createMiddleware } from 'hono/factory';
+import { publicBodyErrors } from '../http/guards.ts';
+import { type AppEnv, jsonBody, ok, router } from '../http/openapi.ts';
+import { publicBucket } from '../http/rate-limit.ts';
+import { OPERATOR_ACTIONS, operateAccount, requireOperator } from './operator.ts';
+
+// Before the body is read: who does not know the secret learns nothing of what this expects.
+const operatorOnly = createMiddleware<AppEnv>(async (c, next) => {
+  requireOperator(c.var.ctx, c.req.header('X-Svc-Operator-Secret'));
+  await next();
+});
+
+const operate = createRoute({
+  method: 'post',
+  path: '/operator/accounts',
+  hide: true,
+  middleware: [publicBucket('operator'), operatorOnly] as const,
+  request: jsonBody(z.object({ account: z.string().min(1).max(254), action: z.enum(OPERATOR_ACTIONS) })),
+  responses: {
+    ...ok(z.object({ user_id: z.uuid(), status: z.string(), is_staff: z.boolean() })),
+    ...publicBodyErrors('not_found', 'state_conflict', 'rate_limited'),
+  },
+});
+
+export const operatorRoutes = router().openapi(operate, async (c) => {
+  const account = await operateAccount(c.var.ctx, c.req.valid('json'));
+  return c.json({ user_id: account.id, status: account.status, is_staff: account.isStaff }, 200);
+});

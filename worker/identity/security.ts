@@ -1,0 +1,62 @@
+import type { Actor, Ctx } from '../context.ts';
+import { hashPassword, verifyPassword } from '../core/crypto.ts';
+import { ApiError } from '../core/errors.ts';
+import type { AccountId } from '../core/ids.ts';
+import { MINUTE } from '../core/time.ts';
+import { changeAccount } from './change-account.ts';
+import { emailKeyOf, normaliseEmail, requirePasswordLength } from './sign-in.ts';
+import { type Account, findAccountByEmailKey } from './store.ts';
+
+/** Without a password to ask for, only a fresh sign-in proves that the person themselves is here. */
+const FRESH_SIGN_IN_MS = 15 * MINUTE;
+
+export interface ChangeSecurity {
+  email?: string;
+  currentPassword?: string;
+  newPassword?: string;
+}
+
+/**
+ * Changes e-mail or password and ends every session, the caller's own included. 401 invalid_credentials, 403
+ * invalid_authorization (`sign_in_required`), 409 email_registered, 422 password_too_short or no_change.
+ */
+export async function changeSecurity(ctx: Ctx, actor: Actor, input: ChangeSecurity): Promise<string[]> {
+  if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
+  let updatedFields: string[] = [];
+  await changeAccount(ctx, actor.accountId as AccountId, async (account) => {
+    await requireOwner(ctx, actor, account, input.currentPassword);
+    const values = { ...(await planEmail(ctx, account, input.email)), ...(await planPassword(account, input)) };
+    updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];
+    if (updatedFields.length === 0) throw new ApiError('no_change');
+    return { values: { ...values, tokenVersion: account.tokenVersion + 1 } };
+  });
+  return updatedFields;
+}
+
+async function requireOwner(ctx: Ctx, actor: Actor, account: Account, currentPassword: string | undefined): Promise<void> {
+  if (account.passwordHash === null) {
+    if (actor.authTime !== null && ctx.now - actor.authTime <= FRESH_SIGN_IN_MS) return;
+    throw new ApiError('invalid_authorization', {
+      status: 403,
+      detail: 'Sign in again, then repeat this within 15 minutes.',
+      meta: { reason: 'sign_in_required' },
+    });
+  }
+  if (currentPassword === undefined || !(await verifyPassword(currentPassword, account.passwordHash)))
+    throw new ApiError('invalid_credentials', { detail: 'The current password is wrong or missing.' });
+}
+
+async function planEmail(ctx: Ctx, account: Account, email: string | undefined): Promise<Partial<Account>> {
+  if (email === undefined) return {};
+  const emailKey = emailKeyOf(ctx, email);
+  if (emailKey === account.emailKey) return {};
+  if (await findAccountByEmailKey(ctx.db, emailKey)) throw new ApiError('email_registered');
+  return { email: normaliseEmail(email), emailKey, emailVerified: false };
+}
+
+async function planPassword(account: Account, { currentPassword, newPassword }: ChangeSecurity): Promise<Partial<Account>> {
+  if (newPassword === undefined) return {};
+  requirePasswordLength(newPassword);
+  if (account.passwordHash !== null && newPassword.normalize('NFKC') === currentPassword?.normalize('NFKC')) return {};
+  return { passwordHash: await hashPassword(newPassword) };
+}

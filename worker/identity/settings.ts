@@ -1,0 +1,33 @@
+import { z } from '@hono/zod-openapi';
+import type { MerchantSettings } from '../db/identity.ts';
+
+/** What a merchant may set about their checkout. An empty text clears a setting. (contract section 2 "Account me") */
+const orCleared = <S extends z.ZodType<string>>(schema: S) => z.union([z.literal(''), schema]).optional();
+
+const text = (max: number) => orCleared(z.string().trim().min(1).max(max));
+const httpsUrl = orCleared(z.url({ protocol: /^https$/, hostname: z.regexes.domain, error: 'Expected an https URL' }).max(2048));
+const colour = orCleared(z.string().regex(/^#[0-9a-fA-F]{6}$/, 'Expected a colour such as #1a2b3c'));
+
+export const MerchantSettingsPatch = z
+  .strictObject({
+    checkout_brand_name: text(80),
+    checkout_logo_url: httpsUrl,
+    checkout_hero_image_url: httpsUrl,
+    checkout_success_button_label: text(40),
+    checkout_accent_hex: colour,
+    default_redirect_url: httpsUrl,
+    default_support_url: httpsUrl,
+  })
+  .openapi('MerchantSettingsPatch', { example: { checkout_brand_name: 'Ada’s weather', checkout_accent_hex: '#1a2b3c' } });
+
+export const SETTING_NAMES = Object.keys(MerchantSettingsPatch.shape) as (keyof MerchantSettings)[];
+
+/** The settings after a patch, and the names of those it changes. */
+export function mergeSettings(
+  settings: MerchantSettings,
+  patch: MerchantSettings,
+): { settings: MerchantSettings; changed: (keyof MerchantSettings)[] } {
+  const changed = SETTING_NAMES.filter((name) => patch[name] !== undefined && patch[name] !== (settings[name] ?? ''));
+  const merged = Object.entries({ ...settings, ...patch }).filter(([, value]) => value !== undefined && value !== '');
+  return { settings: Object.fromEntries(merged), changed };
+}

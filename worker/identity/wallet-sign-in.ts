@@ -1,0 +1,83 @@
+import type { Ctx } from '../context.ts';
+import { pepperedHash, verifyEd25519 } from '../core/crypto.ts';
+import { base58Bytes, randomBase62, utf8 } from '../core/encoding.ts';
+import { ApiError, raise } from '../core/errors.ts';
+import { iso, SECOND } from '../core/time.ts';
+import { commit, isConstraint } from '../db/commit.ts';
+import { parseWallet } from '../solana/assets.ts';
+import { newAccount, requireActive, storeAccount } from './sign-in.ts';
+import { type Account, findAccountByWalletKey, insertLoginNonce, type LoginNonce, takeLoginNonce } from './store.ts';
+
+/** Long enough to find the wallet's window, short enough that a stolen signature is soon worthless. */
+const NONCE_SECONDS = 300;
+const STATEMENT = 'Sign in to your merchant account. This costs nothing and moves no money.';
+
+export const walletKeyOf = (ctx: Ctx, walletAddress: string): string => pepperedHash(ctx.config.PEPPER, 'wallet', walletAddress);
+
+/** The text a wallet shows and signs, in the exact order and spacing of Sign-In With Solana. */
+function signInText(ctx: Ctx, { nonce, walletAddress, expiresAt }: Omit<LoginNonce, 'message'>): string {
+  return [
+    `${new URL(ctx.baseUrl).host} wants you to sign in with your Solana account:`,
+    walletAddress,
+    '',
+    STATEMENT,
+    '',
+    `URI: ${ctx.baseUrl}`,
+    'Version: 1',
+    `Chain ID: solana:${ctx.config.NETWORK}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${iso(ctx.now)}`,
+    `Expiration Time: ${iso(expiresAt)}`,
+  ].join('\n');
+}
+
+/** A text for this wallet to sign, good once and for five minutes. 422 invalid_wallet_address. */
+export async function issueLoginNonce(ctx: Ctx, walletAddress: string): Promise<LoginNonce> {
+  requireWallet(walletAddress);
+  const terms = { nonce: `SvcSignIn${randomBase62(24)}`, walletAddress, expiresAt: ctx.now + NONCE_SECONDS * SECOND };
+  const loginNonce = { ...terms, message: signInText(ctx, terms) };
+  return commit(ctx, { events: [], writes: insertLoginNonce(ctx, loginNonce), result: loginNonce });
+}
+
+export interface WalletLogin {
+  walletAddress: string;
+  /** base58 Ed25519 signature over the issued text, or over the bare nonce. */
+  signature: string;
+  nonce: string;
+}
+
+/** Signs a wallet in, with a new account the first time. 401 invalid_credentials, 403 suspended or deleted. */
+export async function logInWithWallet(ctx: Ctx, { walletAddress, signature, nonce }: WalletLogin): Promise<Account> {
+  requireWallet(walletAddress);
+  // Taken before anything is verified: a signature is tried once, right or wrong.
+  const issued = await takeLoginNonce(ctx.db, nonce, walletAddress);
+  if (!issued || issued.expiresAt <= ctx.now || !isSignedBy(issued, signature)) {
+    const detail = 'The signature does not prove this sign-in, or its nonce was used or has expired. Ask for a new nonce.';
+    throw new ApiError('invalid_credentials', { detail });
+  }
+  return requireActive(await openWalletAccount(ctx, walletAddress));
+}
+
+function requireWallet(walletAddress: string): void {
+  if (!parseWallet(walletAddress).ok) throw new ApiError('invalid_wallet_address');
+}
+
+function isSignedBy({ walletAddress, message, nonce }: LoginNonce, signature: string): boolean {
+  const bytes = base58Bytes(signature, 64);
+  const publicKey = base58Bytes(walletAddress, 32);
+  return bytes !== null && publicKey !== null && [message, nonce].some((text) => verifyEd25519(bytes, utf8(text), publicKey));
+}
+
+/** The wallet's account; two first sign-ins at once end in the same one. */
+async function openWalletAccount(ctx: Ctx, walletAddress: string): Promise<Account> {
+  const walletKey = walletKeyOf(ctx, walletAddress);
+  const known = await findAccountByWalletKey(ctx.db, walletKey);
+  if (known) return known;
+  const displayName = `Wallet ${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
+  try {
+    return await storeAccount(ctx, newAccount(ctx, displayName, { walletAddress, walletKey }));
+  } catch (error) {
+    if (!isConstraint(error)) throw error;
+    return (await findAccountByWalletKey(ctx.db, walletKey)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+  }
+}

@@ -1,0 +1,71 @@
+import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
+import type { Ctx, Db } from '../context.ts';
+import { cursors, paymentCandidates, payments } from '../db/commerce.ts';
+import { vetoUnlessChanged, type Write } from '../db/commit.ts';
+
+export type Cursor = typeof cursors.$inferSelect;
+
+export async function getCursor(db: Db, name: string): Promise<Cursor> {
+  const known = await db.select().from(cursors).where(eq(cursors.name, name)).get();
+  return known ?? { name, until: null, walkTop: null, walkBefore: null, walkStartedAt: null, passedAt: 0, version: 0 };
+}
+
+/** Statements, not effects: the step fails its batch where another walker was faster. */
+export const stepCursor = (ctx: Ctx, before: Cursor, after: Cursor): Write[] => [
+  ctx.db
+    .insert(cursors)
+    .values({ ...after, version: before.version + 1 })
+    .onConflictDoUpdate({ target: cursors.name, set: { ...after, version: before.version + 1 }, setWhere: eq(cursors.version, before.version) }),
+  vetoUnlessChanged(ctx),
+];
+
+/**
+ * A statement, not an effect: transactions the chain showed us become candidates of the sessions their memos name, unless
+ * they were already claimed or recorded. Any number in one parameter.
+ */
+export const insertFound = (ctx: Ctx, found: { signature: string; nonce: string }[], dueAt: number): Write =>
+  ctx.db
+    .insert(paymentCandidates)
+    .select(
+      sql`SELECT p.id, j.value ->> 'signature', 'found', 0, ${dueAt}, ${ctx.now}
+        FROM json_each(${JSON.stringify(found)}) j JOIN payments p ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL
+        WHERE NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature')
+          AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')`,
+    )
+    .onConflictDoUpdate({ target: [paymentCandidates.paymentId, paymentCandidates.txSignature], set: { origin: 'found' } });
+
+/** Unfinished sessions past `expiredBefore`, oldest first, with what came in for them; those still being looked at are left alone. */
+export const listExpired = (db: Db, expiredBefore: number, abandonedBefore: number, limit: number) =>
+  db
+    .select({
+      id: payments.id,
+      isShort: sql<number>`EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.payment_id = payments.id AND u.reason = 'underpaid')`,
+    })
+    .from(payments)
+    .where(
+      and(
+        inArray(payments.status, ['PENDING_SIGNATURE', 'PENDING_CONFIRMATION']),
+        lte(payments.expiresAt, expiredBefore),
+        sql`(${payments.expiresAt} <= ${abandonedBefore} OR NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id AND c.origin = 'found'))`,
+      ),
+    )
+    .orderBy(asc(payments.expiresAt))
+    .limit(limit);
+
+/** Confirmed payments whose transaction was not yet seen final, oldest first. */
+export const listUnfinalized = (db: Db, confirmedBefore: number, limit: number) =>
+  db
+    .select()
+    .from(payments)
+    .where(and(eq(payments.status, 'CONFIRMED'), isNull(payments.finalizedAt), isNull(payments.orphanedAt), lte(payments.confirmedAt, confirmedBefore)))
+    .orderBy(asc(payments.confirmedAt))
+    .limit(limit);
+
+/** Statements, not effects: the first doubt about a transaction, noted without an event. */
+export const suspectOrphan = (ctx: Ctx, paymentId: (typeof payments.$inferSelect)['id'], version: number): Write[] => [
+  ctx.db
+    .update(payments)
+    .set({ orphanSuspectedAt: ctx.now })
+    .where(and(eq(payments.id, paymentId), eq(payments.version, version))),
+  vetoUnlessChanged(ctx),
+];

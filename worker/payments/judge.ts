@@ -1,0 +1,101 @@
+import type { Ctx } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import { SECOND } from '../core/time.ts';
+import { type Change, unchanged } from '../db/commit.ts';
+import { matchPayment, type Payment as PaidTransfer } from '../solana/match.ts';
+import { type ChainTransaction, svcMemos } from '../solana/transaction.ts';
+import { expectationOf, memoOf, planFail, stepPayment } from './payment.ts';
+import { planPurchase, type Proof } from './purchase.ts';
+import { dropRivals, insertClaim, type loadConfirmation, type Payment, updatePayment } from './store.ts';
+import { planRecovery, planUnmatched } from './unmatched.ts';
+
+export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
+/** `refused` may have stored something first: money that arrived is recorded even where it does not pay this session. */
+export type Verdict = { outcome: 'already' | 'done' | 'unknown'; payment: Payment } | { outcome: 'refused'; error: ApiError };
+
+export const failureOf = (payment: Payment, meta: Record<string, unknown> = {}): ApiError =>
+  new ApiError(payment.failureCode === 'session_expired' ? 'session_expired' : 'payment_failed', { meta });
+
+/** What a transaction the chain confirmed means for this session: the state it meets decides, money is never overlooked. */
+export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransaction): Change<Verdict> {
+  const { payment, claim } = loaded;
+  const match = matchPayment(transaction, expectationOf(payment, ctx.config));
+  const refuse = (error: ApiError, change: Change<unknown> = unchanged(null)): Change<Verdict> => ({ ...change, result: { outcome: 'refused', error } });
+  const mismatch = (reason: string) => new ApiError('payment_mismatch', { meta: { reason } });
+  const standing = stateError(payment);
+
+  if (!('payment' in match)) {
+    if (match.reason === 'transaction_failed' && !standing && isOwnFailure(payment, transaction)) {
+      const failed = planFail(ctx, payment, { failureCode: 'transaction_failed', txSignature: transaction.signature });
+      return { ...failed, result: { outcome: 'done', payment: failed.result } };
+    }
+    return refuse(standing ?? mismatch(match.reason));
+  }
+  if (claim) return refuse(standing ? withMeta(standing, { recovered_payment_id: claim.subjectId }) : mismatch('transaction_already_used'));
+  const proof = proofOf(transaction, match.payment);
+  if (payment.status === 'CONFIRMED') return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
+  if (!match.ok) {
+    const error = standing ?? (match.reason === 'late' ? new ApiError('session_expired', { meta: { reason: 'late' } }) : mismatch(match.reason));
+    return refuse(error, planUnmatched(ctx, loaded, proof, match.reason));
+  }
+  if (payment.status === 'FAILED') {
+    // It was on time by the chain's clock and met a session already given up: accepted without anybody's word.
+    const recovery = planRecovery(ctx, loaded, proof);
+    return refuse(withMeta(standing!, { recovered_payment_id: recovery.result.id }), recovery);
+  }
+  // From here the confirmation must succeed, or a rival's already has.
+  return planConfirmed(ctx, loaded, proof, match.payment);
+}
+
+/** What a session past its end answers to any other transaction. */
+export function stateError(payment: Payment): ApiError | null {
+  if (payment.status === 'CONFIRMED') return new ApiError('payment_transaction_conflict');
+  return payment.status === 'FAILED' ? failureOf(payment) : null;
+}
+
+const withMeta = (error: ApiError, meta: Record<string, unknown>): ApiError => new ApiError(error.code, { ...error.options, meta });
+
+function planConfirmed(ctx: Ctx, { payment, memberships, merchantName }: Loaded, proof: Proof, paid: PaidTransfer): Change<Verdict> {
+  const { txSignature, slot, blockTime, payer: payerWallet } = proof;
+  const submit = payment.status === 'PENDING_SIGNATURE' ? stepPayment(ctx, payment, 'submit', { txSignature }) : null;
+  const bought = planPurchase(ctx, payment, merchantName, memberships, proof);
+  const confirm = stepPayment(ctx, submit?.after ?? payment, 'confirm', {
+    txSignature,
+    slot,
+    blockTime,
+    payerWallet,
+    overpaidAmount: paid.overpaidUnits > 0n ? paid.overpaidUnits : null,
+    feeOwedAmount: paid.feeOwedUnits > 0n ? paid.feeOwedUnits : null,
+    membershipId: bought.result.membership.id,
+    receiptId: bought.result.receipt.id,
+    confirmedAt: ctx.now,
+  });
+  return {
+    events: [...(submit ? [submit.event] : []), confirm.event, ...bought.events],
+    writes: [
+      insertClaim(ctx.db, payment, txSignature, ctx.now),
+      updatePayment(ctx.db, payment, confirm.after),
+      ...bought.writes,
+      dropRivals(ctx.db, payment.id, txSignature),
+    ],
+    result: { outcome: 'done', payment: confirm.after },
+  };
+}
+
+const proofOf = ({ signature: txSignature, slot, blockTimeSeconds }: ChainTransaction, { payer, paidUnits }: PaidTransfer): Proof => ({
+  txSignature,
+  slot,
+  blockTime: blockTimeSeconds! * SECOND,
+  payer,
+  paidUnits,
+});
+
+/**
+ * Only the buyer's own transaction can fail a payment: signed and paid for by the very wallet the session was opened for,
+ * carrying its memo, and meant for this recipient. Anybody else's failure is refused like any other mismatch.
+ */
+const isOwnFailure = (payment: Payment, transaction: ChainTransaction): boolean =>
+  payment.expectedWallet !== null &&
+  transaction.feePayer === payment.expectedWallet &&
+  svcMemos(transaction.memos).join() === memoOf(payment) &&
+  transaction.transfers.some(({ destination, authority }) => destination === payment.recipientAta && authority === payment.expectedWallet);

@@ -1,0 +1,100 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { AccountId, PaymentId } from '../core/ids.ts';
+import { pageRequest, toPage } from '../db/page.ts';
+import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
+import { jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
+import { ReceiptBody, toReceiptResource } from '../receipts/receipt.ts';
+import { PAYMENT } from '../states.ts';
+import { claimReceipt } from './claim-receipt.ts';
+import { PaymentBody, toPaymentResource } from './payment.ts';
+import { TxSignature } from './routes.ts';
+import { listPayments, listUnmatchedOf } from './store.ts';
+import { acceptUnmatched } from './unmatched.ts';
+
+const list = createRoute({
+  method: 'get',
+  path: '/payments',
+  operationId: 'listPayments',
+  tags: ['Payments'],
+  summary: 'Payments, newest first, with money that missed its session',
+  ...merchantRoute('read'),
+  request: {
+    query: z.object({
+      ...PageQuery,
+      status: z.enum(PAYMENT.states).optional(),
+      product_id: z.uuid().optional(),
+      customer_ref: z.string().max(180).optional(),
+      wallet: z.string().max(64).optional().openapi({ description: 'The wallet that paid.' }),
+      ...ModeQuery,
+    }),
+  },
+  responses: { ...ok(pageOf(PaymentBody, 'PaymentPage')), ...merchantErrors() },
+});
+
+const accept = createRoute({
+  method: 'post',
+  path: '/payments/{payment_id}/accept-unmatched',
+  operationId: 'acceptUnmatched',
+  tags: ['Payments'],
+  summary: 'Take money that missed its session: a new confirmed payment',
+  description: 'For a late, short or second payment of this session. A second time the answer is the same.',
+  ...merchantRoute('execute'),
+  request: { params: uuidParam('payment_id'), query: z.object(ModeQuery), ...jsonBody(z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest')) },
+  responses: { ...ok(PaymentBody, 'The payment that recovers it'), ...merchantBodyErrors('not_found', 'state_conflict') },
+});
+
+const receipt = createRoute({
+  method: 'post',
+  path: '/receipt',
+  operationId: 'claimReceipt',
+  tags: ['Receipts'],
+  summary: 'The receipt of a transaction that paid you',
+  description: 'Idempotent: one transaction, one receipt. An open payment it pays is confirmed first.',
+  ...merchantRoute('execute'),
+  request: { query: z.object(ModeQuery), ...jsonBody(z.object({ tx_sig: TxSignature }).openapi('ReceiptRequest')) },
+  responses: {
+    ...ok(ReceiptBody),
+    ...merchantBodyErrors(
+      'not_found',
+      'payment_transaction_conflict',
+      'payment_failed',
+      'session_expired',
+      'payment_mismatch',
+      'rpc_unavailable',
+    ),
+  },
+});
+
+export const merchantPaymentRoutes = router()
+  .openapi(list, async (c) => {
+    const { actor, ctx } = c.var;
+    const { status, product_id: productId, customer_ref: customerRef, wallet, ...query } = c.req.valid('query');
+    const page = pageRequest(query);
+    const merchantId = actor.accountId as AccountId;
+    const { items, total } = await listPayments(ctx.db, merchantId, actor.livemode, { status, productId, customerRef, wallet }, page);
+    const unmatched = Map.groupBy(
+      await listUnmatchedOf(
+        ctx.db,
+        merchantId,
+        items.map(({ id }) => id),
+      ),
+      ({ paymentId }) => paymentId,
+    );
+    return c.json(
+      toPage(
+        page,
+        total,
+        items.map((payment) => toPaymentResource(ctx, payment, 'merchant', unmatched.get(payment.id))),
+      ),
+      200,
+    );
+  })
+  .openapi(accept, async (c) => {
+    const { actor, ctx } = c.var;
+    const payment = await acceptUnmatched(ctx, actor, c.req.valid('param').payment_id as PaymentId, c.req.valid('json').tx_signature);
+    return c.json(toPaymentResource(ctx, payment, 'merchant'), 200);
+  })
+  .openapi(receipt, async (c) => {
+    const { actor, ctx } = c.var;
+    return c.json(toReceiptResource(await claimReceipt(ctx, actor, c.req.valid('json').tx_sig), ctx.baseUrl, 'merchant'), 200);
+  });

@@ -1,0 +1,47 @@
+import type { Ctx } from '../context.ts';
+import type { Change } from '../db/commit.ts';
+import { type Membership, planMembership } from '../memberships/membership.ts';
+import { planReceipt, type Receipt } from '../receipts/receipt.ts';
+import { memoOf } from './payment.ts';
+import type { Payment } from './store.ts';
+
+/** What the chain proved about a payment: the facts that receipt and membership rest on. */
+export interface Proof {
+  txSignature: string;
+  slot: number;
+  /** Milliseconds. */
+  blockTime: number;
+  payer: string;
+  paidUnits: bigint;
+}
+
+/** What a proven payment buys: membership and receipt, to be stored in the very batch that confirms it. */
+export function planPurchase(ctx: Ctx, payment: Payment, merchantName: string, held: Membership[], proof: Proof): Change<{ membership: Membership; receipt: Receipt }> {
+  const { payer: payerWallet } = proof;
+  const existing = held.find(({ customerKey }) => payment.customerRef !== null || customerKey === `wallet:${payerWallet}`) ?? null;
+  const membership = planMembership(ctx, existing, {
+    ...payment,
+    paymentId: payment.id,
+    payerWallet,
+    accessPeriodDays: payment.terms.accessPeriodDays,
+  });
+  const receipt = planReceipt(ctx, payment.id, {
+    txSignature: proof.txSignature,
+    slot: proof.slot,
+    blockTime: proof.blockTime,
+    payer: payerWallet,
+    recipient: payment.recipientWallet,
+    amount: { asset: payment.asset, units: proof.paidUnits },
+    fee: payment.feeAmount === null ? null : { asset: payment.asset, units: payment.feeAmount },
+    productId: payment.productId,
+    productName: payment.terms.productName,
+    merchant: { accountId: payment.merchantId, displayName: merchantName },
+    memo: memoOf(payment),
+    livemode: payment.livemode,
+  });
+  return {
+    events: [...membership.events, ...receipt.events],
+    writes: [...membership.writes, ...receipt.writes],
+    result: { membership: membership.result, receipt: receipt.result },
+  };
+}

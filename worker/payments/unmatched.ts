@@ -1,0 +1,99 @@
+import type { Actor, Ctx } from '../context.ts';
+import { ApiError, raise } from '../core/errors.ts';
+import { newId, type PaymentId, type UnmatchedId } from '../core/ids.ts';
+import { type Change, transact, unchanged } from '../db/commit.ts';
+import { paymentEvent, requireViewer, toUnmatchedResource } from './payment.ts';
+import { planPurchase, type Proof } from './purchase.ts';
+import { acceptUnmatchedRow, findPayment, insertClaim, insertPayment, insertUnmatched, loadConfirmation, type Payment, type Unmatched } from './store.ts';
+
+type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
+
+/** Dust costs its sender next to nothing: so many short payments of one session are kept, whole ones always. */
+const SHORT_MAX = 20;
+
+/** Money that arrived and pays no session is kept in sight, once per transaction, for the merchant to decide. (contract section 3) */
+export function planUnmatched(ctx: Ctx, { payment, unmatched, timesShort }: Loaded, proof: Proof, reason: Unmatched['reason']): Change<null> {
+  if (unmatched || (reason === 'underpaid' && timesShort >= SHORT_MAX)) return unchanged(null);
+  const row: Unmatched = {
+    id: newId<UnmatchedId>(ctx.now),
+    merchantId: payment.merchantId,
+    livemode: payment.livemode,
+    paymentId: payment.id,
+    txSignature: proof.txSignature,
+    asset: payment.asset,
+    amount: proof.paidUnits,
+    payerWallet: proof.payer,
+    slot: proof.slot,
+    blockTime: proof.blockTime,
+    reason,
+    status: 'open',
+    recoveredPaymentId: null,
+    createdAt: ctx.now,
+  };
+  const event = {
+    merchantId: row.merchantId,
+    livemode: row.livemode,
+    type: 'payment.unmatched',
+    subject: { type: 'unmatched_payment', id: row.id, version: 1 },
+    object: toUnmatchedResource(row),
+    productId: payment.productId,
+    paymentId: payment.id,
+  } as const;
+  return { events: [event], writes: [insertUnmatched(ctx.db, row)], result: null };
+}
+
+/**
+ * A new, confirmed payment out of money that missed its session. FAILED stays FAILED; the new payment says which session it
+ * recovers, carries the memo that is on chain, and counts what really arrived.
+ */
+export function planRecovery(ctx: Ctx, { payment, memberships, merchantName }: Loaded, proof: Proof): Change<Payment> {
+  const isWhole = proof.paidUnits >= payment.priceAmount;
+  const recovered: Payment = {
+    ...payment,
+    id: newId<PaymentId>(ctx.now),
+    recoversPaymentId: payment.id,
+    status: 'CONFIRMED',
+    failureCode: null,
+    priceAmount: isWhole ? payment.priceAmount : proof.paidUnits,
+    overpaidAmount: proof.paidUnits > payment.priceAmount ? proof.paidUnits - payment.priceAmount : null,
+    // A fee is due on a whole price only; whether it came along is settled with the merchant, not with the buyer.
+    ...(isWhole ? {} : { feeAmount: null, feeWallet: null, feeAta: null }),
+    feeOwedAmount: null,
+    payerWallet: proof.payer,
+    txSignature: proof.txSignature,
+    slot: proof.slot,
+    blockTime: proof.blockTime,
+    confirmedAt: ctx.now,
+    finalizedAt: null,
+    orphanSuspectedAt: null,
+    orphanedAt: null,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+  const bought = planPurchase(ctx, recovered, merchantName, memberships, proof);
+  const row = { ...recovered, membershipId: bought.result.membership.id, receiptId: bought.result.receipt.id };
+  return {
+    events: [paymentEvent(ctx, 'payment.confirmed', row), ...bought.events],
+    writes: [insertClaim(ctx.db, row, proof.txSignature, ctx.now), insertPayment(ctx.db, row), ...bought.writes],
+    result: row,
+  };
+}
+
+/** The merchant takes money that missed its session. A second time it is the same answer. 404, 409 state_conflict. */
+export async function acceptUnmatched(ctx: Ctx, actor: Actor, paymentId: PaymentId, txSignature: string): Promise<Payment> {
+  return transact(ctx, async () => {
+    const known = await loadConfirmation(ctx.db, paymentId, txSignature, []);
+    if (!known) throw new ApiError('not_found');
+    requireViewer(known.payment, actor);
+    const { unmatched } = known;
+    if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
+    if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx.db, unmatched.recoveredPaymentId)) ?? raise('not_found'));
+    // Only the recorded payer tells whose membership this extends, so it is read once more with that name.
+    const loaded = (await loadConfirmation(ctx.db, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
+    if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });
+    const { slot, blockTime, payerWallet: payer, amount: paidUnits } = unmatched;
+    const recovery = planRecovery(ctx, loaded, { txSignature, slot, blockTime, payer, paidUnits });
+    return { ...recovery, writes: [...acceptUnmatchedRow(ctx, unmatched, recovery.result.id), ...recovery.writes] };
+  });
+}

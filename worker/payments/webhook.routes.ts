@@ -1,0 +1,61 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { createMiddleware } from 'hono/factory';
+import { equalBytes, hmacSha256 } from '../core/crypto.ts';
+import { base58Bytes, hex, utf8 } from '../core/encoding.ts';
+import { ApiError } from '../core/errors.ts';
+import type { Job } from '../context.ts';
+import { type AppEnv, errors, ok, router } from '../http/openapi.ts';
+
+/** A queue takes so many messages at once. */
+const BATCH_MAX = 100;
+
+/** HMAC-SHA256 over the raw bytes, hex, with or without a `sha256=` in front. Without a configured secret nothing can be genuine. */
+const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
+  const { RPC_WEBHOOK_SECRET: secret, RPC_WEBHOOK_HEADER: header } = c.var.ctx.config;
+  const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(c.req.header(header) ?? '') ?? [];
+  const raw = new Uint8Array(await c.req.arrayBuffer());
+  if (!secret || !given || !equalBytes(hmacSha256(utf8(secret), raw), hex.decode(given.toLowerCase()))) throw new ApiError('webhook_signature_failed');
+  // Genuine, and still not JSON: said here, because this route has a code of its own for it.
+  await c.req.json().catch(() => {
+    throw new ApiError('invalid_rpc_payload');
+  });
+  await next();
+});
+
+const route = createRoute({
+  method: 'post',
+  path: '/products/webhook/rpc',
+  operationId: 'receiveChainWebhook',
+  tags: ['Provider webhooks'],
+  summary: 'What a chain data provider tells us',
+  description:
+    'Enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: ' +
+    'the transaction is read from our own node, through the same pipeline as POST /v1/pay/confirm.',
+  middleware: verifySignature,
+  request: {
+    body: {
+      required: true,
+      content: { 'application/json': { schema: z.unknown().openapi({ description: 'An enhanced transaction, or a list of them; `signature` is read.' }) } },
+    },
+  },
+  responses: {
+    ...ok(z.object({ accepted: z.int() }).openapi('ChainWebhookResponse'), 'Queued; nothing is known yet'),
+    ...errors('webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type'),
+  },
+});
+
+/** The transaction signatures of a payload, each once. */
+function signaturesOf(payload: unknown): string[] {
+  const items: unknown[] = Array.isArray(payload) ? payload : [payload];
+  const signatures = items.map((item) => (typeof item === 'object' && item !== null && 'signature' in item ? item.signature : null));
+  const isSignature = (text: unknown): text is string => typeof text === 'string' && base58Bytes(text, 64) !== null;
+  if (!signatures.every(isSignature)) throw new ApiError('invalid_rpc_payload');
+  return [...new Set(signatures)];
+}
+
+export const chainWebhookRoutes = router().openapi(route, async (c) => {
+  const signatures = signaturesOf(await c.req.json());
+  const jobs = signatures.map((txSignature): { body: Job } => ({ body: { kind: 'findPayment', txSignature, attempt: 0 } }));
+  for (let i = 0; i < jobs.length; i += BATCH_MAX) await c.var.ctx.env.JOBS.sendBatch(jobs.slice(i, i + BATCH_MAX));
+  return c.json({ accepted: signatures.length }, 200);
+});

@@ -1,0 +1,116 @@
+import type { z } from '@hono/zod-openapi';
+import type { Actor, Ctx } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import type { AccountId, ProductId } from '../core/ids.ts';
+import { MINUTE } from '../core/time.ts';
+import { type Change, transact, unchanged } from '../db/commit.ts';
+import { PLANS } from '../plans.ts';
+import { PRODUCT } from '../states.ts';
+import { priceOf, requireSellable } from './product.ts';
+import { toProductResource, type UpdateProductRequest } from './resource.ts';
+import { countActiveProducts, getProduct, getProductWithPayout, type Product, reviveProduct, updateProduct } from './store.ts';
+
+/** A payout wallet is changed by a person who signed in this recently. (contract section 2) */
+const FRESH_SIGN_IN_MS = 15 * MINUTE;
+
+/** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
+export async function changeProduct(ctx: Ctx, actor: Actor, productId: ProductId, input: z.infer<typeof UpdateProductRequest>): Promise<Product> {
+  try {
+    return await transact(ctx, async () => {
+      const { product, accountWallet } = await getProductWithPayout(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+      requireSellable({ ...input, product_type: input.product_type ?? product.productType, billing_model: input.billing_model ?? product.billingModel });
+      const patch = patchOf(input);
+      if (Object.entries(patch).every(([name, value]) => JSON.stringify(value, text) === JSON.stringify(product[name as keyof Product], text))) {
+        return unchanged(product);
+      }
+      const payout = product.payoutWallet ?? accountWallet;
+      const movesPayout = patch.payoutWallet !== undefined && patch.payoutWallet !== payout;
+      if (movesPayout && payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
+      const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
+      return { ...changed(ctx, product, after), events: movesPayout ? [payoutChanged(ctx, after, payout)] : [] };
+    });
+  } catch (error) {
+    // Three lost races in a row on one product is not what happened: the external id belongs to another product.
+    if (error instanceof ApiError && error.options.meta?.reason === 'contended') {
+      throw new ApiError('state_conflict', { detail: 'This external_product_id is taken.', meta: { reason: 'not_unique' } });
+    }
+    throw error;
+  }
+}
+
+const text = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
+const changed = (ctx: Ctx, before: Product, after: Product): Change<Product> => ({ events: [], writes: updateProduct(ctx, before, after), result: after });
+
+/** The columns a request names; what it leaves out is not there. */
+function patchOf(input: z.infer<typeof UpdateProductRequest>): Partial<Product> {
+  const price = input.price && priceOf(input.price);
+  const named: Partial<Product> = {
+    name: input.name,
+    asset: price?.asset,
+    priceAmount: price?.units,
+    externalProductId: input.external_product_id,
+    description: input.description,
+    productType: input.product_type as Product['productType'] | undefined,
+    billingModel: input.billing_model,
+    accessPeriodDays: input.access_period_days,
+    usageUnits: input.usage_units,
+    unitName: input.unit_name,
+    payoutWallet: input.payout_wallet,
+    graceHours: input.grace_hours,
+    sessionSeconds: input.session_seconds,
+    successUrl: input.success_url,
+    metadata: input.metadata,
+    liveModeConfirmed: input.live_mode_confirmed,
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}
+
+/** A stolen key must not be able to send the next sale elsewhere. */
+function requireFreshSignIn(ctx: Ctx, actor: Actor): void {
+  if (actor.authTime !== null && ctx.now - actor.authTime <= FRESH_SIGN_IN_MS) return;
+  const detail = 'Changing where money goes needs a person who signed in within the last 15 minutes.';
+  throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sign_in_required' } });
+}
+
+const payoutChanged = (ctx: Ctx, product: Product, before: string | null) =>
+  ({
+    merchantId: product.merchantId,
+    livemode: product.livemode,
+    type: 'payout.changed',
+    subject: { type: 'product', id: product.id, version: product.version },
+    object: toProductResource(product, ctx.baseUrl),
+    previous: { payout_wallet: before },
+    productId: product.id,
+  }) as const;
+
+/** Takes a product off sale: new sessions get 404, running ones finish. Already archived is fine. */
+export const archiveProduct = (ctx: Ctx, actor: Actor, productId: ProductId): Promise<Product> =>
+  transact(ctx, async () => {
+    const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+    return product.status === 'archived' ? unchanged(product) : changed(ctx, product, moved(ctx, product, 'archive'));
+  });
+
+/** Puts it on sale again, if the plan has room: 429 plan_limit_reached. */
+export async function unarchiveProduct(ctx: Ctx, actor: Actor, productId: ProductId): Promise<Product> {
+  const merchantId = actor.accountId as AccountId;
+  const limit = PLANS[actor.plan].activeProductsMax;
+  try {
+    return await transact(ctx, async () => {
+      const product = await getProduct(ctx.db, merchantId, actor.livemode, productId);
+      if (product.status === 'active') return unchanged(product);
+      const after = moved(ctx, product, 'unarchive');
+      return { events: [], writes: reviveProduct(ctx, product, after, limit), result: after };
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;
+    const used = await countActiveProducts(ctx.db, merchantId, actor.livemode);
+    throw used >= limit ? new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } }) : error;
+  }
+}
+
+const moved = (ctx: Ctx, product: Product, transition: 'archive' | 'unarchive'): Product => ({
+  ...product,
+  status: PRODUCT.next(product.status, transition),
+  updatedAt: ctx.now,
+  version: product.version + 1,
+});
