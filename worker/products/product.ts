@@ -28,13 +28,13 @@ const notReady = (feature: string): ApiError =>
 export async function createProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Product> {
   const productType = input.product_type ?? 'api';
   if (TYPES_TO_COME.includes(productType)) throw notReady(`Delivery to ${productType}`);
-  if (!(productType in TYPES)) throw new ApiError('invalid_product_type', { meta: { supported: Object.keys(TYPES) } });
+  if (!Object.hasOwn(TYPES, productType)) throw new ApiError('invalid_product_type', { meta: { supported: Object.keys(TYPES) } });
   const automatic = input.renewal_mode === 'AUTOMATIC' || input.renewal_mode === 'solana_native_subscription';
   if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
   if (automatic) throw notReady('Automatic renewal');
   if (input.requires_identity) throw notReady('Buyer identity');
   if (input.price.asset === 'SOL' || input.accepted_assets?.includes('SOL')) throw notReady('Selling for SOL');
-  if (input.payout_wallet && !parseWallet(input.payout_wallet).ok)
+  if (input.payout_wallet !== undefined && !parseWallet(input.payout_wallet).ok)
     throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
 
   const product = newProduct(ctx, actor, productType as keyof typeof TYPES, input);
