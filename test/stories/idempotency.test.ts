@@ -1,15 +1,15 @@
+import { sql } from 'drizzle-orm';
 import { describe, expect, it } from 'vitest';
+import type { Env } from '../../worker/context.ts';
 import { newCtx } from '../../worker/context.ts';
 import { ApiError } from '../../worker/core/errors.ts';
-import { type IdempotentRequest, lease, once } from '../../worker/db/once.ts';
+import type { AccountId, ProductId } from '../../worker/core/ids.ts';
+import { products } from '../../worker/db/commerce.ts';
 import { commit } from '../../worker/db/commit.ts';
 import { guard } from '../../worker/db/messaging.ts';
-import { products } from '../../worker/db/commerce.ts';
-import { sql } from 'drizzle-orm';
-import type { AccountId, ProductId } from '../../worker/core/ids.ts';
+import { type IdempotentRequest, lease, once } from '../../worker/db/once.ts';
 import { withFaults } from '../world/faults.ts';
 import { World } from '../world/world.ts';
-import type { Env } from '../../worker/context.ts';
 
 const w = new World();
 const NOW = Date.UTC(2026, 10, 21);
@@ -64,7 +64,9 @@ describe('an idempotency key whose effect is in the database', () => {
   it('conflicts with another body under the same key, and does nothing', async () => {
     const r = request();
     await once(ctxAt(), r, effect(ctxAt(), r.key), present);
-    await expect(once(ctxAt(), { ...r, body: { a: 2 } }, effect(ctxAt(), r.key), present)).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    await expect(once(ctxAt(), { ...r, body: { a: 2 } }, effect(ctxAt(), r.key), present)).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+    });
     expect(await effects(r.key)).toBe(1);
   });
 

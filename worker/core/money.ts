@@ -60,7 +60,7 @@ export const toMoneyResource = (amount: Money): MoneyResource => ({
 export const basisPoints = <A extends Asset>({ asset, units }: Money<A>, bps: number): Money<A> =>
   money(asset, (units * BigInt(bps)) / 10_000n);
 
-export function subtract<A extends Asset>(from: Money<A>, amount: Money<A>): Money<A> {
+export function subtract<A extends Asset>(from: Money<A>, amount: Money<NoInfer<A>>): Money<A> {
   if (from.asset !== amount.asset) throw new Error('two assets in one sum');
   return money(from.asset, from.units - amount.units);
 }

@@ -1,10 +1,6 @@
-import { validateMnemonic } from '@scure/bip39';
-import { wordlist } from '@scure/bip39/wordlists/english.js';
 import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Permission } from '../admission.ts';
-import { isSecretKey } from '../core/crypto.ts';
-import { base58Bytes } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AppEnv, bodyErrors, errors } from './openapi.ts';
 
@@ -57,26 +53,15 @@ const readViewer = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
+/** What a public route may refuse because of a credential that is shown although none is needed. */
+export const viewerErrors = [
+  'invalid_authorization',
+  { code: 'invalid_authorization', status: 403 },
+  'account_suspended',
+  'account_deleted',
+] as const;
+
 type Codes = Parameters<typeof errors>;
 export const merchantErrors = (...codes: Codes) => errors(...callerErrors, 'validation_error', ...codes);
 export const merchantBodyErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...codes);
 export const publicBodyErrors = (...codes: Codes) => errors(...bodyErrors, ...codes);
-
-/**
- * Private keys and seed phrases must never be sent to us (spec). A body that holds one is refused before anything reads,
- * stores or logs it. Judged exactly: a secret key by its own public half, a phrase by its checksum.
- */
-export function holdsSecret(body: string): boolean {
-  for (const [, text] of body.matchAll(/"([1-9A-HJ-NP-Za-km-z]{86,88})"/g)) {
-    const bytes = base58Bytes(text!, 64);
-    if (bytes && isSecretKey(bytes)) return true;
-  }
-  for (const [list] of body.matchAll(/\[\s*\d{1,3}(?:\s*,\s*\d{1,3}){63}\s*\]/g)) {
-    const numbers = JSON.parse(list) as number[];
-    if (numbers.every((byte) => byte < 256) && isSecretKey(Uint8Array.from(numbers))) return true;
-  }
-  for (const [, phrase] of body.matchAll(/"\s*((?:[A-Za-z]{3,8}\s+){11,23}[A-Za-z]{3,8})\s*"/g)) {
-    if (validateMnemonic(phrase!.toLowerCase().split(/\s+/).join(' '), wordlist)) return true;
-  }
-  return false;
-}

@@ -60,18 +60,16 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey): Promi
     createdAt: ctx.now,
     revokedAt: null,
   };
-  // The object first: between the two only we know the raw key, so an object that knows too much harms nobody.
-  const admission = ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`);
-  await admission.putKey(toAdmittedKey(key));
   const limit = PLANS[actor.plan].activeKeysMax;
   try {
     await commitNew(ctx, { events: [], writes: insertKey(ctx, key, limit), result: null }, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
-    await admission.revokeKey(key.keyHash, ctx.now);
     if (!isConstraint(error)) throw error;
     const used = await countActiveKeys(ctx.db, merchantId);
     throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   }
+  // Nobody has the raw key before this answer, so a crash right here leaves one that is listed, and dead.
+  await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
   return { key, rawKey };
 }
 

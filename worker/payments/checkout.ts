@@ -63,7 +63,7 @@ export function requireBuyer(walletAddress: string, recipient: string): void {
 
 async function newPayment(ctx: Ctx, product: Product, recipient: string, input: Connect): Promise<Payment> {
   const mint = ctx.config.network.usdcMint;
-  const fee = feeOf(ctx, { asset: product.asset, units: product.priceAmount });
+  const fee = feeOf(ctx, { asset: product.asset, units: product.priceAmount }, recipient);
   return {
     id: newId<PaymentId>(ctx.now),
     merchantId: product.merchantId,
@@ -112,11 +112,12 @@ async function newPayment(ctx: Ctx, product: Product, recipient: string, input: 
 }
 
 /** The service's share of a price, if one is configured and comes to anything. */
-function feeOf({ config }: Ctx, price: Money): { wallet: string; amount: Money } | null {
+function feeOf({ config }: Ctx, price: Money, recipient: string): { wallet: string; amount: Money } | null {
   if (config.FEE_BPS === 0) return null;
   if (!config.FEE_WALLET) throw new ApiError('fee_wallet_missing');
   const amount = basisPoints(price, config.FEE_BPS);
-  return amount.units > 0n ? { wallet: config.FEE_WALLET, amount } : null;
+  // The service selling for itself: one account cannot be told apart into two legs, and nobody owes himself a fee.
+  return amount.units > 0n && config.FEE_WALLET !== recipient ? { wallet: config.FEE_WALLET, amount } : null;
 }
 
 /** The split of a payment over its one or two recipients; whether their accounts exist is the node's to say. */

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { publicBodyErrors, viewerRoute } from '../http/guards.ts';
+import { publicBodyErrors, viewerErrors, viewerRoute } from '../http/guards.ts';
 import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { isSignature } from './checkout.ts';
@@ -25,7 +25,7 @@ const get = createRoute({
   description: 'Public: the id is the capability. The owner sees more. For the active buyer session; merchants wait for the webhook.',
   ...viewerRoute(publicBucket('status', (c) => c.req.param('payment_id') ?? '')),
   request: { params, query: z.object(ModeQuery) },
-  responses: { ...ok(PaymentBody), ...errors('invalid_authorization', 'not_found', 'rate_limited', 'validation_error') },
+  responses: { ...ok(PaymentBody), ...errors(...viewerErrors, 'not_found', 'rate_limited', 'validation_error') },
 });
 
 const ConfirmRequest = z.object({ payment_id: z.uuid(), tx_signature: TxSignature }).openapi('ConfirmRequest');
@@ -50,14 +50,16 @@ const confirm = createRoute({
   ...viewerRoute(
     publicBucket('confirm', async (c) => {
       const body: unknown = await c.req.json().catch(() => null);
-      return typeof body === 'object' && body !== null && 'payment_id' in body ? String(body.payment_id) : '';
+      return typeof body === 'object' && body !== null && 'payment_id' in body && typeof body.payment_id === 'string'
+        ? body.payment_id
+        : '';
     }),
   ),
   request: { query: z.object(ModeQuery), ...jsonBody(ConfirmRequest) },
   responses: {
     ...ok(ConfirmResponse),
     ...publicBodyErrors(
-      'invalid_authorization',
+      ...viewerErrors,
       'not_found',
       'payment_transaction_conflict',
       'payment_failed',
@@ -86,7 +88,7 @@ const send = createRoute({
   responses: {
     ...ok(z.object({ payment: PaymentBody, tx_signature: z.string() }).openapi('SendTransactionResponse')),
     ...publicBodyErrors(
-      'invalid_authorization',
+      ...viewerErrors,
       'not_found',
       'payment_transaction_conflict',
       'payment_failed',

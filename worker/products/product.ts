@@ -44,7 +44,7 @@ export async function createProduct(ctx: Ctx, actor: Actor, input: z.infer<typeo
 export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { product_type: string }): keyof typeof TYPES {
   const productType = input.product_type;
   if (TYPES_TO_COME.includes(productType)) throw notReady(`Delivery to ${productType}`);
-  if (!(productType in TYPES)) throw new ApiError('invalid_product_type', { meta: { supported: Object.keys(TYPES) } });
+  if (!Object.hasOwn(TYPES, productType)) throw new ApiError('invalid_product_type', { meta: { supported: Object.keys(TYPES) } });
   const automatic = input.renewal_mode === 'AUTOMATIC' || input.renewal_mode === 'solana_native_subscription';
   if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
   if (automatic) throw notReady('Automatic renewal');

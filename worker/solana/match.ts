@@ -55,7 +55,9 @@ export function matchPayment(transaction: ChainTransaction, expected: Expectatio
   const transfer = transaction.transfers.find(({ destination }) => destination === expected.destination);
   if (!transfer) return { ok: false, reason: 'recipient_mismatch' };
 
-  const feeReceived = expected.fee ? gained(transaction, expected.fee.destination, expected.mint) : 0n;
+  // A fee to the merchant's own account cannot be told apart from the price: counted once.
+  const feeReceived =
+    expected.fee && expected.fee.destination !== expected.destination ? gained(transaction, expected.fee.destination, expected.mint) : 0n;
   const { paid, feeOwed } = settleFee(received, feeReceived < 0n ? 0n : feeReceived, expected);
   const payment = {
     payer: transfer.authority,

@@ -74,7 +74,7 @@ export function parseTokenTransfer({ programId, accounts, data }: Instruction): 
 
 /** The text of a memo instruction, or null. Bytes that are not UTF-8 are a memo, only not one of ours. */
 export const parseMemo = ({ programId, data }: Instruction): string | null =>
-  MEMO_PROGRAMS.includes(programId) ? new TextDecoder().decode(data) : null;
+  MEMO_PROGRAMS.includes(programId) ? new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(data) : null;
 
 /** Associated-token-account creation (0 or empty: create, 1: idempotent): whom and what it is for; null for anything else. */
 export function parseAtaCreation({

@@ -1,0 +1,53 @@
+/** An answer of the service: the status it gave, and the body as parsed. */
+export interface Answer<T> {
+  status: number;
+  body: T;
+}
+
+export interface ApiFailure {
+  code: string;
+  detail: unknown;
+  meta: { reason?: string };
+  request_id: string;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** The HTTP API as any client sees it. */
+export class Api {
+  readonly baseUrl: string;
+  constructor(baseUrl: string) {
+    this.baseUrl = baseUrl;
+  }
+
+  /** One request. `credential` is an API key or a session token; the right header is chosen by its form. */
+  async call<T>(method: string, path: string, { credential, body }: { credential?: string; body?: unknown } = {}): Promise<Answer<T>> {
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (credential?.startsWith('svc_')) headers['x-svc-key'] = credential;
+    else if (credential) headers.authorization = `Bearer ${credential}`;
+    const response = await fetch(`${this.baseUrl}${path}`, {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const text = await response.text();
+    return { status: response.status, body: (text === '' ? null : parseJson(text)) as T };
+  }
+
+  /** One request that must succeed; throws with the service's own words otherwise. */
+  async must<T>(method: string, path: string, options: { credential?: string; body?: unknown } = {}): Promise<T> {
+    const { status, body } = await this.call<T>(method, path, options);
+    if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(body)}`);
+    return body;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Api } from './api.ts';
+import { Narrator } from './demo/narrator.ts';
+import { proveReceipt } from './demo/proof.ts';
+import { buy } from './demo/purchase.ts';
+import { tryToCheat } from './demo/refusals.ts';
+import { openShop, type Story } from './demo/shop.ts';
+import { WalletChain } from './demo/wallet.ts';
+import { startService } from './service.ts';
+import { endOnSignals } from './signals.ts';
+import { Teardown } from './teardown.ts';
+
+/** `npm run demo`: the main job, end to end, on a service and a chain that were started for it alone. (contract section 8) */
+const narrator = new Narrator();
+const teardown = new Teardown();
+endOnSignals(teardown, 1);
+
+/** Tells the whole story; answers with its last line. */
+async function tell(): Promise<string> {
+  const startedAt = Date.now();
+  const stateDir = mkdtempSync(join(tmpdir(), 'svc-demo-'));
+  teardown.defer(() => rmSync(stateDir, { recursive: true, force: true }));
+  const service = await startService({
+    port: 0,
+    chainPort: 0,
+    stateDir,
+    teardown,
+    // The local chain confirms within a second; there is no reason to be asked as rarely as on a real one.
+    variables: { POLL_AFTER_MS: '30:400,120:1000,86400:5000' },
+    onProgress: (step) => narrator.say(step),
+    onProblem: (problem) => narrator.say(problem),
+  });
+  const crash = service.crashed.then((lastWords) => Promise.reject(new Error(lastWords)));
+  narrator.say(`The service is at ${service.baseUrl}, the chain at ${service.rpcUrl}.`);
+  const story: Story = { api: new Api(service.baseUrl), chain: new WalletChain(service.rpcUrl), narrator };
+  await Promise.race([play(story), crash]);
+  return `demo ok — one payment, one membership, one receipt, two cheats refused, in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
+}
+
+async function play(story: Story): Promise<void> {
+  const shop = await openShop(story);
+  const sale = await buy(story, shop);
+  await proveReceipt(story, sale);
+  await tryToCheat(story, shop, sale);
+}
+
+try {
+  const lastLine = await tell();
+  await teardown.run();
+  narrator.end(lastLine);
+} catch (error) {
+  if (teardown.hasBegun) await teardown.run();
+  else {
+    narrator.fail(`demo failed: ${error instanceof Error ? error.message : String(error)}`);
+    await teardown.run();
+  }
+  process.exitCode = 1;
+}
+process.exit();

@@ -1,0 +1,159 @@
+import {
+  AccountRole,
+  address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  createTransactionMessage,
+  decompileTransactionMessage,
+  generateKeyPairSigner,
+  getBase64Decoder,
+  getBase64EncodedWireTransaction,
+  getBase64Encoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  getTransactionEncoder,
+  type KeyPairSigner,
+  partiallySignTransaction,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+} from '@solana/kit';
+import { getAddMemoInstruction } from '@solana-program/memo';
+import {
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getTransferCheckedInstruction,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token';
+
+/** What somebody needs to know to pay; a connect response is one. */
+export interface Bill {
+  recipient: string;
+  mint: string;
+  decimals: number;
+  memo: string;
+  references: string[];
+}
+
+/** What a wallet shows before it asks for a signature. */
+export interface Preview {
+  feePayer: string;
+  units: bigint;
+  destination: string;
+  memo: string;
+}
+
+/** The memo program wallets use today; the library's default is a newer one. */
+const MEMO_PROGRAM = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+const TRANSFER_CHECKED = 12;
+const CONFIRMED_EVERY_MS = 100;
+const CONFIRMED_TIMEOUT_MS = 20_000;
+
+/** The local chain, as a wallet application uses any node. */
+export class WalletChain {
+  readonly #url: string;
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async call<T>(method: string, ...params: unknown[]): Promise<T> {
+    const response = await fetch(this.#url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    const answer = (await response.json()) as { result: T; error?: { message: string } };
+    if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
+    return answer.result;
+  }
+
+  /** A new wallet with 1 SOL for fees and some USDC, which on the local chain anybody may have for the asking. */
+  async newBuyer(usdcUnits: bigint): Promise<KeyPairSigner> {
+    const signer = await generateKeyPairSigner();
+    await this.call('local_fundSol', signer.address, '1000000000');
+    await this.call('local_fundUsdc', signer.address, usdcUnits.toString());
+    return signer;
+  }
+
+  /** Base units of a token that a wallet holds; none where it never held any. */
+  async balanceOf(owner: string, mint: string): Promise<bigint> {
+    const account = await tokenAccountOf(owner, mint);
+    const { value } = await this.call<{ value: unknown }>('getAccountInfo', account, { encoding: 'base64' });
+    if (value === null) return 0n;
+    const balance = await this.call<{ value: { amount: string } }>('getTokenAccountBalance', account);
+    return BigInt(balance.value.amount);
+  }
+
+  /** Until the chain itself calls a transaction confirmed. */
+  async waitUntilConfirmed(signature: string): Promise<void> {
+    const deadline = Date.now() + CONFIRMED_TIMEOUT_MS;
+    while (Date.now() < deadline) {
+      const { value } = await this.call<{ value: ({ confirmationStatus: string } | null)[] }>('getSignatureStatuses', [signature]);
+      if (['confirmed', 'finalized'].includes(value[0]?.confirmationStatus ?? '')) return;
+      await new Promise((resolve) => setTimeout(resolve, CONFIRMED_EVERY_MS));
+    }
+    throw new Error(`The chain did not confirm ${signature}`);
+  }
+
+  /** Pays any amount against a bill straight on chain, memo and references as asked; what an honest bill would not let happen. */
+  async pay(payer: KeyPairSigner, bill: Bill, units: bigint): Promise<string> {
+    const { value } = await this.call<{ value: { blockhash: string; lastValidBlockHeight: number } }>('getLatestBlockhash');
+    const mint = address(bill.mint);
+    const destination = address(await tokenAccountOf(bill.recipient, mint));
+    const source = address(await tokenAccountOf(payer.address, mint));
+    const transfer = getTransferCheckedInstruction({ source, mint, destination, authority: payer, amount: units, decimals: bill.decimals });
+    const references = bill.references.map((reference) => ({ address: address(reference), role: AccountRole.READONLY }));
+    const message = pipe(
+      createTransactionMessage({ version: 0 }),
+      (m) => setTransactionMessageFeePayerSigner(payer, m),
+      (m) =>
+        setTransactionMessageLifetimeUsingBlockhash(
+          { blockhash: value.blockhash as Blockhash, lastValidBlockHeight: BigInt(value.lastValidBlockHeight) },
+          m,
+        ),
+      (m) =>
+        appendTransactionMessageInstructions(
+          [
+            getCreateAssociatedTokenIdempotentInstruction({ payer, ata: destination, owner: address(bill.recipient), mint }),
+            getAddMemoInstruction({ memo: bill.memo }, { programAddress: MEMO_PROGRAM }),
+            { ...transfer, accounts: [...transfer.accounts, ...references] },
+          ],
+          m,
+        ),
+    );
+    const wire = getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(message));
+    return this.call('sendTransaction', wire, { encoding: 'base64' });
+  }
+}
+
+/** Reads an unsigned transaction the way a careful wallet does, before anything is signed. */
+export function preview(transaction: string): Preview {
+  const { messageBytes } = getTransactionDecoder().decode(getBase64Encoder().encode(transaction));
+  const message = decompileTransactionMessage(getCompiledTransactionMessageDecoder().decode(messageBytes));
+  const memos = message.instructions.filter(({ programAddress }) => programAddress === MEMO_PROGRAM);
+  const transfers = message.instructions.filter(
+    ({ programAddress, data }) => programAddress === TOKEN_PROGRAM_ADDRESS && data?.[0] === TRANSFER_CHECKED,
+  );
+  const [transfer] = transfers;
+  if (transfers.length !== 1 || memos.length !== 1 || !transfer?.data) throw new Error('The transaction is not one transfer with one memo');
+  return {
+    feePayer: message.feePayer.address,
+    units: Buffer.from(transfer.data).readBigUInt64LE(1),
+    destination: transfer.accounts?.[2]?.address ?? '',
+    memo: Buffer.from(memos[0]?.data ?? []).toString('utf8'),
+  };
+}
+
+/** Signs exactly the bytes that were given. */
+export async function sign(payer: KeyPairSigner, transaction: string): Promise<string> {
+  const unsigned = getTransactionDecoder().decode(getBase64Encoder().encode(transaction));
+  const signed = await partiallySignTransaction([payer.keyPair], unsigned);
+  return getBase64Decoder().decode(getTransactionEncoder().encode(signed));
+}
+
+/** The associated token account of a wallet. */
+export async function tokenAccountOf(owner: string, mint: string): Promise<string> {
+  const [account] = await findAssociatedTokenPda({ owner: address(owner), mint: address(mint), tokenProgram: TOKEN_PROGRAM_ADDRESS });
+  return account;
+}

@@ -1,0 +1,52 @@
+import { Api } from './api.ts';
+import { compactLog } from './log-lines.ts';
+import { type DemoMerchant, openDemoMerchant } from './merchant.ts';
+import { type DevOptions, Refusal, readOptions } from './options.ts';
+import { type Service, startService } from './service.ts';
+import { endOnSignals } from './signals.ts';
+import { Teardown } from './teardown.ts';
+
+/** `npm run dev`: everything on this machine, until it is interrupted. (contract section 8) */
+const teardown = new Teardown();
+
+endOnSignals(teardown);
+
+async function main(): Promise<void> {
+  const options = readOptions(process.argv.slice(2), process.env);
+  const toShow = options.verbose ? (line: string) => line : compactLog();
+  const show = (line: string, stream: 'stdout' | 'stderr') => {
+    const text = toShow(line, stream);
+    if (text !== null && !teardown.hasBegun) console.log(text);
+  };
+  const service = await startService({ ...options, teardown, onProgress: console.log, onLine: show, onProblem: console.error });
+  const merchant = await openDemoMerchant(new Api(service.baseUrl), options.stateDir).catch((error: unknown) => {
+    // The service itself runs: whoever develops it wants it up, most of all when something in it is broken.
+    console.error(`The demo merchant is missing: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  });
+  console.log(`\nready ${service.baseUrl} chain ${service.rpcUrl}\n`);
+  if (merchant) introduce(service, merchant, options);
+  const lastWords = await service.crashed;
+  if (teardown.hasBegun) return;
+  throw new Error(lastWords);
+}
+
+function introduce({ baseUrl, rpcUrl }: Service, { email, password, key, payoutWallet, product }: DemoMerchant, options: DevOptions): void {
+  const { name, slug, price } = product;
+  console.log(`  Demo merchant   ${email}, password ${password}`);
+  console.log(`  Live key        ${key}`);
+  console.log(`  Product         ${name}, ${price.amount} ${price.asset}, paid to ${payoutWallet}`);
+  console.log(`  Checkout        curl ${baseUrl}/v1/products/p/${slug}`);
+  console.log(`  Fund a wallet   curl ${rpcUrl} -H 'content-type: application/json' \\`);
+  console.log(`                    -d '{"jsonrpc":"2.0","id":1,"method":"local_fundUsdc","params":["<wallet>","25000000"]}'`);
+  console.log(`  API             ${baseUrl}/v1/openapi.json`);
+  console.log(`  State           ${options.stateDir} (delete it to begin anew)`);
+  console.log('\nA whole purchase, step by step: npm run demo. Ctrl-C ends everything.\n');
+}
+
+main().catch(async (error: unknown) => {
+  if (teardown.hasBegun) return;
+  console.error(error instanceof Refusal ? error.message : error);
+  await teardown.run();
+  process.exit(1);
+});

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Refusal } from './options.ts';
+
+/** Made once per state directory and kept: with other keys, stored accounts, keys and receipts would no longer check out. */
+export interface LocalSecrets {
+  pepper: string;
+  /** 32-byte base64url seeds. */
+  jwtKeys: string;
+  receiptKeys: string;
+  merchant: {
+    email: string;
+    password: string;
+    /** Seed of the payout wallet, so that its money can be spent on the local chain. */
+    payoutSeed: string;
+    /** The demo merchant's live key, once it exists. */
+    key?: string;
+  };
+}
+
+const FILE = 'secrets.json';
+const newSeed = (): string => randomBytes(32).toString('base64url');
+
+/** The secrets of a state directory; the first call makes the directory and them. */
+export function openSecrets(stateDir: string): LocalSecrets {
+  const path = join(stateDir, FILE);
+  if (existsSync(path)) return readSecrets(path);
+  mkdirSync(stateDir, { recursive: true });
+  // Wherever it lies, nothing in this directory belongs into a repository.
+  writeFileSync(join(stateDir, '.gitignore'), '*\n');
+  const merchant = { email: 'demo@svc.local', password: randomBytes(12).toString('base64url'), payoutSeed: newSeed() };
+  const secrets = { pepper: newSeed(), jwtKeys: newSeed(), receiptKeys: newSeed(), merchant };
+  saveSecrets(stateDir, secrets);
+  return secrets;
+}
+
+/** Replaces the file as a whole, so that a kill in the middle leaves the old one. */
+export function saveSecrets(stateDir: string, secrets: LocalSecrets): void {
+  writePrivately(join(stateDir, FILE), `${JSON.stringify(secrets, null, 2)}\n`);
+}
+
+/** The worker's variables as an env file, because a command line can be read by every user of the machine. */
+export function writeEnvFile(stateDir: string, variables: Record<string, string>): string {
+  const path = join(stateDir, 'worker.env');
+  const lines = Object.entries(variables).map(([name, value]) => `${name}='${value}'\n`);
+  writePrivately(path, lines.join(''));
+  return path;
+}
+
+function readSecrets(path: string): LocalSecrets {
+  try {
+    const secrets = JSON.parse(readFileSync(path, 'utf8')) as LocalSecrets;
+    if (secrets.pepper && secrets.jwtKeys && secrets.receiptKeys && secrets.merchant.payoutSeed) return secrets;
+  } catch {
+    // Said below.
+  }
+  throw new Refusal(`${path} cannot be read. Restore it, or delete the whole directory to begin anew.`);
+}
+
+function writePrivately(path: string, text: string): void {
+  const draft = `${path}.new`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  chmodSync(draft, 0o600);
+  renameSync(draft, path);
+}

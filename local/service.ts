@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { startChainServer } from './chain/server.ts';
+import { startCron } from './cron.ts';
+import { freePort } from './ports.ts';
+import { openSecrets, writeEnvFile } from './secrets.ts';
+import type { Teardown } from './teardown.ts';
+import { type RunningWrangler, runWrangler, startWrangler } from './wrangler.ts';
+
+export interface ServiceOptions {
+  /** 0 takes any free port, here and for the chain. */
+  port: number;
+  chainPort: number;
+  stateDir: string;
+  /** Collects how to end what was started, from the first step on. */
+  teardown: Teardown;
+  /** Variables of the worker that differ from those of a local start. */
+  variables?: Record<string, string>;
+  onProgress: (step: string) => void;
+  onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
+  onProblem: (problem: string) => void;
+}
+
+export interface Service {
+  baseUrl: string;
+  rpcUrl: string;
+  /** Resolves when wrangler ends by itself, with its last words. */
+  crashed: Promise<string>;
+}
+
+const HEALTH_EVERY_MS = 100;
+const HEALTH_TIMEOUT_MS = 120_000;
+
+/** Starts the chain, brings the database up to date, starts the worker and its clock; answers when health does. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { stateDir, teardown, onProgress, onProblem } = options;
+  const port = await freePort(options.port, '--port');
+  const chainPort = await freePort(options.chainPort, '--chain-port');
+  const secrets = openSecrets(stateDir);
+
+  onProgress('Starting a Solana chain (in memory: the database outlives a restart, transactions on chain do not)');
+  const chain = await startChainServer({ port: chainPort });
+  teardown.defer(() => chain.close());
+
+  const persist = ['--local', '--persist-to', join(stateDir, 'wrangler')];
+  onProgress('Bringing the database up to date');
+  await runWrangler(['d1', 'migrations', 'apply', 'DB', ...persist], { stateDir, onStart: (run) => teardown.defer(() => run.stop()) });
+
+  onProgress('Starting the service');
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const envFile = writeEnvFile(stateDir, {
+    PEPPER: secrets.pepper,
+    JWT_KEYS: secrets.jwtKeys,
+    RECEIPT_KEYS: secrets.receiptKeys,
+    RPC_URL: chain.url,
+    BASE_URL: baseUrl,
+    RATE_MULTIPLIER: '1000',
+    ...options.variables,
+  });
+  const address = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'];
+  const worker = startWrangler(['dev', ...persist, ...address, '--env-file', envFile], { stateDir, onLine: options.onLine });
+  teardown.defer(() => worker.stop());
+  const crashed = worker.exited.then((code) => `wrangler dev ended (${code ?? 'killed'}):\n${worker.tail()}`);
+  await waitForHealth(baseUrl, worker, crashed);
+  const cron = await startCron(baseUrl, (problem) => onProblem(`cron: ${problem}`));
+  teardown.defer(() => cron.stop());
+  return { baseUrl, rpcUrl: chain.url, crashed };
+}
+
+/** Until `/health` says ok for the database and the chain. Gives up where wrangler ends, or after two minutes. */
+async function waitForHealth(baseUrl: string, worker: RunningWrangler, crashed: Promise<string>): Promise<void> {
+  const deadline = Date.now() + HEALTH_TIMEOUT_MS;
+  let hasEnded = false;
+  void crashed.then(() => {
+    hasEnded = true;
+  });
+  let last = 'no answer';
+  while (Date.now() < deadline) {
+    if (hasEnded) throw new Error(await crashed);
+    try {
+      const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(10_000) });
+      last = await response.text();
+      if (response.ok && (JSON.parse(last) as { status: string }).status === 'ok') return;
+    } catch (error) {
+      last = String(error);
+    }
+    await new Promise((resolve) => setTimeout(resolve, HEALTH_EVERY_MS));
+  }
+  throw new Error(`The service does not become healthy: ${last}\n${worker.tail()}`);
+}

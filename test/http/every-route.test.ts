@@ -1,0 +1,227 @@
+import { importJWK, SignJWT } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { crc32, keyRing } from '../../worker/core/crypto.ts';
+import { base62, base64url, utf8 } from '../../worker/core/encoding.ts';
+import { PLANS } from '../../worker/plans.ts';
+import { builtRoutes, fill, nameOf, type Route } from '../spec-routes.ts';
+import { type Merchant, World } from '../world/world.ts';
+
+/** One suite for every route that exists: a route added to the table is covered by adding it there. */
+const closed = builtRoutes.filter(({ auth }) => auth === 'merchant' || auth === 'person');
+const guarded = builtRoutes.filter(({ auth }) => auth === 'merchant' || auth === 'person' || auth === 'viewer');
+const merchantRoutes = builtRoutes.filter(({ auth }) => auth === 'merchant');
+const each = (routes: Route[]) => routes.map((route) => [nameOf(route), route] as const);
+
+const SIGNATURE = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
+const NOWHERE = '01900000-0000-7000-8000-000000000000';
+
+describe('every route', () => {
+  const w = new World();
+  let owner: Merchant;
+  let stranger: Merchant;
+  let readOnly: string;
+  let revoked: string;
+  /** Ids of live objects of the owner, by parameter name. */
+  let ids: Record<string, string>;
+
+  /** A body the route accepts, so that only who calls can be what it refuses. */
+  const bodyOf = (route: Route, params: Record<string, string>): unknown => {
+    const bodies: Record<string, unknown> = {
+      'POST /v1/keys': { name: 'another' },
+      'POST /v1/products': { name: 'Another', price: { asset: 'USDC', amount: '1' } },
+      'POST /v1/receipt': { tx_sig: SIGNATURE },
+      'POST /v1/pay/confirm': { payment_id: params.payment_id ?? NOWHERE, tx_signature: SIGNATURE },
+      'POST /v1/payments/{payment_id}/transaction': { transaction: 'AAAA' },
+    };
+    return bodies[nameOf(route)];
+  };
+  const send = (
+    route: Route,
+    options: { key?: string; headers?: Record<string, string>; query?: string; params?: Record<string, string> },
+  ) => {
+    const { params = {}, query = '', key, headers } = options;
+    return w.call(route.method, fill(route.path, params) + query, { key, headers, body: bodyOf(route, params) });
+  };
+  const newKey = async (token: string, body: Record<string, unknown>): Promise<{ key: { id: string }; raw_key: string }> =>
+    (await w.call('POST', '/v1/keys', { key: token, body: { name: 'k', ...body } })).body;
+  const revoke = (token: string, keyId: string) => w.call('DELETE', `/v1/keys/${keyId}`, { key: token });
+
+  beforeAll(async () => {
+    [owner, stranger] = await Promise.all([w.merchant(), w.merchant()]);
+    const product = await w.product(owner);
+    const { payment, confirmed } = await w.purchase(product, await w.chain.wallet(), { customer_ref: 'customer-1' });
+    const me = await w.call('GET', '/v1/account/me', { key: owner.key });
+    ids = {
+      product_id: product.product_id,
+      payment_id: payment.payment_id,
+      receipt_id: confirmed.receipt_id,
+      membership_id: confirmed.membership_id,
+      key_id: me.body.key_id,
+      slug: product.slug,
+    };
+    // The free plan has two keys: a third account carries the odd ones.
+    const odd = await w.call('POST', '/v1/auth/register', {
+      body: { email: `odd-${crypto.randomUUID()}@example.com`, password: 'correct horse battery', display_name: 'Odd' },
+    });
+    readOnly = (await newKey(odd.body.token, { permissions: ['read'] })).raw_key;
+    const gone = await newKey(odd.body.token, {});
+    revoked = gone.raw_key;
+    expect((await w.call('GET', '/v1/products', { key: revoked })).status).toBe(200);
+    expect((await revoke(odd.body.token, gone.key.id)).status).toBe(204);
+  });
+
+  it.each(each(closed))('%s refuses a caller without credential', async (_name, route) => {
+    const { status, body } = await send(route, {});
+    expect([status, body.code, body.retryable]).toEqual([401, 'invalid_authorization', false]);
+  });
+
+  const signed = async (seedFill: number, over: { exp?: number; ver?: number; kid?: string } = {}) => {
+    const real = keyRing(w.env.JWT_KEYS as string)[0]!;
+    const [key] = keyRing(base64url.encode(new Uint8Array(32).fill(seedFill)));
+    const now = Math.floor(Date.now() / 1000);
+    return new SignJWT({ ver: over.ver ?? 1, auth_time: now })
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: over.kid ?? real.keyId })
+      .setSubject(owner.userId)
+      .setIssuedAt(now - 100_000)
+      .setExpirationTime(over.exp ?? now + 1000)
+      .sign(await importJWK(key!.jwk, 'EdDSA'));
+  };
+  const unsigned = (alg: string) => {
+    const part = (value: object) => base64url.encode(utf8(JSON.stringify(value)));
+    const [, payload] = owner.token.split('.');
+    return `${part({ alg, typ: 'JWT', kid: keyRing(w.env.JWT_KEYS as string)[0]!.keyId })}.${payload}.`;
+  };
+  const withChecksum = (body: string) => body + base62(BigInt(crc32(utf8(body))), 6);
+  const BAD: [string, () => Promise<Record<string, string>> | Record<string, string>][] = [
+    ['garbage for a key', () => ({ 'X-Svc-Key': 'garbage' })],
+    ['an empty key', () => ({ 'X-Svc-Key': '' })],
+    ['a key with a wrong checksum', () => ({ 'X-Svc-Key': owner.key.slice(0, -1) + (owner.key.endsWith('0') ? '1' : '0') })],
+    [
+      'a key that was never issued, for an account that exists',
+      () => ({ 'X-Svc-Key': withChecksum(`${owner.key.slice(0, 10)}${'x'.repeat(20)}${owner.key.slice(30, 41)}`) }),
+    ],
+    ['a key of no account', () => ({ 'X-Svc-Key': withChecksum(`svc_live_${'x'.repeat(32)}`) })],
+    ['a live key spelled as a sandbox key', () => ({ 'X-Svc-Key': withChecksum(owner.key.replace('_live_', '_test_').slice(0, -6)) })],
+    ['a revoked key', () => ({ 'X-Svc-Key': revoked })],
+    ['a bad key next to a good token', () => ({ 'X-Svc-Key': 'garbage', Authorization: `Bearer ${owner.token}` })],
+    ['garbage for a token', () => ({ Authorization: 'Bearer garbage' })],
+    ['a token without its scheme', () => ({ Authorization: owner.token })],
+    ['a key in the place of a token', () => ({ Authorization: `Bearer ${owner.key}` })],
+    ['a token with a changed signature', () => ({ Authorization: `Bearer ${owner.token.slice(0, -8)}AAAAAAAA` })],
+    ['a token signed by another key', async () => ({ Authorization: `Bearer ${await signed(9)}` })],
+    [
+      'a token signed by the key of receipts',
+      async () => ({ Authorization: `Bearer ${await signed(2, { kid: keyRing(w.env.RECEIPT_KEYS as string)[0]!.keyId })}` }),
+    ],
+    ['an expired token', async () => ({ Authorization: `Bearer ${await signed(1, { exp: Math.floor(Date.now() / 1000) - 60 })}` })],
+    ['a token of an older version of the account', async () => ({ Authorization: `Bearer ${await signed(1, { ver: 0 })}` })],
+    ['an unsigned token', () => ({ Authorization: `Bearer ${unsigned('none')}` })],
+    ['a token that claims a symmetric algorithm', () => ({ Authorization: `Bearer ${unsigned('HS256')}AAAA` })],
+  ];
+
+  it('accepts the tokens this suite signs where nothing is wrong with them', async () => {
+    expect((await w.call('GET', '/v1/account/me', { key: await signed(1) })).status).toBe(200);
+  });
+
+  it.each(BAD)('refuses %s, wherever a credential is looked at', async (_what, headers) => {
+    const given = await headers();
+    for (const route of guarded) {
+      const { status, body } = await send(route, { headers: given, params: ids });
+      expect([nameOf(route), status, body.code]).toEqual([nameOf(route), 401, 'invalid_authorization']);
+    }
+  });
+
+  it('refuses a revoked key on the very next request, however many come at once', async () => {
+    const [{ body: list }, { body: me }] = await Promise.all([
+      w.call('GET', '/v1/keys', { key: stranger.token }),
+      w.call('GET', '/v1/account/me', { key: stranger.sandboxKey }),
+    ]);
+    expect(list.map(({ id }: { id: string }) => id)).toContain(me.key_id);
+    expect((await revoke(stranger.token, me.key_id)).status).toBe(204);
+    const after = await Promise.all(Array.from({ length: 20 }, () => w.call('GET', '/v1/products', { key: stranger.sandboxKey })));
+    expect(after.map(({ status }) => status)).toEqual(Array(20).fill(401));
+    expect((await w.call('GET', '/v1/products', { key: stranger.key })).status).toBe(200);
+  });
+
+  it.each(each(merchantRoutes.filter(({ method }) => method !== 'GET')))('%s needs a key that may execute', async (_name, route) => {
+    const { status, body } = await send(route, { key: readOnly, params: ids });
+    expect([status, body.code, body.meta.reason]).toEqual([403, 'invalid_authorization', 'permission']);
+  });
+
+  it.each(each(merchantRoutes.filter(({ method }) => method === 'GET')))('%s lets a read-only key pass', async (_name, route) => {
+    const { status } = await send(route, { key: readOnly, params: ids, query: route.path.endsWith('/lookup') ? '?email=a@b.co' : '' });
+    expect([200, 404]).toContain(status);
+  });
+
+  it.each(each(builtRoutes.filter(({ auth }) => auth === 'person')))('%s refuses every key', async (_name, route) => {
+    for (const key of [owner.key, owner.sandboxKey]) {
+      const { status, body } = await send(route, { key, params: ids });
+      expect([status, body.code, body.meta.reason]).toEqual([403, 'invalid_authorization', 'token_required']);
+    }
+  });
+
+  it.each(each(guarded.filter(({ auth }) => auth !== 'person')))('%s refuses a mode that contradicts the key', async (_name, route) => {
+    for (const [key, mode] of [
+      [owner.sandboxKey, 'live'],
+      [owner.key, 'sandbox'],
+    ] as const) {
+      const { status, body } = await send(route, { key, params: ids, query: `?mode=${mode}` });
+      expect([status, body.code, body.meta.reason]).toEqual([403, 'invalid_authorization', 'mode']);
+    }
+  });
+
+  it.each(each(guarded))('%s refuses a mode that does not exist', async (_name, route) => {
+    for (const mode of ['production', '', 'LIVE', 'live%20']) {
+      const { status, body } = await send(route, { key: owner.token, params: ids, query: `?mode=${mode}` });
+      expect([mode, status, body.code]).toEqual([mode, 422, 'validation_error']);
+      expect(body.detail[0].loc).toEqual(['query', 'mode']);
+    }
+  });
+
+  const addressed = guarded.filter(({ path }) => /_id\}/.test(path) || path === '/v1/pay/confirm');
+  it.each(each(addressed))('%s shows nothing of another tenant, of the other mode, or of nobody', async (_name, route) => {
+    const callers = route.auth === 'person' ? [stranger.token] : [stranger.token, stranger.key, owner.sandboxKey];
+    for (const key of callers) {
+      const { status, body } = await send(route, { key, params: ids });
+      expect([status, body.code]).toEqual([404, 'not_found']);
+    }
+    const unknown = await send(route, { key: owner.token });
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
+    const sandboxToken = route.auth === 'person' ? unknown : await send(route, { key: owner.token, params: ids, query: '?mode=sandbox' });
+    expect(sandboxToken.status).toBe(404);
+    const own = await w.call('GET', '/v1/account/me', { key: owner.key });
+    expect(own.status).toBe(200);
+  });
+
+  it.each(each(builtRoutes.filter(({ path }) => /_id\}/.test(path))))('%s refuses an id that is not one', async (_name, route) => {
+    for (const bad of ['1', 'not-a-uuid', `${NOWHERE}0`, '%00', "' OR 1=1 --"]) {
+      const params = Object.fromEntries(Object.keys(ids).map((name) => [name, bad]));
+      const { status, body } = await send(route, { key: owner.token, params });
+      expect([bad, status, body.code]).toEqual([bad, 422, 'validation_error']);
+    }
+  });
+
+  it.each(each(guarded.filter(({ auth }) => auth !== 'viewer')))('%s tells how many calls are left', async (_name, route) => {
+    const before = Math.floor(Date.now() / 1000);
+    const { headers } = await send(route, { key: owner.token, params: { ...ids, key_id: NOWHERE }, query: '?page=1' });
+    const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => Number(headers.get(`X-RateLimit-${name}`)));
+    expect(limit).toBe(PLANS.scale.requestsPerMinute * 100_000);
+    expect(remaining).toBeLessThan(limit!);
+    expect(remaining).toBeGreaterThan(limit! - 1000);
+    expect(reset).toBeGreaterThanOrEqual(before);
+    expect(reset).toBeLessThanOrEqual(before + 62);
+  });
+
+  it.each(each(builtRoutes))('%s names itself: version, and the request id given or a new one', async (_name, route) => {
+    const given = 'my-own_request-1';
+    const [echoed, made] = await Promise.all([
+      send(route, { headers: { 'X-Svc-Request-Id': given } }),
+      send(route, { headers: { 'X-Request-Id': 'no spaces allowed' } }),
+    ]);
+    for (const { headers } of [echoed, made]) expect(headers.get('X-Svc-Api-Version')).toBe('1.0.0');
+    expect([echoed.headers.get('X-Svc-Request-Id'), echoed.headers.get('X-Request-Id')]).toEqual([given, given]);
+    expect(made.headers.get('X-Svc-Request-Id')).toMatch(/^[\w-]{8,64}$/);
+    expect(made.headers.get('X-Request-Id')).toBe(made.headers.get('X-Svc-Request-Id'));
+    if (echoed.status >= 400) expect([echoed.body.request_id, made.body.request_id]).toEqual([given, made.headers.get('X-Request-Id')]);
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { type Auth, builtRoutes, fill, nameOf, notBuiltYet, operations, routes } from './spec-routes.ts';
+import { openApi, validate } from './world/call.ts';
+import { World } from './world/world.ts';
+
+/** What the document must say of each kind of caller; a kind that is not here has no route yet. */
+const KEY_OR_TOKEN: Record<string, string[]>[] = [{ apiKey: [] }, { bearer: [] }];
+const SECURITY: Partial<Record<Auth, Record<string, string[]>[] | undefined>> = {
+  none: undefined,
+  merchant: KEY_OR_TOKEN,
+  person: [{ bearer: [] }],
+  viewer: [{}, ...KEY_OR_TOKEN],
+};
+
+/** Every error code and its status. A code with two has its usual one here. */
+const ERROR_CODES: Record<number, string> = {
+  400: 'idempotency_key_required idempotency_key_too_long idempotency_key_invalid invalid_product_type invalid_state invalid_rpc_payload',
+  401: 'invalid_authorization invalid_credentials webhook_signature_failed connector_secret_invalid',
+  402: 'payment_required',
+  403: 'account_suspended account_deleted admin_requires_staff entitlement_missing subscription_expired handoff_secret_mismatch spend_limit_exceeded',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'email_registered payment_transaction_conflict payment_failed ticket_closed idempotency_in_progress idempotency_conflict idempotency_race setup_not_ready subscription_cancelled subscription_requires_reapproval duplicate_settlement state_conflict',
+  410: 'session_expired handoff_expired identity_expired channel_closed',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  422: 'validation_error password_too_short no_change invalid_permissions identity_verification_required invalid_wallet_address payment_mismatch',
+  429: 'rate_limited plan_limit_reached',
+  500: 'internal_error',
+  503: 'billing_not_configured fee_wallet_missing price_unavailable handoff_not_configured rpc_unavailable temporarily_unavailable',
+};
+const statusOfCode = new Map(
+  Object.entries(ERROR_CODES).flatMap(([status, codes]) => codes.split(' ').map((code) => [code, Number(status)])),
+);
+
+/** Codes of features that do not exist yet. It only ever shrinks, and ends empty. */
+const codesNotBuiltYet = new Set(
+  (
+    'invalid_state invalid_rpc_payload webhook_signature_failed connector_secret_invalid payment_required entitlement_missing ' +
+    'subscription_expired handoff_secret_mismatch spend_limit_exceeded ticket_closed subscription_cancelled ' +
+    'subscription_requires_reapproval duplicate_settlement handoff_expired identity_expired channel_closed no_change ' +
+    'identity_verification_required billing_not_configured price_unavailable handoff_not_configured'
+  ).split(' '),
+);
+
+interface Node {
+  path: string;
+  node: Record<string, unknown>;
+}
+function* nodesOf(value: unknown, path = '#'): Generator<Node> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield { path, node: value as Record<string, unknown> };
+  for (const [name, inner] of Object.entries(value)) yield* nodesOf(inner, `${path}/${name}`);
+}
+const nodes = [...nodesOf(openApi)];
+
+describe('the route table and the published document', () => {
+  it('names every route once, and lists as missing only routes it has', () => {
+    const names = routes.map(nameOf);
+    expect(new Set(names).size).toBe(names.length);
+    expect([...notBuiltYet].filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  it('publishes exactly the routes that are built: none more, none less, none in both lists', () => {
+    const built = builtRoutes.filter(({ documented }) => documented).map(nameOf);
+    expect([...operations.keys()].sort()).toEqual(built.sort());
+  });
+
+  for (const route of builtRoutes.filter(({ documented }) => documented)) {
+    it(`describes ${nameOf(route)} with its success status, its callers and its idempotency`, () => {
+      const operation = operations.get(nameOf(route))!;
+      const successes = Object.keys(operation.responses).filter((status) => status < '400');
+      expect(successes).toEqual([String(route.status)]);
+      expect(route.auth in SECURITY, `no security is known for ${route.auth}`).toBe(true);
+      expect(operation.security).toEqual(SECURITY[route.auth]);
+      const header = operation.parameters?.find(({ in: place, name }) => place === 'header' && name.toLowerCase() === 'idempotency-key');
+      expect(header?.required ?? false).toBe(route.idempotent);
+      const named = (operation.parameters ?? []).filter(({ in: place }) => place === 'path').map(({ name }) => name);
+      expect(named.sort()).toEqual([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).sort());
+    });
+  }
+
+  it('answers 404 on every route that is not built yet, or 405 where another method of the path is', async () => {
+    const w = new World();
+    const built = new Set(builtRoutes.map(({ path }) => path));
+    const answers = await Promise.all(
+      routes
+        .filter((route) => notBuiltYet.has(nameOf(route)))
+        .map(async (route) => ({ route, status: (await w.call(route.method, fill(route.path))).status })),
+    );
+    for (const { route, status } of answers) expect(status, nameOf(route)).toBe(built.has(route.path) ? 405 : 404);
+  });
+});
+
+describe('the error catalog', () => {
+  const catalog = openApi['x-error-codes'];
+
+  it('has exactly the codes that are built, and no others', () => {
+    const expected = [...statusOfCode.keys()].filter((code) => !codesNotBuiltYet.has(String(code)));
+    expect(Object.keys(catalog).sort()).toEqual(expected.sort());
+    expect([...codesNotBuiltYet].filter((code) => !statusOfCode.has(code))).toEqual([]);
+  });
+
+  it.each(Object.entries(catalog))('gives %s the status that was promised', (code, { status }) => {
+    expect(status).toBe(statusOfCode.get(code));
+  });
+
+  it('says retryable only where the same request may succeed later', () => {
+    const retryable = nodes.flatMap(({ path, node }) =>
+      /^#\/x-error-codes\/\w+$/.test(path) && node.retryable === true ? [path.split('/').at(-1)] : [],
+    );
+    const expected = ['rate_limited', 'idempotency_in_progress', 'idempotency_race', 'internal_error', 'rpc_unavailable'];
+    expect(retryable.sort()).toEqual([...expected, 'temporarily_unavailable'].sort());
+  });
+});
+
+describe('the published document', () => {
+  it('is OpenAPI 3.1.0 of version 1.0.0, and is what the service serves', async () => {
+    expect(openApi.openapi).toBe('3.1.0');
+    expect(openApi.info.version).toBe('1.0.0');
+    const served = await new World().call('GET', '/v1/openapi.json');
+    expect(served.body).toEqual(JSON.parse(JSON.stringify(openApi)));
+  });
+
+  it('shows an example of every error that fits its schema, in a response of its own status', () => {
+    for (const [name, operation] of operations) {
+      for (const [status, response] of Object.entries(operation.responses).filter(([key]) => key >= '400')) {
+        if (name.endsWith('/health')) continue;
+        const content = response.content?.['application/json'];
+        const examples = Object.entries(content?.examples ?? {});
+        expect(examples.length, `${name} ${status}`).toBeGreaterThan(0);
+        for (const [code, { value }] of examples) {
+          expect(validate(content!.schema, value), `${name} ${status} ${code}`).toEqual([]);
+          const both = code === 'invalid_authorization' ? [401, 403] : [statusOfCode.get(code)];
+          expect(both, `${name} ${code}`).toContain(Number(status));
+        }
+      }
+    }
+  });
+
+  it('names 401 and 403 on every route that looks at a credential, and 422 on every route with input', () => {
+    const missing = [...operations].flatMap(([name, { security, parameters, requestBody, responses }]) => [
+      ...(security ? ['401', '403'] : []).filter((status) => !responses[status]).map((status) => `${name} ${status}`),
+      ...(parameters?.length || requestBody ? ['422'] : []).filter((status) => !responses[status]).map((status) => `${name} ${status}`),
+    ]);
+    expect(missing).toEqual([]);
+  });
+
+  it('gives every operation an id of its own', () => {
+    const ids = [...operations.values()].map(({ operationId }) => operationId);
+    expect(ids.every((id) => /^[a-z][A-Za-z0-9]+$/.test(id))).toBe(true);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('resolves every reference and never says nullable, which 3.1 does not know', () => {
+    const references = nodes.flatMap(({ node }) => (typeof node.$ref === 'string' ? [node.$ref] : []));
+    expect(references.length).toBeGreaterThan(20);
+    const targets = new Set(nodes.map(({ path }) => path));
+    expect(references.filter((reference) => !targets.has(reference))).toEqual([]);
+    expect(nodes.filter(({ node }) => 'nullable' in node).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('requires the body of every request that has one', () => {
+    const bodies = [...operations].filter(([, { requestBody }]) => requestBody);
+    expect(bodies.length).toBeGreaterThan(5);
+    expect(bodies.filter(([, { requestBody }]) => requestBody!.required !== true).map(([name]) => name)).toEqual([]);
+  });
+
+  it('shows examples that fit their schemas, and uses only schemes it defines', () => {
+    const examples = nodes.filter(({ node }) => 'example' in node && ('type' in node || '$ref' in node || 'anyOf' in node));
+    expect(examples.length).toBeGreaterThan(5);
+    for (const { path, node } of examples) expect(validate(node, node.example), path).toEqual([]);
+    const schemes = [...operations.values()].flatMap(({ security }) => (security ?? []).flatMap((one) => Object.keys(one)));
+    expect([...new Set(schemes)].sort()).toEqual(Object.keys(openApi.components.securitySchemes).sort());
+  });
+});
