@@ -116,7 +116,18 @@ for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
 app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => Promise.reject(new ApiError('payload_too_large')) }));
 app.use(admitBody);
 
-for (const routes of [authRoutes, accountRoutes, keyRoutes, productRoutes, checkoutRoutes, merchantPaymentRoutes, paymentRoutes, chainWebhookRoutes, membershipRoutes, receiptRoutes])
+for (const routes of [
+  authRoutes,
+  accountRoutes,
+  keyRoutes,
+  productRoutes,
+  checkoutRoutes,
+  merchantPaymentRoutes,
+  paymentRoutes,
+  chainWebhookRoutes,
+  membershipRoutes,
+  receiptRoutes,
+])
   app.route('/v1', routes);
 for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes]) app.route('/', routes);
 

@@ -169,7 +169,7 @@ describe('whatever arrives', () => {
         const match = matchPayment(paying({ 'ata-merchant': received }), expectation({ priceUnits: price }));
         expect(verdict(match)).toBe(received >= price ? 'ok' : 'underpaid');
         if (!('payment' in match)) throw new Error('no payment shown');
-        expect(match.payment.receivedUnits).toBe(received);
+        expect(match.payment.paidUnits).toBe(received);
         expect(match.payment.overpaidUnits).toBe(received > price ? received - price : 0n);
       }),
     );
@@ -195,9 +195,10 @@ describe('whatever arrives', () => {
         if (!('payment' in match)) throw new Error(match.reason);
         const surplusFee = feeReceived > fee ? feeReceived - fee : 0n;
         const counted = feeReceived - surplusFee;
-        const { overpaidUnits, feeOwedUnits, receivedUnits } = match.payment;
+        const { overpaidUnits, feeOwedUnits, paidUnits } = match.payment;
+        expect(paidUnits).toBe(received + counted);
         expect(match.ok).toBe(received + counted >= price);
-        if (match.ok) expect(receivedUnits + counted).toBe(price + overpaidUnits);
+        if (match.ok) expect(paidUnits).toBe(price + overpaidUnits);
         if (match.ok) expect(counted + feeOwedUnits).toBe(fee);
         else expect([overpaidUnits, feeOwedUnits]).toEqual([0n, 0n]);
         // The merchant is never left with less than price - fee.

@@ -2,7 +2,16 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, MembershipId, PaymentId, ProductId, ReceiptId, UnmatchedId } from '../core/ids.ts';
 import type { Asset } from '../core/money.ts';
-import { MEMBERSHIP, type MembershipStatus, PAYMENT, type PaymentStatus, PRODUCT, type ProductStatus, UNMATCHED, type UnmatchedStatus } from '../states.ts';
+import {
+  MEMBERSHIP,
+  type MembershipStatus,
+  PAYMENT,
+  type PaymentStatus,
+  PRODUCT,
+  type ProductStatus,
+  UNMATCHED,
+  type UnmatchedStatus,
+} from '../states.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
 
 export const products = sqliteTable(
@@ -143,7 +152,10 @@ export const unmatchedPayments = sqliteTable(
     recoveredPaymentId: text('recovered_payment_id').$type<PaymentId>(),
     createdAt: instant('created_at').notNull(),
   },
-  (table) => [oneOf('unmatched_payments_status', 'status', UNMATCHED.states), index('unmatched_by_payment').on(table.paymentId, table.createdAt)],
+  (table) => [
+    oneOf('unmatched_payments_status', 'status', UNMATCHED.states),
+    index('unmatched_by_payment').on(table.paymentId, table.createdAt),
+  ],
 );
 
 /** How far a reader of the chain has come; a page and the step past it are stored together. */

@@ -117,7 +117,10 @@ export function membershipChange(
  * Takes back what a payment bought whose transaction the chain dropped: its days, and with the last of them the access. A
  * membership that other payments still carry only becomes shorter.
  */
-export async function planRevocation(ctx: Ctx, payment: { membershipId: MembershipId | null; terms: { accessPeriodDays: number | null } }): Promise<Change<null>> {
+export async function planRevocation(
+  ctx: Ctx,
+  payment: { membershipId: MembershipId | null; terms: { accessPeriodDays: number | null } },
+): Promise<Change<null>> {
   const membership = payment.membershipId && (await findMembership(ctx.db, payment.membershipId));
   if (!membership || membership.status === 'cancelled') return { events: [], writes: [], result: null };
   const { accessPeriodDays } = payment.terms;
@@ -126,7 +129,9 @@ export async function planRevocation(ctx: Ctx, payment: { membershipId: Membersh
     ctx,
     'membership.access_revoked',
     membership,
-    rest > ctx.now ? { paidThrough: rest } : { paidThrough: ctx.now, graceUntil: null, status: MEMBERSHIP.next(membership.status, 'revoke') },
+    rest > ctx.now
+      ? { paidThrough: rest }
+      : { paidThrough: ctx.now, graceUntil: null, status: MEMBERSHIP.next(membership.status, 'revoke') },
   );
   return { ...change, result: null };
 }

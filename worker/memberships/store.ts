@@ -24,7 +24,8 @@ export async function listMemberships(db: Db, merchantId: AccountId, livemode: b
   return { items, total: count?.total ?? 0 };
 }
 
-export const findMembership = (db: Db, membershipId: MembershipId) => db.select().from(memberships).where(eq(memberships.id, membershipId)).get();
+export const findMembership = (db: Db, membershipId: MembershipId) =>
+  db.select().from(memberships).where(eq(memberships.id, membershipId)).get();
 
 /** Active ones past their end and ones whose grace is over, with the grace their product grants now. */
 export const listLapsing = (db: Db, now: number, limit: number) =>

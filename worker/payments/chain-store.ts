@@ -15,7 +15,11 @@ export const stepCursor = (ctx: Ctx, before: Cursor, after: Cursor): Write[] => 
   ctx.db
     .insert(cursors)
     .values({ ...after, version: before.version + 1 })
-    .onConflictDoUpdate({ target: cursors.name, set: { ...after, version: before.version + 1 }, setWhere: eq(cursors.version, before.version) }),
+    .onConflictDoUpdate({
+      target: cursors.name,
+      set: { ...after, version: before.version + 1 },
+      setWhere: eq(cursors.version, before.version),
+    }),
   vetoUnlessChanged(ctx),
 ];
 
@@ -57,7 +61,14 @@ export const listUnfinalized = (db: Db, confirmedBefore: number, limit: number) 
   db
     .select()
     .from(payments)
-    .where(and(eq(payments.status, 'CONFIRMED'), isNull(payments.finalizedAt), isNull(payments.orphanedAt), lte(payments.confirmedAt, confirmedBefore)))
+    .where(
+      and(
+        eq(payments.status, 'CONFIRMED'),
+        isNull(payments.finalizedAt),
+        isNull(payments.orphanedAt),
+        lte(payments.confirmedAt, confirmedBefore),
+      ),
+    )
     .orderBy(asc(payments.confirmedAt))
     .limit(limit);
 

@@ -57,7 +57,8 @@ export async function settleFound(ctx: Ctx, input: ConfirmPayment, sighting: Sig
   return settle(ctx, input, await loadAllowed(ctx, input), sighting);
 }
 
-const isReplay = (payment: Payment, { txSignature }: ConfirmPayment): boolean => payment.status === 'CONFIRMED' && payment.txSignature === txSignature;
+const isReplay = (payment: Payment, { txSignature }: ConfirmPayment): boolean =>
+  payment.status === 'CONFIRMED' && payment.txSignature === txSignature;
 
 async function loadAllowed(ctx: Ctx, { paymentId, txSignature, viewer }: ConfirmPayment, payers: string[] = []): Promise<Loaded> {
   const loaded = await loadConfirmation(ctx.db, paymentId, txSignature, payers);
@@ -115,4 +116,5 @@ function planConfirmation(ctx: Ctx, input: ConfirmPayment, loaded: Loaded, sight
 
 /** Who may have paid: authorities of the transfers. A handful; a transaction with more of them is nobody's checkout. */
 const PAYERS_MAX = 8;
-const payersOf = ({ transfers }: ChainTransaction): string[] => [...new Set(transfers.map(({ authority }) => authority))].slice(0, PAYERS_MAX);
+const payersOf = ({ transfers }: ChainTransaction): string[] =>
+  [...new Set(transfers.map(({ authority }) => authority))].slice(0, PAYERS_MAX);

@@ -27,7 +27,7 @@ export async function sweepExpired(ctx: Ctx): Promise<number> {
 }
 
 /** Races a confirmation through the version of the same row: one of the two is stored, never both. */
-const expirePayment = (ctx: Ctx, paymentId: PaymentId, failureCode: 'underpaid' | 'session_expired') =>
+export const expirePayment = (ctx: Ctx, paymentId: PaymentId, failureCode: 'underpaid' | 'session_expired') =>
   transact(ctx, async () => {
     const payment = await getPayment(ctx.db, paymentId);
     return PAYMENT.isTerminal(payment.status) ? unchanged(payment) : planFail(ctx, payment, { failureCode });

@@ -5,7 +5,7 @@ import { type Change, unchanged } from '../db/commit.ts';
 import { matchPayment, type Payment as PaidTransfer } from '../solana/match.ts';
 import { type ChainTransaction, svcMemos } from '../solana/transaction.ts';
 import { expectationOf, memoOf, planFail, stepPayment } from './payment.ts';
-import { planPurchase, type Proof } from './purchase.ts';
+import { type Proof, planPurchase } from './purchase.ts';
 import { dropRivals, insertClaim, type loadConfirmation, type Payment, updatePayment } from './store.ts';
 import { planRecovery, planUnmatched } from './unmatched.ts';
 
@@ -20,7 +20,10 @@ export const failureOf = (payment: Payment, meta: Record<string, unknown> = {}):
 export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransaction): Change<Verdict> {
   const { payment, claim } = loaded;
   const match = matchPayment(transaction, expectationOf(payment, ctx.config));
-  const refuse = (error: ApiError, change: Change<unknown> = unchanged(null)): Change<Verdict> => ({ ...change, result: { outcome: 'refused', error } });
+  const refuse = (error: ApiError, change: Change<unknown> = unchanged(null)): Change<Verdict> => ({
+    ...change,
+    result: { outcome: 'refused', error },
+  });
   const mismatch = (reason: string) => new ApiError('payment_mismatch', { meta: { reason } });
   const standing = stateError(payment);
 
@@ -35,7 +38,8 @@ export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransacti
   const proof = proofOf(transaction, match.payment);
   if (payment.status === 'CONFIRMED') return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
   if (!match.ok) {
-    const error = standing ?? (match.reason === 'late' ? new ApiError('session_expired', { meta: { reason: 'late' } }) : mismatch(match.reason));
+    const error =
+      standing ?? (match.reason === 'late' ? new ApiError('session_expired', { meta: { reason: 'late' } }) : mismatch(match.reason));
     return refuse(error, planUnmatched(ctx, loaded, proof, match.reason));
   }
   if (payment.status === 'FAILED') {

@@ -39,7 +39,11 @@ const accept = createRoute({
   summary: 'Take money that missed its session: a new confirmed payment',
   description: 'For a late, short or second payment of this session. A second time the answer is the same.',
   ...merchantRoute('execute'),
-  request: { params: uuidParam('payment_id'), query: z.object(ModeQuery), ...jsonBody(z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest')) },
+  request: {
+    params: uuidParam('payment_id'),
+    query: z.object(ModeQuery),
+    ...jsonBody(z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest')),
+  },
   responses: { ...ok(PaymentBody, 'The payment that recovers it'), ...merchantBodyErrors('not_found', 'state_conflict') },
 });
 

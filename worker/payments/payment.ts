@@ -46,7 +46,9 @@ export const PaymentBody = z
     block_time: Timestamp.optional(),
     confirmed_at: Timestamp.optional(),
     finalized_at: Timestamp.optional(),
-    orphaned_at: Timestamp.optional().openapi({ description: 'The chain dropped the transaction after it was confirmed. Access was revoked.' }),
+    orphaned_at: Timestamp.optional().openapi({
+      description: 'The chain dropped the transaction after it was confirmed. Access was revoked.',
+    }),
     expires_at: Timestamp,
     customer_ref: z.string().optional().openapi({ description: 'Merchant view only.' }),
     membership_id: z.uuid().optional(),
@@ -123,7 +125,13 @@ export function toPaymentResource(
     updated_at: iso(payment.updatedAt),
     version: payment.version,
     poll_after_ms: pollAfterMs(ctx, payment),
-    ...(view === 'merchant' ? { net, ...given('customer_ref', payment.customerRef), ...(unmatched.length > 0 ? { unmatched: unmatched.map(toUnmatchedResource) } : {}) } : {}),
+    ...(view === 'merchant'
+      ? {
+          net,
+          ...given('customer_ref', payment.customerRef),
+          ...(unmatched.length > 0 ? { unmatched: unmatched.map(toUnmatchedResource) } : {}),
+        }
+      : {}),
   };
 }
 
@@ -178,7 +186,12 @@ export function stepPayment(
 }
 
 /** Something the chain did afterwards: noted with an event and a version, the status stays. */
-export function notePayment(ctx: Ctx, before: Payment, type: 'payment.finalized' | 'payment.orphaned', patch: Partial<Payment>): Change<Payment> {
+export function notePayment(
+  ctx: Ctx,
+  before: Payment,
+  type: 'payment.finalized' | 'payment.orphaned',
+  patch: Partial<Payment>,
+): Change<Payment> {
   const after = { ...before, ...patch, updatedAt: ctx.now, version: before.version + 1 };
   return { events: [paymentEvent(ctx, type, after)], writes: [updatePayment(ctx.db, before, after)], result: after };
 }

@@ -16,7 +16,13 @@ export interface Proof {
 }
 
 /** What a proven payment buys: membership and receipt, to be stored in the very batch that confirms it. */
-export function planPurchase(ctx: Ctx, payment: Payment, merchantName: string, held: Membership[], proof: Proof): Change<{ membership: Membership; receipt: Receipt }> {
+export function planPurchase(
+  ctx: Ctx,
+  payment: Payment,
+  merchantName: string,
+  held: Membership[],
+  proof: Proof,
+): Change<{ membership: Membership; receipt: Receipt }> {
   const { payer: payerWallet } = proof;
   const existing = held.find(({ customerKey }) => payment.customerRef !== null || customerKey === `wallet:${payerWallet}`) ?? null;
   const membership = planMembership(ctx, existing, {

@@ -24,7 +24,12 @@ export async function findQueued(ctx: Ctx, job: { txSignature: string; attempt: 
   const next = nextCheck(job.attempt);
   // Past the schedule the cursor over the service reference finds it, if it is ours at all.
   if (outcome === 'later' && next.queued) {
-    ctx.defer(ctx.env.JOBS.send({ kind: 'findPayment', txSignature: job.txSignature, attempt: job.attempt + 1 }, { delaySeconds: next.delaySeconds }));
+    ctx.defer(
+      ctx.env.JOBS.send(
+        { kind: 'findPayment', txSignature: job.txSignature, attempt: job.attempt + 1 },
+        { delaySeconds: next.delaySeconds },
+      ),
+    );
   }
 }
 
@@ -63,7 +68,8 @@ async function recheckCandidate(ctx: Ctx, candidate: Candidate): Promise<void> {
 }
 
 /** Weather, not a verdict: the same look may tell something else next time. */
-const isPassing = ({ code }: ApiError): boolean => code === 'rpc_unavailable' || code === 'temporarily_unavailable' || code === 'state_conflict';
+const isPassing = ({ code }: ApiError): boolean =>
+  code === 'rpc_unavailable' || code === 'temporarily_unavailable' || code === 'state_conflict';
 
 const forget = (ctx: Ctx, { paymentId, txSignature }: Candidate): Promise<void> =>
   commit(ctx, { events: [], writes: [dropCandidate(ctx.db, paymentId, txSignature)], result: undefined });

@@ -23,7 +23,11 @@ export async function sweepReference(ctx: Ctx): Promise<number> {
   let read = 0;
   for (let page = 0; page < PAGES_MAX; page++) {
     const cursor = await getCursor(ctx.db, REFERENCE_CURSOR);
-    const listed = await ctx.chain.listSignatures(ctx.config.SERVICE_REFERENCE, { before: cursor.walkBefore, until: cursor.until, limit: PAGE });
+    const listed = await ctx.chain.listSignatures(ctx.config.SERVICE_REFERENCE, {
+      before: cursor.walkBefore,
+      until: cursor.until,
+      limit: PAGE,
+    });
     if (listed.kind === 'unavailable') {
       ctx.note(`rpc: ${listed.reason}`);
       return read;
@@ -31,7 +35,10 @@ export async function sweepReference(ctx: Ctx): Promise<number> {
     const next = stepPast(cursor, listed.items, ctx.now);
     try {
       const found = listed.items.flatMap(namedSession);
-      const writes = [...(found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : []), ...stepCursor(ctx, cursor, next)];
+      const writes = [
+        ...(found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : []),
+        ...stepCursor(ctx, cursor, next),
+      ];
       await commit(ctx, { events: [], writes, result: null });
     } catch (error) {
       // Another walker took this step; it goes on from there.

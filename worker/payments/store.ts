@@ -64,7 +64,13 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
   ]);
   if (!found) return null;
   const timesShort = short?.times ?? 0;
-  return { ...found, claim: claim ?? null, unmatched: unmatched ?? null, timesShort, memberships: held.map(({ membership }) => membership) };
+  return {
+    ...found,
+    claim: claim ?? null,
+    unmatched: unmatched ?? null,
+    timesShort,
+    memberships: held.map(({ membership }) => membership),
+  };
 }
 
 export const insertPayment = (db: Db, payment: Payment): Write => db.insert(payments).values(payment);
@@ -144,7 +150,12 @@ export const dropCandidate = (db: Db, paymentId: PaymentId, txSignature: string)
 export const dropRivals = (db: Db, paymentId: PaymentId, txSignature: string): Write =>
   db
     .delete(paymentCandidates)
-    .where(and(eq(paymentCandidates.paymentId, paymentId), or(eq(paymentCandidates.txSignature, txSignature), ne(paymentCandidates.origin, 'found'))));
+    .where(
+      and(
+        eq(paymentCandidates.paymentId, paymentId),
+        or(eq(paymentCandidates.txSignature, txSignature), ne(paymentCandidates.origin, 'found')),
+      ),
+    );
 
 export const insertUnmatched = (db: Db, unmatched: Unmatched): Write => db.insert(unmatchedPayments).values(unmatched);
 
@@ -175,7 +186,13 @@ export async function listPayments(db: Db, merchantId: AccountId, livemode: bool
     equal(payments.customerRef, filter.customerRef),
     equal(payments.payerWallet, filter.wallet),
   );
-  const rows = db.select().from(payments).where(mine).orderBy(desc(payments.createdAt), desc(payments.id)).limit(page.perPage).offset(page.offset);
+  const rows = db
+    .select()
+    .from(payments)
+    .where(mine)
+    .orderBy(desc(payments.createdAt), desc(payments.id))
+    .limit(page.perPage)
+    .offset(page.offset);
   const [items, [count]] = await db.batch([rows, countTo(db, payments, mine)]);
   return { items, total: count?.total ?? 0 };
 }
@@ -184,5 +201,10 @@ export const listUnmatchedOf = async (db: Db, merchantId: AccountId, paymentIds:
   db
     .select()
     .from(unmatchedPayments)
-    .where(and(eq(unmatchedPayments.merchantId, merchantId), sql`${unmatchedPayments.paymentId} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`))
+    .where(
+      and(
+        eq(unmatchedPayments.merchantId, merchantId),
+        sql`${unmatchedPayments.paymentId} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`,
+      ),
+    )
     .orderBy(unmatchedPayments.createdAt);

@@ -3,8 +3,17 @@ import { ApiError, raise } from '../core/errors.ts';
 import { newId, type PaymentId, type UnmatchedId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { paymentEvent, requireViewer, toUnmatchedResource } from './payment.ts';
-import { planPurchase, type Proof } from './purchase.ts';
-import { acceptUnmatchedRow, findPayment, insertClaim, insertPayment, insertUnmatched, loadConfirmation, type Payment, type Unmatched } from './store.ts';
+import { type Proof, planPurchase } from './purchase.ts';
+import {
+  acceptUnmatchedRow,
+  findPayment,
+  insertClaim,
+  insertPayment,
+  insertUnmatched,
+  loadConfirmation,
+  type Payment,
+  type Unmatched,
+} from './store.ts';
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 
@@ -12,7 +21,12 @@ type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 const SHORT_MAX = 20;
 
 /** Money that arrived and pays no session is kept in sight, once per transaction, for the merchant to decide. (contract section 3) */
-export function planUnmatched(ctx: Ctx, { payment, unmatched, timesShort }: Loaded, proof: Proof, reason: Unmatched['reason']): Change<null> {
+export function planUnmatched(
+  ctx: Ctx,
+  { payment, unmatched, timesShort }: Loaded,
+  proof: Proof,
+  reason: Unmatched['reason'],
+): Change<null> {
   if (unmatched || (reason === 'underpaid' && timesShort >= SHORT_MAX)) return unchanged(null);
   const row: Unmatched = {
     id: newId<UnmatchedId>(ctx.now),

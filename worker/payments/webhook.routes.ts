@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
+import type { Job } from '../context.ts';
 import { equalBytes, hmacSha256 } from '../core/crypto.ts';
 import { base58Bytes, hex, utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
-import type { Job } from '../context.ts';
 import { type AppEnv, errors, ok, router } from '../http/openapi.ts';
 
 /** A queue takes so many messages at once. */
@@ -14,7 +14,8 @@ const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
   const { RPC_WEBHOOK_SECRET: secret, RPC_WEBHOOK_HEADER: header } = c.var.ctx.config;
   const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(c.req.header(header) ?? '') ?? [];
   const raw = new Uint8Array(await c.req.arrayBuffer());
-  if (!secret || !given || !equalBytes(hmacSha256(utf8(secret), raw), hex.decode(given.toLowerCase()))) throw new ApiError('webhook_signature_failed');
+  if (!secret || !given || !equalBytes(hmacSha256(utf8(secret), raw), hex.decode(given.toLowerCase())))
+    throw new ApiError('webhook_signature_failed');
   // Genuine, and still not JSON: said here, because this route has a code of its own for it.
   await c.req.json().catch(() => {
     throw new ApiError('invalid_rpc_payload');
@@ -35,7 +36,11 @@ const route = createRoute({
   request: {
     body: {
       required: true,
-      content: { 'application/json': { schema: z.unknown().openapi({ description: 'An enhanced transaction, or a list of them; `signature` is read.' }) } },
+      content: {
+        'application/json': {
+          schema: z.unknown().openapi({ description: 'An enhanced transaction, or a list of them; `signature` is read.' }),
+        },
+      },
     },
   },
   responses: {

@@ -14,13 +14,24 @@ import { countActiveProducts, getProduct, getProductWithPayout, type Product, re
 const FRESH_SIGN_IN_MS = 15 * MINUTE;
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
-export async function changeProduct(ctx: Ctx, actor: Actor, productId: ProductId, input: z.infer<typeof UpdateProductRequest>): Promise<Product> {
+export async function changeProduct(
+  ctx: Ctx,
+  actor: Actor,
+  productId: ProductId,
+  input: z.infer<typeof UpdateProductRequest>,
+): Promise<Product> {
   try {
     return await transact(ctx, async () => {
       const { product, accountWallet } = await getProductWithPayout(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
-      requireSellable({ ...input, product_type: input.product_type ?? product.productType, billing_model: input.billing_model ?? product.billingModel });
+      requireSellable({
+        ...input,
+        product_type: input.product_type ?? product.productType,
+        billing_model: input.billing_model ?? product.billingModel,
+      });
       const patch = patchOf(input);
-      if (Object.entries(patch).every(([name, value]) => JSON.stringify(value, text) === JSON.stringify(product[name as keyof Product], text))) {
+      if (
+        Object.entries(patch).every(([name, value]) => JSON.stringify(value, text) === JSON.stringify(product[name as keyof Product], text))
+      ) {
         return unchanged(product);
       }
       const payout = product.payoutWallet ?? accountWallet;
@@ -39,7 +50,11 @@ export async function changeProduct(ctx: Ctx, actor: Actor, productId: ProductId
 }
 
 const text = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
-const changed = (ctx: Ctx, before: Product, after: Product): Change<Product> => ({ events: [], writes: updateProduct(ctx, before, after), result: after });
+const changed = (ctx: Ctx, before: Product, after: Product): Change<Product> => ({
+  events: [],
+  writes: updateProduct(ctx, before, after),
+  result: after,
+});
 
 /** The columns a request names; what it leaves out is not there. */
 function patchOf(input: z.infer<typeof UpdateProductRequest>): Partial<Product> {

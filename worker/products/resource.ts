@@ -46,7 +46,9 @@ export const CreateProductRequest = z
       .optional(),
     ...terms,
   })
-  .openapi('CreateProductRequest', { example: { name: 'Weather API, 1,000 calls', price: { asset: 'USDC', amount: '5' }, usage_units: 1000 } });
+  .openapi('CreateProductRequest', {
+    example: { name: 'Weather API, 1,000 calls', price: { asset: 'USDC', amount: '5' }, usage_units: 1000 },
+  });
 
 /** Only what is given changes; null clears what may be absent. */
 export const UpdateProductRequest = z

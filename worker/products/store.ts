@@ -52,7 +52,12 @@ export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boo
 /** A statement, not an effect: refuses the batch once the plan's active products are used up. */
 const vetoOverQuota = (ctx: Ctx, { merchantId, livemode }: Product, activeMax: number): Write[] =>
   Number.isFinite(activeMax)
-    ? [vetoIf(ctx, sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'active') >= ${activeMax}`)]
+    ? [
+        vetoIf(
+          ctx,
+          sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'active') >= ${activeMax}`,
+        ),
+      ]
     : [];
 
 /** Statements, not effects: the second fails the batch where another change was faster. */

@@ -21,7 +21,10 @@ export const linkHash = ({ seq, prevHash }: Link, receiptSha256: string): string
   sha256Hex(utf8(canonicalJson({ seq, prev_hash: prevHash, sha256: receiptSha256 })));
 
 /** Links of receipts in their order, after the end of the chain so far. Pure. */
-export function extendChain(end: (Link & { sha256: string }) | null, receipts: Pick<Receipt, 'id' | 'sha256'>[]): (Link & { receiptId: string })[] {
+export function extendChain(
+  end: (Link & { sha256: string }) | null,
+  receipts: Pick<Receipt, 'id' | 'sha256'>[],
+): (Link & { receiptId: string })[] {
   let last = end;
   return receipts.map(({ id, sha256 }) => {
     const link: Link = last ? { seq: last.seq + 1, prevHash: linkHash(last, last.sha256) } : { seq: 1, prevHash: GENESIS };

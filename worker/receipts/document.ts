@@ -65,7 +65,10 @@ export interface Verification {
 }
 
 /** Everything is recomputed from the stored bytes, and the record they are stored under must be the one they speak of. */
-export function verifyReceipt(stored: SignedDocument & { id: string; txSignature: string; isOrphaned: boolean }, receiptKeys: string): Verification {
+export function verifyReceipt(
+  stored: SignedDocument & { id: string; txSignature: string; isOrphaned?: boolean },
+  receiptKeys: string,
+): Verification {
   const bytes = utf8(stored.document);
   const sha256 = sha256Hex(bytes);
   const sha256Matches = sha256 === stored.sha256;
@@ -75,7 +78,7 @@ export function verifyReceipt(stored: SignedDocument & { id: string; txSignature
   return { valid: reason === undefined, ...(reason ? { reason } : {}), sha256Matches, signatureValid, sha256 };
 }
 
-function recordProblem(stored: { document: string; id: string; txSignature: string; isOrphaned: boolean }) {
+function recordProblem(stored: { document: string; id: string; txSignature: string; isOrphaned?: boolean }) {
   const { receipt_id, tx_sig } = JSON.parse(stored.document) as { receipt_id: string; tx_sig: string };
   if (receipt_id !== stored.id || tx_sig !== stored.txSignature) return 'record_mismatch';
   // The document is genuine, but the chain no longer knows the payment it speaks of.

@@ -40,7 +40,10 @@ export const ReceiptBody = z
     key_id: z.string(),
     verify_url: z.string(),
     public_url: z.string(),
-    link: z.object({ seq: z.int(), prev_hash: z.string() }).optional().openapi({ description: 'Place in the merchant’s hash chain. Merchant view only.' }),
+    link: z
+      .object({ seq: z.int(), prev_hash: z.string() })
+      .optional()
+      .openapi({ description: 'Place in the merchant’s hash chain. Merchant view only.' }),
     created_at: Timestamp,
   })
   .openapi('Receipt');

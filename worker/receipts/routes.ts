@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { AccountId, ReceiptId } from '../core/ids.ts';
-import { pageRequest, toPage } from '../db/page.ts';
 import { iso } from '../core/time.ts';
+import { pageRequest, toPage } from '../db/page.ts';
 import { merchantErrors, merchantRoute } from '../http/guards.ts';
 import { errors, ModeQuery, ok, PageQuery, pageOf, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
@@ -93,7 +93,10 @@ export const receiptRoutes = router()
   })
   .openapi(proof, async (c) => {
     const { ctx } = c.var;
-    return c.json(toReceiptResource(await getPublicReceipt(ctx.db, c.req.valid('param').receipt_id as ReceiptId), ctx.baseUrl, 'public'), 200);
+    return c.json(
+      toReceiptResource(await getPublicReceipt(ctx.db, c.req.valid('param').receipt_id as ReceiptId), ctx.baseUrl, 'public'),
+      200,
+    );
   })
   .openapi(verify, async (c) => {
     const { ctx } = c.var;

@@ -37,9 +37,11 @@ export interface ReceiptFilter {
 }
 
 export async function listReceipts(db: Db, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
-  const equal = (column: typeof receipts.payer | typeof receipts.productId, value: string | undefined) => (value === undefined ? undefined : eq(column, value as ProductId));
+  const equal = (column: typeof receipts.payer | typeof receipts.productId, value: string | undefined) =>
+    value === undefined ? undefined : eq(column, value as ProductId);
   // instr, not LIKE: a pattern longer than 50 bytes fails there, and % and _ would mean something.
-  const contains = (text: string) => sql`(instr(lower(${receipts.txSignature} || ' ' || ${receipts.id} || ' ' || ${receipts.productName}), lower(${text})) > 0)`;
+  const contains = (text: string) =>
+    sql`(instr(lower(${receipts.txSignature} || ' ' || ${receipts.id} || ' ' || ${receipts.productName}), lower(${text})) > 0)`;
   const mine = and(
     eq(receipts.merchantId, merchantId),
     eq(receipts.livemode, livemode),
@@ -47,7 +49,13 @@ export async function listReceipts(db: Db, merchantId: AccountId, livemode: bool
     equal(receipts.productId, filter.productId),
     filter.q === undefined || filter.q === '' ? undefined : contains(filter.q),
   );
-  const rows = db.select().from(receipts).where(mine).orderBy(desc(receipts.createdAt), desc(receipts.id)).limit(page.perPage).offset(page.offset);
+  const rows = db
+    .select()
+    .from(receipts)
+    .where(mine)
+    .orderBy(desc(receipts.createdAt), desc(receipts.id))
+    .limit(page.perPage)
+    .offset(page.offset);
   const [items, [count]] = await db.batch([rows, countTo(db, receipts, mine)]);
   return { items, total: count?.total ?? 0 };
 }

@@ -90,9 +90,14 @@ export class Chain {
   }
 
   /** One page of the transactions that mention an address, newest first, `before` and `until` exclusive. */
-  async listSignatures(address: string, page: { before: string | null; until: string | null; limit: number }): Promise<{ kind: 'page'; items: ListedSignature[] } | Unavailable> {
+  async listSignatures(
+    address: string,
+    page: { before: string | null; until: string | null; limit: number },
+  ): Promise<{ kind: 'page'; items: ListedSignature[] } | Unavailable> {
     const bounds = { ...(page.before ? { before: page.before } : {}), ...(page.until ? { until: page.until } : {}) };
-    const answers = await this.#call([{ method: 'getSignaturesForAddress', params: [address, { ...bounds, limit: page.limit, commitment: 'confirmed' }] }]);
+    const answers = await this.#call([
+      { method: 'getSignaturesForAddress', params: [address, { ...bounds, limit: page.limit, commitment: 'confirmed' }] },
+    ]);
     if ('kind' in answers) return answers;
     const answer = answers[0];
     if (!answer || 'error' in answer) return unavailable(answer ? answer.error.message : 'short answer');
@@ -106,7 +111,10 @@ export class Chain {
     const answer = answers[0];
     if (!answer || 'error' in answer) return unavailable(answer ? answer.error.message : 'short answer');
     const statuses = (answer.result as { value: ({ confirmationStatus: string } | null)[] }).value;
-    return { kind: 'statuses', finality: statuses.map((status) => (!status ? 'unknown' : status.confirmationStatus === 'finalized' ? 'finalized' : 'pending')) };
+    return {
+      kind: 'statuses',
+      finality: statuses.map((status) => (!status ? 'unknown' : status.confirmationStatus === 'finalized' ? 'finalized' : 'pending')),
+    };
   }
 
   /** Broadcast with preflight. A second broadcast of the same bytes is harmless on chain and answered as sent. */
