@@ -20,7 +20,8 @@ function readOrder(args: string[]): Order {
     options: { url: { type: 'string' }, state: { type: 'string' } },
   });
   const [action = '', account = '', ...rest] = positionals;
-  if (!ACTIONS.includes(action) || account === '' || rest.length > 0) throw new Error('An action and one account, please.');
+  if (!ACTIONS.includes(action) || account === '' || rest.length > 0)
+    throw new Error(`An action and one account, please.\nUsage: ${USAGE}`);
   const stateDir = resolve(values.state ?? (process.env.STATE_DIR || '.local'));
   return { action, account, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
 }
@@ -48,6 +49,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  console.error(`${error instanceof Error ? error.message : String(error)}\nUsage: ${USAGE}`);
+  console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 });

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { runWrangler } from './wrangler.ts';
 
 /** `npm run build`: the bundle as it would be deployed, and what it weighs. Fails above the budget. */
-const OUT_DIR = join(import.meta.dirname, '../dist');
+const OUT_DIR = join(import.meta.dirname, '../dist/worker');
 /** Cold starts and the platform's own limit both grow with it; more than this is a decision, not an accident. */
 const GZIP_MAX_KIB = 350;
 const CONTRIBUTORS_SHOWN = 8;

@@ -7,6 +7,7 @@ import { proveReceipt } from './demo/proof.ts';
 import { buy } from './demo/purchase.ts';
 import { tryToCheat } from './demo/refusals.ts';
 import { openShop, type Story } from './demo/shop.ts';
+import { PROVIDER_SECRET, payUnseen } from './demo/unseen.ts';
 import { WalletChain } from './demo/wallet.ts';
 import { startService } from './service.ts';
 import { endOnSignals } from './signals.ts';
@@ -28,7 +29,7 @@ async function tell(): Promise<string> {
     stateDir,
     teardown,
     // The local chain confirms within a second; there is no reason to be asked as rarely as on a real one.
-    variables: { POLL_AFTER_MS: '30:400,120:1000,86400:5000' },
+    variables: { POLL_AFTER_MS: '30:400,120:1000,86400:5000', RPC_WEBHOOK_SECRET: PROVIDER_SECRET },
     onProgress: (step) => narrator.say(step),
     onProblem: (problem) => narrator.say(problem),
   });
@@ -36,7 +37,7 @@ async function tell(): Promise<string> {
   narrator.say(`The service is at ${service.baseUrl}, the chain at ${service.rpcUrl}.`);
   const story: Story = { api: new Api(service.baseUrl), chain: new WalletChain(service.rpcUrl), narrator };
   await Promise.race([play(story), crash]);
-  return `demo ok — one payment, one membership, one receipt, two cheats refused, in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
+  return `demo ok — one sale confirmed once, its receipt proven, two cheats refused, no payment unseen, in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
 }
 
 async function play(story: Story): Promise<void> {
@@ -44,6 +45,7 @@ async function play(story: Story): Promise<void> {
   const sale = await buy(story, shop);
   await proveReceipt(story, sale);
   await tryToCheat(story, shop, sale);
+  await payUnseen(story, shop);
 }
 
 try {

@@ -9,6 +9,7 @@ export interface LocalSecrets {
   /** 32-byte base64url seeds. */
   jwtKeys: string;
   receiptKeys: string;
+  operatorSecret: string;
   merchant: {
     email: string;
     password: string;
@@ -25,12 +26,17 @@ const newSeed = (): string => randomBytes(32).toString('base64url');
 /** The secrets of a state directory; the first call makes the directory and them. */
 export function openSecrets(stateDir: string): LocalSecrets {
   const path = join(stateDir, FILE);
-  if (existsSync(path)) return readSecrets(path);
+  if (existsSync(path)) {
+    const known = readSecrets(path);
+    // Directories made before there was an operator.
+    if (!known.operatorSecret) saveSecrets(stateDir, { ...known, operatorSecret: newSeed() });
+    return readSecrets(path);
+  }
   mkdirSync(stateDir, { recursive: true });
   // Wherever it lies, nothing in this directory belongs into a repository.
   writeFileSync(join(stateDir, '.gitignore'), '*\n');
   const merchant = { email: 'demo@svc.local', password: randomBytes(12).toString('base64url'), payoutSeed: newSeed() };
-  const secrets = { pepper: newSeed(), jwtKeys: newSeed(), receiptKeys: newSeed(), merchant };
+  const secrets = { pepper: newSeed(), jwtKeys: newSeed(), receiptKeys: newSeed(), operatorSecret: newSeed(), merchant };
   saveSecrets(stateDir, secrets);
   return secrets;
 }

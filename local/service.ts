@@ -51,6 +51,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     PEPPER: secrets.pepper,
     JWT_KEYS: secrets.jwtKeys,
     RECEIPT_KEYS: secrets.receiptKeys,
+    OPERATOR_SECRET: secrets.operatorSecret,
     RPC_URL: chain.url,
     BASE_URL: baseUrl,
     RATE_MULTIPLIER: '1000',
