@@ -15,6 +15,8 @@ export default defineConfig({
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
                 TEST_CHAIN_URL: inject('chainUrl'),
+                TEST_SOAK: process.env.SOAK ?? '1',
+                TEST_SEED: process.env.SEED ?? String(Date.now() % 1_000_000),
               },
             },
           })),
@@ -24,7 +26,8 @@ export default defineConfig({
           include: ['test/{pure,durable-objects,http,stories}/**/*.test.ts', 'test/*.test.ts'],
           globalSetup: ['./test/world/global-setup.ts'],
           setupFiles: ['./test/world/setup.ts'],
-          testTimeout: 60_000,
+          // A soak takes its time; a test run does not.
+          testTimeout: process.env.SOAK ? 3_600_000 : 60_000,
         },
       },
       { test: { name: 'node', include: ['test/node/**/*.test.ts'], testTimeout: 60_000 } },

@@ -180,7 +180,7 @@ CREATE TABLE `receipts` (
 	`signature` text NOT NULL,
 	`key_id` text NOT NULL,
 	`payer` text NOT NULL,
-	`product_name` text NOT NULL,
+	`search_text` text NOT NULL,
 	`link_seq` integer,
 	`link_prev_hash` text,
 	`created_at` integer NOT NULL

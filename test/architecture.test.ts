@@ -23,7 +23,7 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/memberships\//, 13],
   [/^worker\/receipts\//, 14],
   [/^worker\/payments\//, 15],
-  [/^worker\/(?:health|jobs|sweeps)\.ts$/, 20],
+  [/^worker\/(?:docs|docs-assets|health|jobs|sweeps)\.ts$/, 20],
   [/^worker\/app\.ts$/, 30],
   [/^worker\/index\.ts$/, 40],
 ];
@@ -33,7 +33,7 @@ const FEATURES = { from: 11, to: 19 };
 const STEPS: [RegExp, number][] = [
   [/\/(?:[\w-]+\.)?routes\.ts$/, 3],
   [/\/resource\.ts$/, 1],
-  [/\/store\.ts$/, 0],
+  [/\/(?:[\w-]+\.)?store\.ts$/, 0],
 ];
 
 const rankOf = (path: string): number => RANKS.find(([pattern]) => pattern.test(path))?.[1] ?? Number.NaN;
@@ -122,7 +122,7 @@ describe('the direction of imports', () => {
 describe('every matter has one owner', () => {
   const importing = (module: RegExp): string[] =>
     [...sources].filter(([, text]) => specifiersOf(text).some((specifier) => module.test(specifier))).map(([path]) => path);
-  const drizzle = [/^worker\/db\//, /\/store\.ts$/, /^worker\/context\.ts$/, /^worker\/health\.ts$/];
+  const drizzle = [/^worker\/db\//, /\/(?:[\w-]+\.)?store\.ts$/, /^worker\/context\.ts$/, /^worker\/health\.ts$/];
 
   it.each([
     ['SQL is written in stores and db/', () => importing(/^drizzle-orm/), drizzle],

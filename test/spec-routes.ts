@@ -1,7 +1,7 @@
 import { type Operation, openApi } from './world/call.ts';
 
 /**
- * Who may call. none: anybody · merchant: key or token · person: token only · viewer: anybody, the owner sees more ·
+ * Who may call. none: anybody · merchant: key or token · person: token only · session: a token here or in the body · viewer: anybody, the owner sees more ·
  * key: a key alone · signature, connector_secret, setup_secret: a shared secret of another kind · activator: key, token or
  * setup secret · proof: the request itself proves its right.
  */
@@ -9,6 +9,7 @@ export type Auth =
   | 'none'
   | 'merchant'
   | 'person'
+  | 'session'
   | 'viewer'
   | 'key'
   | 'signature'
@@ -42,8 +43,8 @@ POST   /v1/auth/wallet/nonce                                         none      2
 GET    /v1/auth/oauth/providers                                      none      200
 GET    /v1/auth/oauth/{provider}/start                               none      200
 GET    /v1/auth/oauth/{provider}/callback                            none      302
-POST   /v1/auth/logout                                               none      200
-POST   /v1/auth/refresh                                              none      200
+POST   /v1/auth/logout                                               person    200
+POST   /v1/auth/refresh                                              session   200
 GET    /v1/account/me                                                merchant  200
 PATCH  /v1/account/me                                                merchant  200
 GET    /v1/account/summary                                           merchant  200

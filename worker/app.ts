@@ -90,7 +90,8 @@ const admitBody = createMiddleware<AppEnv>(async (c, next) => {
 const PUBLIC_PATHS = [
   '/v1/products/p/*',
   '/v1/pay/*',
-  '/v1/payments/*',
+  '/v1/payments/:payment_id',
+  '/v1/payments/:payment_id/transaction',
   '/v1/receipt/:receipt_id/public',
   '/v1/receipt/:receipt_id/verify',
   '/.well-known/*',
@@ -132,6 +133,12 @@ for (const routes of [
 for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes]) app.route('/', routes);
 
 app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-Svc-Key' });
+app.openAPIRegistry.registerComponent('securitySchemes', 'chainSignature', {
+  type: 'apiKey',
+  in: 'header',
+  name: 'X-Rpc-Signature',
+  description: 'HMAC-SHA256 over the raw body, hex. The header name is configurable.',
+});
 app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
 
 const DESCRIPTION =

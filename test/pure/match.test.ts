@@ -52,7 +52,7 @@ describe('a payment', () => {
   it('of exactly the price, on time, is accepted, and its payer is who spent the money, not who paid the network', () => {
     expect(matchPayment(exact(), expectation())).toEqual({
       ok: true,
-      payment: { payer: 'wallet-buyer', receivedUnits: PRICE, overpaidUnits: 0n, feeOwedUnits: 0n },
+      payment: { payer: 'wallet-buyer', paidUnits: PRICE, overpaidUnits: 0n, feeOwedUnits: 0n },
     });
   });
 
@@ -113,9 +113,9 @@ describe('a payment', () => {
 
   it('that is late or short still shows the money, so that nothing is lost from sight', () => {
     const late = matchPayment(paying({ 'ata-merchant': PRICE + 7n }, { blockTimeSeconds: EXPIRES + 500 }), expectation());
-    expect(late).toMatchObject({ reason: 'late', payment: { payer: 'wallet-buyer', receivedUnits: PRICE + 7n, overpaidUnits: 7n } });
+    expect(late).toMatchObject({ reason: 'late', payment: { payer: 'wallet-buyer', paidUnits: PRICE + 7n, overpaidUnits: 7n } });
     const short = matchPayment(paying({ 'ata-merchant': 5n }), expectation());
-    expect(short).toMatchObject({ reason: 'underpaid', payment: { receivedUnits: 5n, overpaidUnits: 0n, feeOwedUnits: 0n } });
+    expect(short).toMatchObject({ reason: 'underpaid', payment: { paidUnits: 5n, overpaidUnits: 0n, feeOwedUnits: 0n } });
     expect(judge(paying({ 'ata-merchant': 5n }, { blockTimeSeconds: EXPIRES + 500 }))).toBe('underpaid');
   });
 });
@@ -152,7 +152,7 @@ describe('a payment with a fee', () => {
   it('to one and the same account counts each unit once', () => {
     const oneAccount = withFee({ fee: { destination: 'ata-merchant', units: FEE } });
     const both = matchPayment(paying({ 'ata-merchant': PRICE }), oneAccount);
-    expect(both).toMatchObject({ ok: true, payment: { receivedUnits: PRICE, overpaidUnits: 0n } });
+    expect(both).toMatchObject({ ok: true, payment: { paidUnits: PRICE, overpaidUnits: 0n } });
     expect(judge(paying({ 'ata-merchant': PRICE - FEE }), oneAccount)).toBe('underpaid');
   });
 });
@@ -202,7 +202,7 @@ describe('whatever arrives', () => {
         if (match.ok) expect(counted + feeOwedUnits).toBe(fee);
         else expect([overpaidUnits, feeOwedUnits]).toEqual([0n, 0n]);
         // The merchant is never left with less than price - fee.
-        if (match.ok) expect(receivedUnits >= price - fee).toBe(true);
+        if (match.ok) expect(received >= price - fee).toBe(true);
       }),
       { numRuns: 500 },
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../worker/core/errors.ts';
-import { ACCOUNT, MEMBERSHIP, PAYMENT, PRODUCT } from '../../worker/states.ts';
+import { ACCOUNT, MEMBERSHIP, PAYMENT, PRODUCT, UNMATCHED } from '../../worker/states.ts';
 
 /** What a machine lets happen, as `from -transition-> to`; everything not listed must be refused. */
 interface Promised {
@@ -33,15 +33,29 @@ const PROMISES: Record<string, Promised> = {
   membership: {
     machine: MEMBERSHIP as unknown as Promised['machine'],
     table: 'memberships',
-    transitions: ['activate', 'renew'],
+    transitions: ['activate', 'renew', 'startGrace', 'expire', 'revoke'],
     terminal: [],
     edges: [
       'pending -activate-> active',
       'active -renew-> active',
+      'active -startGrace-> grace',
+      'active -expire-> expired',
+      'active -revoke-> cancelled',
       'grace -renew-> active',
+      'grace -expire-> expired',
+      'grace -revoke-> cancelled',
       'expired -renew-> active',
+      'expired -revoke-> cancelled',
       'cancelled -renew-> active',
+      'cancelled -revoke-> cancelled',
     ],
+  },
+  'missed payment': {
+    machine: UNMATCHED as unknown as Promised['machine'],
+    table: 'unmatched_payments',
+    transitions: ['accept'],
+    terminal: ['accepted'],
+    edges: ['open -accept-> accepted'],
   },
   product: {
     machine: PRODUCT as unknown as Promised['machine'],

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { SEED, SOAK } from '../world/env.ts';
 import { seededRandom, shuffled } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';
 
-const PAYMENTS = Number(import.meta.env.SOAK ?? 1) * 200;
+const PAYMENTS = 200 * SOAK;
 const CALLERS = 8;
-const SEED = Number(import.meta.env.SEED ?? Date.now() % 1_000_000);
 
 describe(`confirm under races (seed ${SEED})`, () => {
   const w = new World();

@@ -1,9 +1,10 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { REPEATED } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';
 
-describe('an answer lost after the commit', () => {
+describe('an answer lost after the commit', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   let buyer: KeyPairSigner;
@@ -24,7 +25,7 @@ describe('an answer lost after the commit', () => {
   };
 
   it('of a registration leaves one account, and says so', async () => {
-    const body = { email: `lost-${Date.now()}@example.com`, password: 'correct horse', display_name: 'Lost' };
+    const body = { email: `lost-${crypto.randomUUID()}@example.com`, password: 'correct horse', display_name: 'Lost' };
     expect((await w.call('POST', '/v1/auth/register', { body, env: answerLost() })).status).toBe(201);
     expect((await w.call('POST', '/v1/auth/login', { body })).status).toBe(200);
   });
@@ -36,10 +37,11 @@ describe('an answer lost after the commit', () => {
   });
 
   it('of a new product leaves exactly one', async () => {
-    const body = { name: 'Lost', price: { asset: 'USDC', amount: '1' }, external_product_id: 'lost-product' };
+    const name = `Lost ${crypto.randomUUID()}`;
+    const body = { name, price: { asset: 'USDC', amount: '1' }, external_product_id: name };
     expect((await w.call('POST', '/v1/products', { key: merchant.key, body, env: answerLost() })).status).toBe(201);
     const { body: page } = await w.call('GET', '/v1/products?per_page=100', { key: merchant.key });
-    expect(page.items.filter((item: { name: string }) => item.name === 'Lost')).toHaveLength(1);
+    expect(page.items.filter((item: { name: string }) => item.name === name)).toHaveLength(1);
   });
 
   it('of connect still opens the one session', async () => {
@@ -84,7 +86,7 @@ describe('an answer lost after the commit', () => {
   });
 });
 
-describe('a database out of reach', () => {
+describe('a database out of reach', REPEATED, () => {
   const w = new World();
   it('before the commit answers 503, stores nothing, and the same request works afterwards', async () => {
     const merchant = await w.merchant();
@@ -99,7 +101,7 @@ describe('a database out of reach', () => {
   });
 });
 
-describe('a node that misbehaves', () => {
+describe('a node that misbehaves', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   beforeAll(async () => {
@@ -167,7 +169,7 @@ describe('a node that misbehaves', () => {
   });
 });
 
-describe('a queue that misbehaves', () => {
+describe('a queue that misbehaves', REPEATED, () => {
   const w = new World();
   let merchant: Merchant;
   beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { REPEATED, SOAK } from '../world/env.ts';
 import { expireNow } from '../world/expire-now.ts';
 import { withFaults } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';
@@ -7,7 +8,7 @@ import { type Merchant, World } from '../world/world.ts';
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 const DROP_CURSOR = 'DELETE FROM cursors';
 
-describe('the cursor over the service reference', () => {
+describe('the cursor over the service reference', REPEATED, () => {
   let w: World;
   let merchant: Merchant;
   beforeAll(async () => {
@@ -152,7 +153,7 @@ describe('the end of a session', () => {
     expect(again.body.meta.recovered_payment_id).toBe(answer.body.meta.recovered_payment_id);
   });
 
-  const ROUNDS = Number(import.meta.env.SOAK ?? 1) * 100;
+  const ROUNDS = 100 * SOAK;
   it(`racing a confirmation is one of the two, never both, and no money is lost: ${ROUNDS} times`, async () => {
     const product = await w.product(merchant);
     const buyer = await w.chain.wallet(10_000_000_000n);

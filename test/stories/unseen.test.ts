@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hmacSha256 } from '../../worker/core/crypto.ts';
 import { base58, hex, utf8 } from '../../worker/core/encoding.ts';
+import { REPEATED } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';
 
@@ -13,7 +14,7 @@ function hook(w: World, body: unknown, headers: Record<string, string> = {}) {
   return w.call('POST', '/v1/products/webhook/rpc', { raw, headers: { 'x-rpc-signature': signature, ...headers } });
 }
 
-describe('the chain provider’s webhook', () => {
+describe('the chain provider’s webhook', REPEATED, () => {
   const w = new World({ RPC_WEBHOOK_SECRET: SECRET });
   let merchant: Merchant;
   beforeAll(async () => {

@@ -4,7 +4,19 @@ import type { Env } from '../../worker/context.ts';
 import { base64url } from '../../worker/core/encoding.ts';
 
 /** The bindings of the real wrangler.toml, plus what the test runner adds. */
-export const testEnv = env as unknown as Env & { TEST_MIGRATIONS: D1Migration[]; TEST_CHAIN_URL: string };
+export const testEnv = env as unknown as Env & {
+  TEST_MIGRATIONS: D1Migration[];
+  TEST_CHAIN_URL: string;
+  TEST_SOAK: string;
+  TEST_SEED: string;
+};
+
+/** How many times as large the races are: 1 in `npm test`, 100 in `npm run soak`. */
+export const SOAK = Number(testEnv.TEST_SOAK);
+/** Printed with every race; `SEED=… npm run soak` has the same shuffles again. */
+export const SEED = Number(testEnv.TEST_SEED);
+/** For tests of single faults: in a soak each is met so many times. */
+export const REPEATED = { repeats: SOAK - 1 };
 
 const seed = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
 

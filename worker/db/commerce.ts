@@ -224,9 +224,9 @@ export const receipts = sqliteTable(
     sha256: text('sha256').notNull(),
     signature: text('signature').notNull(),
     keyId: text('key_id').notNull(),
-    /** Copies of signed facts, to search by. */
+    /** Copies of signed facts, to search by: the payer; and signature, id and product name in lower case, a line each. */
     payer: text('payer').notNull(),
-    productName: text('product_name').notNull(),
+    searchText: text('search_text').notNull(),
     /** Place in the merchant's hash chain, given afterwards by a job. */
     linkSeq: integer('link_seq'),
     linkPrevHash: text('link_prev_hash'),

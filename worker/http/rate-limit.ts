@@ -21,16 +21,22 @@ export function rateLimited(rate: RateLimit, now: number): ApiError {
   return new ApiError('rate_limited', { retryAfterSeconds: (rate.resetAt - now) / SECOND, headers: rateHeaders(rate) });
 }
 
+/** One more hit in a bucket, or 429 where it is full. */
+export async function hitBucket(c: Context<AppEnv>, name: PublicBucketName, subject: string): Promise<RateLimit> {
+  const { max, windowSeconds, per } = PUBLIC_BUCKETS[name];
+  const { ctx } = c.var;
+  const who = per === 'address' ? callerAddress(c) : '';
+  const object = ctx.env.ADMISSION.getByName(`ip:${name}:${sha256Hex(utf8(`${who}\0${subject}`)).slice(0, 32)}`);
+  const limit = Math.max(1, Math.floor(max * ctx.config.RATE_MULTIPLIER));
+  const { allowed, rate } = await object.hit({ max: limit, windowMs: windowSeconds * SECOND, now: ctx.now });
+  if (!allowed) throw rateLimited(rate, ctx.now);
+  return rate;
+}
+
 /** A bucket for callers without a credential; `subject` narrows it to what they ask for (a slug, an e-mail, a payment). */
 export const publicBucket = (name: PublicBucketName, subject: (c: Context<AppEnv>) => string | Promise<string> = () => '') =>
   createMiddleware<AppEnv>(async (c, next) => {
-    const { max, windowSeconds, per } = PUBLIC_BUCKETS[name];
-    const { ctx } = c.var;
-    const who = per === 'address' ? callerAddress(c) : '';
-    const object = ctx.env.ADMISSION.getByName(`ip:${name}:${sha256Hex(utf8(`${who}\0${await subject(c)}`)).slice(0, 32)}`);
-    const limit = Math.max(1, Math.floor(max * ctx.config.RATE_MULTIPLIER));
-    const { allowed, rate } = await object.hit({ max: limit, windowMs: windowSeconds * SECOND, now: ctx.now });
-    if (!allowed) throw rateLimited(rate, ctx.now);
+    const rate = await hitBucket(c, name, await subject(c));
     for (const [header, value] of Object.entries(rateHeaders(rate))) c.header(header, value);
     await next();
   });

@@ -1,10 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { createMiddleware } from 'hono/factory';
 import type { Actor } from '../context.ts';
 import type { AccountId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { merchantBodyErrors, merchantErrors, merchantRoute, personRoute } from '../http/guards.ts';
-import { DetailResponse, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '../http/openapi.ts';
-import { publicBucket } from '../http/rate-limit.ts';
+import { type AppEnv, DetailResponse, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '../http/openapi.ts';
+import { hitBucket } from '../http/rate-limit.ts';
 import { PLAN_NAMES } from '../plans.ts';
 import { ACCOUNT } from '../states.ts';
 import { deleteAccount, updateAccount } from './account.ts';
@@ -109,6 +110,12 @@ const ChangeSecurityRequest = z
   })
   .openapi('ChangeSecurityRequest', { example: { current_password: 'correct horse', new_password: 'battery staple' } });
 
+// A stolen token must not become a way to guess the password. The headers go on telling the account's own limit.
+const limitGuesses = createMiddleware<AppEnv>(async (c, next) => {
+  await hitBucket(c, 'login', c.var.actor.accountId);
+  await next();
+});
+
 const security = createRoute({
   method: 'patch',
   path: '/account/me/security',
@@ -117,8 +124,7 @@ const security = createRoute({
   summary: 'Change e-mail or password; every session ends',
   description: 'An account without a password sets its first one within 15 minutes of signing in, without `current_password`.',
   ...personRoute,
-  // A stolen token must not become a way to guess the password.
-  middleware: [personRoute.middleware, publicBucket('login', (c) => c.var.actor.accountId)] as const,
+  middleware: [personRoute.middleware, limitGuesses] as const,
   request: jsonBody(ChangeSecurityRequest),
   responses: {
     ...ok(UpdateResponse),

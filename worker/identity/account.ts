@@ -1,11 +1,10 @@
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
-import type { MerchantSettings } from '../db/identity.ts';
 import { ACCOUNT } from '../states.ts';
 import { changeAccount } from './change-account.ts';
 import { mergeSettings } from './settings.ts';
-import { revokeAllKeys } from './store.ts';
+import { type MerchantSettings, revokeAllKeys } from './store.ts';
 
 export interface UpdateAccount {
   displayName?: string;

@@ -7,9 +7,10 @@ import { merchantErrors, personRoute, publicBodyErrors } from '../http/guards.ts
 import { type AppEnv, created, DetailResponse, jsonBody, ok, orNull, router, Timestamp } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { PLAN_NAMES } from '../plans.ts';
+import { bearerOf } from './authenticate.ts';
 import { emailKeyOf, logIn, refreshSession, registerAccount } from './sign-in.ts';
 import type { Account, LoginNonce } from './store.ts';
-import { bearerOf, claimsOf, issueToken } from './tokens.ts';
+import { claimsOf, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
 
 export const ClaimsBody = z
@@ -161,7 +162,7 @@ export const authRoutes = router()
     return c.json(await toAuthResponse(c.var.ctx, await logInWithWallet(c.var.ctx, proof)), 200);
   })
   .openapi(refresh, async (c) => {
-    const token = c.req.valid('json').token ?? bearerOf(c.req.header('Authorization'));
+    const token = c.req.valid('json').token ?? bearerOf(c);
     const { account, authTime } = await refreshSession(c.var.ctx, token);
     return c.json(await toAuthResponse(c.var.ctx, account, authTime), 200);
   })

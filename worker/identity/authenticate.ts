@@ -7,7 +7,7 @@ import type { AppEnv } from '../http/openapi.ts';
 import { rateHeaders, rateLimited } from '../http/rate-limit.ts';
 import { parseRawKey } from './keys.ts';
 import { findAdmission } from './store.ts';
-import { bearerOf, readToken } from './tokens.ts';
+import { readToken } from './tokens.ts';
 
 interface Presented {
   admissionId: string;
@@ -51,6 +51,10 @@ async function admit(ctx: Ctx, admissionId: string, request: AdmissionRequest): 
   return object.admit(request);
 }
 
+/** The token of the Authorization header, or null. */
+export const bearerOf = (c: Context<AppEnv>): string | null =>
+  /^Bearer +([\w.-]+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? null;
+
 async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> {
   const rawKey = c.req.header('X-Svc-Key');
   if (rawKey !== undefined) {
@@ -58,7 +62,7 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
     if (!parsed) throw new ApiError('invalid_authorization', { detail: 'This is not a key of ours. Check that it was copied whole.' });
     return { admissionId: parsed.admissionId, credential: { kind: 'key', keyHash: parsed.keyHash }, authTime: null };
   }
-  const token = bearerOf(c.req.header('Authorization'));
+  const token = bearerOf(c);
   const claims = token ? await readToken(ctx, token) : null;
   if (!claims) throw new ApiError('invalid_authorization');
   const credential = { kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver } as const;

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { MerchantSettings } from '../db/identity.ts';
+import type { MerchantSettings } from './store.ts';
 
 /** What a merchant may set about their checkout. An empty text clears a setting. (contract section 2 "Account me") */
 const orCleared = <S extends z.ZodType<string>>(schema: S) => z.union([z.literal(''), schema]).optional();

@@ -4,9 +4,10 @@ import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, KeyId } from '../core/ids.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
-import { accounts, apiKeys, loginNonces } from '../db/identity.ts';
+import { accounts, apiKeys, loginNonces, type MerchantSettings } from '../db/identity.ts';
 
 export type Account = typeof accounts.$inferSelect;
+export type { MerchantSettings };
 export type ApiKey = typeof apiKeys.$inferSelect;
 export type LoginNonce = typeof loginNonces.$inferSelect;
 

@@ -12,9 +12,6 @@ const CLOCK_SKEW_MS = 30 * SECOND;
 const Claims = z.object({ sub: z.uuid(), ver: z.int(), auth_time: z.int(), exp: z.int() });
 export type TokenClaims = z.infer<typeof Claims>;
 
-/** The token of an Authorization header, or null. */
-export const bearerOf = (header: string | undefined): string | null => /^Bearer +([\w.-]+)$/i.exec(header ?? '')?.[1] ?? null;
-
 export const claimsOf = (account: Account) => ({
   svc_score: false,
   svc_pay: true,

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
-import { keepCandidate } from './store.ts';
+import { keepCandidate } from './candidate.store.ts';
 
 /** Seconds after the previous look at which a signature is looked up again; after them only the sweep does. (contract section 3) */
 export const RECHECK_SECONDS = [2, 4, 8, 16, 30, 60, 90] as const;

@@ -9,7 +9,7 @@ import { errors, jsonBody, MoneyBody, ok, orNull, router, Timestamp, uuidParam }
 import { publicBucket } from '../http/rate-limit.ts';
 import { type Checkout, connectBuyer, prepareTransaction, requireBuyer, solanaPayUrl } from './checkout.ts';
 import { failureOf } from './judge.ts';
-import { memoOf, pollAfterMs, priceOf } from './payment.ts';
+import { memoOf, pollAfterMs, priceOf } from './resource.ts';
 import { getPayment, type Payment } from './store.ts';
 
 const ConnectRequest = z

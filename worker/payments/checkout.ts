@@ -8,7 +8,8 @@ import { commitNew } from '../db/commit.ts';
 import { getOffer, type Product } from '../products/product.ts';
 import { parseWallet } from '../solana/assets.ts';
 import { associatedTokenAccount, buildCheckoutTransaction, type CheckoutTerms } from '../solana/checkout-transaction.ts';
-import { memoOf, planCreate, priceOf } from './payment.ts';
+import { planCreate } from './payment.ts';
+import { memoOf, priceOf } from './resource.ts';
 import { findPayment, type Payment } from './store.ts';
 
 export interface Connect {

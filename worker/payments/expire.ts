@@ -3,7 +3,7 @@ import type { PaymentId } from '../core/ids.ts';
 import { DAY, SECOND } from '../core/time.ts';
 import { transact, unchanged } from '../db/commit.ts';
 import { PAYMENT } from '../states.ts';
-import { getCursor, listExpired } from './chain-store.ts';
+import { getCursor, listExpired } from './chain.store.ts';
 import { planFail } from './payment.ts';
 import { REFERENCE_CURSOR } from './reference.ts';
 import { getPayment } from './store.ts';

@@ -3,7 +3,7 @@ import { MINUTE, SECOND } from '../core/time.ts';
 import { commit, transact, unchanged } from '../db/commit.ts';
 import { planRevocation } from '../memberships/membership.ts';
 import type { Finality } from '../solana/rpc.ts';
-import { listUnfinalized, suspectOrphan } from './chain-store.ts';
+import { listUnfinalized, suspectOrphan } from './chain.store.ts';
 import { notePayment } from './payment.ts';
 import { getPayment, type Payment } from './store.ts';
 

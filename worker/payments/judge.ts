@@ -4,9 +4,11 @@ import { SECOND } from '../core/time.ts';
 import { type Change, unchanged } from '../db/commit.ts';
 import { matchPayment, type Payment as PaidTransfer } from '../solana/match.ts';
 import { type ChainTransaction, svcMemos } from '../solana/transaction.ts';
-import { expectationOf, memoOf, planFail, stepPayment } from './payment.ts';
+import { dropRivals } from './candidate.store.ts';
+import { expectationOf, planFail, stepPayment } from './payment.ts';
 import { type Proof, planPurchase } from './purchase.ts';
-import { dropRivals, insertClaim, type loadConfirmation, type Payment, updatePayment } from './store.ts';
+import { memoOf } from './resource.ts';
+import { insertClaim, type loadConfirmation, type Payment, updatePayment } from './store.ts';
 import { planRecovery, planUnmatched } from './unmatched.ts';
 
 export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;

@@ -6,7 +6,7 @@ import { jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '.
 import { ReceiptBody, toReceiptResource } from '../receipts/receipt.ts';
 import { PAYMENT } from '../states.ts';
 import { claimReceipt } from './claim-receipt.ts';
-import { PaymentBody, toPaymentResource } from './payment.ts';
+import { PaymentBody, toPaymentResource } from './resource.ts';
 import { TxSignature } from './routes.ts';
 import { listPayments, listUnmatchedOf } from './store.ts';
 import { acceptUnmatched } from './unmatched.ts';

@@ -2,7 +2,7 @@ import type { Ctx } from '../context.ts';
 import type { Change } from '../db/commit.ts';
 import { type Membership, planMembership } from '../memberships/membership.ts';
 import { planReceipt, type Receipt } from '../receipts/receipt.ts';
-import { memoOf } from './payment.ts';
+import { memoOf } from './resource.ts';
 import type { Payment } from './store.ts';
 
 /** What the chain proved about a payment: the facts that receipt and membership rest on. */

@@ -4,9 +4,10 @@ import type { PaymentId } from '../core/ids.ts';
 import { DAY, SECOND } from '../core/time.ts';
 import { commit } from '../db/commit.ts';
 import { PAYMENT } from '../states.ts';
+import { advanceCandidate, type Candidate, dropCandidate, findCandidate, listDueCandidates } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
 import { confirmByMemo, confirmPayment } from './confirm.ts';
-import { advanceCandidate, type Candidate, dropCandidate, findCandidate, findPayment, listDueCandidates } from './store.ts';
+import { findPayment } from './store.ts';
 
 /** A queue message: the check it names, unless the sweep or another delivery was faster. Harmless doubled, late or lost. */
 export async function recheckQueued(ctx: Ctx, job: { paymentId: string; txSignature: string; attempt: number }): Promise<void> {

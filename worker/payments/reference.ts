@@ -3,7 +3,7 @@ import { SECOND } from '../core/time.ts';
 import { commit, isConstraint } from '../db/commit.ts';
 import type { ListedSignature } from '../solana/rpc.ts';
 import { SWEEP_PATIENCE_MS } from './candidates.ts';
-import { type Cursor, getCursor, insertFound, stepCursor } from './chain-store.ts';
+import { type Cursor, getCursor, insertFound, stepCursor } from './chain.store.ts';
 
 /**
  * Payments nobody tells us about: every checkout transaction carries the service's reference key, so paging through the

@@ -6,7 +6,8 @@ import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '../ht
 import { publicBucket } from '../http/rate-limit.ts';
 import { isSignature } from './checkout.ts';
 import { type Confirmation, confirmPayment } from './confirm.ts';
-import { PaymentBody, redirectUrl, requireViewer, toPaymentResource } from './payment.ts';
+import { requireViewer } from './payment.ts';
+import { PaymentBody, redirectUrl, toPaymentResource } from './resource.ts';
 import { sendTransaction } from './send.ts';
 import { getPayment, listUnmatchedOf } from './store.ts';
 

@@ -5,11 +5,12 @@ import type { PaymentId } from '../core/ids.ts';
 import { SECOND } from '../core/time.ts';
 import { commit, transact, unchanged } from '../db/commit.ts';
 import { checkPreparedTransaction } from '../solana/checkout-transaction.ts';
+import { dropCandidate } from './candidate.store.ts';
 import { rememberCandidate } from './candidates.ts';
 import { termsOf } from './checkout.ts';
 import { failureOf } from './judge.ts';
 import { planSubmit, requireViewer } from './payment.ts';
-import { dropCandidate, getPayment, type Payment } from './store.ts';
+import { getPayment, type Payment } from './store.ts';
 
 /**
  * Broadcasts a buyer's signed transaction: it must be the one we prepared. Its signature is kept before it goes out, so a

@@ -2,8 +2,9 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import { newId, type PaymentId, type UnmatchedId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
-import { paymentEvent, requireViewer, toUnmatchedResource } from './payment.ts';
+import { paymentEvent, requireViewer } from './payment.ts';
 import { type Proof, planPurchase } from './purchase.ts';
+import { toUnmatchedResource } from './resource.ts';
 import {
   acceptUnmatchedRow,
   findPayment,

@@ -32,6 +32,7 @@ const route = createRoute({
   description:
     'Enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: ' +
     'the transaction is read from our own node, through the same pipeline as POST /v1/pay/confirm.',
+  security: [{ chainSignature: [] }],
   middleware: verifySignature,
   request: {
     body: {

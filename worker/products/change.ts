@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import type { Actor, Ctx } from '../context.ts';
+import { canonicalJson } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId, ProductId } from '../core/ids.ts';
 import { MINUTE } from '../core/time.ts';
@@ -8,7 +9,15 @@ import { PLANS } from '../plans.ts';
 import { PRODUCT } from '../states.ts';
 import { priceOf, requireSellable } from './product.ts';
 import { toProductResource, type UpdateProductRequest } from './resource.ts';
-import { countActiveProducts, getProduct, getProductWithPayout, type Product, reviveProduct, updateProduct } from './store.ts';
+import {
+  countActiveProducts,
+  findByExternalId,
+  getProduct,
+  getProductWithPayout,
+  type Product,
+  reviveProduct,
+  updateProduct,
+} from './store.ts';
 
 /** A payout wallet is changed by a person who signed in this recently. (contract section 2) */
 const FRESH_SIGN_IN_MS = 15 * MINUTE;
@@ -29,11 +38,7 @@ export async function changeProduct(
         billing_model: input.billing_model ?? product.billingModel,
       });
       const patch = patchOf(input);
-      if (
-        Object.entries(patch).every(([name, value]) => JSON.stringify(value, text) === JSON.stringify(product[name as keyof Product], text))
-      ) {
-        return unchanged(product);
-      }
+      if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product]))) return unchanged(product);
       const payout = product.payoutWallet ?? accountWallet;
       const movesPayout = patch.payoutWallet !== undefined && patch.payoutWallet !== payout;
       if (movesPayout && payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
@@ -41,15 +46,22 @@ export async function changeProduct(
       return { ...changed(ctx, product, after), events: movesPayout ? [payoutChanged(ctx, after, payout)] : [] };
     });
   } catch (error) {
-    // Three lost races in a row on one product is not what happened: the external id belongs to another product.
-    if (error instanceof ApiError && error.options.meta?.reason === 'contended') {
+    // Three refused batches: the external id belongs to another product, or others keep changing this one.
+    const externalId = input.external_product_id;
+    const owner =
+      externalId && isContended(error) ? await findByExternalId(ctx.db, actor.accountId as AccountId, actor.livemode, externalId) : null;
+    if (owner && owner.id !== productId)
       throw new ApiError('state_conflict', { detail: 'This external_product_id is taken.', meta: { reason: 'not_unique' } });
-    }
     throw error;
   }
 }
 
-const text = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
+const isContended = (error: unknown): boolean => error instanceof ApiError && error.options.meta?.reason === 'contended';
+
+/** The order in which somebody writes metadata changes nothing. */
+const isSame = (a: unknown, b: unknown): boolean =>
+  a === b || (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null && canonicalJson(a) === canonicalJson(b));
+
 const changed = (ctx: Ctx, before: Product, after: Product): Change<Product> => ({
   events: [],
   writes: updateProduct(ctx, before, after),
@@ -117,7 +129,7 @@ export async function unarchiveProduct(ctx: Ctx, actor: Actor, productId: Produc
       return { events: [], writes: reviveProduct(ctx, product, after, limit), result: after };
     });
   } catch (error) {
-    if (!(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;
+    if (!isContended(error)) throw error;
     const used = await countActiveProducts(ctx.db, merchantId, actor.livemode);
     throw used >= limit ? new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } }) : error;
   }

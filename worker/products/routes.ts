@@ -66,7 +66,7 @@ const archive = createRoute({
   summary: 'Take a product off sale; running sessions finish',
   ...merchantRoute('execute'),
   request: { params: uuidParam('product_id'), query: z.object(ModeQuery) },
-  responses: { ...ok(ProductBody), ...merchantErrors('not_found') },
+  responses: { ...ok(ProductBody), ...merchantErrors('not_found', 'state_conflict') },
 });
 const unarchive = createRoute({
   method: 'post',

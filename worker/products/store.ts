@@ -22,6 +22,13 @@ export async function getProduct(...args: Parameters<typeof findProduct>): Promi
   return (await findProduct(...args)) ?? raise('not_found');
 }
 
+export const findByExternalId = (db: Db, merchantId: AccountId, livemode: boolean, externalProductId: string) =>
+  db
+    .select()
+    .from(products)
+    .where(and(ofMerchant(merchantId, livemode), eq(products.externalProductId, externalProductId)))
+    .get();
+
 export async function listProducts(db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) {
   const mine = ofMerchant(merchantId, livemode);
   const rows = db

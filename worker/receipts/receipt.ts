@@ -82,7 +82,7 @@ export function planReceipt(
     txSignature: facts.txSignature,
     ...signed,
     payer: facts.payer,
-    productName: facts.productName,
+    searchText: [facts.txSignature, receiptId, facts.productName.replaceAll('\n', ' ')].join('\n').toLowerCase(),
     linkSeq: null,
     linkPrevHash: null,
     createdAt: ctx.now,

@@ -40,8 +40,7 @@ export async function listReceipts(db: Db, merchantId: AccountId, livemode: bool
   const equal = (column: typeof receipts.payer | typeof receipts.productId, value: string | undefined) =>
     value === undefined ? undefined : eq(column, value as ProductId);
   // instr, not LIKE: a pattern longer than 50 bytes fails there, and % and _ would mean something.
-  const contains = (text: string) =>
-    sql`(instr(lower(${receipts.txSignature} || ' ' || ${receipts.id} || ' ' || ${receipts.productName}), lower(${text})) > 0)`;
+  const contains = (words: string) => sql`(instr(${receipts.searchText}, ${words.toLowerCase()}) > 0)`;
   const mine = and(
     eq(receipts.merchantId, merchantId),
     eq(receipts.livemode, livemode),
