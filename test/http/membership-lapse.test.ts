@@ -185,12 +185,51 @@ describe('a membership whose paid time is over', () => {
     expect((await read(bought)).status).toBe('active');
   });
 
+  /** The same service, in which something happens just before whatever it is about to store. */
+  const interrupted = (rival: () => Promise<unknown>) => {
+    const batch = async (statements: D1PreparedStatement[]) => {
+      await rival();
+      return w.env.DB.batch(statements);
+    };
+    return { ...w.env, DB: { prepare: (sql: string) => w.env.DB.prepare(sql), batch } as unknown as D1Database };
+  };
+  const sweepIn = (env: typeof w.env) => sweepMemberships(newCtx(env, { requestId: 'req_sweep', defer: () => {} }));
+
+  it.each([
+    ['its grace begins', 72, 0, ['activated']],
+    ['it expires', 0, 0, ['activated']],
+    ['its grace ends', 72, 72, ['activated', 'grace_started']],
+  ])(
+    'keeps the renewal that comes between the look and the write when %s, whichever is first',
+    async (_what, grace_hours, more, before) => {
+      for (const first of ['renewal', 'sweep']) {
+        const bought = await buy({ grace_hours });
+        await age(bought, 30 * DAY + HOUR);
+        if (more > 0) {
+          await w.sweep();
+          await age(bought, more * HOUR);
+        }
+        const payment = await w.connect(bought.product);
+        const signature = await w.chain.pay(bought.buyer, payment);
+        const renew = (env = w.env) => w.confirm(payment.payment_id, signature, { env });
+        if (first === 'renewal') await sweepIn(interrupted(() => renew()));
+        else expect((await renew(interrupted(() => sweepIn(w.env)))).body.payment.status).toBe('CONFIRMED');
+        const membership = await read(bought);
+        expect(membership).toMatchObject({ status: 'active', last_payment_id: payment.payment_id });
+        expect(Date.parse(membership.paid_through) - Date.parse(membership.updated_at)).toBe(30 * DAY);
+        expect('grace_until' in membership).toBe(false);
+        const lapsed = more > 0 || grace_hours === 0 ? 'expired' : 'grace_started';
+        expect(await typesOf(bought)).toEqual([...before, ...(first === 'sweep' ? [lapsed] : []), 'renewed']);
+      }
+    },
+  );
+
   it(`keeps the renewal that arrives in the very moment of the sweep (seed ${SEED})`, async () => {
     const random = seededRandom(SEED);
     const wait = () => new Promise((resolve) => setTimeout(resolve, random() * 25));
     const sweepAlone = async () => {
       await wait();
-      await sweepMemberships(newCtx(w.env, { requestId: 'req_sweep', defer: () => {} }));
+      await sweepIn(w.env);
     };
     const racers = [await buy(), await buy({ grace_hours: 0 })];
     const seen = new Set<string>();

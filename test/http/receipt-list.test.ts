@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { newCtx } from '../../worker/context.ts';
 import { canonicalJson } from '../../worker/core/encoding.ts';
+import { sweepChains } from '../../worker/receipts/chain.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 interface Receipt {
@@ -201,6 +203,29 @@ describe('the chain of receipts', () => {
     await w.sweep();
     for (const key of [ada.key, eve.key, ada.sandboxKey]) expectUnbroken(await receiptsOf(key), 2);
     expect((await receiptsOf(ada.sandboxKey)).map(({ receipt_id }) => receipt_id)).toEqual(sandboxed);
+  });
+
+  it('takes no receipt in twice when another sweep ends between two looks of this one', async () => {
+    const ada = await w.merchant();
+    await sell(await w.product(ada), 3);
+    let rivals = 0;
+    const prepare = (sql: string) => {
+      const statement = w.env.DB.prepare(sql);
+      if (!/"link_seq" is not null/i.test(sql)) return statement;
+      const late = (bound: D1PreparedStatement) => ({
+        bind: (...values: unknown[]) => late(bound.bind(...values)),
+        raw: async () => {
+          rivals++;
+          await w.sweep();
+          return bound.raw();
+        },
+      });
+      return late(statement);
+    };
+    const DB = { prepare, batch: (statements: D1PreparedStatement[]) => w.env.DB.batch(statements) } as unknown as D1Database;
+    await sweepChains(newCtx({ ...w.env, DB }, { requestId: 'req_late', defer: () => {} }));
+    expect(rivals).toBe(1);
+    expectUnbroken(await receiptsOf(ada.key), 3);
   });
 
   it('stays one and unbroken under sweeps at once, with sales in between', async () => {

@@ -73,6 +73,12 @@ export async function transact<T>(ctx: Ctx, plan: () => Promise<Change<T>>): Pro
   }
 }
 
+/** A sweep's loop: one row that fails is noted, and holds up nothing behind it. */
+export async function forEach<T>(ctx: Ctx, rows: readonly T[], run: (row: T) => Promise<unknown>): Promise<number> {
+  for (const row of rows) await run(row).catch((error: unknown) => ctx.note(`row failed: ${String(error).slice(0, 160)}`));
+  return rows.length;
+}
+
 /** True where the database refused the batch for what is in it (lock, quota, uniqueness), not because it was out of reach. */
 export function isConstraint(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {

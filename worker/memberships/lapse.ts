@@ -1,6 +1,6 @@
 import type { Ctx } from '../context.ts';
 import { HOUR } from '../core/time.ts';
-import { transact, unchanged } from '../db/commit.ts';
+import { forEach, transact, unchanged } from '../db/commit.ts';
 import { MEMBERSHIP } from '../states.ts';
 import { membershipChange } from './membership.ts';
 import { findMembership, listLapsing, type Membership } from './store.ts';
@@ -13,8 +13,7 @@ const SWEEP_MAX = 200;
  */
 export async function sweepMemberships(ctx: Ctx): Promise<number> {
   const due = await listLapsing(ctx.db, ctx.now, SWEEP_MAX);
-  for (const { membership, graceHours } of due) await lapse(ctx, membership.id, graceHours);
-  return due.length;
+  return forEach(ctx, due, ({ membership, graceHours }) => lapse(ctx, membership.id, graceHours));
 }
 
 const lapse = (ctx: Ctx, membershipId: Membership['id'], graceHours: number) =>

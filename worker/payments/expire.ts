@@ -1,7 +1,7 @@
 import type { Ctx } from '../context.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { DAY, SECOND } from '../core/time.ts';
-import { transact, unchanged } from '../db/commit.ts';
+import { forEach, transact, unchanged } from '../db/commit.ts';
 import { PAYMENT } from '../states.ts';
 import { getCursor, listExpired } from './chain.store.ts';
 import { planFail } from './payment.ts';
@@ -22,8 +22,7 @@ export async function sweepExpired(ctx: Ctx): Promise<number> {
   const abandonedBefore = ctx.now - DAY;
   const looked = Math.min(ctx.now - graceMs - PATIENCE_SECONDS * SECOND, passedAt - graceMs);
   const due = await listExpired(ctx.db, Math.max(looked, abandonedBefore), abandonedBefore, SWEEP_MAX);
-  for (const { id, isShort } of due) await expirePayment(ctx, id, isShort ? 'underpaid' : 'session_expired');
-  return due.length;
+  return forEach(ctx, due, ({ id, isShort }) => expirePayment(ctx, id, isShort ? 'underpaid' : 'session_expired'));
 }
 
 /** Races a confirmation through the version of the same row: one of the two is stored, never both. */

@@ -1,6 +1,6 @@
 import type { Ctx } from '../context.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
-import { commit, transact, unchanged } from '../db/commit.ts';
+import { commit, forEach, transact, unchanged } from '../db/commit.ts';
 import { planRevocation } from '../memberships/membership.ts';
 import type { Finality } from '../solana/rpc.ts';
 import { listUnfinalized, suspectOrphan } from './chain.store.ts';
@@ -24,8 +24,7 @@ export async function sweepFinality(ctx: Ctx): Promise<number> {
     ctx.note(`rpc: ${answer.reason}`);
     return 0;
   }
-  for (const [index, payment] of due.entries()) await noteFinality(ctx, payment, answer.finality[index] ?? 'pending');
-  return due.length;
+  return forEach(ctx, [...due.entries()], ([index, payment]) => noteFinality(ctx, payment, answer.finality[index] ?? 'pending'));
 }
 
 async function noteFinality(ctx: Ctx, payment: Payment, finality: Finality): Promise<void> {

@@ -2,7 +2,7 @@ import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { DAY, SECOND } from '../core/time.ts';
-import { commit } from '../db/commit.ts';
+import { commit, forEach } from '../db/commit.ts';
 import { PAYMENT } from '../states.ts';
 import { advanceCandidate, type Candidate, dropCandidate, findCandidate, listDueCandidates } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
@@ -39,8 +39,7 @@ const SWEEP_MAX = 100;
 /** The backstop for lost messages, and the only visitor of signatures older than the schedule. Answers how many it took. */
 export async function sweepCandidates(ctx: Ctx): Promise<number> {
   const due = await listDueCandidates(ctx.db, ctx.now - SWEEP_PATIENCE_MS, SWEEP_MAX);
-  for (const candidate of due) await recheckCandidate(ctx, candidate);
-  return due.length;
+  return forEach(ctx, due, (candidate) => recheckCandidate(ctx, candidate));
 }
 
 /**
