@@ -15,6 +15,7 @@ export default defineConfig({
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
                 TEST_CHAIN_URL: inject('chainUrl'),
+                TEST_RECEIVER_URL: inject('receiverUrl'),
                 TEST_SOAK: process.env.SOAK ?? '1',
                 TEST_SEED: process.env.SEED ?? String(Date.now() % 1_000_000),
               },

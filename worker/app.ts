@@ -25,6 +25,8 @@ import { chainWebhookRoutes } from './payments/webhook.routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from './receipts/routes.ts';
 import { VERSION } from './version.ts';
+import { integrationRoutes } from './webhooks/integrations.routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 const BODY_MAX_BYTES = 1024 * 1024;
 
@@ -128,6 +130,8 @@ for (const routes of [
   chainWebhookRoutes,
   membershipRoutes,
   receiptRoutes,
+  webhookRoutes,
+  integrationRoutes,
 ])
   app.route('/v1', routes);
 for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes]) app.route('/', routes);

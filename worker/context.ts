@@ -8,12 +8,21 @@ import { Chain } from './solana/rpc.ts';
 export type Job =
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   /** Somebody says this transaction may be one of ours: its memo tells. */
-  | { kind: 'findPayment'; txSignature: string; attempt: number };
+  | { kind: 'findPayment'; txSignature: string; attempt: number }
+  | { kind: 'fanOut'; eventIds: string[] };
+
+/** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
+export interface AttemptMessage {
+  deliveryId: number;
+}
 
 /** What wrangler.toml binds. Variables are text; `configOf` checks and converts them. */
 export interface Env extends Record<string, unknown> {
   DB: D1Database;
   JOBS: Queue<Job>;
+  WEBHOOKS: Queue<AttemptMessage>;
+  /** For endpoints whose last attempt failed: they wait among themselves. */
+  WEBHOOKS_SLOW: Queue<AttemptMessage>;
   ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
 }
 
@@ -48,6 +57,10 @@ const Config = z.object({
   PEPPER: z.string().min(32),
   JWT_KEYS: seeds,
   RECEIPT_KEYS: seeds,
+  /** Seals webhook secrets in the database: the first seals, all open. */
+  SEAL_KEYS: seeds,
+  /** Local development only: webhooks to http://127.0.0.1. */
+  ALLOW_INSECURE_WEBHOOKS: z.enum(['true', 'false']).default('false'),
   /** Opens the operator's route; without one there is no such route. */
   OPERATOR_SECRET: z.string().min(32).optional(),
 });
@@ -80,6 +93,8 @@ export interface Ctx {
   readonly db: Db;
   readonly chain: Chain;
   readonly now: number;
+  /** Milliseconds since `now`, for measuring others: how long a stranger's server took. */
+  elapsedMs(): number;
   readonly requestId: string;
   readonly baseUrl: string;
   /** Runs after the answer is out; a failure there is logged, never shown. */
@@ -98,7 +113,9 @@ export interface CtxOptions {
 
 export function newCtx(env: Env, { requestId, origin, now = Date.now(), defer, note = () => {} }: CtxOptions): Ctx {
   const config = configOf(env);
+  const startedAt = Date.now();
   return {
+    elapsedMs: () => Date.now() - startedAt,
     env,
     config,
     db: drizzle(env.DB),

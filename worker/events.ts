@@ -14,10 +14,18 @@ export const EVENT_TYPES = [
   'membership.expired',
   'membership.access_revoked',
   'payout.changed',
+  'webhook.test',
+  'webhook.endpoint_disabled',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-export type SubjectType = 'payment' | 'unmatched_payment' | 'receipt' | 'membership' | 'product';
+export type SubjectType = 'payment' | 'unmatched_payment' | 'receipt' | 'membership' | 'product' | 'webhook_endpoint';
+
+/** A subscription's pattern: one type, all of a group (`payment.*`), or everything. */
+export const matchesType = (patterns: readonly string[], type: string): boolean =>
+  patterns.some((pattern) => pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1))));
+
+export const isTypePattern = (pattern: string): boolean => pattern === '*' || EVENT_TYPES.some((type) => matchesType([pattern], type));
 
 /** An event before it is stored. `object` has the shape of the GET; `previous` holds what changed, as it was. */
 export interface NewEvent {

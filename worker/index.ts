@@ -1,6 +1,6 @@
 import { app } from './app.ts';
-import type { Env, Job } from './context.ts';
-import { buryJobs, consumeJobs } from './jobs.ts';
+import type { AttemptMessage, Env, Job } from './context.ts';
+import { buryJobs, consumeAttempts, consumeJobs } from './jobs.ts';
 import { runSweeps } from './sweeps.ts';
 
 export { Admission } from '../durable-objects/admission.ts';
@@ -9,6 +9,7 @@ export default {
   fetch: app.fetch,
   queue: async (batch, env, execution) => {
     if (batch.queue.endsWith('-dead')) return buryJobs(batch);
+    if (batch.queue.startsWith('svc-webhooks')) return consumeAttempts(batch as MessageBatch<AttemptMessage>, env, execution);
     return consumeJobs(batch as MessageBatch<Job>, env, execution);
   },
   scheduled: (_controller, env, execution) => runSweeps(env, execution, Date.now()),

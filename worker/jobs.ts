@@ -1,7 +1,9 @@
-import { type Env, type Job, newCtx } from './context.ts';
+import { type AttemptMessage, type Env, type Job, newCtx } from './context.ts';
 import { unreachable } from './core/errors.ts';
 import { logRequest } from './log.ts';
 import { findQueued, recheckQueued } from './payments/recheck.ts';
+import { claimAttempt, makeAttempt } from './webhooks/deliver.ts';
+import { fanOut } from './webhooks/fan-out.ts';
 
 const RETRY_SECONDS = 10;
 
@@ -28,11 +30,52 @@ async function runJob(ctx: ReturnType<typeof newCtx>, job: Job): Promise<void> {
   switch (job.kind) {
     case 'recheckCandidate':
       return recheckQueued(ctx, job);
+    case 'fanOut':
+      return fanOut(ctx, job.eventIds);
     case 'findPayment':
       return findQueued(ctx, job);
     default:
       return unreachable(job);
   }
+}
+
+/**
+ * Consumer of the webhook queues. Only the claim is waited for: the POST goes on after the batch is acknowledged, so a server
+ * that hangs holds up nobody's next batch. If we die meanwhile the lease ends, and the sweep brings the attempt again.
+ */
+export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: Env, execution: ExecutionContext): Promise<void> {
+  await Promise.all(
+    batch.messages.map(async (message) => {
+      const requestId = `delivery_${message.body.deliveryId}`;
+      const notes: string[] = [];
+      const ctx = newCtx(env, { requestId, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
+      const log = (status?: number | null) =>
+        logRequest({
+          request_id: requestId,
+          job: 'attempt',
+          ms: ctx.elapsedMs(),
+          ...(status ? { status } : {}),
+          ...(notes.length > 0 ? { notes } : {}),
+        });
+      try {
+        const claimed = await claimAttempt(ctx, message.body.deliveryId);
+        message.ack();
+        if (!claimed) return;
+        const attempt = makeAttempt(ctx, claimed).then(
+          (outcome) => log(outcome?.status),
+          (error: unknown) => {
+            notes.push(String(error));
+            log();
+          },
+        );
+        execution.waitUntil(attempt);
+      } catch (error) {
+        notes.push(String(error));
+        message.retry({ delaySeconds: RETRY_SECONDS });
+        log();
+      }
+    }),
+  );
 }
 
 /** A message that failed every time: a bug, to be read by a person. What it asked for is still in the database for the sweeps. */

@@ -3,13 +3,14 @@ export interface Plan {
   activeKeysMax: number;
   activeProductsMax: number;
   requestsPerMinute: number;
+  enabledEndpointsMax: number;
 }
 
 export const PLANS = {
-  free: { activeKeysMax: 2, activeProductsMax: 3, requestsPerMinute: 60 },
-  starter: { activeKeysMax: 5, activeProductsMax: 25, requestsPerMinute: 300 },
-  growth: { activeKeysMax: 20, activeProductsMax: 250, requestsPerMinute: 1000 },
-  scale: { activeKeysMax: 100, activeProductsMax: Number.POSITIVE_INFINITY, requestsPerMinute: 3000 },
+  free: { activeKeysMax: 2, activeProductsMax: 3, requestsPerMinute: 60, enabledEndpointsMax: 2 },
+  starter: { activeKeysMax: 5, activeProductsMax: 25, requestsPerMinute: 300, enabledEndpointsMax: 5 },
+  growth: { activeKeysMax: 20, activeProductsMax: 250, requestsPerMinute: 1000, enabledEndpointsMax: 20 },
+  scale: { activeKeysMax: 100, activeProductsMax: Number.POSITIVE_INFINITY, requestsPerMinute: 3000, enabledEndpointsMax: 50 },
 } as const satisfies Record<string, Plan>;
 
 export type PlanName = keyof typeof PLANS;

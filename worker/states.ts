@@ -55,6 +55,21 @@ export const UNMATCHED = machine<UnmatchedStatus, 'accept'>({
   accepted: {},
 });
 
+export type EndpointStatus = 'enabled' | 'disabled';
+export const ENDPOINT = machine<EndpointStatus, 'disable' | 'enable'>({
+  enabled: { disable: 'disabled' },
+  disabled: { enable: 'enabled' },
+});
+
+export type DeliveryStatus = 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
+export const DELIVERY = machine<DeliveryStatus, 'succeed' | 'retry' | 'fail' | 'cancel'>({
+  pending: { succeed: 'succeeded', retry: 'retrying', fail: 'failed', cancel: 'cancelled' },
+  retrying: { succeed: 'succeeded', retry: 'retrying', fail: 'failed', cancel: 'cancelled' },
+  succeeded: {},
+  failed: {},
+  cancelled: {},
+});
+
 export type AccountStatus = 'active' | 'suspended' | 'deleted';
 export const ACCOUNT = machine<AccountStatus, 'suspend' | 'resume' | 'delete'>({
   active: { suspend: 'suspended', delete: 'deleted' },

@@ -6,6 +6,7 @@ import { sweepFinality } from './payments/finality.ts';
 import { sweepCandidates } from './payments/recheck.ts';
 import { sweepReference } from './payments/reference.ts';
 import { sweepChains } from './receipts/chain.ts';
+import { sweepDeliveries, sweepFanOut } from './webhooks/fan-out.ts';
 
 /** The backstops behind the queue, each bounded and resumable; one cron a minute runs them all. */
 const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
@@ -16,6 +17,8 @@ const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
   finality: sweepFinality,
   memberships: sweepMemberships,
   receiptChains: sweepChains,
+  fanOut: sweepFanOut,
+  deliveries: sweepDeliveries,
 };
 
 export async function runSweeps(env: Env, execution: ExecutionContext, now: number): Promise<void> {

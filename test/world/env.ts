@@ -7,6 +7,7 @@ import { base64url } from '../../worker/core/encoding.ts';
 export const testEnv = env as unknown as Env & {
   TEST_MIGRATIONS: D1Migration[];
   TEST_CHAIN_URL: string;
+  TEST_RECEIVER_URL: string;
   TEST_SOAK: string;
   TEST_SEED: string;
 };
@@ -29,4 +30,5 @@ export const testConfig = (chainId: string): Record<string, string> => ({
   PEPPER: 'a pepper for tests, thirty-two bytes or more',
   JWT_KEYS: seed(1),
   RECEIPT_KEYS: `${seed(2)},${seed(3)}`,
+  SEAL_KEYS: `${seed(4)},${seed(5)}`,
 });

@@ -1,7 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
-import type { Env, Job } from '../../worker/context.ts';
+import type { AttemptMessage, Env, Job } from '../../worker/context.ts';
 import worker from '../../worker/index.ts';
 import type { PlanName } from '../../worker/plans.ts';
 import { expectPublishedResponse } from './call.ts';
@@ -41,6 +41,13 @@ export interface HeldQueue {
   sent: { job: Job; delaySeconds: number }[];
 }
 
+/** Attempts waiting in the two webhook queues. */
+export interface HeldAttempt {
+  deliveryId: number;
+  isSlow: boolean;
+  delaySeconds: number;
+}
+
 let worlds = 0;
 
 /** One service, one chain, and people in it. Each world has its own chain; the database is the test file's. */
@@ -48,6 +55,7 @@ export class World {
   readonly chain: TestChain;
   readonly env: Env;
   readonly queue: HeldQueue = { sent: [] };
+  readonly attempts: HeldAttempt[] = [];
   readonly db = drizzle(testEnv.DB);
   #people = 0;
   readonly #name: string;
@@ -63,7 +71,36 @@ export class World {
     const sendBatch = async (messages: Iterable<{ body: Job }>) => {
       for (const { body } of messages) await send(body);
     };
-    this.env = { ...testEnv, ...settings, ...config, JOBS: { send, sendBatch } as unknown as Queue<Job> };
+    this.env = {
+      ...testEnv,
+      ...settings,
+      ...config,
+      JOBS: { send, sendBatch } as unknown as Queue<Job>,
+      WEBHOOKS: this.#attemptQueue(false),
+      WEBHOOKS_SLOW: this.#attemptQueue(true),
+    };
+  }
+
+  #attemptQueue(isSlow: boolean): Queue<AttemptMessage> {
+    const sendBatch = async (messages: Iterable<{ body: AttemptMessage; delaySeconds?: number }>) => {
+      for (const { body, delaySeconds = 0 } of messages) this.attempts.push({ deliveryId: body.deliveryId, isSlow, delaySeconds });
+    };
+    return { sendBatch } as unknown as Queue<AttemptMessage>;
+  }
+
+  /** Makes the attempts that wait, as one batch of the queue; what they put back waits for the next call. */
+  async attempt(waiting: HeldAttempt[] = this.attempts.splice(0), env: Env = this.env): Promise<void> {
+    const messages = waiting.map(({ deliveryId }, index) => ({
+      id: `a${index}`,
+      timestamp: new Date(),
+      attempts: 1,
+      body: { deliveryId },
+      ack: () => {},
+      retry: () => this.attempts.push(waiting[index]!),
+    }));
+    const execution = createExecutionContext();
+    await worker.queue({ queue: 'svc-webhooks', messages } as unknown as MessageBatch<AttemptMessage>, env, execution);
+    await waitOnExecutionContext(execution);
   }
 
   /** A request through the real worker, its answer checked against the published document. */

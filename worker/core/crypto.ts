@@ -72,6 +72,40 @@ export function keyRing(secret: string): readonly SigningKey[] {
   return ring;
 }
 
+const sealKeys = new Map<string, Promise<readonly { version: string; key: CryptoKey }[]>>();
+
+/** AES-256-GCM keys out of a secret's seeds; a version names each, so that a rotation can tell them apart. */
+function sealRing(secret: string) {
+  const known = sealKeys.get(secret);
+  if (known) return known;
+  const ring = Promise.all(
+    secret.split(',').map(async (text) => {
+      const seed = base64url.decode(text.trim());
+      const key = await crypto.subtle.importKey('raw', seed, 'AES-GCM', false, ['encrypt', 'decrypt']);
+      return { version: sha256Hex(seed).slice(0, 8), key };
+    }),
+  );
+  sealKeys.set(secret, ring);
+  return ring;
+}
+
+/** `version.iv.ciphertext`. `purpose` is bound in, so that a sealed text opens only as what it was sealed for. */
+export async function seal(secret: string, purpose: string, text: string): Promise<string> {
+  const [{ version, key }] = (await sealRing(secret)) as [{ version: string; key: CryptoKey }];
+  const iv = crypto.getRandomValues(new Uint8Array(12));
+  const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: utf8(purpose) }, key, utf8(text));
+  return [version, base64url.encode(iv), base64url.encode(new Uint8Array(sealed))].join('.');
+}
+
+/** Throws where the text was changed, sealed for something else, or by a key that is gone. */
+export async function unseal(secret: string, purpose: string, sealed: string): Promise<string> {
+  const [version, iv, bytes] = sealed.split('.');
+  const found = (await sealRing(secret)).find((entry) => entry.version === version);
+  if (!found || !iv || !bytes) throw new Error('sealed with an unknown key');
+  const algorithm = { name: 'AES-GCM', iv: base64url.decode(iv), additionalData: utf8(purpose) };
+  return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, found.key, base64url.decode(bytes)));
+}
+
 // scrypt, not PBKDF2: the platform refuses PBKDF2 above 100,000 iterations in production, though not locally. (contract section 2)
 const SCRYPT = { N: 2 ** 14, r: 8, p: 5, maxmem: 64 * 1024 * 1024 };
 const HASHES_IN_FLIGHT_MAX = 3;

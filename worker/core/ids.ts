@@ -9,6 +9,7 @@ export type ProductId = Id<'product'>;
 export type PaymentId = Id<'payment'>;
 export type MembershipId = Id<'membership'>;
 export type ReceiptId = Id<'receipt'>;
+export type EndpointId = Id<'endpoint'>;
 export type UnmatchedId = Id<'unmatched'>;
 
 /** UUIDv7 (RFC 9562): 48 bits of `now` in milliseconds, then 74 random bits, every one from the CSPRNG. */

@@ -4,7 +4,7 @@ import type { Ctx, Job } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import { newEventId } from '../core/ids.ts';
 import type { NewEvent } from '../events.ts';
-import { events, guard } from './messaging.ts';
+import { events as eventsTable, guard } from './messaging.ts';
 
 export type Write = BatchItem<'sqlite'>;
 
@@ -31,9 +31,12 @@ export const vetoUnlessChanged = (ctx: Ctx): Write => vetoIf(ctx, sql`changes() 
  * Throws what the database throws; nothing of the batch is stored then.
  */
 export async function commit<T>(ctx: Ctx, change: Change<T>): Promise<T> {
-  const batch = [...change.events.map((event) => insertEvent(ctx, event)), ...change.writes];
+  const events = change.events.map((event) => eventRow(ctx, event));
+  const batch = [...events.map((row) => ctx.db.insert(eventsTable).values(row)), ...change.writes];
   const [first, ...rest] = batch;
   if (first) await ctx.db.batch([first, ...rest]);
+  // The row is the outbox: a message lost here is found by the sweep over events not yet fanned out.
+  if (events.length > 0) ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: events.map(({ id }) => id) }));
   for (const { job, delaySeconds } of change.jobs ?? []) ctx.defer(ctx.env.JOBS.send(job, { delaySeconds }));
   return change.result;
 }
@@ -87,20 +90,21 @@ export function isConstraint(error: unknown): boolean {
   return false;
 }
 
-function insertEvent(ctx: Ctx, event: NewEvent): Write {
-  return ctx.db.insert(events).values({
-    id: newEventId(ctx.now),
-    merchantId: event.merchantId,
-    livemode: event.livemode,
-    subjectType: event.subject.type,
-    subjectId: event.subject.id,
-    subjectVersion: event.subject.version,
-    type: event.type,
-    data: event.previous ? { object: event.object, previous: event.previous } : { object: event.object },
-    productId: event.productId ?? null,
-    paymentId: event.paymentId ?? null,
-    membershipId: event.membershipId ?? null,
-    requestId: ctx.requestId,
-    createdAt: ctx.now,
-  });
-}
+export type EventRow = typeof eventsTable.$inferInsert;
+
+/** An event as it is stored. A caller that needs its id beforehand makes the row itself. */
+export const eventRow = (ctx: Ctx, event: NewEvent): EventRow & { id: string } => ({
+  id: newEventId(ctx.now),
+  merchantId: event.merchantId,
+  livemode: event.livemode,
+  subjectType: event.subject.type,
+  subjectId: event.subject.id,
+  subjectVersion: event.subject.version,
+  type: event.type,
+  data: event.previous ? { object: event.object, previous: event.previous } : { object: event.object },
+  productId: event.productId ?? null,
+  paymentId: event.paymentId ?? null,
+  membershipId: event.membershipId ?? null,
+  requestId: ctx.requestId,
+  createdAt: ctx.now,
+});

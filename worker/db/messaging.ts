@@ -1,6 +1,9 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { AccountId, EndpointId } from '../core/ids.ts';
 import type { EventType, SubjectType } from '../events.ts';
-import { flag, instant, json } from './columns.ts';
+import { DELIVERY, type DeliveryStatus, ENDPOINT, type EndpointStatus } from '../states.ts';
+import { flag, instant, json, oneOf } from './columns.ts';
 
 /** Lock, audit, timeline and outbox of every named state change. (architecture section 7) */
 export const events = sqliteTable(
@@ -21,12 +24,84 @@ export const events = sqliteTable(
     membershipId: text('membership_id'),
     requestId: text('request_id').notNull(),
     createdAt: instant('created_at').notNull(),
+    /** When its deliveries were written; until then the sweep may find it. */
+    fannedOutAt: instant('fanned_out_at'),
   },
   (table) => [
+    index('events_waiting').on(table.seq).where(sql`fanned_out_at IS NULL`),
     uniqueIndex('events_once').on(table.subjectId, table.subjectVersion),
     index('events_by_merchant').on(table.merchantId, table.livemode, table.seq),
     index('events_by_payment').on(table.paymentId, table.seq),
     index('events_by_membership').on(table.membershipId, table.seq),
+  ],
+);
+
+/** Where a merchant, or an automation platform in his name, wants events. */
+export const webhookEndpoints = sqliteTable(
+  'webhook_endpoints',
+  {
+    id: text('id').$type<EndpointId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    kind: text('kind').$type<'webhook' | 'automation'>().notNull(),
+    url: text('url').notNull(),
+    description: text('description'),
+    eventTypes: json<string[]>('event_types').notNull(),
+    /** Empty: events of all products. */
+    productIds: json<string[]>('product_ids').notNull(),
+    status: text('status').$type<EndpointStatus>().notNull(),
+    disabledReason: text('disabled_reason'),
+    signedPayload: text('signed_payload').$type<'timestamp.body' | 'body'>().notNull(),
+    secretSealed: text('secret_sealed').notNull(),
+    secretHint: text('secret_hint').notNull(),
+    /** The secret before the last rotation, signing beside the new one until its time is over. */
+    previousSealed: text('previous_sealed'),
+    previousUntil: instant('previous_until'),
+    lastSuccessAt: instant('last_success_at'),
+    lastFailureAt: instant('last_failure_at'),
+    failureStreak: integer('failure_streak').notNull(),
+    failingSince: instant('failing_since'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [
+    oneOf('webhook_endpoints_status', 'status', ENDPOINT.states),
+    index('webhook_endpoints_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+  ],
+);
+
+/** One event for one endpoint. It is about an event, so it has none: it moves by compare-and-set on attempt and lease. */
+export const webhookDeliveries = sqliteTable(
+  'webhook_deliveries',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    endpointId: text('endpoint_id').$type<EndpointId>().notNull(),
+    eventId: text('event_id').notNull(),
+    eventType: text('event_type').notNull(),
+    status: text('status').$type<DeliveryStatus>().notNull(),
+    /** Attempts made. */
+    attempt: integer('attempt').notNull(),
+    maxAttempts: integer('max_attempts').notNull(),
+    nextAttemptAt: instant('next_attempt_at'),
+    leaseUntil: instant('lease_until').notNull(),
+    responseStatus: integer('response_status'),
+    responseMs: integer('response_ms'),
+    responseExcerpt: text('response_excerpt'),
+    error: text('error'),
+    replayOf: integer('replay_of'),
+    createdAt: instant('created_at').notNull(),
+    completedAt: instant('completed_at'),
+  },
+  (table) => [
+    oneOf('webhook_deliveries_status', 'status', DELIVERY.states),
+    uniqueIndex('webhook_deliveries_once').on(table.eventId, table.endpointId).where(sql`replay_of IS NULL`),
+    index('webhook_deliveries_due').on(table.nextAttemptAt).where(sql`status IN ('pending', 'retrying')`),
+    index('webhook_deliveries_by_merchant').on(table.merchantId, table.livemode, table.id),
+    index('webhook_deliveries_by_endpoint').on(table.endpointId, table.id),
+    index('webhook_deliveries_by_event').on(table.eventId, table.id),
   ],
 );
 

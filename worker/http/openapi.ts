@@ -95,10 +95,10 @@ export const docsUrl = (baseUrl: string, code: ErrorCode): string => `${baseUrl}
 /** What any route with a JSON body may refuse before its own rules. */
 export const bodyErrors = ['validation_error', 'payload_too_large', 'unsupported_media_type'] as const satisfies ErrorCode[];
 
-const positiveInteger = (max: number) =>
+export const positiveInteger = (max: number) =>
   z
     .string()
-    .regex(/^[0-9]{1,9}$/, 'Expected a whole number')
+    .regex(/^[0-9]{1,15}$/, 'Expected a whole number')
     .transform(Number)
     .pipe(z.number().min(1).max(max));
 

@@ -67,7 +67,8 @@ const DISABLE_AFTER_MS = 5 * DAY;
 const WARNINGS_MS = [24 * HOUR, 72 * HOUR];
 
 /** Given up by time only: five days without one success. */
-export const isGivenUp = ({ failingSince }: Health, now: number): boolean => failingSince !== null && now - failingSince >= DISABLE_AFTER_MS;
+export const isGivenUp = ({ failingSince }: Health, now: number): boolean =>
+  failingSince !== null && now - failingSince >= DISABLE_AFTER_MS;
 
 /** How many of the warnings before that are due. */
 export const warningsDue = ({ failingSince }: Health, now: number): number =>

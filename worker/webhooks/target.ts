@@ -7,7 +7,20 @@ import { err, ok, type Result } from '../core/errors.ts';
 export type TargetProblem = 'not_a_url' | 'https_required' | 'credentials' | 'port' | 'ip_address' | 'private_name' | 'own_host';
 
 const PORTS = ['', '443', '8443'];
-const PRIVATE_SUFFIXES = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home', 'corp', 'home.arpa', 'test', 'invalid', 'example', 'onion'];
+const PRIVATE_SUFFIXES = [
+  'localhost',
+  'local',
+  'internal',
+  'intranet',
+  'lan',
+  'home',
+  'corp',
+  'home.arpa',
+  'test',
+  'invalid',
+  'example',
+  'onion',
+];
 
 export interface TargetRules {
   /** Hosts that are us: sending to ourselves could only go in circles. */

@@ -1,0 +1,124 @@
+import { and, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
+import type { Ctx, Db } from '../context.ts';
+import { type EventRow, vetoUnlessChanged, type Write } from '../db/commit.ts';
+import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
+import type { Delivery, Endpoint, StoredEvent } from './store.ts';
+
+/** Undelivered events and the endpoints of their merchants, in one round trip. */
+export async function loadFanOut(db: Db, eventIds: string[]) {
+  const wanted = sql`${events.id} IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`;
+  const [rows, endpoints] = await db.batch([
+    db
+      .select()
+      .from(events)
+      .where(and(wanted, isNull(events.fannedOutAt))),
+    db
+      .select()
+      .from(webhookEndpoints)
+      .where(
+        and(
+          eq(webhookEndpoints.status, 'enabled'),
+          inArray(webhookEndpoints.merchantId, db.select({ id: events.merchantId }).from(events).where(wanted) as never),
+        ),
+      ),
+  ]);
+  return { events: rows, endpoints };
+}
+
+export const insertEvent = (db: Db, row: EventRow) => db.insert(events).values(row);
+
+export interface NewDelivery {
+  merchantId: string;
+  livemode: boolean;
+  endpointId: string;
+  eventId: string;
+  eventType: string;
+  maxAttempts: number;
+  replayOf: number | null;
+}
+
+/** A statement, not an effect: any number of deliveries, due now, each event once per endpoint unless it is a replay. */
+export const insertDeliveries = (ctx: Ctx, deliveries: NewDelivery[]) =>
+  ctx.db
+    .insert(webhookDeliveries)
+    .select(
+      sql`SELECT NULL, j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'endpointId', j.value ->> 'eventId', j.value ->> 'eventType',
+          'pending', 0, j.value ->> 'maxAttempts', ${ctx.now}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.now}, NULL
+        FROM json_each(${JSON.stringify(deliveries)}) j WHERE true`,
+    )
+    .onConflictDoNothing()
+    .returning({ id: webhookDeliveries.id, endpointId: webhookDeliveries.endpointId });
+
+/** A statement, not an effect. */
+export const markFannedOut = (ctx: Ctx, eventIds: string[]) =>
+  ctx.db
+    .update(events)
+    .set({ fannedOutAt: ctx.now })
+    .where(and(sql`${events.id} IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`, isNull(events.fannedOutAt)));
+
+export interface Claimed {
+  delivery: Delivery;
+  endpoint: Endpoint;
+  event: StoredEvent;
+}
+
+/** A queue may bring a message a little early. */
+const EARLY_MS = 1000;
+
+/**
+ * Takes the next attempt of a delivery until the lease ends, with all it needs, in one round trip. Null where it is not due,
+ * over, or in another's hands: so no attempt is made twice, unless its maker died before he could say how it went.
+ */
+export async function claimDelivery(db: Db, deliveryId: number, now: number, leaseUntil: number): Promise<Claimed | null> {
+  const [taken, [found]] = await db.batch([
+    db
+      .update(webhookDeliveries)
+      .set({ leaseUntil })
+      .where(
+        and(
+          eq(webhookDeliveries.id, deliveryId),
+          inArray(webhookDeliveries.status, ['pending', 'retrying']),
+          lte(webhookDeliveries.leaseUntil, now),
+          lte(webhookDeliveries.nextAttemptAt, now + EARLY_MS),
+        ),
+      )
+      .returning({ id: webhookDeliveries.id }),
+    db
+      .select({ delivery: webhookDeliveries, endpoint: webhookEndpoints, event: events })
+      .from(webhookDeliveries)
+      .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+      .innerJoin(events, eq(events.id, webhookDeliveries.eventId))
+      .where(eq(webhookDeliveries.id, deliveryId)),
+  ]);
+  return taken.length > 0 && found ? found : null;
+}
+
+/** Statements, not effects: only who holds the lease may say how the attempt went. */
+export const recordDelivery = (ctx: Ctx, { id, attempt, leaseUntil }: Delivery, after: Partial<Delivery>): Write[] => [
+  ctx.db
+    .update(webhookDeliveries)
+    .set({ ...after, leaseUntil: 0 })
+    .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
+  vetoUnlessChanged(ctx),
+];
+
+/** What of a window never reached an endpoint: its failed and cancelled deliveries, and events it has no delivery of. */
+export async function listMissed(db: Db, endpoint: Endpoint, since: number, until: number, limit: number) {
+  const reached = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
+  const lastFailed = sql<
+    number | null
+  >`(SELECT max(d.id) FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id})`;
+  return db
+    .select({ event: events, replayOf: lastFailed })
+    .from(events)
+    .where(
+      and(
+        eq(events.merchantId, endpoint.merchantId),
+        eq(events.livemode, endpoint.livemode),
+        sql`${events.createdAt} BETWEEN ${since} AND ${until}`,
+        sql`NOT ${reached}`,
+      ),
+    )
+    .orderBy(events.seq)
+    .limit(limit);
+}

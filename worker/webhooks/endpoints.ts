@@ -1,0 +1,164 @@
+import type { z } from '@hono/zod-openapi';
+import type { Actor, Ctx } from '../context.ts';
+import { seal, unseal } from '../core/crypto.ts';
+import { ApiError } from '../core/errors.ts';
+import { type AccountId, type EndpointId, newId } from '../core/ids.ts';
+import { HOUR } from '../core/time.ts';
+import { commitNew, isConstraint, transact, unchanged } from '../db/commit.ts';
+import { PLANS } from '../plans.ts';
+import { ENDPOINT } from '../states.ts';
+import type { CreateEndpointRequest, UpdateEndpointRequest } from './resource.ts';
+import { newSecret, secretHint } from './signature.ts';
+import { countEnabledEndpoints, type Endpoint, findEndpoint, getEndpoint, insertEndpoint, updateEndpoint, vetoOverQuota } from './store.ts';
+import { checkTarget, type TargetRules } from './target.ts';
+
+export const targetRules = ({ config, baseUrl }: Ctx): TargetRules => ({
+  ownHosts: URL.canParse(baseUrl) ? [new URL(baseUrl).hostname] : [],
+  allowLoopback: config.ALLOW_INSECURE_WEBHOOKS === 'true',
+});
+
+function requireTarget(ctx: Ctx, url: string): void {
+  const checked = checkTarget(url, targetRules(ctx));
+  if (checked.ok) return;
+  const msg = 'Expected a public https URL: no credentials, no IP address, port 443 or 8443, not this service';
+  throw new ApiError('validation_error', { problems: [{ loc: ['body', 'url'], msg, type: checked.reason }] });
+}
+
+/** Sealed for this endpoint alone: a row copied elsewhere does not open. */
+const sealFor = (ctx: Ctx, endpointId: string, secret: string): Promise<string> =>
+  seal(ctx.config.SEAL_KEYS, `webhook:${endpointId}`, secret);
+
+/** The secrets that sign right now: the present one, and the one before while its overlap lasts. */
+export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[]> {
+  const sealed = [endpoint.secretSealed];
+  if (endpoint.previousSealed && endpoint.previousUntil && endpoint.previousUntil > ctx.now) sealed.push(endpoint.previousSealed);
+  return Promise.all(sealed.map((text) => unseal(ctx.config.SEAL_KEYS, `webhook:${endpoint.id}`, text)));
+}
+
+/** A new endpoint. `rawSecret` exists only in this answer. 422 for the URL, 429 plan_limit_reached. */
+export async function createEndpoint(
+  ctx: Ctx,
+  actor: Actor,
+  input: z.infer<typeof CreateEndpointRequest> & { kind: Endpoint['kind'] },
+): Promise<{ endpoint: Endpoint; rawSecret: string }> {
+  requireTarget(ctx, input.url);
+  const id = newId<EndpointId>(ctx.now);
+  const rawSecret = newSecret();
+  const endpoint: Endpoint = {
+    id,
+    merchantId: actor.accountId as AccountId,
+    livemode: actor.livemode,
+    kind: input.kind,
+    url: input.url,
+    description: input.description ?? null,
+    eventTypes: input.event_types ?? ['*'],
+    productIds: input.product_ids ?? [],
+    status: 'enabled',
+    disabledReason: null,
+    signedPayload: input.signed_payload ?? 'timestamp.body',
+    secretSealed: await sealFor(ctx, id, rawSecret),
+    secretHint: secretHint(rawSecret),
+    previousSealed: null,
+    previousUntil: null,
+    lastSuccessAt: null,
+    lastFailureAt: null,
+    failureStreak: 0,
+    failingSince: null,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+  const limit = PLANS[actor.plan].enabledEndpointsMax;
+  const change = { events: [], writes: [vetoOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint)], result: endpoint };
+  try {
+    await commitNew(ctx, change, () => findEndpoint(ctx.db, endpoint.merchantId, endpoint.livemode, id));
+  } catch (error) {
+    if (!isConstraint(error)) throw error;
+    throw await overQuota(ctx, actor, limit);
+  }
+  return { endpoint, rawSecret };
+}
+
+async function overQuota(ctx: Ctx, actor: Actor, limit: number): Promise<ApiError> {
+  const used = await countEnabledEndpoints(ctx.db, actor.accountId as AccountId, actor.livemode);
+  return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
+}
+
+/** Changes what is given. `status: enabled` revives a disabled endpoint, with its health forgotten, within the plan. */
+export async function changeEndpoint(
+  ctx: Ctx,
+  actor: Actor,
+  endpointId: EndpointId,
+  input: z.infer<typeof UpdateEndpointRequest>,
+): Promise<Endpoint> {
+  if (input.url !== undefined) requireTarget(ctx, input.url);
+  const limit = PLANS[actor.plan].enabledEndpointsMax;
+  const named: Partial<Endpoint> = {
+    url: input.url,
+    description: input.description,
+    eventTypes: input.event_types,
+    productIds: input.product_ids,
+    signedPayload: input.signed_payload,
+  };
+  const settings = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  try {
+    return await move(ctx, actor, endpointId, (endpoint) => {
+      if (input.status === undefined || input.status === endpoint.status) return { patch: settings, revives: false };
+      const revives = input.status === 'enabled';
+      const status = ENDPOINT.next(endpoint.status, revives ? 'enable' : 'disable');
+      const health = revives ? { failureStreak: 0, failingSince: null, disabledReason: null } : { disabledReason: 'by_merchant' };
+      return { patch: { ...settings, status, ...health }, revives };
+    });
+  } catch (error) {
+    if (input.status !== 'enabled' || !(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;
+    const refused = await overQuota(ctx, actor, limit);
+    throw (refused.options.meta?.used as number) >= limit ? refused : error;
+  }
+}
+
+/** Disabled, not erased; a second time it is simply already so. */
+export const disableEndpoint = (ctx: Ctx, actor: Actor, endpointId: EndpointId): Promise<Endpoint> =>
+  move(ctx, actor, endpointId, (endpoint) =>
+    endpoint.status === 'disabled'
+      ? { patch: {}, revives: false }
+      : { patch: { status: ENDPOINT.next(endpoint.status, 'disable'), disabledReason: 'by_merchant' }, revives: false },
+  );
+
+/** A new secret; the old one signs beside it for `overlapHours`. */
+export async function rotateSecret(
+  ctx: Ctx,
+  actor: Actor,
+  endpointId: EndpointId,
+  overlapHours: number,
+): Promise<{ endpoint: Endpoint; rawSecret: string }> {
+  const rawSecret = newSecret();
+  const secretSealed = await sealFor(ctx, endpointId, rawSecret);
+  const endpoint = await move(ctx, actor, endpointId, (before) => ({
+    patch: {
+      secretSealed,
+      secretHint: secretHint(rawSecret),
+      ...(overlapHours > 0
+        ? { previousSealed: before.secretSealed, previousUntil: ctx.now + overlapHours * HOUR }
+        : { previousSealed: null, previousUntil: null }),
+    },
+    revives: false,
+  }));
+  return { endpoint, rawSecret };
+}
+
+const move = (
+  ctx: Ctx,
+  actor: Actor,
+  endpointId: EndpointId,
+  decide: (endpoint: Endpoint) => { patch: Partial<Endpoint>; revives: boolean },
+): Promise<Endpoint> =>
+  transact(ctx, async () => {
+    const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+    const { patch, revives } = decide(endpoint);
+    // A secret sealed once more looks different every time, so a lost answer is recognised by it too.
+    if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))
+      return unchanged(endpoint);
+    const quota = revives ? [vetoOverQuota(ctx, endpoint, PLANS[actor.plan].enabledEndpointsMax)] : [];
+    const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };
+    return { events: [], writes: [...quota, ...updateEndpoint(ctx, endpoint, patch)], result };
+  });

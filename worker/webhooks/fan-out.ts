@@ -1,0 +1,121 @@
+import type { Actor, Ctx } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import type { AccountId, EndpointId } from '../core/ids.ts';
+import { DAY, SECOND } from '../core/time.ts';
+import { matchesType } from '../events.ts';
+import { insertDeliveries, listMissed, loadFanOut, markFannedOut, type NewDelivery } from './delivery.store.ts';
+import { scheduleOf } from './schedule.ts';
+import { type Delivery, type Endpoint, getDelivery, getEndpoint, listOverdue, listWaitingEvents, type StoredEvent } from './store.ts';
+
+/** Does this endpoint want this event? Its type, its product, its mode, and not what happened before it existed. */
+export const wants = (endpoint: Endpoint, event: StoredEvent): boolean =>
+  endpoint.merchantId === event.merchantId &&
+  endpoint.livemode === event.livemode &&
+  endpoint.createdAt <= event.createdAt &&
+  matchesType(endpoint.eventTypes, event.type) &&
+  (endpoint.productIds.length === 0 || (event.productId !== null && endpoint.productIds.includes(event.productId)));
+
+const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | null = null): NewDelivery => ({
+  merchantId: event.merchantId,
+  livemode: event.livemode,
+  endpointId: endpoint.id,
+  eventId: event.id,
+  eventType: event.type,
+  maxAttempts: scheduleOf(event.livemode).length,
+  replayOf,
+});
+
+/** Events to deliveries, each once per endpoint, in one batch with the mark that it was done. Harmless doubled. */
+export async function fanOut(ctx: Ctx, eventIds: string[]): Promise<void> {
+  const { events, endpoints } = await loadFanOut(ctx.db, eventIds);
+  if (events.length === 0) return;
+  const deliveries = events.flatMap((event) =>
+    endpoints.filter((endpoint) => wants(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
+  );
+  const mark = markFannedOut(
+    ctx,
+    events.map(({ id }) => id),
+  );
+  if (deliveries.length === 0) return void (await mark);
+  const [written] = await ctx.db.batch([insertDeliveries(ctx, deliveries), mark]);
+  const streaks = new Map(endpoints.map(({ id, failureStreak }) => [id, failureStreak]));
+  await sendAttempts(
+    ctx,
+    written.map(({ id, endpointId }) => ({ id, failureStreak: streaks.get(endpointId) ?? 0 })),
+  );
+}
+
+/** A queue takes so many messages at once. */
+const BATCH_MAX = 100;
+
+/** Brings due attempts to the queue; endpoints that failed last wait among themselves, so they delay nobody else. */
+export async function sendAttempts(ctx: Ctx, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
+  for (const [queue, isSlow] of [
+    [ctx.env.WEBHOOKS, false],
+    [ctx.env.WEBHOOKS_SLOW, true],
+  ] as const) {
+    const messages = due
+      .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
+      .map(({ id }) => ({ body: { deliveryId: id }, delaySeconds }));
+    for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
+  }
+}
+
+const SWEEP_MAX = 500;
+/** A message should have come by then. */
+const PATIENCE_MS = 10 * SECOND;
+
+/** Events whose message was lost. */
+export async function sweepFanOut(ctx: Ctx): Promise<number> {
+  const waiting = await listWaitingEvents(ctx.db, ctx.now - PATIENCE_MS, SWEEP_MAX);
+  if (waiting.length > 0) {
+    await fanOut(
+      ctx,
+      waiting.map(({ id }) => id),
+    );
+  }
+  return waiting.length;
+}
+
+/** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. */
+export async function sweepDeliveries(ctx: Ctx): Promise<number> {
+  const overdue = await listOverdue(ctx.db, ctx.now, ctx.now, SWEEP_MAX);
+  await sendAttempts(ctx, overdue);
+  return overdue.length;
+}
+
+/** The same event once more, as a delivery of its own: one attempt, and its schedule is not touched. */
+export async function replayDelivery(ctx: Ctx, actor: Actor, deliveryId: number): Promise<Delivery> {
+  const merchantId = actor.accountId as AccountId;
+  const original = await getDelivery(ctx.db, merchantId, actor.livemode, deliveryId);
+  const endpoint = await getEndpoint(ctx.db, merchantId, actor.livemode, original.endpointId);
+  if (endpoint.status === 'disabled')
+    throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
+  const { eventId, eventType, livemode } = original;
+  const copy = { merchantId, livemode, endpointId: endpoint.id, eventId, eventType, maxAttempts: 1, replayOf: original.id };
+  const [written] = await insertDeliveries(ctx, [copy]);
+  await sendAttempts(ctx, [{ id: written!.id, failureStreak: endpoint.failureStreak }]);
+  return getDelivery(ctx.db, merchantId, actor.livemode, written!.id);
+}
+
+const RECOVER_MAX = 5000;
+const RECOVER_DAYS = 90;
+
+/** Everything of a window that never reached this endpoint, on a whole schedule of its own. Answers how many. */
+export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointId, since: number, until: number): Promise<number> {
+  const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+  if (endpoint.status === 'disabled')
+    throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
+  const missed = await listMissed(ctx.db, endpoint, Math.max(since, ctx.now - RECOVER_DAYS * DAY), until, RECOVER_MAX);
+  const wanted = missed.filter(({ event }) => wants({ ...endpoint, createdAt: 0 }, event));
+  if (wanted.length === 0) return 0;
+  const written = await insertDeliveries(
+    ctx,
+    wanted.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
+  );
+  await sendAttempts(
+    ctx,
+    written.map(({ id }) => ({ id, failureStreak: endpoint.failureStreak })),
+  );
+  return written.length;
+}

@@ -1,0 +1,174 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { ApiError } from '../core/errors.ts';
+import type { AccountId, EndpointId } from '../core/ids.ts';
+import { DAY, isoOrNull, SECOND } from '../core/time.ts';
+import { pageRequest, toPage } from '../db/page.ts';
+import { EVENT_TYPES } from '../events.ts';
+import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
+import {
+  created,
+  jsonBody,
+  ModeQuery,
+  ok,
+  orNull,
+  PageQuery,
+  pageOf,
+  positiveInteger,
+  router,
+  Timestamp,
+  uuidParam,
+} from '../http/openapi.ts';
+import { createEndpoint, disableEndpoint } from './endpoints.ts';
+import { CreateEndpointRequest, EndpointBody, EventBody, toEndpointResource, toEventResource } from './resource.ts';
+import { getEndpoint, listEvents, loadIntegrationHealth } from './store.ts';
+
+const tags = ['Integrations'];
+const health = createRoute({
+  method: 'get',
+  path: '/integrations/health',
+  operationId: 'getIntegrationHealth',
+  tags,
+  summary: 'How well events leave the house',
+  ...merchantRoute('read'),
+  request: { query: z.object(ModeQuery) },
+  responses: {
+    ...ok(
+      z
+        .object({
+          status: z.enum(['ok', 'degraded']),
+          endpoints: z.object({ enabled: z.int(), disabled: z.int(), failing: z.int() }),
+          last_delivery_at: orNull(Timestamp),
+          success_rate_24h: orNull(z.number()),
+          oldest_pending_seconds: orNull(z.int()),
+          hooks: z.int(),
+        })
+        .openapi('IntegrationHealth'),
+    ),
+    ...merchantErrors(),
+  },
+});
+
+const events = createRoute({
+  method: 'get',
+  path: '/integrations/events',
+  operationId: 'listIntegrationEvents',
+  tags,
+  summary: 'Emitted events in the order they happened',
+  description: '`limit` is another name for `per_page`; both at once is 422.',
+  ...merchantRoute('read'),
+  request: {
+    query: z.object({
+      page: PageQuery.page,
+      per_page: positiveInteger(100).optional().openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20 }),
+      limit: positiveInteger(100).optional().openapi({ type: 'integer', minimum: 1, maximum: 100 }),
+      event_type: z.enum(EVENT_TYPES).optional(),
+      ...ModeQuery,
+    }),
+  },
+  responses: { ...ok(pageOf(EventBody, 'EventPage')), ...merchantErrors() },
+});
+
+const HookBody = EndpointBody.extend({
+  id: z.uuid().openapi({ description: 'The endpoint_id again, where automation platforms look for it.' }),
+}).openapi('AutomationHook');
+const url = z.string().max(2048);
+const SubscribeRequest = z
+  .object({
+    target_url: url.optional(),
+    hookUrl: url.optional(),
+    event_type: z.string().max(80).optional(),
+    event: z.string().max(80).optional(),
+    product_ids: CreateEndpointRequest.shape.product_ids,
+  })
+  .openapi('SubscribeHookRequest', { example: { target_url: 'https://hooks.example.com/abc', event_type: 'payment.confirmed' } });
+const subscribe = createRoute({
+  method: 'post',
+  path: '/integrations/automation/hooks',
+  operationId: 'subscribeHook',
+  tags,
+  summary: 'REST hook: subscribe',
+  ...merchantRoute('execute'),
+  request: { query: z.object(ModeQuery), ...jsonBody(SubscribeRequest) },
+  responses: {
+    ...created(HookBody.extend({ secret: z.string() }).openapi('AutomationHookWithSecret')),
+    ...merchantBodyErrors('plan_limit_reached'),
+  },
+});
+const unsubscribe = createRoute({
+  method: 'delete',
+  path: '/integrations/automation/hooks/{endpoint_id}',
+  operationId: 'unsubscribeHook',
+  tags,
+  summary: 'REST hook: unsubscribe',
+  ...merchantRoute('execute'),
+  request: { params: uuidParam('endpoint_id'), query: z.object(ModeQuery) },
+  responses: { ...ok(HookBody), ...merchantErrors('not_found', 'state_conflict') },
+});
+
+/** Two spellings, one meaning: automation platforms do not agree on theirs. */
+function oneOf<T>(field: string, a: T | undefined, b: T | undefined): T {
+  if (a !== undefined && b !== undefined && a !== b) {
+    throw new ApiError('validation_error', { problems: [{ loc: ['body', field], msg: 'Given twice, and differently', type: 'conflict' }] });
+  }
+  return (
+    a ??
+    b ??
+    (() => {
+      throw new ApiError('validation_error', { problems: [{ loc: ['body', field], msg: 'Required', type: 'missing' }] });
+    })()
+  );
+}
+
+export const integrationRoutes = router()
+  .openapi(health, async (c) => {
+    const { actor, ctx } = c.var;
+    const found = await loadIntegrationHealth(ctx.db, actor.accountId as AccountId, actor.livemode, ctx.now - DAY);
+    const enabled = found.endpoints.filter(({ status }) => status === 'enabled');
+    const failing = enabled.filter(({ failureStreak }) => failureStreak > 0).length;
+    return c.json(
+      {
+        status: failing > 0 ? ('degraded' as const) : ('ok' as const),
+        endpoints: { enabled: enabled.length, disabled: found.endpoints.length - enabled.length, failing },
+        last_delivery_at: isoOrNull(found.lastAt),
+        success_rate_24h: found.ended === 0 ? null : found.succeeded / found.ended,
+        oldest_pending_seconds: found.oldestAt === null ? null : Math.max(0, Math.floor((ctx.now - found.oldestAt) / SECOND)),
+        hooks: enabled.filter(({ kind }) => kind === 'automation').length,
+      },
+      200,
+    );
+  })
+  .openapi(events, async (c) => {
+    const { actor, ctx } = c.var;
+    const { event_type: eventType, limit, per_page: perPage, page: number } = c.req.valid('query');
+    if (limit !== undefined && perPage !== undefined) {
+      throw new ApiError('validation_error', {
+        problems: [{ loc: ['query', 'limit'], msg: 'limit and per_page are the same; give one', type: 'conflict' }],
+      });
+    }
+    const page = pageRequest({ page: number, per_page: limit ?? perPage ?? 20 });
+    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, eventType, page);
+    return c.json(toPage(page, total, items.map(toEventResource)), 200);
+  })
+  .openapi(subscribe, async (c) => {
+    const body = c.req.valid('json');
+    const input = CreateEndpointRequest.safeParse({
+      url: oneOf('target_url', body.target_url, body.hookUrl),
+      event_types: [oneOf('event_type', body.event_type, body.event)],
+      ...(body.product_ids ? { product_ids: body.product_ids } : {}),
+    });
+    if (!input.success) {
+      throw new ApiError('validation_error', {
+        problems: [{ loc: ['body', 'event_type'], msg: 'Not an event type', type: 'unknown_event_type' }],
+      });
+    }
+    const { endpoint, rawSecret } = await createEndpoint(c.var.ctx, c.var.actor, { ...input.data, kind: 'automation' });
+    return c.json({ ...toEndpointResource(endpoint), id: endpoint.id, secret: rawSecret }, 201);
+  })
+  .openapi(unsubscribe, async (c) => {
+    const { actor, ctx } = c.var;
+    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
+    const { kind } = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+    if (kind !== 'automation') throw new ApiError('not_found');
+    const endpoint = await disableEndpoint(ctx, actor, endpointId);
+    return c.json({ ...toEndpointResource(endpoint), id: endpoint.id }, 200);
+  });
