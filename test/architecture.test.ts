@@ -23,7 +23,8 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/memberships\//, 13],
   [/^worker\/receipts\//, 14],
   [/^worker\/payments\//, 15],
-  [/^worker\/(?:docs|docs-assets|health|jobs|sweeps)\.ts$/, 20],
+  [/^worker\/webhooks\//, 16],
+  [/^worker\/(?:docs|docs-assets|event-catalog|event-types\.routes|health|jobs|sweeps)\.ts$/, 20],
   [/^worker\/app\.ts$/, 30],
   [/^worker\/index\.ts$/, 40],
 ];
@@ -135,9 +136,17 @@ describe('every matter has one owner', () => {
       [/^worker\/(?:context|app|index|jobs|sweeps|log)\.ts$/, /^durable-objects\//],
     ],
     ['only the log prints', () => filesWith(/\bconsole\./), [/^worker\/log\.ts$/]],
-    ['only the chain client and the providers call the network', () => filesWith(/(?<![.\w])fetch\(/), [/^worker\/solana\/rpc\.ts$/]],
+    [
+      'only the chain client, the providers and the sender of webhooks call the network',
+      () => filesWith(/(?<![.\w])fetch\(/),
+      [/^worker\/solana\/rpc\.ts$/, /^worker\/webhooks\/deliver\.ts$/],
+    ],
     ['ids come from core/ids', () => filesWith(/\brandomUUID\b/), []],
-    ['randomness is cryptographic', () => filesWith(/\bMath\.random\b/), []],
+    [
+      'randomness is cryptographic, but for the jitter of retries',
+      () => filesWith(/\bMath\.random\b/),
+      [/^worker\/webhooks\/deliver\.ts$/],
+    ],
     ['an amount is never a float', () => filesWith(/\bparseFloat\b|\bNumber\([^)]*(?:amount|units|price|fee)/i), []],
     [
       'credentials are read by identity/, and seen to exist by one guard',
@@ -152,7 +161,7 @@ describe('every matter has one owner', () => {
     [
       'ApiError is not thrown by pure rules other than the state machines',
       () => filesWith(/throw new ApiError/),
-      [/^worker\/(?:core\/errors|states|app)\.ts$/, /^worker\/(?:db|http|identity|products|memberships|receipts|payments)\//],
+      [/^worker\/(?:core\/errors|states|app)\.ts$/, /^worker\/(?:db|http|identity|products|memberships|receipts|payments|webhooks)\//],
     ],
     ['environment variables are read through the checked configuration', () => filesWith(/\bprocess\.env\b/), []],
     ['no type is escaped', () => filesWith(/\bas any\b|:\s*any\b|@ts-(?:ignore|expect-error|nocheck)/), []],
@@ -164,7 +173,7 @@ describe('every matter has one owner', () => {
     expect(importing(/^drizzle-orm/).length).toBeGreaterThan(5);
     expect(filesWith(/\bDate\.now\b/)).toContain('worker/context.ts');
     expect(filesWith(/\bconsole\./)).toEqual(['worker/log.ts']);
-    expect(filesWith(/(?<![.\w])fetch\(/)).toEqual(['worker/solana/rpc.ts']);
+    expect(filesWith(/(?<![.\w])fetch\(/)).toEqual(['worker/solana/rpc.ts', 'worker/webhooks/deliver.ts']);
     expect(filesWith(/throw new ApiError/)).toContain('worker/states.ts');
   });
 });

@@ -177,7 +177,9 @@ describe('the published document', () => {
   });
 
   it('shows examples that fit their schemas, and uses only schemes it defines', () => {
-    const examples = nodes.filter(({ node }) => 'example' in node && ('type' in node || '$ref' in node || 'anyOf' in node));
+    const examples = nodes.filter(
+      ({ path, node }) => !path.endsWith('/properties') && 'example' in node && ('type' in node || '$ref' in node || 'anyOf' in node),
+    );
     expect(examples.length).toBeGreaterThan(5);
     for (const { path, node } of examples) expect(validate(node, node.example), path).toEqual([]);
     const schemes = [...operations.values()].flatMap(({ security }) => (security ?? []).flatMap((one) => Object.keys(one)));

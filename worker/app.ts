@@ -7,6 +7,7 @@ import { randomBase62 } from './core/encoding.ts';
 import { ApiError, ERRORS } from './core/errors.ts';
 import { admissionIdOf } from './core/ids.ts';
 import { docsRoutes } from './docs.ts';
+import { eventTypeRoutes, registerEvents } from './event-types.routes.ts';
 import { healthRoutes } from './health.ts';
 import { findUnacceptable } from './http/body.ts';
 import { onError } from './http/errors.ts';
@@ -25,6 +26,7 @@ import { chainWebhookRoutes } from './payments/webhook.routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from './receipts/routes.ts';
 import { VERSION } from './version.ts';
+import { deliveryRoutes } from './webhooks/deliveries.routes.ts';
 import { integrationRoutes } from './webhooks/integrations.routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
@@ -131,11 +133,14 @@ for (const routes of [
   membershipRoutes,
   receiptRoutes,
   webhookRoutes,
+  deliveryRoutes,
+  eventTypeRoutes,
   integrationRoutes,
 ])
   app.route('/v1', routes);
 for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes]) app.route('/', routes);
 
+registerEvents(app);
 app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-Svc-Key' });
 app.openAPIRegistry.registerComponent('securitySchemes', 'chainSignature', {
   type: 'apiKey',

@@ -4,6 +4,7 @@ import { crc32, keyRing } from '../../worker/core/crypto.ts';
 import { base62, base64url, utf8 } from '../../worker/core/encoding.ts';
 import { PLANS } from '../../worker/plans.ts';
 import { builtRoutes, fill, nameOf, type Route } from '../spec-routes.ts';
+import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 /** One suite for every route that exists: a route added to the table is covered by adding it there. */
@@ -15,8 +16,14 @@ const each = (routes: Route[]) => routes.map((route) => [nameOf(route), route] a
 const SIGNATURE = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
 
+/** What a route cannot do without. */
+const QUERIES: Record<string, string> = {
+  '/v1/memberships/lookup': '?email=a@b.co',
+  '/v1/webhooks/timeline': `?payment_id=${NOWHERE}`,
+};
+
 describe('every route', () => {
-  const w = new World();
+  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let owner: Merchant;
   let stranger: Merchant;
   let readOnly: string;
@@ -33,6 +40,12 @@ describe('every route', () => {
       'POST /v1/pay/confirm': { payment_id: params.payment_id ?? NOWHERE, tx_signature: SIGNATURE },
       'POST /v1/payments/{payment_id}/accept-unmatched': { tx_signature: SIGNATURE },
       'POST /v1/payments/{payment_id}/transaction': { transaction: 'AAAA' },
+      'POST /v1/webhooks/endpoints': { url: 'https://shop.example.com/hooks' },
+      'PATCH /v1/webhooks/endpoints/{endpoint_id}': { status: 'enabled' },
+      'POST /v1/webhooks/endpoints/{endpoint_id}/test': {},
+      'POST /v1/webhooks/endpoints/{endpoint_id}/rotate-secret': {},
+      'POST /v1/webhooks/endpoints/{endpoint_id}/recover': { since: '2026-01-01T00:00:00Z' },
+      'POST /v1/integrations/automation/hooks': { target_url: 'https://hooks.example.com/x', event_type: 'payment.confirmed' },
     };
     return bodies[nameOf(route)];
   };
@@ -52,7 +65,12 @@ describe('every route', () => {
     const product = await w.product(owner);
     const { payment, confirmed } = await w.purchase(product, await w.chain.wallet(), { customer_ref: 'customer-1' });
     const me = await w.call('GET', '/v1/account/me', { key: owner.key });
+    const hook = { target_url: `${testEnv.TEST_RECEIVER_URL}/ok/every-route`, event_type: '*' };
+    const { endpoint_id } = (await w.call('POST', '/v1/integrations/automation/hooks', { key: owner.key, body: hook })).body;
+    const sent = await w.call('POST', `/v1/webhooks/endpoints/${endpoint_id}/test`, { key: owner.key, body: {} });
     ids = {
+      endpoint_id,
+      delivery_id: String(sent.body.delivery_id),
       product_id: product.product_id,
       payment_id: payment.payment_id,
       receipt_id: confirmed.receipt_id,
@@ -150,7 +168,7 @@ describe('every route', () => {
   });
 
   it.each(each(merchantRoutes.filter(({ method }) => method === 'GET')))('%s lets a read-only key pass', async (_name, route) => {
-    const { status } = await send(route, { key: readOnly, params: ids, query: route.path.endsWith('/lookup') ? '?email=a@b.co' : '' });
+    const { status } = await send(route, { key: readOnly, params: ids, query: QUERIES[route.path] ?? '' });
     expect([200, 404]).toContain(status);
   });
 
@@ -195,7 +213,8 @@ describe('every route', () => {
   });
 
   it.each(each(builtRoutes.filter(({ path }) => /_id\}/.test(path))))('%s refuses an id that is not one', async (_name, route) => {
-    for (const bad of ['1', 'not-a-uuid', `${NOWHERE}0`, '%00', "' OR 1=1 --"]) {
+    const numbered = route.path.includes('{delivery_id}');
+    for (const bad of [numbered ? '0' : '1', numbered ? '1.5' : '-1', 'not-a-uuid', `${NOWHERE}0`, '%00', "' OR 1=1 --"]) {
       const params = Object.fromEntries(Object.keys(ids).map((name) => [name, bad]));
       const { status, body } = await send(route, { key: owner.token, params });
       expect([bad, status, body.code]).toEqual([bad, 422, 'validation_error']);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../worker/core/errors.ts';
-import { ACCOUNT, MEMBERSHIP, PAYMENT, PRODUCT, UNMATCHED } from '../../worker/states.ts';
+import { ACCOUNT, DELIVERY, ENDPOINT, MEMBERSHIP, PAYMENT, PRODUCT, UNMATCHED } from '../../worker/states.ts';
 
 /** What a machine lets happen, as `from -transition-> to`; everything not listed must be refused. */
 interface Promised {
@@ -63,6 +63,29 @@ const PROMISES: Record<string, Promised> = {
     transitions: ['archive', 'unarchive'],
     terminal: [],
     edges: ['active -archive-> archived', 'archived -unarchive-> active'],
+  },
+  'webhook endpoint': {
+    machine: ENDPOINT as unknown as Promised['machine'],
+    table: 'webhook_endpoints',
+    transitions: ['disable', 'enable'],
+    terminal: [],
+    edges: ['enabled -disable-> disabled', 'disabled -enable-> enabled'],
+  },
+  'webhook delivery': {
+    machine: DELIVERY as unknown as Promised['machine'],
+    table: 'webhook_deliveries',
+    transitions: ['succeed', 'retry', 'fail', 'cancel'],
+    terminal: ['succeeded', 'failed', 'cancelled'],
+    edges: [
+      'pending -succeed-> succeeded',
+      'pending -retry-> retrying',
+      'pending -fail-> failed',
+      'pending -cancel-> cancelled',
+      'retrying -succeed-> succeeded',
+      'retrying -retry-> retrying',
+      'retrying -fail-> failed',
+      'retrying -cancel-> cancelled',
+    ],
   },
   account: {
     machine: ACCOUNT as unknown as Promised['machine'],

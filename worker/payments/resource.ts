@@ -6,7 +6,7 @@ import { given, MoneyBody, orNull, Timestamp } from '../http/openapi.ts';
 import { PAYMENT, UNMATCHED } from '../states.ts';
 import type { Payment, Unmatched } from './store.ts';
 
-const UnmatchedBody = z
+export const UnmatchedBody = z
   .object({
     unmatched_id: z.uuid(),
     payment_id: z.uuid(),

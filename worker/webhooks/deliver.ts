@@ -8,9 +8,19 @@ import { type Claimed, claimDelivery, insertDeliveries, insertEvent, recordDeliv
 import { liveSecrets, targetRules } from './endpoints.ts';
 import { sendAttempts } from './fan-out.ts';
 import { toEndpointResource, toEventResource } from './resource.ts';
-import { healthAfter, heldUntil, isGivenUp, isSuccess, type Outcome, parseRetryAfter, stepAfter, warningsDue } from './schedule.ts';
+import {
+  healthAfter,
+  heldUntil,
+  isBroken,
+  isGivenUp,
+  isSuccess,
+  type Outcome,
+  parseRetryAfter,
+  stepAfter,
+  warningsDue,
+} from './schedule.ts';
 import { signatureHeaders } from './signature.ts';
-import { type Endpoint, getEndpoint, noteHealth, updateEndpoint } from './store.ts';
+import { type Endpoint, getEndpoint, noteHealth, takeProbe, updateEndpoint } from './store.ts';
 import { checkTarget } from './target.ts';
 
 const TIMEOUT_MS = 15 * SECOND;
@@ -31,7 +41,7 @@ export async function makeAttempt(ctx: Ctx, claimed: Claimed): Promise<Outcome |
     await record(ctx, claimed, { status: DELIVERY.next(delivery.status, 'cancel'), nextAttemptAt: null, completedAt: ctx.now });
     return null;
   }
-  const held = delivery.replayOf === null ? heldUntil(endpoint, ctx.now) : null;
+  const held = delivery.replayOf === null ? await holdOrProbe(ctx, endpoint) : null;
   if (held !== null) {
     await record(ctx, claimed, { nextAttemptAt: held });
     return null;
@@ -57,6 +67,13 @@ export async function makeAttempt(ctx: Ctx, claimed: Claimed): Promise<Outcome |
   }
   if (!isSuccess(outcome)) await judgeEndpoint(ctx, endpoint, step.kind === 'failed' && step.isGone, now);
   return outcome;
+}
+
+/** Null where the attempt may go out. Of all that are due when a broken endpoint may be probed, one is the probe. */
+async function holdOrProbe(ctx: Ctx, endpoint: Endpoint): Promise<number | null> {
+  const held = heldUntil(endpoint, ctx.now);
+  if (held !== null || !isBroken(endpoint)) return held;
+  return (await takeProbe(ctx, endpoint)) ? null : heldUntil({ ...endpoint, lastFailureAt: ctx.now }, ctx.now);
 }
 
 async function record(
@@ -130,7 +147,7 @@ async function readExcerpt(response: Response): Promise<string | null> {
     text += decoder.decode(part, { stream: true });
   }
   await reader.cancel().catch(() => undefined);
-  return redact(text) || null;
+  return redact(text).slice(0, EXCERPT_BYTES) || null;
 }
 
 const redact = (text: string): string =>
@@ -151,7 +168,7 @@ async function judgeEndpoint(ctx: Ctx, endpoint: Endpoint, isGone: boolean, now:
     ...current,
     status: ENDPOINT.next(current.status, 'disable'),
     disabledReason,
-    updatedAt: now,
+    updatedAt: ctx.now,
     version: current.version + 1,
   };
   const event = endpointEvent('webhook.endpoint_disabled', after, after.version);

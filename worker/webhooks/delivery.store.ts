@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { type EventRow, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
@@ -38,16 +38,25 @@ export interface NewDelivery {
 }
 
 /** A statement, not an effect: any number of deliveries, due now, each event once per endpoint unless it is a replay. */
-export const insertDeliveries = (ctx: Ctx, deliveries: NewDelivery[]) =>
+export const insertDeliveries = (ctx: Ctx, deliveries: NewDelivery[], condition: SQL = sql`true`) =>
   ctx.db
     .insert(webhookDeliveries)
     .select(
       sql`SELECT NULL, j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'endpointId', j.value ->> 'eventId', j.value ->> 'eventType',
           'pending', 0, j.value ->> 'maxAttempts', ${ctx.now}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.now}, NULL
-        FROM json_each(${JSON.stringify(deliveries)}) j WHERE true`,
+        FROM json_each(${JSON.stringify(deliveries)}) j WHERE ${condition}`,
     )
     .onConflictDoNothing()
     .returning({ id: webhookDeliveries.id, endpointId: webhookDeliveries.endpointId });
+
+/** The same for what was missed: decided again as it is written, so that two recoveries at once make one delivery. */
+export const insertMissed = (ctx: Ctx, deliveries: NewDelivery[]) =>
+  insertDeliveries(
+    ctx,
+    deliveries,
+    sql`NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = j.value ->> 'eventId' AND d.endpoint_id = j.value ->> 'endpointId'
+      AND d.status IN ('succeeded', 'pending', 'retrying'))`,
+  );
 
 /** A statement, not an effect. */
 export const markFannedOut = (ctx: Ctx, eventIds: string[]) =>
@@ -70,27 +79,34 @@ const EARLY_MS = 1000;
  * over, or in another's hands: so no attempt is made twice, unless its maker died before he could say how it went.
  */
 export async function claimDelivery(db: Db, deliveryId: number, now: number, leaseUntil: number): Promise<Claimed | null> {
-  const [taken, [found]] = await db.batch([
+  const mine = eq(webhookDeliveries.id, deliveryId);
+  const of = (column: typeof webhookDeliveries.endpointId | typeof webhookDeliveries.eventId) =>
+    db.select({ id: column }).from(webhookDeliveries).where(mine) as never;
+  // No join: in a batch D1 names columns without their table, and equal names of two tables would hide each other.
+  const [taken, [delivery], [endpoint], [event]] = await db.batch([
     db
       .update(webhookDeliveries)
       .set({ leaseUntil })
       .where(
         and(
-          eq(webhookDeliveries.id, deliveryId),
+          mine,
           inArray(webhookDeliveries.status, ['pending', 'retrying']),
           lte(webhookDeliveries.leaseUntil, now),
           lte(webhookDeliveries.nextAttemptAt, now + EARLY_MS),
         ),
       )
       .returning({ id: webhookDeliveries.id }),
+    db.select().from(webhookDeliveries).where(mine),
     db
-      .select({ delivery: webhookDeliveries, endpoint: webhookEndpoints, event: events })
-      .from(webhookDeliveries)
-      .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
-      .innerJoin(events, eq(events.id, webhookDeliveries.eventId))
-      .where(eq(webhookDeliveries.id, deliveryId)),
+      .select()
+      .from(webhookEndpoints)
+      .where(inArray(webhookEndpoints.id, of(webhookDeliveries.endpointId))),
+    db
+      .select()
+      .from(events)
+      .where(inArray(events.id, of(webhookDeliveries.eventId))),
   ]);
-  return taken.length > 0 && found ? found : null;
+  return taken.length > 0 && delivery && endpoint && event ? { delivery, endpoint, event } : null;
 }
 
 /** Statements, not effects: only who holds the lease may say how the attempt went. */

@@ -133,16 +133,15 @@ export async function rotateSecret(
 ): Promise<{ endpoint: Endpoint; rawSecret: string }> {
   const rawSecret = newSecret();
   const secretSealed = await sealFor(ctx, endpointId, rawSecret);
-  const endpoint = await move(ctx, actor, endpointId, (before) => ({
-    patch: {
-      secretSealed,
-      secretHint: secretHint(rawSecret),
-      ...(overlapHours > 0
+  const endpoint = await move(ctx, actor, endpointId, (before) => {
+    // Already ours, its answer lost: once more would take the old secret for the one before.
+    if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
+    const previous =
+      overlapHours > 0
         ? { previousSealed: before.secretSealed, previousUntil: ctx.now + overlapHours * HOUR }
-        : { previousSealed: null, previousUntil: null }),
-    },
-    revives: false,
-  }));
+        : { previousSealed: null, previousUntil: null };
+    return { patch: { secretSealed, secretHint: secretHint(rawSecret), ...previous }, revives: false };
+  });
   return { endpoint, rawSecret };
 }
 

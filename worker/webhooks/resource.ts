@@ -18,11 +18,9 @@ const settings = {
   signed_payload: z.enum(['timestamp.body', 'body']).optional(),
 };
 
-export const CreateEndpointRequest = z
-  .object({ url: Url, ...settings })
-  .openapi('CreateWebhookEndpointRequest', {
-    example: { url: 'https://shop.example.com/hooks', event_types: ['payment.confirmed', 'membership.*'] },
-  });
+export const CreateEndpointRequest = z.object({ url: Url, ...settings }).openapi('CreateWebhookEndpointRequest', {
+  example: { url: 'https://shop.example.com/hooks', event_types: ['payment.confirmed', 'membership.*'] },
+});
 export const UpdateEndpointRequest = z
   .object({ url: Url.optional(), ...settings, status: z.enum(ENDPOINT.states).optional() })
   .openapi('UpdateWebhookEndpointRequest', { example: { event_types: ['payment.*'] } });

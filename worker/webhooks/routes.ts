@@ -1,39 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { ApiError } from '../core/errors.ts';
 import type { AccountId, EndpointId } from '../core/ids.ts';
-import { iso } from '../core/time.ts';
 import { pageRequest, toPage } from '../db/page.ts';
-import { EVENT_TYPES } from '../events.ts';
 import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
-import {
-  created,
-  given,
-  jsonBody,
-  ModeQuery,
-  ok,
-  PageQuery,
-  pageOf,
-  positiveInteger,
-  router,
-  Timestamp,
-  uuidParam,
-} from '../http/openapi.ts';
-import { DELIVERY } from '../states.ts';
+import { created, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
 import { testEndpoint } from './deliver.ts';
 import { changeEndpoint, createEndpoint, disableEndpoint, rotateSecret } from './endpoints.ts';
-import { recoverEndpoint, replayDelivery } from './fan-out.ts';
-import {
-  CreateEndpointRequest,
-  DeliveryBody,
-  EndpointBody,
-  EndpointWithSecret,
-  EventBody,
-  toDeliveryResource,
-  toEndpointResource,
-  toEventResource,
-  UpdateEndpointRequest,
-} from './resource.ts';
-import { listDeliveries, listEndpoints, listEvents, loadTimeline } from './store.ts';
+import { recoverEndpoint } from './fan-out.ts';
+import { CreateEndpointRequest, EndpointBody, EndpointWithSecret, toEndpointResource, UpdateEndpointRequest } from './resource.ts';
+import { listEndpoints } from './store.ts';
 
 const tags = ['Webhooks'];
 const params = uuidParam('endpoint_id');
@@ -139,69 +113,6 @@ const recover = createRoute({
     ...merchantBodyErrors('not_found', 'state_conflict'),
   },
 });
-const deliveries = createRoute({
-  method: 'get',
-  path: '/webhooks/deliveries',
-  operationId: 'listWebhookDeliveries',
-  tags,
-  summary: 'Deliveries, newest first',
-  ...read,
-  request: {
-    query: z.object({ ...PageQuery, endpoint_id: z.uuid().optional(), status: z.enum(DELIVERY.states).optional(), ...ModeQuery }),
-  },
-  responses: { ...ok(pageOf(DeliveryBody, 'WebhookDeliveryPage')), ...merchantErrors() },
-});
-const replay = createRoute({
-  method: 'post',
-  path: '/webhooks/deliveries/{delivery_id}/replay',
-  operationId: 'replayWebhookDelivery',
-  tags,
-  summary: 'The same event once more, as a delivery of its own',
-  ...write,
-  request: {
-    params: z.object({
-      delivery_id: positiveInteger(Number.MAX_SAFE_INTEGER).openapi({ type: 'integer', param: { name: 'delivery_id', in: 'path' } }),
-    }),
-    query,
-  },
-  responses: { ...ok(DeliveryBody), ...merchantErrors('not_found', 'state_conflict') },
-});
-const TimelineItem = z.object({
-  at: Timestamp,
-  kind: z.enum(['event', 'delivery']),
-  type: z.string(),
-  event_id: z.string().optional(),
-  delivery_id: z.int().optional(),
-  status: z.string().optional(),
-});
-const timeline = createRoute({
-  method: 'get',
-  path: '/webhooks/timeline',
-  operationId: 'getWebhookTimeline',
-  tags,
-  summary: 'The story of a payment or membership, oldest first',
-  ...read,
-  request: {
-    query: z.object({
-      payment_id: z.uuid().optional(),
-      membership_id: z.uuid().optional(),
-      limit: positiveInteger(120).default(40).openapi({ type: 'integer', minimum: 1, maximum: 120, default: 40 }),
-      ...ModeQuery,
-    }),
-  },
-  responses: { ...ok(z.object({ items: z.array(TimelineItem) }).openapi('WebhookTimeline')), ...merchantErrors() },
-});
-const eventList = createRoute({
-  method: 'get',
-  path: '/webhooks/events',
-  operationId: 'listWebhookEvents',
-  tags,
-  summary: 'Emitted events in the order they happened',
-  ...read,
-  request: { query: z.object({ ...PageQuery, event_type: z.enum(EVENT_TYPES).optional(), ...ModeQuery }) },
-  responses: { ...ok(pageOf(EventBody, 'EventPage')), ...merchantErrors() },
-});
-
 export const webhookRoutes = router()
   .openapi(list, async (c) => {
     const { actor, ctx } = c.var;
@@ -251,45 +162,4 @@ export const webhookRoutes = router()
     const to = until === undefined ? c.var.ctx.now : Date.parse(until);
     const scheduled = await recoverEndpoint(c.var.ctx, c.var.actor, c.req.valid('param').endpoint_id as EndpointId, Date.parse(since), to);
     return c.json({ scheduled }, 202);
-  })
-  .openapi(deliveries, async (c) => {
-    const { actor, ctx } = c.var;
-    const { endpoint_id: endpointId, status, ...rest } = c.req.valid('query');
-    const page = pageRequest(rest);
-    const { items, total } = await listDeliveries(ctx.db, actor.accountId as AccountId, actor.livemode, { endpointId, status }, page);
-    return c.json(toPage(page, total, items.map(toDeliveryResource)), 200);
-  })
-  .openapi(replay, async (c) =>
-    c.json(toDeliveryResource(await replayDelivery(c.var.ctx, c.var.actor, c.req.valid('param').delivery_id)), 200),
-  )
-  .openapi(timeline, async (c) => {
-    const { actor, ctx } = c.var;
-    const { payment_id: paymentId, membership_id: membershipId, limit } = c.req.valid('query');
-    if ((paymentId === undefined) === (membershipId === undefined)) {
-      throw new ApiError('validation_error', {
-        problems: [{ loc: ['query'], msg: 'Give exactly one of payment_id and membership_id', type: 'missing' }],
-      });
-    }
-    const found = await loadTimeline(ctx.db, actor.accountId as AccountId, actor.livemode, { paymentId, membershipId }, limit);
-    const items = [
-      ...found.events.map(({ createdAt: at, type, id }) => ({ at, kind: 'event' as const, type, event_id: id })),
-      ...found.deliveries.map((delivery) => ({
-        at: delivery.completedAt ?? delivery.createdAt,
-        kind: 'delivery' as const,
-        type: delivery.eventType,
-        event_id: delivery.eventId,
-        delivery_id: delivery.id,
-        status: delivery.status,
-      })),
-    ];
-    // Stable: what happened in the same millisecond keeps the order in which it was stored, events before their deliveries.
-    items.sort((a, b) => a.at - b.at);
-    return c.json({ items: items.slice(0, limit).map((item) => ({ ...item, at: iso(item.at) })) }, 200);
-  })
-  .openapi(eventList, async (c) => {
-    const { actor, ctx } = c.var;
-    const { event_type: eventType, ...rest } = c.req.valid('query');
-    const page = pageRequest(rest);
-    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, eventType, page);
-    return c.json(toPage(page, total, items.map(toEventResource)), 200);
   });

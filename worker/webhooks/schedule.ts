@@ -77,6 +77,10 @@ export const warningsDue = ({ failingSince }: Health, now: number): number =>
 const BREAKER_STREAK = 20;
 const PROBE_EVERY_MS = 5 * MINUTE;
 
+export const isBroken = ({ failureStreak }: Health): boolean => failureStreak >= BREAKER_STREAK;
+
 /** After so many failures in a row only a probe now and then goes out; the others wait, their attempts uncounted. */
-export const heldUntil = ({ failureStreak, lastFailureAt }: Health, now: number): number | null =>
-  failureStreak >= BREAKER_STREAK && lastFailureAt !== null && now < lastFailureAt + PROBE_EVERY_MS ? lastFailureAt + PROBE_EVERY_MS : null;
+export const heldUntil = (health: Health, now: number): number | null => {
+  const { lastFailureAt } = health;
+  return isBroken(health) && lastFailureAt !== null && now < lastFailureAt + PROBE_EVERY_MS ? lastFailureAt + PROBE_EVERY_MS : null;
+};

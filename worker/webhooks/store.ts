@@ -65,6 +65,13 @@ export const noteHealth = (ctx: Ctx, endpointId: EndpointId, success: boolean, n
     )
     .where(eq(webhookEndpoints.id, endpointId));
 
+/** True for one of those who want to probe a broken endpoint: it counts as failing until the probe says otherwise. */
+export async function takeProbe(ctx: Ctx, { id, lastFailureAt }: Endpoint): Promise<boolean> {
+  const mine = and(eq(webhookEndpoints.id, id), lastFailureAt === null ? undefined : eq(webhookEndpoints.lastFailureAt, lastFailureAt));
+  const taken = await ctx.db.update(webhookEndpoints).set({ lastFailureAt: ctx.now }).where(mine).returning({ id: webhookEndpoints.id });
+  return taken.length > 0;
+}
+
 export interface DeliveryFilter {
   endpointId?: string;
   status?: Delivery['status'];

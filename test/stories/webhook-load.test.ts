@@ -1,0 +1,187 @@
+import { expect, it } from 'vitest';
+import type { AttemptMessage } from '../../worker/context.ts';
+import worker from '../../worker/index.ts';
+import { type Consumer, consumer, deliveries, emit, endpoint, type Habit, received } from '../world/consumer.ts';
+import { SOAK } from '../world/env.ts';
+import { type HeldAttempt, type Merchant, World } from '../world/world.ts';
+
+const EVENTS = 100 * Math.min(SOAK, 10);
+const SICK: Habit[] = ['hang', 'fail', 'redirect', 'reset', 'gone', 'slow'];
+const HEALTHY: Habit[] = Array(20 - SICK.length).fill('ok');
+/** As in wrangler.toml. */
+const ATTEMPTS_BATCH = 6;
+const JOBS_BATCH = 10;
+/** Events arrive at a pace this machine can follow: what is measured is what the sick cost the healthy, not how fast it is. */
+const PACE_MS = 1000;
+/** What two busy cores may cost on top of everything. */
+const FLOOR_MS = 250;
+
+const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The consumers of the two queues as the platform runs them: the next batch when the handler returned, whatever it left behind. */
+class Queues {
+  readonly #background: Promise<unknown>[] = [];
+  #isOver = false;
+  readonly #loops = [false, true].map((isSlow) => this.#consume(isSlow));
+  readonly #beforeBatch: () => Promise<unknown>;
+
+  constructor(beforeBatch: () => Promise<unknown> = async () => {}) {
+    this.#beforeBatch = beforeBatch;
+  }
+
+  #take(isSlow: boolean): HeldAttempt[] {
+    const batch: HeldAttempt[] = [];
+    for (let i = 0; i < w.attempts.length && batch.length < ATTEMPTS_BATCH; ) {
+      // What has a delay waits; the end of this test brings it earlier, through the sweep.
+      if (w.attempts[i]!.isSlow === isSlow && w.attempts[i]!.delaySeconds === 0) batch.push(...w.attempts.splice(i, 1));
+      else i++;
+    }
+    return batch;
+  }
+
+  async #consume(isSlow: boolean): Promise<void> {
+    await pause(0);
+    for (;;) {
+      const batch = this.#take(isSlow);
+      if (batch.length === 0 && this.#isOver) return;
+      if (batch.length === 0) {
+        await pause(2);
+        continue;
+      }
+      await this.#beforeBatch();
+      const messages = batch.map((held, index) => ({
+        id: `a${index}`,
+        timestamp: new Date(),
+        attempts: 1,
+        body: { deliveryId: held.deliveryId },
+        ack: () => {},
+        retry: () => w.attempts.push(held),
+      }));
+      const execution = { waitUntil: (work: Promise<unknown>) => this.#background.push(work), passThroughOnException: () => {}, props: {} };
+      const queue = isSlow ? 'svc-webhooks-slow' : 'svc-webhooks';
+      await worker.queue(
+        { queue, messages } as unknown as MessageBatch<AttemptMessage>,
+        w.env,
+        execution as unknown as Parameters<typeof worker.queue>[2],
+      );
+    }
+  }
+
+  /** No more messages will come: what is there is consumed. */
+  async drain(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#loops);
+  }
+
+  /** And what it left behind has ended too. */
+  async end(): Promise<void> {
+    await this.drain();
+    await Promise.all(this.#background);
+  }
+}
+
+interface Run {
+  merchant: Merchant;
+  consumers: { habit: Habit; who: Consumer }[];
+  /** From fan-out to arrival at the healthy, first attempts. */
+  p99: number;
+}
+
+async function run(habits: Habit[], count: number): Promise<Run> {
+  const merchant = await w.merchant();
+  const consumers = await Promise.all(
+    habits.map(async (habit) => ({ habit, who: await consumer(w, merchant, habit, { event_types: ['payout.*'] }) })),
+  );
+  const jobs = await emit(w, merchant, count);
+  w.queue.sent.length = 0;
+  w.attempts.length = 0;
+  const queues = new Queues();
+  for (let i = 0; i < jobs.length; i += JOBS_BATCH) {
+    await w.deliver(jobs.slice(i, i + JOBS_BATCH));
+    await pause(PACE_MS);
+  }
+  await queues.end();
+  const waits: number[] = [];
+  for (const { habit, who } of consumers) {
+    if (habit !== 'ok') continue;
+    const rows = new Map((await deliveries(who)).map((row) => [String(row.id), row]));
+    const got = await received(who);
+    expect(got).toHaveLength(count);
+    expect(new Set(got.map(({ headers }) => headers['x-svc-event-id'])).size).toBe(count);
+    for (const { headers, at } of got) {
+      const row = rows.get(headers['x-svc-delivery-id']!)!;
+      expect([row.status, row.attempt, headers['x-svc-attempt']]).toEqual(['succeeded', 1, '1']);
+      waits.push(at - row.created_at);
+    }
+  }
+  waits.sort((a, b) => a - b);
+  return { merchant, consumers, p99: waits[Math.ceil(waits.length * 0.99) - 1]! };
+}
+
+const timeout = SOAK > 1 ? 3_600_000 : 240_000;
+
+it('one dead endpoint delays no other, and every delivery ends delivered or visibly failed', { timeout }, async () => {
+  await run(HEALTHY, 10);
+  const alone = await run(HEALTHY, EVENTS);
+  const { merchant, consumers, p99 } = await run([...HEALTHY, ...SICK], EVENTS);
+  const report = `first-attempt p99 of the healthy, ${EVENTS} events: ${alone.p99} ms alone, ${p99} ms beside ${SICK.length} sick endpoints`;
+  // biome-ignore lint/suspicious/noConsole: the measured numbers are what this test is for.
+  console.log(report);
+  expect(p99, report).toBeLessThanOrEqual(Math.max(2 * alone.p99, FLOOR_MS));
+
+  // The days of the schedule go by. The two that take fifteen seconds to say nothing skip the middle of it.
+  const sick = consumers.filter(({ habit }) => habit !== 'ok');
+  const ids = (habits: Habit[]) => JSON.stringify(sick.filter(({ habit }) => habits.includes(habit)).map(({ who }) => who.id));
+  const of = 'endpoint_id IN (SELECT value FROM json_each(?))';
+  const skip = w.env.DB.prepare(`UPDATE webhook_deliveries SET attempt = 9 WHERE status = 'retrying' AND ${of}`);
+  await skip.bind(ids(['hang', 'slow'])).run();
+  const due = w.env.DB.prepare(
+    `UPDATE webhook_deliveries SET next_attempt_at = 1 WHERE status IN ('pending', 'retrying') AND lease_until = 0 AND ${of}`,
+  ).bind(ids(SICK));
+  // The breaker has a test of its own; here it would only make the days longer.
+  const calm = w.env.DB.prepare('UPDATE webhook_endpoints SET failure_streak = 0 WHERE merchant_id = ?').bind(merchant.userId);
+  const live = w.env.DB.prepare(
+    `SELECT count(*) AS n FROM webhook_deliveries WHERE merchant_id = ? AND status IN ('pending', 'retrying')`,
+  ).bind(merchant.userId);
+  for (let round = 0; (await live.first<{ n: number }>())!.n > 0; round++) {
+    expect(round).toBeLessThan(1000);
+    await calm.run();
+    await due.run();
+    w.attempts.length = 0;
+    await w.sweep();
+    await new Queues(() => calm.run()).end();
+  }
+
+  for (const { habit, who } of sick) {
+    const rows = await deliveries(who);
+    const got = (await received(who)).map(({ headers }) => `${headers['x-svc-delivery-id']}:${headers['x-svc-attempt']}`);
+    // Once it is gone, events pass it by.
+    if (habit !== 'gone') expect(rows, habit).toHaveLength(EVENTS);
+    expect(new Set(got).size, habit).toBe(got.length);
+    if (habit === 'gone') {
+      expect(await endpoint(who)).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
+      expect(rows.every(({ status }) => status === 'failed' || status === 'cancelled')).toBe(true);
+      continue;
+    }
+    expect(
+      rows.every(({ status, attempt, completed_at: at }) => status === 'failed' && attempt === 10 && at !== null),
+      habit,
+    ).toBe(true);
+    const perDelivery = habit === 'hang' || habit === 'slow' ? 2 : 10;
+    expect(got, habit).toHaveLength(EVENTS * perDelivery);
+  }
+});
+
+it('a backlog of 500 forgotten events for 20 endpoints is more than one statement can take, and is taken by one sweep', async () => {
+  const merchant = await w.merchant();
+  const [first] = await Promise.all(HEALTHY.concat(SICK).map(() => consumer(w, merchant, 'ok')));
+  await w.env.DB.prepare('UPDATE webhook_endpoints SET created_at = 0 WHERE merchant_id = ?').bind(merchant.userId).run();
+  await emit(w, merchant, 500);
+  w.queue.sent.length = 0;
+  w.attempts.length = 0;
+  await w.env.DB.prepare('UPDATE events SET created_at = created_at - 60000 WHERE merchant_id = ?').bind(merchant.userId).run();
+  await w.sweep();
+  expect(await deliveries(first!)).toHaveLength(500);
+  expect(new Set(w.attempts.map(({ deliveryId }) => deliveryId)).size).toBe(500 * 20);
+});
