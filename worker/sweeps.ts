@@ -9,13 +9,14 @@ import { sweepChains } from './receipts/chain.ts';
 
 /** The backstops behind the queue, each bounded and resumable; one cron a minute runs them all. */
 const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
+  // What needs nobody else comes first, so that a node that hangs holds up only what needs it.
+  memberships: sweepMemberships,
+  receiptChains: sweepChains,
   // In this order: what the chain shows is found, then judged, and only then are sessions given up.
   reference: sweepReference,
   candidates: sweepCandidates,
   expired: sweepExpired,
   finality: sweepFinality,
-  memberships: sweepMemberships,
-  receiptChains: sweepChains,
 };
 
 export async function runSweeps(env: Env, execution: ExecutionContext, now: number): Promise<void> {

@@ -3,7 +3,7 @@ import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { ASSETS, DECIMALS, toMoneyResource } from '../core/money.ts';
-import { iso, SECOND } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import { publicBodyErrors } from '../http/guards.ts';
 import { errors, jsonBody, MoneyBody, ok, orNull, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
@@ -137,7 +137,7 @@ function requireOpen(ctx: Ctx, payment: Payment): void {
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (payment.status === 'CONFIRMED')
     throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
-  if (ctx.now > payment.expiresAt + ctx.config.LATE_GRACE_SECONDS * SECOND) throw new ApiError('session_expired');
+  if (ctx.now > payment.expiresAt) throw new ApiError('session_expired');
 }
 
 // A wallet shows it next to the label; a data URL needs no further request and cannot be exchanged.

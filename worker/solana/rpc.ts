@@ -18,9 +18,11 @@ export type Sighting =
 export interface ListedSignature {
   signature: string;
   memo: string | null;
+  /** Seconds. */
+  blockTime?: number | null;
 }
 
-export type Finality = 'finalized' | 'pending' | 'unknown';
+export type Finality = 'finalized' | 'pending' | 'dropped';
 
 export type Broadcast =
   | { kind: 'sent' }
@@ -64,7 +66,8 @@ export class Chain {
     const status = (statuses.result as { value: ({ confirmationStatus: string } | null)[] }).value[0] ?? null;
     const raw = transaction.result as RpcTransaction | null;
     if (!status) return { kind: 'not_found' };
-    if (!raw || status.confirmationStatus === 'processed' || raw.blockTime === null) return { kind: 'seen' };
+    // Without meta or block time nothing can be judged yet.
+    if (!raw?.meta || status.confirmationStatus === 'processed' || raw.blockTime === null) return { kind: 'seen' };
     return { kind: 'found', transaction: parseTransaction(signature, raw) };
   }
 
@@ -89,32 +92,50 @@ export class Chain {
     };
   }
 
-  /** One page of the transactions that mention an address, newest first, `before` and `until` exclusive. */
+  /**
+   * One page of the transactions that mention an address, newest first, `before` and `until` exclusive. A node that does not
+   * know `before` answers an empty page; `lost` tells that apart from the end.
+   */
   async listSignatures(
     address: string,
     page: { before: string | null; until: string | null; limit: number },
-  ): Promise<{ kind: 'page'; items: ListedSignature[] } | Unavailable> {
+  ): Promise<{ kind: 'page'; items: ListedSignature[] } | { kind: 'lost' } | Unavailable> {
     const bounds = { ...(page.before ? { before: page.before } : {}), ...(page.until ? { until: page.until } : {}) };
     const answers = await this.#call([
       { method: 'getSignaturesForAddress', params: [address, { ...bounds, limit: page.limit, commitment: 'confirmed' }] },
+      ...(page.before ? [{ method: 'getSignatureStatuses', params: [[page.before], { searchTransactionHistory: true }] }] : []),
     ]);
     if ('kind' in answers) return answers;
-    const answer = answers[0];
-    if (!answer || 'error' in answer) return unavailable(answer ? answer.error.message : 'short answer');
-    return { kind: 'page', items: answer.result as ListedSignature[] };
+    const [listed, known] = answers;
+    if (!listed || 'error' in listed) return unavailable(listed ? listed.error.message : 'short answer');
+    const status = known && 'result' in known ? (known.result as { value: unknown[] }).value[0] : null;
+    if (page.before && !status) return { kind: 'lost' };
+    return { kind: 'page', items: listed.result as ListedSignature[] };
   }
 
-  /** How settled these transactions are, in their order; `unknown` where the node has no trace of one, history included. */
-  async finalityOf(signatures: readonly string[]): Promise<{ kind: 'statuses'; finality: Finality[] } | Unavailable> {
-    const answers = await this.#call([{ method: 'getSignatureStatuses', params: [signatures, { searchTransactionHistory: true }] }]);
+  /**
+   * How settled these transactions are, in their order. `dropped` where the node, history included, has no trace of one from a
+   * slot it has long made final, or shows it as failed: what we confirmed is not on the chain that won.
+   */
+  async finalityOf(
+    transactions: readonly { signature: string; slot: number }[],
+  ): Promise<{ kind: 'statuses'; finality: Finality[] } | Unavailable> {
+    const answers = await this.#call([
+      { method: 'getSignatureStatuses', params: [transactions.map(({ signature }) => signature), { searchTransactionHistory: true }] },
+      { method: 'getSlot', params: [{ commitment: 'finalized' }] },
+    ]);
     if ('kind' in answers) return answers;
-    const answer = answers[0];
-    if (!answer || 'error' in answer) return unavailable(answer ? answer.error.message : 'short answer');
-    const statuses = (answer.result as { value: ({ confirmationStatus: string } | null)[] }).value;
-    return {
-      kind: 'statuses',
-      finality: statuses.map((status) => (!status ? 'unknown' : status.confirmationStatus === 'finalized' ? 'finalized' : 'pending')),
-    };
+    const [statuses, slot] = answers;
+    if (!statuses || !slot || 'error' in statuses || 'error' in slot) return unavailable('no statuses');
+    const finalizedSlot = slot.result as number;
+    const values = (statuses.result as { value: ({ confirmationStatus: string; err: unknown } | null)[] }).value;
+    const finality = transactions.map(({ slot: landedAt }, index): Finality => {
+      const status = values[index];
+      if (!status) return landedAt < finalizedSlot ? 'dropped' : 'pending';
+      if (status.err !== null) return 'dropped';
+      return status.confirmationStatus === 'finalized' ? 'finalized' : 'pending';
+    });
+    return { kind: 'statuses', finality };
   }
 
   /** Broadcast with preflight. A second broadcast of the same bytes is harmless on chain and answered as sent. */
