@@ -1,4 +1,5 @@
 import { type Ctx, type Env, newCtx } from './context.ts';
+import { storyOf } from './core/errors.ts';
 import { logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
 import { sweepExpired } from './payments/expire.ts';
@@ -26,7 +27,7 @@ export async function runSweeps(env: Env, execution: ExecutionContext, now: numb
     const ctx = newCtx(env, { requestId, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
     // One sweep's bad day must not keep the others from running.
     const taken = await run(ctx).catch((error: unknown) => {
-      notes.push(String(error));
+      notes.push(storyOf(error));
       return 0;
     });
     if (taken > 0 || notes.length > 0)

@@ -23,6 +23,9 @@ const ConnectRequest = z
       .optional()
       .openapi({ description: "The merchant's own name for the buyer; keys membership and entitlement." }),
     locale: z.string().max(35).optional(),
+    handoff_token: z.string().max(2048).optional(),
+    identity_session_id: z.string().max(64).optional(),
+    payment_session_id: z.string().max(64).optional(),
   })
   .openapi('ConnectRequest');
 
@@ -146,7 +149,12 @@ const ICON =
 
 export const checkoutRoutes = router()
   .openapi(connect, async (c) => {
-    const { wallet_address, customer_ref, email, asset } = c.req.valid('json');
+    const { wallet_address, customer_ref, email, asset, handoff_token, identity_session_id, payment_session_id } = c.req.valid('json');
+    // Dropping one of these silently would sell to somebody the merchant does not recognise.
+    if (handoff_token ?? identity_session_id ?? payment_session_id) {
+      const detail = 'Hand-offs, buyer identity and payment sessions are not available on this service yet.';
+      throw new ApiError('setup_not_ready', { detail, meta: { reason: 'not_available' } });
+    }
     const { slug } = c.req.valid('param');
     const checkout = await connectBuyer(c.var.ctx, { slug, asset, email, walletAddress: wallet_address, customerRef: customer_ref });
     return c.json(toConnectResource(c.var.ctx, checkout), 200);

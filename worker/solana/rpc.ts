@@ -39,6 +39,8 @@ type RpcAnswer = { result: unknown } | { error: { code: number; message: string 
 
 const TIMEOUT_MS = 8000;
 const ATTEMPTS_MAX = 2;
+const HEALTH_TIMEOUT_MS = 2000;
+const HEALTH_FOR_MS = 3000;
 const MINT_OF_TOKEN_ACCOUNT = { offset: 0, length: 32 };
 
 export class Chain {
@@ -46,6 +48,7 @@ export class Chain {
   readonly #genesisHash: string;
   /** The node's genesis was compared once; a node does not change networks under one URL. */
   static readonly #verified = new Set<string>();
+  static readonly #health = new Map<string, { at: number; isHealthy: boolean }>();
 
   constructor(url: string, genesisHash: string) {
     this.#url = url;
@@ -153,17 +156,21 @@ export class Chain {
       : unavailable(answer.error.message);
   }
 
-  /** True where the node answers and is on our network. */
-  async isHealthy(): Promise<boolean> {
-    const answers = await this.#call([{ method: 'getHealth', params: [] }]);
-    return !('kind' in answers) && answers[0] !== undefined && 'result' in answers[0];
+  /** True where the node answers and is on our network. Asked at most every few seconds: health is asked by everybody. */
+  async isHealthy(now: number): Promise<boolean> {
+    const known = Chain.#health.get(this.#url);
+    if (known && now - known.at < HEALTH_FOR_MS) return known.isHealthy;
+    const answers = await this.#call([{ method: 'getHealth', params: [] }], HEALTH_TIMEOUT_MS);
+    const isHealthy = !('kind' in answers) && answers[0] !== undefined && 'result' in answers[0];
+    Chain.#health.set(this.#url, { at: now, isHealthy });
+    return isHealthy;
   }
 
   /** One HTTP round trip for all `calls`, answers in their order. The first one to a URL also asks for the genesis hash. */
-  async #call(calls: RpcCall[]): Promise<RpcAnswer[] | Unavailable> {
+  async #call(calls: RpcCall[], timeoutMs = TIMEOUT_MS): Promise<RpcAnswer[] | Unavailable> {
     const trusted = Chain.#verified.has(this.#url);
     const asked = trusted ? calls : [...calls, { method: 'getGenesisHash', params: [] }];
-    const answers = await this.#post(asked);
+    const answers = await this.#post(asked, timeoutMs);
     if ('kind' in answers || trusted) return answers;
     const genesis = answers.pop();
     if (!genesis || !('result' in genesis)) return unavailable('no genesis hash');
@@ -172,7 +179,7 @@ export class Chain {
     return answers;
   }
 
-  async #post(calls: RpcCall[]): Promise<RpcAnswer[] | Unavailable> {
+  async #post(calls: RpcCall[], timeoutMs: number): Promise<RpcAnswer[] | Unavailable> {
     const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })));
     let reason = '';
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
@@ -181,7 +188,7 @@ export class Chain {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body,
-          signal: AbortSignal.timeout(TIMEOUT_MS),
+          signal: AbortSignal.timeout(timeoutMs),
         });
         if (response.ok) {
           const answers = (await response.json()) as ({ id: number } & RpcAnswer)[];
