@@ -10,6 +10,7 @@ export interface LocalSecrets {
   jwtKeys: string;
   receiptKeys: string;
   operatorSecret: string;
+  sealKeys: string;
   merchant: {
     email: string;
     password: string;
@@ -36,7 +37,14 @@ export function openSecrets(stateDir: string): LocalSecrets {
   // Wherever it lies, nothing in this directory belongs into a repository.
   writeFileSync(join(stateDir, '.gitignore'), '*\n');
   const merchant = { email: 'demo@svc.local', password: randomBytes(12).toString('base64url'), payoutSeed: newSeed() };
-  const secrets = { pepper: newSeed(), jwtKeys: newSeed(), receiptKeys: newSeed(), operatorSecret: newSeed(), merchant };
+  const secrets = {
+    pepper: newSeed(),
+    jwtKeys: newSeed(),
+    receiptKeys: newSeed(),
+    operatorSecret: newSeed(),
+    sealKeys: newSeed(),
+    merchant,
+  };
   saveSecrets(stateDir, secrets);
   return secrets;
 }

@@ -52,6 +52,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     JWT_KEYS: secrets.jwtKeys,
     RECEIPT_KEYS: secrets.receiptKeys,
     OPERATOR_SECRET: secrets.operatorSecret,
+    SEAL_KEYS: secrets.sealKeys,
+    ALLOW_INSECURE_WEBHOOKS: 'true',
     RPC_URL: chain.url,
     BASE_URL: baseUrl,
     RATE_MULTIPLIER: '1000',

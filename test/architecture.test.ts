@@ -139,13 +139,13 @@ describe('every matter has one owner', () => {
     [
       'only the chain client, the providers and the sender of webhooks call the network',
       () => filesWith(/(?<![.\w])fetch\(/),
-      [/^worker\/solana\/rpc\.ts$/, /^worker\/webhooks\/deliver\.ts$/],
+      [/^worker\/solana\/rpc\.ts$/, /^worker\/webhooks\/(?:deliver|post)\.ts$/],
     ],
     ['ids come from core/ids', () => filesWith(/\brandomUUID\b/), []],
     [
       'randomness is cryptographic, but for the jitter of retries',
       () => filesWith(/\bMath\.random\b/),
-      [/^worker\/webhooks\/deliver\.ts$/],
+      [/^worker\/webhooks\/(?:deliver|post)\.ts$/],
     ],
     ['an amount is never a float', () => filesWith(/\bparseFloat\b|\bNumber\([^)]*(?:amount|units|price|fee)/i), []],
     [
@@ -173,7 +173,7 @@ describe('every matter has one owner', () => {
     expect(importing(/^drizzle-orm/).length).toBeGreaterThan(5);
     expect(filesWith(/\bDate\.now\b/)).toContain('worker/context.ts');
     expect(filesWith(/\bconsole\./)).toEqual(['worker/log.ts']);
-    expect(filesWith(/(?<![.\w])fetch\(/)).toEqual(['worker/solana/rpc.ts', 'worker/webhooks/deliver.ts']);
+    expect(filesWith(/(?<![.\w])fetch\(/)).toEqual(['worker/solana/rpc.ts', 'worker/webhooks/post.ts']);
     expect(filesWith(/throw new ApiError/)).toContain('worker/states.ts');
   });
 });

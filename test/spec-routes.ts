@@ -186,7 +186,6 @@ GET /v1/receipt/{receipt_id}/pdf
 GET /v1/receipts/export.csv
 PATCH /v1/receipt/{receipt_id}/invoice-metadata
 POST /v1/receipt/{receipt_id}/send-proof
-GET /v1/webhooks/event-types
 POST /v1/integrations/connectors/{provider}/identity
 POST /v1/products/{product_id}/handoffs
 GET /v1/products/p/{slug}/handoff/{token}

@@ -4,7 +4,7 @@ import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
 import { newCtx } from './context.ts';
 import { randomBase62 } from './core/encoding.ts';
-import { ApiError, ERRORS } from './core/errors.ts';
+import { ApiError, ERRORS, storyOf } from './core/errors.ts';
 import { admissionIdOf } from './core/ids.ts';
 import { docsRoutes } from './docs.ts';
 import { eventTypeRoutes, registerEvents } from './event-types.routes.ts';
@@ -41,7 +41,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
     requestId,
     origin: new URL(c.req.url).origin,
     defer: (work) =>
-      c.executionCtx.waitUntil(work.catch((error: unknown) => logRequest({ request_id: requestId, deferred: String(error) }))),
+      c.executionCtx.waitUntil(work.catch((error: unknown) => logRequest({ request_id: requestId, deferred: storyOf(error) }))),
     note: (reason) => notes.push(reason),
   });
   c.set('ctx', ctx);
@@ -179,6 +179,6 @@ app.notFound((c) => {
 /** The methods a path does answer; none where it does not exist. */
 function methodsOf(path: string): string[] {
   const isSame = (pattern: string) => new RegExp(`^${pattern.replaceAll('.', '\\.').replace(/\{[^}]+\}|:[^/]+/g, '[^/]+')}$`).test(path);
-  const routes = app.routes.filter(({ method, path: pattern }) => method !== 'ALL' && isSame(pattern));
+  const routes = app.routes.filter(({ method, path: pattern }) => method !== 'ALL' && !pattern.startsWith('/operator') && isSame(pattern));
   return [...new Set(routes.map(({ method }) => method))];
 }

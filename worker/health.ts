@@ -1,13 +1,19 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
 import type { Ctx } from './context.ts';
-import { iso } from './core/time.ts';
+import { iso, MINUTE } from './core/time.ts';
 import { router, Timestamp } from './http/openapi.ts';
 import { VERSION } from './version.ts';
 
-const Check = z.enum(['ok', 'failing']);
+/** `not_configured`: this deployment has no such thing to ask. */
+const Check = z.enum(['ok', 'failing', 'not_configured']);
 const HealthResponse = z
-  .object({ status: z.enum(['ok', 'degraded']), version: z.string(), time: Timestamp, checks: z.object({ database: Check, rpc: Check }) })
+  .object({
+    status: z.enum(['ok', 'degraded']),
+    version: z.string(),
+    time: Timestamp,
+    checks: z.object({ database: Check, queue: Check, rpc: Check, price_source: Check, processor: Check }),
+  })
   .openapi('HealthResponse');
 
 const route = (path: '/health' | '/v1/health', operationId: string) =>
@@ -26,20 +32,31 @@ const route = (path: '/health' | '/v1/health', operationId: string) =>
     },
   });
 
+const STALLED_MS = 30 * MINUTE;
+
 async function checkHealth(ctx: Ctx) {
-  const [database, rpc] = await Promise.all([
-    ctx.db.run(sql`SELECT 1`).then(
-      () => true,
-      () => false,
+  // Work that nobody took for so long means that neither the queue nor the sweeps behind it run.
+  const stalled = sql`SELECT count(*) AS n FROM payment_candidates WHERE next_check_at < ${ctx.now - STALLED_MS}`;
+  const [waiting, rpc] = await Promise.all([
+    ctx.db.get<{ n: number }>(stalled).then(
+      (row) => row?.n ?? 0,
+      () => null,
     ),
-    ctx.chain.isHealthy(),
+    ctx.chain.isHealthy(ctx.now),
   ]);
+  const [database, queue] = [waiting !== null, waiting === 0];
   const word = (isWell: boolean) => (isWell ? 'ok' : 'failing') as z.infer<typeof Check>;
   const health = {
-    status: database && rpc ? ('ok' as const) : ('degraded' as const),
+    status: database && queue && rpc ? ('ok' as const) : ('degraded' as const),
     version: VERSION,
     time: iso(ctx.now),
-    checks: { database: word(database), rpc: word(rpc) },
+    checks: {
+      database: word(database),
+      queue: word(queue),
+      rpc: word(rpc),
+      price_source: 'not_configured' as const,
+      processor: 'not_configured' as const,
+    },
   };
   return { health, status: database ? (200 as const) : (503 as const) };
 }

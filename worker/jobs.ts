@@ -1,5 +1,5 @@
 import { type AttemptMessage, type Env, type Job, newCtx } from './context.ts';
-import { unreachable } from './core/errors.ts';
+import { storyOf, unreachable } from './core/errors.ts';
 import { logRequest } from './log.ts';
 import { findQueued, recheckQueued } from './payments/recheck.ts';
 import { claimAttempt, makeAttempt } from './webhooks/deliver.ts';
@@ -18,7 +18,7 @@ export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution:
         await runJob(ctx, message.body);
         message.ack();
       } catch (error) {
-        notes.push(String(error));
+        notes.push(storyOf(error));
         message.retry({ delaySeconds: RETRY_SECONDS });
       }
       logRequest({ request_id: requestId, job: message.body.kind, ms: Date.now() - ctx.now, ...(notes.length > 0 ? { notes } : {}) });
@@ -64,13 +64,13 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
         const attempt = makeAttempt(ctx, claimed).then(
           (outcome) => log(outcome?.status),
           (error: unknown) => {
-            notes.push(String(error));
+            notes.push(storyOf(error));
             log();
           },
         );
         execution.waitUntil(attempt);
       } catch (error) {
-        notes.push(String(error));
+        notes.push(storyOf(error));
         message.retry({ delaySeconds: RETRY_SECONDS });
         log();
       }

@@ -22,24 +22,22 @@ export function requestsPerMinute(plan: PlanName, livemode: boolean, multiplier:
   return Math.floor((livemode ? live : Math.max(30, live / 5)) * multiplier);
 }
 
-/** Buckets of callers without a credential: `max` hits per window, per address and the named subject. */
+/** Buckets of callers without a credential: `max` hits per window, per caller address and named subject. */
 export interface PublicBucket {
   max: number;
   windowSeconds: number;
-  /** Counted per caller address, or for everybody together: the subject's own total. */
-  per: 'address' | 'subject';
 }
 
 export const PUBLIC_BUCKETS = {
-  register: { max: 5, windowSeconds: 3600, per: 'address' },
-  login: { max: 10, windowSeconds: 900, per: 'address' },
-  nonce: { max: 30, windowSeconds: 60, per: 'address' },
-  operator: { max: 10, windowSeconds: 60, per: 'address' },
-  connect: { max: 10, windowSeconds: 60, per: 'address' },
-  payload: { max: 120, windowSeconds: 60, per: 'address' },
-  confirm: { max: 30, windowSeconds: 60, per: 'subject' },
-  status: { max: 60, windowSeconds: 60, per: 'subject' },
-  receipt: { max: 120, windowSeconds: 60, per: 'address' },
+  register: { max: 5, windowSeconds: 3600 },
+  login: { max: 10, windowSeconds: 900 },
+  nonce: { max: 30, windowSeconds: 60 },
+  operator: { max: 10, windowSeconds: 60 },
+  connect: { max: 10, windowSeconds: 60 },
+  payload: { max: 120, windowSeconds: 60 },
+  confirm: { max: 30, windowSeconds: 60 },
+  status: { max: 60, windowSeconds: 60 },
+  receipt: { max: 120, windowSeconds: 60 },
 } as const satisfies Record<string, PublicBucket>;
 
 export type PublicBucketName = keyof typeof PUBLIC_BUCKETS;

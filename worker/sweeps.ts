@@ -1,4 +1,5 @@
 import { type Ctx, type Env, newCtx } from './context.ts';
+import { storyOf } from './core/errors.ts';
 import { logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
 import { sweepExpired } from './payments/expire.ts';
@@ -10,15 +11,16 @@ import { sweepDeliveries, sweepFanOut } from './webhooks/fan-out.ts';
 
 /** The backstops behind the queue, each bounded and resumable; one cron a minute runs them all. */
 const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
+  // What needs nobody else comes first, so that a node that hangs holds up only what needs it.
+  memberships: sweepMemberships,
+  receiptChains: sweepChains,
+  fanOut: sweepFanOut,
+  deliveries: sweepDeliveries,
   // In this order: what the chain shows is found, then judged, and only then are sessions given up.
   reference: sweepReference,
   candidates: sweepCandidates,
   expired: sweepExpired,
   finality: sweepFinality,
-  memberships: sweepMemberships,
-  receiptChains: sweepChains,
-  fanOut: sweepFanOut,
-  deliveries: sweepDeliveries,
 };
 
 export async function runSweeps(env: Env, execution: ExecutionContext, now: number): Promise<void> {
@@ -28,7 +30,7 @@ export async function runSweeps(env: Env, execution: ExecutionContext, now: numb
     const ctx = newCtx(env, { requestId, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
     // One sweep's bad day must not keep the others from running.
     const taken = await run(ctx).catch((error: unknown) => {
-      notes.push(String(error));
+      notes.push(storyOf(error));
       return 0;
     });
     if (taken > 0 || notes.length > 0)

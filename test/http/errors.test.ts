@@ -146,15 +146,23 @@ describe('when what we depend on is away', () => {
   const cut = () => withFaults(w.env, { before: () => true }).env;
 
   it.each(['/health', '/v1/health'])('reports it at %s: degraded without the chain, 503 without the database', async (path) => {
+    const absent = { price_source: 'not_configured', processor: 'not_configured' };
     const well = await w.call('GET', path);
     expect([well.status, well.body]).toMatchObject([200, { status: 'ok', version: '1.0.0', checks: { database: 'ok', rpc: 'ok' } }]);
     const sick = await w.call('GET', path, { env: cut() });
-    expect([sick.status, sick.body.status, sick.body.checks]).toEqual([503, 'degraded', { database: 'failing', rpc: 'ok' }]);
+    expect([sick.status, sick.body.status, sick.body.checks]).toEqual([
+      503,
+      'degraded',
+      { ...absent, database: 'failing', queue: 'failing', rpc: 'ok' },
+    ]);
     const dark = new World();
-    await dark.call('GET', path);
     await dark.chain.fault({ kind: 'http_503', times: 10 });
     const lonely = await dark.call('GET', path);
-    expect([lonely.status, lonely.body.status, lonely.body.checks]).toEqual([200, 'degraded', { database: 'ok', rpc: 'failing' }]);
+    expect([lonely.status, lonely.body.status, lonely.body.checks]).toEqual([
+      200,
+      'degraded',
+      { ...absent, database: 'ok', queue: 'ok', rpc: 'failing' },
+    ]);
   });
 
   it('answers 503 temporarily_unavailable, to be retried, where the database does not answer', async () => {

@@ -49,12 +49,20 @@ describe('products', () => {
   it.each([
     [{ product_type: 'api' }, 1, null],
     [{ product_type: 'link' }, null, 30],
-    [{ product_type: 'api', usage_units: null }, null, null],
-    [{ product_type: 'link', access_period_days: null }, null, null],
+    [{ product_type: 'api', usage_units: null, access_period_days: null }, null, null],
+    [{ product_type: 'api', usage_units: null, access_period_days: 30 }, null, 30],
     [{ product_type: 'api', access_period_days: 7, usage_units: 1000 }, 1000, 7],
   ])('sells by default what the type %j is for', async (terms, usageUnits, accessPeriodDays) => {
     const { status, body } = await create(terms);
     expect([status, body.usage_units, body.access_period_days]).toEqual([201, usageUnits, accessPeriodDays]);
+  });
+
+  it.each([
+    { product_type: 'api', usage_units: null },
+    { product_type: 'link', access_period_days: null },
+  ])('does not sell for ever by accident: %j', async (terms) => {
+    const { status, body } = await create(terms);
+    expect([status, body.detail[0].type]).toEqual([422, 'ambiguous']);
   });
 
   it('refuses a type it does not know with a code of its own, and asks for patience for those to come', async () => {

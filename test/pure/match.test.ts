@@ -52,7 +52,7 @@ describe('a payment', () => {
   it('of exactly the price, on time, is accepted, and its payer is who spent the money, not who paid the network', () => {
     expect(matchPayment(exact(), expectation())).toEqual({
       ok: true,
-      payment: { payer: 'wallet-buyer', paidUnits: PRICE, overpaidUnits: 0n, feeOwedUnits: 0n },
+      payment: { payer: 'wallet-buyer', paidUnits: PRICE, overpaidUnits: 0n, feeOwedUnits: 0n, feePaidUnits: 0n },
     });
   });
 

@@ -37,7 +37,10 @@ describe('the cursor over the service reference', REPEATED, () => {
     await w.sweep();
     await w.chain.call('local_resetCalls');
     await w.sweep();
-    expect(await w.chain.call('local_calls')).toEqual({ getSignaturesForAddress: 1 });
+    const calls = await w.chain.call<Record<string, number>>('local_calls');
+    // Those of the last moments are listed once more, since a node may list late; then one empty page.
+    expect(calls.getSignaturesForAddress).toBeLessThanOrEqual(2);
+    expect(calls.getTransaction).toBeUndefined();
   });
 
   it('goes on after a crash in the middle, wherever it happened', async () => {

@@ -10,11 +10,15 @@ describe('after the confirmation', REPEATED, () => {
   });
   const view = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
   const membershipOf = async (id: string) => (await w.call('GET', `/v1/memberships/lookup?payment_id=${id}`, { key: merchant.key })).body;
-  /** Time passes for what is stored. */
-  const age = (id: string, seconds: number) =>
-    w.env.DB.prepare('UPDATE payments SET confirmed_at = confirmed_at - ?1, orphan_suspected_at = orphan_suspected_at - ?1 WHERE id = ?2')
+  /** Time passes for what is stored, and on the chain. */
+  const age = async (id: string, seconds: number) => {
+    await w.chain.call('local_warp', seconds);
+    await w.env.DB.prepare(
+      'UPDATE payments SET confirmed_at = confirmed_at - ?1, orphan_suspected_at = orphan_suspected_at - ?1 WHERE id = ?2',
+    )
       .bind(seconds * 1000, id)
       .run();
+  };
   const bought = async (days: number | null, buyer = w.chain.wallet()) => {
     const product = await w.product(merchant, { access_period_days: days });
     const wallet = await buyer;
@@ -27,7 +31,6 @@ describe('after the confirmation', REPEATED, () => {
     await w.sweep();
     expect((await view(id)).finalized_at).toBeUndefined();
     await age(id, 61);
-    await w.chain.call('local_warp', 60);
     await Promise.all([w.sweep(), w.sweep()]);
     expect(await view(id)).toMatchObject({ status: 'CONFIRMED', finalized_at: expect.any(String) });
     expect((await w.eventTypes(id)).filter((type) => type === 'payment.finalized')).toHaveLength(1);
@@ -81,7 +84,6 @@ describe('after the confirmation', REPEATED, () => {
     await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 1 });
     await w.sweep();
     await age(id, 31);
-    await w.chain.call('local_warp', 60);
     await w.sweep();
     expect(await view(id)).toMatchObject({ finalized_at: expect.any(String) });
     expect((await view(id)).orphaned_at).toBeUndefined();

@@ -108,23 +108,11 @@ export async function unseal(secret: string, purpose: string, sealed: string): P
 
 // scrypt, not PBKDF2: the platform refuses PBKDF2 above 100,000 iterations in production, though not locally. (contract section 2)
 const SCRYPT = { N: 2 ** 14, r: 8, p: 5, maxmem: 64 * 1024 * 1024 };
-const HASHES_IN_FLIGHT_MAX = 3;
-let hashesInFlight = 0;
-const hashQueue: (() => void)[] = [];
 
-async function scryptHash(password: string, salt: Uint8Array): Promise<Uint8Array> {
-  // 16 MiB each: a burst of logins must wait for its turn rather than exhaust the isolate.
-  if (hashesInFlight >= HASHES_IN_FLIGHT_MAX) await new Promise<void>((resolve) => hashQueue.push(resolve));
-  hashesInFlight++;
-  try {
-    return await new Promise((resolve, reject) =>
-      scrypt(utf8(password.normalize('NFKC')), salt, 32, SCRYPT, (error, key) => (error ? reject(error) : resolve(new Uint8Array(key)))),
-    );
-  } finally {
-    hashesInFlight--;
-    hashQueue.shift()?.();
-  }
-}
+const scryptHash = (password: string, salt: Uint8Array): Promise<Uint8Array> =>
+  new Promise((resolve, reject) =>
+    scrypt(utf8(password.normalize('NFKC')), salt, 32, SCRYPT, (error, key) => (error ? reject(error) : resolve(new Uint8Array(key)))),
+  );
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = new Uint8Array(randomBytes(16));

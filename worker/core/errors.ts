@@ -93,6 +93,13 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${message}`);
 }
 
+/** An error for the log: its name and words, and its cause's, but never the values a database driver prints with them. */
+export function storyOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error).slice(0, 200);
+  const words = `${error.name}: ${error.message}`.split(/\n?params:/)[0]!.slice(0, 240);
+  return error.cause === undefined ? words : `${words} <- ${storyOf(error.cause)}`.slice(0, 480);
+}
+
 /** The compiler proves that every case of a union was handled. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);

@@ -144,6 +144,8 @@ export const unmatchedPayments = sqliteTable(
     txSignature: text('tx_signature').notNull().unique(),
     asset: text('asset').$type<Asset>().notNull(),
     amount: amount('amount').notNull(),
+    /** Part of the amount that went to the service. */
+    feePaidAmount: amount('fee_paid_amount').notNull(),
     payerWallet: text('payer_wallet').notNull(),
     slot: integer('slot').notNull(),
     blockTime: instant('block_time').notNull(),
@@ -195,6 +197,7 @@ export const memberships = sqliteTable(
     status: text('status').$type<MembershipStatus>().notNull(),
     paidThrough: instant('paid_through'),
     graceUntil: instant('grace_until'),
+    cancelledAt: instant('cancelled_at'),
     lastPaymentId: text('last_payment_id').$type<PaymentId>().notNull(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),

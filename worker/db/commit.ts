@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { Ctx, Job } from '../context.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, storyOf } from '../core/errors.ts';
 import { newEventId } from '../core/ids.ts';
 import type { NewEvent } from '../events.ts';
 import { events as eventsTable, guard } from './messaging.ts';
@@ -67,7 +67,7 @@ export async function transact<T>(ctx: Ctx, plan: () => Promise<Change<T>>): Pro
     try {
       return await commit(ctx, change);
     } catch (error) {
-      ctx.note(`batch failed: ${error instanceof Error ? error.message.slice(0, 120) : 'unknown'}`);
+      ctx.note(`batch failed: ${storyOf(error)}`);
       if (attempt < TRIES_MAX) continue;
       if (isConstraint(error))
         throw new ApiError('state_conflict', { detail: 'Too many changes at once. Retry.', meta: { reason: 'contended' } });
@@ -78,7 +78,7 @@ export async function transact<T>(ctx: Ctx, plan: () => Promise<Change<T>>): Pro
 
 /** A sweep's loop: one row that fails is noted, and holds up nothing behind it. */
 export async function forEach<T>(ctx: Ctx, rows: readonly T[], run: (row: T) => Promise<unknown>): Promise<number> {
-  for (const row of rows) await run(row).catch((error: unknown) => ctx.note(`row failed: ${String(error).slice(0, 160)}`));
+  for (const row of rows) await run(row).catch((error: unknown) => ctx.note(`row failed: ${storyOf(error)}`));
   return rows.length;
 }
 

@@ -1,7 +1,7 @@
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { isSecretKey } from '../core/crypto.ts';
-import { base58Bytes } from '../core/encoding.ts';
+import { base58Bytes, base64, hex } from '../core/encoding.ts';
 
 /** What a body may not hold, wherever it stands in it. */
 export type Unacceptable = 'secret_refused' | 'not_unicode';
@@ -34,11 +34,14 @@ export function findUnacceptable(body: unknown): Unacceptable | null {
   return null;
 }
 
-/** The 64 bytes a text may stand for: base58 as wallets export it, or the list of numbers key files hold. */
+/** The 64 bytes a text may stand for: base58 as wallets export it, hex, base64, or the list of numbers key files hold. */
 function secretBytes(text: string): Uint8Array | null {
   if (text.length < 86 || text.length > 512) return null;
-  if (!text.trimStart().startsWith('[')) return base58Bytes(text.trim(), 64);
-  const numbers = text.trim().slice(1, -1).split(',').map(Number);
+  const value = text.trim();
+  if (/^[0-9a-f]{128}$/i.test(value)) return hex.decode(value.toLowerCase());
+  if (/^[A-Za-z0-9+/]{86}==$/.test(value)) return base64.decode(value);
+  if (!value.startsWith('[')) return base58Bytes(value, 64);
+  const numbers = value.slice(1, -1).split(',').map(Number);
   return isByteList(numbers) ? Uint8Array.from(numbers) : null;
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { ApiError, ERRORS } from '../core/errors.ts';
+import { ApiError, ERRORS, storyOf } from '../core/errors.ts';
 import { type AppEnv, docsUrl } from './openapi.ts';
 
 /** Whatever was thrown, as the one error shape. A bug keeps its story for the log and tells the caller only the request id. */
@@ -29,8 +29,8 @@ function toApiError(error: Error, c: Context<AppEnv>): ApiError {
   if (error instanceof HTTPException && error.status === 400) {
     return new ApiError('validation_error', { problems: [{ loc: ['body'], msg: 'The body is not valid JSON', type: 'json_invalid' }] });
   }
-  const story = `${error.name}: ${error.message}${error.cause instanceof Error ? ` <- ${error.cause.message}` : ''}`;
-  c.var.ctx.note(story.slice(0, 400));
+  const story = storyOf(error);
+  c.var.ctx.note(story);
   // The database being out of reach is weather, not a bug: the caller may simply come back.
   if (/D1_ERROR|Failed query/.test(story)) return new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
   return new ApiError('internal_error');

@@ -1,7 +1,9 @@
 import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Permission } from '../admission.ts';
+import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
+import { MINUTE } from '../core/time.ts';
 import { type AppEnv, bodyErrors, errors } from './openapi.ts';
 
 /** What any route for merchants may refuse because of who calls. */
@@ -49,7 +51,7 @@ export const viewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
 
 const readViewer = createMiddleware<AppEnv>(async (c, next) => {
   const hasCredential = c.req.header('X-Svc-Key') !== undefined || c.req.header('Authorization') !== undefined;
-  c.set('viewer', hasCredential ? await c.var.authenticate(c, 'read') : null);
+  c.set('viewer', hasCredential ? await c.var.authenticate(c, null) : null);
   await next();
 });
 
@@ -65,3 +67,12 @@ type Codes = Parameters<typeof errors>;
 export const merchantErrors = (...codes: Codes) => errors(...callerErrors, 'validation_error', ...codes);
 export const merchantBodyErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...codes);
 export const publicBodyErrors = (...codes: Codes) => errors(...bodyErrors, ...codes);
+
+/** What moves money or keys needs a person who proved so recently that it is them. (contract section 2) */
+const FRESH_SIGN_IN_MS = 15 * MINUTE;
+
+export function requireFreshSignIn(ctx: Ctx, actor: Actor): void {
+  if (actor.authTime !== null && ctx.now - actor.authTime <= FRESH_SIGN_IN_MS) return;
+  const detail = 'This needs a person who signed in within the last 15 minutes. Sign in again, then repeat it.';
+  throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sign_in_required' } });
+}

@@ -23,10 +23,9 @@ export function rateLimited(rate: RateLimit, now: number): ApiError {
 
 /** One more hit in a bucket, or 429 where it is full. */
 export async function hitBucket(c: Context<AppEnv>, name: PublicBucketName, subject: string): Promise<RateLimit> {
-  const { max, windowSeconds, per } = PUBLIC_BUCKETS[name];
+  const { max, windowSeconds } = PUBLIC_BUCKETS[name];
   const { ctx } = c.var;
-  const who = per === 'address' ? callerAddress(c) : '';
-  const object = ctx.env.ADMISSION.getByName(`ip:${name}:${sha256Hex(utf8(`${who}\0${subject}`)).slice(0, 32)}`);
+  const object = ctx.env.ADMISSION.getByName(`ip:${name}:${sha256Hex(utf8(`${callerAddress(c)}\0${subject}`)).slice(0, 32)}`);
   const limit = Math.max(1, Math.floor(max * ctx.config.RATE_MULTIPLIER));
   const { allowed, rate } = await object.hit({ max: limit, windowMs: windowSeconds * SECOND, now: ctx.now });
   if (!allowed) throw rateLimited(rate, ctx.now);

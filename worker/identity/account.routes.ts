@@ -99,7 +99,7 @@ const update = createRoute({
   description: 'Settings are merged; an empty text clears one. `updated_fields` names what changed, settings as dotted paths.',
   ...merchantRoute('execute'),
   request: { query: z.object(ModeQuery), ...jsonBody(UpdateAccountRequest) },
-  responses: { ...ok(UpdateResponse), ...merchantBodyErrors('no_change', 'state_conflict') },
+  responses: { ...ok(UpdateResponse), ...merchantBodyErrors('state_conflict') },
 });
 
 const ChangeSecurityRequest = z

@@ -12,8 +12,12 @@ export interface UpdateAccount {
   merchantSettings?: MerchantSettings;
 }
 
-/** Changes what is shown of an account; answers the names of what changed. 422 no_change where nothing would. */
+/** Changes what is shown of an account, live: 403 for a sandbox key. Answers the names of what changed, none where nothing would. */
 export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount): Promise<string[]> {
+  if (!actor.livemode && actor.via === 'key') {
+    const detail = 'A sandbox key cannot change what live buyers see.';
+    throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
+  }
   let updatedFields: string[] = [];
   await changeAccount(ctx, actor.accountId as AccountId, (account) => {
     const { settings, changed } = mergeSettings(account.merchantSettings, input.merchantSettings ?? {});
@@ -23,7 +27,7 @@ export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount
       ...(timezone === account.timezone ? [] : ['timezone']),
       ...changed.map((name) => `merchant_settings.${name}`),
     ];
-    if (updatedFields.length === 0) throw new ApiError('no_change');
+    if (updatedFields.length === 0) return null;
     return { values: { displayName, timezone, merchantSettings: settings } };
   });
   return updatedFields;

@@ -1,6 +1,6 @@
 import type { Ctx } from '../context.ts';
 import { canonicalJson } from '../core/encoding.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { transact, unchanged, type Write } from '../db/commit.ts';
 import { type Account, getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
@@ -41,7 +41,7 @@ export async function changeAccount(
     return changed;
   } catch (error) {
     // Out of reach, the database may hold it after all: then the object waits until that is decided.
-    const isDecided = !(error instanceof ApiError && error.code === 'temporarily_unavailable');
+    const isDecided = error instanceof ApiError && error.code !== 'temporarily_unavailable';
     if (staged && isDecided) await admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
     throw error;
   }
@@ -58,5 +58,5 @@ function isJudgedAlike(account: Account, next: Account): boolean {
 /** Stored is stored: an object that cannot be told now asks the database by itself within a minute. */
 async function confirm(ctx: Ctx, account: Account): Promise<void> {
   const told = admissionOf(ctx, account).load(toAdmittedAccount(account), []);
-  await told.catch((error: unknown) => ctx.note(`admission not confirmed: ${String(error)}`));
+  await told.catch((error: unknown) => ctx.note(`admission not confirmed: ${storyOf(error)}`));
 }

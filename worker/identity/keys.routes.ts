@@ -69,7 +69,7 @@ const list = createRoute({
   operationId: 'listKeys',
   tags: ['API keys'],
   summary: 'Keys without their raw values',
-  description: 'A token sees the keys of both modes, a key those of its own.',
+  description: 'A token sees the keys of both modes unless it names one, a key those of its own.',
   ...merchantRoute('read'),
   request: { query: z.object(ModeQuery) },
   responses: { ...ok(z.array(KeyBody)), ...merchantErrors() },
@@ -102,7 +102,7 @@ export const keyRoutes = router()
   .openapi(list, async (c) => {
     const { actor, ctx } = c.var;
     const merchantId = actor.accountId as AccountId;
-    const keys = await listKeys(ctx.db, merchantId, actor.via === 'key' ? actor.livemode : null);
+    const keys = await listKeys(ctx.db, merchantId, actor.via === 'key' || c.req.valid('query').mode !== undefined ? actor.livemode : null);
     const usage = await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).usage();
     return c.json(
       keys.map((key) => toKeyResource(key, usage[key.id])),

@@ -2,13 +2,10 @@ import type { Actor, Ctx } from '../context.ts';
 import { hashPassword, verifyPassword } from '../core/crypto.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
-import { MINUTE } from '../core/time.ts';
+import { requireFreshSignIn } from '../http/guards.ts';
 import { changeAccount } from './change-account.ts';
 import { emailKeyOf, normaliseEmail, requirePasswordLength } from './sign-in.ts';
 import { type Account, findAccountByEmailKey } from './store.ts';
-
-/** Without a password to ask for, only a fresh sign-in proves that the person themselves is here. */
-const FRESH_SIGN_IN_MS = 15 * MINUTE;
 
 export interface ChangeSecurity {
   email?: string;
@@ -34,14 +31,8 @@ export async function changeSecurity(ctx: Ctx, actor: Actor, input: ChangeSecuri
 }
 
 async function requireOwner(ctx: Ctx, actor: Actor, account: Account, currentPassword: string | undefined): Promise<void> {
-  if (account.passwordHash === null) {
-    if (actor.authTime !== null && ctx.now - actor.authTime <= FRESH_SIGN_IN_MS) return;
-    throw new ApiError('invalid_authorization', {
-      status: 403,
-      detail: 'Sign in again, then repeat this within 15 minutes.',
-      meta: { reason: 'sign_in_required' },
-    });
-  }
+  // Without a password to ask for, only a fresh sign-in proves that the person themselves is here.
+  if (account.passwordHash === null) return requireFreshSignIn(ctx, actor);
   if (currentPassword === undefined || !(await verifyPassword(currentPassword, account.passwordHash)))
     throw new ApiError('invalid_credentials', { detail: 'The current password is wrong or missing.' });
 }

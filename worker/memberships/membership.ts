@@ -5,7 +5,7 @@ import { addDays, iso, isoOrNull } from '../core/time.ts';
 import type { Change } from '../db/commit.ts';
 import { given, orNull, Timestamp } from '../http/openapi.ts';
 import { MEMBERSHIP } from '../states.ts';
-import { findMembership, insertMembership, type Membership, updateMembership } from './store.ts';
+import { findMembership, insertMembership, listCarrying, type Membership, updateMembership } from './store.ts';
 
 export type { Membership } from './store.ts';
 
@@ -18,6 +18,7 @@ export const MembershipBody = z
     paid_through: orNull(Timestamp),
     grace_until: Timestamp.optional(),
     cancel_at_period_end: z.boolean(),
+    cancelled_at: Timestamp.optional(),
     delivery: z.object({ status: z.enum(['not_required', 'pending', 'delivered', 'failed', 'revoked']), attempts: z.int() }),
     last_payment_id: z.uuid(),
     livemode: z.boolean(),
@@ -39,6 +40,7 @@ export const toMembershipResource = (membership: Membership): z.infer<typeof Mem
   paid_through: isoOrNull(membership.paidThrough),
   ...given('grace_until', isoOrNull(membership.graceUntil)),
   cancel_at_period_end: false,
+  ...given('cancelled_at', isoOrNull(membership.cancelledAt)),
   delivery: { status: 'not_required', attempts: 0 },
   last_payment_id: membership.lastPaymentId,
   livemode: membership.livemode,
@@ -114,26 +116,28 @@ export function membershipChange(
 }
 
 /**
- * Takes back what a payment bought whose transaction the chain dropped: its days, and with the last of them the access. A
- * membership that other payments still carry only becomes shorter.
+ * Takes back what a payment bought whose transaction the chain dropped. What the other payments carry is counted afresh: it
+ * stays, shorter or in full; access ends only where nothing carries it any more.
  */
-export async function planRevocation(
-  ctx: Ctx,
-  payment: { membershipId: MembershipId | null; terms: { accessPeriodDays: number | null } },
-): Promise<Change<null>> {
+export async function planRevocation(ctx: Ctx, payment: { id: PaymentId; membershipId: MembershipId | null }): Promise<Change<null>> {
   const membership = payment.membershipId && (await findMembership(ctx.db, payment.membershipId));
   if (!membership || membership.status === 'cancelled') return { events: [], writes: [], result: null };
-  const { accessPeriodDays } = payment.terms;
-  const rest = accessPeriodDays === null || membership.paidThrough === null ? ctx.now : addDays(membership.paidThrough, -accessPeriodDays);
-  const change = membershipChange(
-    ctx,
-    'membership.access_revoked',
-    membership,
-    rest > ctx.now
-      ? { paidThrough: rest }
-      : { paidThrough: ctx.now, graceUntil: null, status: MEMBERSHIP.next(membership.status, 'revoke') },
-  );
-  return { ...change, result: null };
+  const carrying = await listCarrying(ctx.db, membership.id, payment.id);
+  const patch: Partial<Membership> =
+    carrying.length > 0
+      ? { paidThrough: carriedThrough(carrying), lastPaymentId: carrying.at(-1)!.id }
+      : { status: MEMBERSHIP.next(membership.status, 'revoke'), paidThrough: ctx.now, graceUntil: null, cancelledAt: ctx.now };
+  return { ...membershipChange(ctx, 'membership.access_revoked', membership, patch), result: null };
+}
+
+/** The end of what these payments bought, one after the other as they were confirmed; null where one bought access without end. */
+export function carriedThrough(payments: { confirmedAt: number; accessPeriodDays: number | null }[]): number | null {
+  let through = 0;
+  for (const { confirmedAt, accessPeriodDays } of payments) {
+    if (accessPeriodDays === null) return null;
+    through = addDays(Math.max(confirmedAt, through), accessPeriodDays);
+  }
+  return through;
 }
 
 const activated = (now: number, purchase: Purchase): Membership => ({
@@ -148,6 +152,7 @@ const activated = (now: number, purchase: Purchase): Membership => ({
   status: MEMBERSHIP.next('pending', 'activate'),
   paidThrough: purchase.accessPeriodDays === null ? null : addDays(now, purchase.accessPeriodDays),
   graceUntil: null,
+  cancelledAt: null,
   lastPaymentId: purchase.paymentId,
   createdAt: now,
   updatedAt: now,
@@ -165,6 +170,7 @@ const renewed = (now: number, existing: Membership, purchase: Purchase): Members
       ? null
       : addDays(Math.max(now, existing.paidThrough), purchase.accessPeriodDays),
   graceUntil: null,
+  cancelledAt: null,
   lastPaymentId: purchase.paymentId,
   updatedAt: now,
   version: existing.version + 1,

@@ -1,8 +1,8 @@
-import { and, asc, desc, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, MembershipId, PaymentId, ProductId } from '../core/ids.ts';
-import { memberships, products } from '../db/commerce.ts';
+import { memberships, payments, products } from '../db/commerce.ts';
 import type { Write } from '../db/commit.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
 
@@ -26,6 +26,23 @@ export async function listMemberships(db: Db, merchantId: AccountId, livemode: b
 
 export const findMembership = (db: Db, membershipId: MembershipId) =>
   db.select().from(memberships).where(eq(memberships.id, membershipId)).get();
+
+/** The other payments a membership rests on, as they were confirmed: none of them dropped by the chain. */
+export async function listCarrying(db: Db, membershipId: MembershipId, exceptPaymentId: PaymentId) {
+  const rows = await db
+    .select({ id: payments.id, confirmedAt: payments.confirmedAt, terms: payments.terms })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.membershipId, membershipId),
+        eq(payments.status, 'CONFIRMED'),
+        isNull(payments.orphanedAt),
+        ne(payments.id, exceptPaymentId),
+      ),
+    )
+    .orderBy(asc(payments.confirmedAt));
+  return rows.map(({ id, confirmedAt, terms }) => ({ id, confirmedAt: confirmedAt!, accessPeriodDays: terms.accessPeriodDays }));
+}
 
 /** Active ones past their end and ones whose grace is over, with the grace their product grants now. */
 export const listLapsing = (db: Db, now: number, limit: number) =>

@@ -36,7 +36,10 @@ export const insertFound = (ctx: Ctx, found: { signature: string; nonce: string 
         WHERE NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature')
           AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')`,
     )
-    .onConflictDoUpdate({ target: [paymentCandidates.paymentId, paymentCandidates.txSignature], set: { origin: 'found' } });
+    .onConflictDoUpdate({
+      target: [paymentCandidates.paymentId, paymentCandidates.txSignature],
+      set: { origin: 'found', attempt: 0, nextCheckAt: dueAt, createdAt: ctx.now },
+    });
 
 /** Unfinished sessions past `expiredBefore`, oldest first, with what came in for them; those still being looked at are left alone. */
 export const listExpired = (db: Db, expiredBefore: number, abandonedBefore: number, limit: number) =>
@@ -72,11 +75,11 @@ export const listUnfinalized = (db: Db, confirmedBefore: number, limit: number) 
     .orderBy(asc(payments.confirmedAt))
     .limit(limit);
 
-/** Statements, not effects: the first doubt about a transaction, noted without an event. */
-export const suspectOrphan = (ctx: Ctx, paymentId: (typeof payments.$inferSelect)['id'], version: number): Write[] => [
+/** Statements, not effects: the first doubt about a transaction, or its end, noted without an event. */
+export const suspectOrphan = (ctx: Ctx, payment: typeof payments.$inferSelect, suspectedAt: number | null): Write[] => [
   ctx.db
     .update(payments)
-    .set({ orphanSuspectedAt: ctx.now })
-    .where(and(eq(payments.id, paymentId), eq(payments.version, version))),
+    .set({ orphanSuspectedAt: suspectedAt })
+    .where(and(eq(payments.id, payment.id), eq(payments.version, payment.version))),
   vetoUnlessChanged(ctx),
 ];

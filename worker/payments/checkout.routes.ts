@@ -3,7 +3,7 @@ import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { ASSETS, DECIMALS, toMoneyResource } from '../core/money.ts';
-import { iso, SECOND } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import { publicBodyErrors } from '../http/guards.ts';
 import { errors, jsonBody, MoneyBody, ok, orNull, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
@@ -23,6 +23,9 @@ const ConnectRequest = z
       .optional()
       .openapi({ description: "The merchant's own name for the buyer; keys membership and entitlement." }),
     locale: z.string().max(35).optional(),
+    handoff_token: z.string().max(2048).optional(),
+    identity_session_id: z.string().max(64).optional(),
+    payment_session_id: z.string().max(64).optional(),
   })
   .openapi('ConnectRequest');
 
@@ -137,7 +140,7 @@ function requireOpen(ctx: Ctx, payment: Payment): void {
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (payment.status === 'CONFIRMED')
     throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
-  if (ctx.now > payment.expiresAt + ctx.config.LATE_GRACE_SECONDS * SECOND) throw new ApiError('session_expired');
+  if (ctx.now > payment.expiresAt) throw new ApiError('session_expired');
 }
 
 // A wallet shows it next to the label; a data URL needs no further request and cannot be exchanged.
@@ -146,7 +149,12 @@ const ICON =
 
 export const checkoutRoutes = router()
   .openapi(connect, async (c) => {
-    const { wallet_address, customer_ref, email, asset } = c.req.valid('json');
+    const { wallet_address, customer_ref, email, asset, handoff_token, identity_session_id, payment_session_id } = c.req.valid('json');
+    // Dropping one of these silently would sell to somebody the merchant does not recognise.
+    if (handoff_token ?? identity_session_id ?? payment_session_id) {
+      const detail = 'Hand-offs, buyer identity and payment sessions are not available on this service yet.';
+      throw new ApiError('setup_not_ready', { detail, meta: { reason: 'not_available' } });
+    }
     const { slug } = c.req.valid('param');
     const checkout = await connectBuyer(c.var.ctx, { slug, asset, email, walletAddress: wallet_address, customerRef: customer_ref });
     return c.json(toConnectResource(c.var.ctx, checkout), 200);

@@ -1,5 +1,5 @@
 import type { Ctx } from '../context.ts';
-import { base58, base58Bytes } from '../core/encoding.ts';
+import { base58 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { newId, type PaymentId } from '../core/ids.ts';
 import { basisPoints, DECIMALS, formatAmount, type Money, money, subtract } from '../core/money.ts';
@@ -50,7 +50,7 @@ export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout> 
   }
   if (input.walletAddress !== undefined) requireBuyer(input.walletAddress, recipient);
 
-  const payment = await newPayment(ctx, product, recipient, input);
+  const payment = await newPayment(ctx, product, recipient, input, merchant.merchantSettings.default_redirect_url ?? null);
   // The node is asked before anything is stored: a session nobody can pay is not worth keeping.
   const prepared = input.walletAddress === undefined ? null : await prepareTransaction(ctx, payment, input.walletAddress);
   await commitNew(ctx, planCreate(ctx, payment), () => findPayment(ctx.db, payment.id));
@@ -62,7 +62,7 @@ export function requireBuyer(walletAddress: string, recipient: string): void {
   if (walletAddress === recipient) throw new ApiError('invalid_wallet_address', { detail: 'The payout wallet cannot buy from itself.' });
 }
 
-async function newPayment(ctx: Ctx, product: Product, recipient: string, input: Connect): Promise<Payment> {
+async function newPayment(ctx: Ctx, product: Product, recipient: string, input: Connect, redirectDefault: string | null): Promise<Payment> {
   const mint = ctx.config.network.usdcMint;
   const fee = feeOf(ctx, { asset: product.asset, units: product.priceAmount }, recipient);
   return {
@@ -89,7 +89,7 @@ async function newPayment(ctx: Ctx, product: Product, recipient: string, input: 
       productName: product.name,
       accessPeriodDays: product.accessPeriodDays,
       usageUnits: product.usageUnits,
-      successUrl: product.successUrl,
+      successUrl: product.successUrl ?? redirectDefault,
     },
     expectedWallet: input.walletAddress ?? null,
     customerRef: input.customerRef ?? null,
@@ -157,7 +157,7 @@ export async function prepareTransaction(ctx: Ctx, payment: Payment, buyer: stri
  * because a plain transfer could not pay both. (contract section 3 "Fee")
  */
 export function solanaPayUrl(ctx: Ctx, payment: Payment): string {
-  if (payment.feeWallet) return `solana:${encodeURIComponent(`${ctx.baseUrl}/v1/pay/${payment.id}/solana-pay`)}`;
+  if (payment.feeWallet) return `solana:${ctx.baseUrl}/v1/pay/${payment.id}/solana-pay`;
   const query = [
     ['amount', formatAmount(priceOf(payment))],
     ['spl-token', payment.mint],
@@ -168,6 +168,3 @@ export function solanaPayUrl(ctx: Ctx, payment: Payment): string {
   ].map(([name, value]) => `${name}=${encodeURIComponent(value!)}`);
   return `solana:${payment.recipientWallet}?${query.join('&')}`;
 }
-
-/** True for the text of a signature: 64 bytes of base58. */
-export const isSignature = (text: string): boolean => base58Bytes(text, 64) !== null;

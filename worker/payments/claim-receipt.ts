@@ -2,6 +2,7 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { findReceiptOfTransaction, type Receipt } from '../receipts/receipt.ts';
+import { PAYMENT } from '../states.ts';
 import { findNamedSession, settleFound } from './confirm.ts';
 
 /**
@@ -16,6 +17,14 @@ export async function claimReceipt(ctx: Ctx, actor: Actor, txSignature: string):
   if (sighting.kind === 'unavailable') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
   const payment = sighting.kind === 'found' ? await findNamedSession(ctx, sighting.transaction) : null;
   if (!payment || payment === 'none') throw new ApiError('not_found');
-  await settleFound(ctx, { paymentId: payment.id, txSignature, viewer: actor }, sighting);
+  const isOpen = !PAYMENT.isTerminal(payment.status);
+  try {
+    await settleFound(ctx, { paymentId: payment.id, txSignature, viewer: actor }, sighting);
+  } catch (error) {
+    // It may have become the receipt of a recovered payment; of a session that was over before, there is no more to say.
+    const made = await findMine();
+    if (made) return made;
+    if (isOpen || !(error instanceof ApiError)) throw error;
+  }
   return (await findMine()) ?? raise('not_found');
 }

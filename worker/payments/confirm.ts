@@ -35,9 +35,9 @@ export async function confirmPayment(ctx: Ctx, input: ConfirmPayment): Promise<C
  * A transaction somebody pointed at, without saying what it pays: its memo tells. `later` where the chain or the database
  * does not show enough yet, `nothing` where it is none of ours.
  */
-export async function confirmByMemo(ctx: Ctx, txSignature: string): Promise<'settled' | 'later' | 'nothing'> {
+export async function confirmByMemo(ctx: Ctx, txSignature: string): Promise<'settled' | 'later' | 'unavailable' | 'nothing'> {
   const sighting = await ctx.chain.findTransaction(txSignature);
-  if (sighting.kind !== 'found') return 'later';
+  if (sighting.kind !== 'found') return sighting.kind === 'unavailable' ? 'unavailable' : 'later';
   const payment = await findNamedSession(ctx, sighting.transaction);
   if (payment === 'none') return 'nothing';
   if (!payment) return 'later';
@@ -68,7 +68,7 @@ async function loadAllowed(ctx: Ctx, { paymentId, txSignature, viewer }: Confirm
 }
 
 async function settle(ctx: Ctx, input: ConfirmPayment, known: Loaded, sighting: Sighting): Promise<Confirmation> {
-  const payers = sighting.kind === 'found' ? payersOf(sighting.transaction) : [];
+  const payers = sighting.kind === 'found' ? payersOf(sighting.transaction, known.payment.recipientAta) : [];
   // What was read before the node was asked serves the first plan, if it holds the payer's membership; a lost race reads again.
   const { customerRef, expectedWallet } = known.payment;
   let loaded: Loaded | null = customerRef !== null || payers.every((payer) => payer === expectedWallet) ? known : null;
@@ -84,8 +84,9 @@ async function settle(ctx: Ctx, input: ConfirmPayment, known: Loaded, sighting: 
     if (!(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;
     verdict = { outcome: 'unknown', payment: known.payment };
   }
+  const isUnseen = verdict.outcome === 'unknown' || (verdict.outcome === 'refused' && verdict.isUnseen === true);
+  if (isUnseen) await rememberCandidate(ctx, input.paymentId, input.txSignature, 'named');
   if (verdict.outcome === 'refused') throw verdict.error;
-  if (verdict.outcome === 'unknown') await rememberCandidate(ctx, input.paymentId, input.txSignature, 'named');
   if (sighting.kind === 'unavailable' && verdict.outcome === 'unknown') {
     ctx.note(`rpc: ${sighting.reason}`);
     throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
@@ -98,8 +99,9 @@ function planConfirmation(ctx: Ctx, input: ConfirmPayment, loaded: Loaded, sight
   const { payment } = loaded;
   if (isReplay(payment, input)) return unchanged({ outcome: 'already', payment });
   if (sighting.kind === 'found') return planJudged(ctx, loaded, sighting.transaction);
+  // A session that is over says so; the signature is remembered all the same, since nobody has looked at it yet.
   const standing = stateError(payment);
-  if (standing) throw standing;
+  if (standing) return unchanged({ outcome: 'refused', error: standing, isUnseen: true });
   switch (sighting.kind) {
     case 'unavailable':
     case 'not_found':
@@ -114,7 +116,9 @@ function planConfirmation(ctx: Ctx, input: ConfirmPayment, loaded: Loaded, sight
   }
 }
 
-/** Who may have paid: authorities of the transfers. A handful; a transaction with more of them is nobody's checkout. */
+/** Who may have paid: authorities of the transfers, those to the recipient first. A handful is enough. */
 const PAYERS_MAX = 8;
-const payersOf = ({ transfers }: ChainTransaction): string[] =>
-  [...new Set(transfers.map(({ authority }) => authority))].slice(0, PAYERS_MAX);
+const payersOf = ({ transfers }: ChainTransaction, recipientAta: string): string[] => {
+  const first = transfers.filter(({ destination }) => destination === recipientAta);
+  return [...new Set([...first, ...transfers].map(({ authority }) => authority))].slice(0, PAYERS_MAX);
+};

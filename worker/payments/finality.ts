@@ -19,7 +19,7 @@ const DOUBT_MS = 30 * SECOND;
 export async function sweepFinality(ctx: Ctx): Promise<number> {
   const due = await listUnfinalized(ctx.db, ctx.now - MINUTE, SWEEP_MAX);
   if (due.length === 0) return 0;
-  const answer = await ctx.chain.finalityOf(due.map(({ txSignature }) => txSignature!));
+  const answer = await ctx.chain.finalityOf(due.map(({ txSignature, slot }) => ({ signature: txSignature!, slot: slot! })));
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);
     return 0;
@@ -28,14 +28,18 @@ export async function sweepFinality(ctx: Ctx): Promise<number> {
 }
 
 async function noteFinality(ctx: Ctx, payment: Payment, finality: Finality): Promise<void> {
-  if (finality === 'pending') return;
+  if (finality === 'pending') {
+    // Doubts must follow each other: one that was answered is gone.
+    if (payment.orphanSuspectedAt !== null) await commit(ctx, { events: [], writes: suspectOrphan(ctx, payment, null), result: null });
+    return;
+  }
   if (finality === 'finalized') {
     await transact(ctx, async () => {
       const current = await getPayment(ctx.db, payment.id);
       return current.finalizedAt ? unchanged(current) : notePayment(ctx, current, 'payment.finalized', { finalizedAt: ctx.now });
     });
   } else if (payment.orphanSuspectedAt === null) {
-    await commit(ctx, { events: [], writes: suspectOrphan(ctx, payment.id, payment.version), result: null });
+    await commit(ctx, { events: [], writes: suspectOrphan(ctx, payment, ctx.now), result: null });
   } else if (ctx.now >= payment.orphanSuspectedAt + DOUBT_MS) {
     await orphanPayment(ctx, payment);
   }

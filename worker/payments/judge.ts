@@ -13,7 +13,9 @@ import { planRecovery, planUnmatched } from './unmatched.ts';
 
 export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 /** `refused` may have stored something first: money that arrived is recorded even where it does not pay this session. */
-export type Verdict = { outcome: 'already' | 'done' | 'unknown'; payment: Payment } | { outcome: 'refused'; error: ApiError };
+export type Verdict =
+  | { outcome: 'already' | 'done' | 'unknown'; payment: Payment }
+  | { outcome: 'refused'; error: ApiError; isUnseen?: boolean };
 
 export const failureOf = (payment: Payment, meta: Record<string, unknown> = {}): ApiError =>
   new ApiError(payment.failureCode === 'session_expired' ? 'session_expired' : 'payment_failed', { meta });
@@ -42,8 +44,11 @@ export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransacti
   if (!match.ok) {
     const error =
       standing ?? (match.reason === 'late' ? new ApiError('session_expired', { meta: { reason: 'late' } }) : mismatch(match.reason));
-    return refuse(error, planUnmatched(ctx, loaded, proof, match.reason));
+    // Before its session by the chain's clock: clocks differ, the memo does not. It is out of time, and in sight.
+    return refuse(error, planUnmatched(ctx, loaded, proof, match.reason === 'too_early' ? 'late' : match.reason));
   }
+  if (payment.status === 'FAILED' && loaded.timesRecovered > 0)
+    return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
   if (payment.status === 'FAILED') {
     // It was on time by the chain's clock and met a session already given up: accepted without anybody's word.
     const recovery = planRecovery(ctx, loaded, proof);
@@ -88,12 +93,16 @@ function planConfirmed(ctx: Ctx, { payment, memberships, merchantName }: Loaded,
   };
 }
 
-const proofOf = ({ signature: txSignature, slot, blockTimeSeconds }: ChainTransaction, { payer, paidUnits }: PaidTransfer): Proof => ({
+const proofOf = (
+  { signature: txSignature, slot, blockTimeSeconds }: ChainTransaction,
+  { payer, paidUnits, feePaidUnits }: PaidTransfer,
+): Proof => ({
   txSignature,
   slot,
   blockTime: blockTimeSeconds! * SECOND,
   payer,
   paidUnits,
+  feePaidUnits,
 });
 
 /**

@@ -13,6 +13,7 @@ export interface Proof {
   blockTime: number;
   payer: string;
   paidUnits: bigint;
+  feePaidUnits: bigint;
 }
 
 /** What a proven payment buys: membership and receipt, to be stored in the very batch that confirms it. */
@@ -38,7 +39,8 @@ export function planPurchase(
     payer: payerWallet,
     recipient: payment.recipientWallet,
     amount: { asset: payment.asset, units: proof.paidUnits },
-    fee: payment.feeAmount === null ? null : { asset: payment.asset, units: payment.feeAmount },
+    // What arrived, not what was due: a receipt proves facts.
+    fee: proof.feePaidUnits > 0n ? { asset: payment.asset, units: proof.feePaidUnits } : null,
     productId: payment.productId,
     productName: payment.terms.productName,
     merchant: { accountId: payment.merchantId, displayName: merchantName },

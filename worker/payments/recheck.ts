@@ -1,12 +1,13 @@
 import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { DAY, SECOND } from '../core/time.ts';
+import { DAY, HOUR, SECOND } from '../core/time.ts';
 import { commit, forEach } from '../db/commit.ts';
+import type { Sighting } from '../solana/rpc.ts';
 import { PAYMENT } from '../states.ts';
 import { advanceCandidate, type Candidate, dropCandidate, findCandidate, listDueCandidates } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
-import { confirmByMemo, confirmPayment } from './confirm.ts';
+import { confirmByMemo, settleFound } from './confirm.ts';
 import { findPayment } from './store.ts';
 
 /** A queue message: the check it names, unless the sweep or another delivery was faster. Harmless doubled, late or lost. */
@@ -20,46 +21,62 @@ export async function findQueued(ctx: Ctx, job: { txSignature: string; attempt: 
   const outcome = await confirmByMemo(ctx, job.txSignature).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
     ctx.note(`hint: ${error.code}`);
-    return isPassing(error) ? ('later' as const) : ('nothing' as const);
+    return isPassing(error) ? ('unavailable' as const) : ('nothing' as const);
   });
-  const next = nextCheck(job.attempt);
-  // Past the schedule the cursor over the service reference finds it, if it is ours at all.
-  if (outcome === 'later' && next.queued) {
-    ctx.defer(
-      ctx.env.JOBS.send(
-        { kind: 'findPayment', txSignature: job.txSignature, attempt: job.attempt + 1 },
-        { delaySeconds: next.delaySeconds },
-      ),
-    );
-  }
+  const { delaySeconds, queued } = nextCheck(job.attempt);
+  // Past the schedule the cursor finds what is ours; but while nobody could look, a hint is all there is, for a day.
+  const isWorthwhile = outcome === 'later' ? queued : outcome === 'unavailable' && job.attempt < HINT_ATTEMPTS_MAX;
+  if (!isWorthwhile) return;
+  ctx.defer(ctx.env.JOBS.send({ kind: 'findPayment', txSignature: job.txSignature, attempt: job.attempt + 1 }, { delaySeconds }));
 }
 
+/** A day of sweeps' intervals. */
+const HINT_ATTEMPTS_MAX = 150;
 const SWEEP_MAX = 100;
 
-/** The backstop for lost messages, and the only visitor of signatures older than the schedule. Answers how many it took. */
+/**
+ * The backstop for lost messages, and the only visitor of signatures older than the schedule. Stops at the first look the node
+ * refuses: the others would only wait for the same. Answers how many it took.
+ */
 export async function sweepCandidates(ctx: Ctx): Promise<number> {
   const due = await listDueCandidates(ctx.db, ctx.now - SWEEP_PATIENCE_MS, SWEEP_MAX);
-  return forEach(ctx, due, (candidate) => recheckCandidate(ctx, candidate));
+  let isReachable = true;
+  return forEach(ctx, due, async (candidate) => {
+    if (isReachable) isReachable = await recheckCandidate(ctx, candidate);
+  });
 }
 
 /**
- * Looks a signature up once more. The next check is written down before this one begins, so a crash in between costs one
- * check, not the candidate. One that the chain showed us is judged even when its session is over: it may be money.
+ * Looks a signature up once more; false where the node did not answer. The next check is written down before this one begins,
+ * so a crash in between costs one check, not the candidate. It is judged even when its session is over: it may be money.
  */
-async function recheckCandidate(ctx: Ctx, candidate: Candidate): Promise<void> {
-  const { paymentId, txSignature, attempt, origin } = candidate;
+async function recheckCandidate(ctx: Ctx, candidate: Candidate): Promise<boolean> {
+  const { paymentId, txSignature, attempt } = candidate;
   const payment = await findPayment(ctx.db, paymentId);
-  const isOver = !payment || (origin !== 'found' && PAYMENT.isTerminal(payment.status));
-  if (isOver || ctx.now > Math.max(payment.expiresAt, candidate.createdAt) + DAY) return forget(ctx, candidate);
+  const isOver = payment !== undefined && PAYMENT.isTerminal(payment.status);
+  // Somebody's word alone, on a session that has its end: an hour is enough to be proven right.
+  const patienceMs = isOver && candidate.origin === 'named' ? HOUR : DAY;
+  if (!payment || ctx.now > Math.max(isOver ? 0 : payment.expiresAt, candidate.createdAt) + patienceMs) {
+    await forget(ctx, candidate);
+    return true;
+  }
   const next = nextCheck(attempt + 1);
-  if (!(await advanceCandidate(ctx.db, candidate, ctx.now + next.delaySeconds * SECOND))) return;
+  if (!(await advanceCandidate(ctx.db, candidate, ctx.now + next.delaySeconds * SECOND))) return true;
   if (next.queued) {
     const job = { kind: 'recheckCandidate', paymentId, txSignature, attempt: attempt + 1 } as const;
     ctx.defer(ctx.env.JOBS.send(job, { delaySeconds: next.delaySeconds }));
   }
+  const sighting = await ctx.chain.findTransaction(txSignature);
+  if (sighting.kind === 'unavailable') ctx.note(`rpc: ${sighting.reason}`);
+  if (sighting.kind === 'found' || !isOver) await judge(ctx, candidate, sighting);
+  return sighting.kind !== 'unavailable';
+}
+
+async function judge(ctx: Ctx, candidate: Candidate, sighting: Sighting): Promise<void> {
+  const { paymentId, txSignature } = candidate;
   try {
-    const { payment: after } = await confirmPayment(ctx, { paymentId, txSignature, viewer: null });
-    if (after.txSignature === txSignature && PAYMENT.isTerminal(after.status)) await forget(ctx, candidate);
+    const { payment } = await settleFound(ctx, { paymentId, txSignature, viewer: null }, sighting);
+    if (payment.txSignature === txSignature && PAYMENT.isTerminal(payment.status)) await forget(ctx, candidate);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     ctx.note(`recheck: ${error.code}`);

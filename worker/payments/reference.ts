@@ -10,7 +10,7 @@ import { type Cursor, getCursor, insertFound, stepCursor } from './chain.store.t
  * transactions that mention it finds them all. The cost follows payments, not open sessions. (contract section 3 "References")
  */
 export const REFERENCE_CURSOR = 'service-reference';
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 const PAGES_MAX = 10;
 /** A confirmed transaction may take this long to appear in a node's list. */
 const LISTING_LAG_MS = 30 * SECOND;
@@ -19,22 +19,25 @@ const LISTING_LAG_MS = 30 * SECOND;
  * Reads from the newest transaction back to where the last walk began. Each page's finds and the step past it are stored in
  * one batch, so a crash resumes in the middle, and a page read twice changes nothing. Answers how many transactions it read.
  */
-export async function sweepReference(ctx: Ctx): Promise<number> {
+export async function sweepReference(ctx: Ctx, pageSize = PAGE_SIZE): Promise<number> {
   let read = 0;
   for (let page = 0; page < PAGES_MAX; page++) {
     const cursor = await getCursor(ctx.db, REFERENCE_CURSOR);
     const listed = await ctx.chain.listSignatures(ctx.config.SERVICE_REFERENCE, {
       before: cursor.walkBefore,
       until: cursor.until,
-      limit: PAGE,
+      limit: pageSize,
     });
     if (listed.kind === 'unavailable') {
       ctx.note(`rpc: ${listed.reason}`);
       return read;
     }
-    const next = stepPast(cursor, listed.items, ctx.now);
+    // A node that lost our place must not end the walk: it begins anew from the top, and what was read changes nothing.
+    const items = listed.kind === 'page' ? listed.items : [];
+    const next =
+      listed.kind === 'page' ? stepPast(cursor, items, ctx.now) : { ...cursor, walkTop: null, walkBefore: null, walkStartedAt: null };
     try {
-      const found = listed.items.flatMap(namedSession);
+      const found = items.flatMap(namedSession);
       const writes = [
         ...(found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : []),
         ...stepCursor(ctx, cursor, next),
@@ -45,19 +48,25 @@ export async function sweepReference(ctx: Ctx): Promise<number> {
       if (isConstraint(error)) return read;
       throw error;
     }
-    read += listed.items.length;
+    read += items.length;
     if (next.walkBefore === null) return read;
   }
   return read;
 }
 
-/** A full page means older ones may follow; a shorter one ends the walk, and everything up to its start has been seen. */
+/**
+ * Only an empty page ends the walk; some nodes give less than asked for. The next walk ends at the newest transaction old
+ * enough that none can still be listed below it late.
+ */
 function stepPast(cursor: Cursor, items: ListedSignature[], now: number): Cursor {
-  const walkTop = cursor.walkTop ?? items[0]?.signature ?? cursor.until;
   const walkStartedAt = cursor.walkStartedAt ?? now;
+  const isSettled = ({ blockTime }: ListedSignature) =>
+    blockTime !== null && blockTime !== undefined && blockTime * SECOND <= walkStartedAt - LISTING_LAG_MS;
+  const walkTop = cursor.walkTop ?? items.find(isSettled)?.signature ?? null;
   const oldest = items.at(-1);
-  if (oldest && items.length === PAGE) return { ...cursor, walkTop, walkStartedAt, walkBefore: oldest.signature };
-  return { ...cursor, until: walkTop, walkTop: null, walkBefore: null, walkStartedAt: null, passedAt: walkStartedAt - LISTING_LAG_MS };
+  if (oldest) return { ...cursor, walkTop, walkStartedAt, walkBefore: oldest.signature };
+  const passedAt = walkStartedAt - LISTING_LAG_MS;
+  return { ...cursor, until: walkTop ?? cursor.until, walkTop: null, walkBefore: null, walkStartedAt: null, passedAt };
 }
 
 /** The one session a listed memo names. The node prints memos as `[length] text`, several joined by `; `. */

@@ -1,10 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Ctx } from '../context.ts';
+import type { Actor, Ctx } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { publicBodyErrors, viewerErrors, viewerRoute } from '../http/guards.ts';
 import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
-import { isSignature } from './checkout.ts';
+import { isSignature } from '../solana/assets.ts';
 import { type Confirmation, confirmPayment } from './confirm.ts';
 import { requireViewer } from './payment.ts';
 import { PaymentBody, redirectUrl, toPaymentResource } from './resource.ts';
@@ -63,6 +64,7 @@ const confirm = createRoute({
       ...viewerErrors,
       'not_found',
       'payment_transaction_conflict',
+      'setup_not_ready',
       'payment_failed',
       'session_expired',
       'payment_mismatch',
@@ -92,6 +94,7 @@ const send = createRoute({
       ...viewerErrors,
       'not_found',
       'payment_transaction_conflict',
+      'setup_not_ready',
       'payment_failed',
       'session_expired',
       'payment_mismatch',
@@ -99,6 +102,13 @@ const send = createRoute({
     ),
   },
 });
+
+/** Sandbox keys never touch the chain: they simulate. (contract section 7) */
+function requireLive(viewer: Actor | null): void {
+  if (!viewer || viewer.livemode) return;
+  const detail = 'A sandbox key cannot pay on chain. Simulate a payment with POST /v1/testing/sessions.';
+  throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox', next: 'POST /v1/testing/sessions' } });
+}
 
 const toConfirmResource = (ctx: Ctx, { payment, alreadyConfirmed }: Confirmation, view: 'buyer' | 'merchant') => ({
   payment: toPaymentResource(ctx, payment, view),
@@ -119,12 +129,14 @@ export const paymentRoutes = router()
   })
   .openapi(confirm, async (c) => {
     const { ctx, viewer } = c.var;
+    requireLive(viewer);
     const { payment_id, tx_signature } = c.req.valid('json');
     const confirmation = await confirmPayment(ctx, { paymentId: payment_id as PaymentId, txSignature: tx_signature, viewer });
     return c.json(toConfirmResource(ctx, confirmation, viewer ? 'merchant' : 'buyer'), 200);
   })
   .openapi(send, async (c) => {
     const { ctx, viewer } = c.var;
+    requireLive(viewer);
     const paymentId = c.req.valid('param').payment_id as PaymentId;
     const { payment, txSignature } = await sendTransaction(ctx, { paymentId, wire: c.req.valid('json').transaction, viewer });
     return c.json({ payment: toPaymentResource(ctx, payment, viewer ? 'merchant' : 'buyer'), tx_signature: txSignature }, 200);

@@ -47,7 +47,7 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
       ),
     ),
   );
-  const [[found], [claim], [unmatched], held, [short]] = await db.batch([
+  const [[found], [claim], [unmatched], held, [short], [recovered]] = await db.batch([
     db
       .select({ payment: payments, merchantName: accounts.displayName })
       .from(payments)
@@ -59,15 +59,19 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
     db
       .select({ times: sql<number>`count(*)` })
       .from(unmatchedPayments)
-      .where(and(eq(unmatchedPayments.paymentId, paymentId), eq(unmatchedPayments.reason, 'underpaid'))),
+      .innerJoin(payments, eq(payments.id, unmatchedPayments.paymentId))
+      .where(and(eq(payments.id, paymentId), sql`CAST(${unmatchedPayments.amount} AS INTEGER) < CAST(${payments.priceAmount} AS INTEGER)`)),
+    db.select({ times: sql<number>`count(*)` }).from(payments).where(eq(payments.recoversPaymentId, paymentId)),
   ]);
   if (!found) return null;
   const timesShort = short?.times ?? 0;
+  const timesRecovered = recovered?.times ?? 0;
   return {
     ...found,
     claim: claim ?? null,
     unmatched: unmatched ?? null,
     timesShort,
+    timesRecovered,
     memberships: held.map(({ membership }) => membership),
   };
 }

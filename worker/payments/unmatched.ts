@@ -28,7 +28,7 @@ export function planUnmatched(
   proof: Proof,
   reason: Unmatched['reason'],
 ): Change<null> {
-  if (unmatched || (reason === 'underpaid' && timesShort >= SHORT_MAX)) return unchanged(null);
+  if (unmatched || (proof.paidUnits < payment.priceAmount && timesShort >= SHORT_MAX)) return unchanged(null);
   const row: Unmatched = {
     id: newId<UnmatchedId>(ctx.now),
     merchantId: payment.merchantId,
@@ -37,6 +37,7 @@ export function planUnmatched(
     txSignature: proof.txSignature,
     asset: payment.asset,
     amount: proof.paidUnits,
+    feePaidAmount: proof.feePaidUnits,
     payerWallet: proof.payer,
     slot: proof.slot,
     blockTime: proof.blockTime,
@@ -71,9 +72,9 @@ export function planRecovery(ctx: Ctx, { payment, memberships, merchantName }: L
     failureCode: null,
     priceAmount: isWhole ? payment.priceAmount : proof.paidUnits,
     overpaidAmount: proof.paidUnits > payment.priceAmount ? proof.paidUnits - payment.priceAmount : null,
-    // A fee is due on a whole price only; whether it came along is settled with the merchant, not with the buyer.
-    ...(isWhole ? {} : { feeAmount: null, feeWallet: null, feeAta: null }),
-    feeOwedAmount: null,
+    // On a whole price the fee is due, paid or owed; of a short one it is what came along.
+    feeAmount: isWhole ? payment.feeAmount : proof.feePaidUnits || null,
+    feeOwedAmount: (isWhole && payment.feeAmount !== null && payment.feeAmount - proof.feePaidUnits) || null,
     payerWallet: proof.payer,
     txSignature: proof.txSignature,
     slot: proof.slot,
@@ -107,8 +108,8 @@ export async function acceptUnmatched(ctx: Ctx, actor: Actor, paymentId: Payment
     // Only the recorded payer tells whose membership this extends, so it is read once more with that name.
     const loaded = (await loadConfirmation(ctx.db, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
     if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });
-    const { slot, blockTime, payerWallet: payer, amount: paidUnits } = unmatched;
-    const recovery = planRecovery(ctx, loaded, { txSignature, slot, blockTime, payer, paidUnits });
+    const { slot, blockTime, payerWallet: payer, amount: paidUnits, feePaidAmount: feePaidUnits } = unmatched;
+    const recovery = planRecovery(ctx, loaded, { txSignature, slot, blockTime, payer, paidUnits, feePaidUnits });
     return { ...recovery, writes: [...acceptUnmatchedRow(ctx, unmatched, recovery.result.id), ...recovery.writes] };
   });
 }

@@ -2,9 +2,10 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
 import type { Job } from '../context.ts';
 import { equalBytes, hmacSha256 } from '../core/crypto.ts';
-import { base58Bytes, hex, utf8 } from '../core/encoding.ts';
+import { hex, utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AppEnv, errors, ok, router } from '../http/openapi.ts';
+import { isSignature } from '../solana/assets.ts';
 
 /** A queue takes so many messages at once. */
 const BATCH_MAX = 100;
@@ -54,7 +55,6 @@ const route = createRoute({
 function signaturesOf(payload: unknown): string[] {
   const items: unknown[] = Array.isArray(payload) ? payload : [payload];
   const signatures = items.map((item) => (typeof item === 'object' && item !== null && 'signature' in item ? item.signature : null));
-  const isSignature = (text: unknown): text is string => typeof text === 'string' && base58Bytes(text, 64) !== null;
   if (!signatures.every(isSignature)) throw new ApiError('invalid_rpc_payload');
   return [...new Set(signatures)];
 }

@@ -3,8 +3,8 @@ import type { Actor, Ctx } from '../context.ts';
 import { canonicalJson } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId, ProductId } from '../core/ids.ts';
-import { MINUTE } from '../core/time.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
+import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
 import { PRODUCT } from '../states.ts';
 import { priceOf, requireSellable } from './product.ts';
@@ -18,9 +18,6 @@ import {
   reviveProduct,
   updateProduct,
 } from './store.ts';
-
-/** A payout wallet is changed by a person who signed in this recently. (contract section 2) */
-const FRESH_SIGN_IN_MS = 15 * MINUTE;
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
@@ -41,6 +38,7 @@ export async function changeProduct(
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product]))) return unchanged(product);
       const payout = product.payoutWallet ?? accountWallet;
       const movesPayout = patch.payoutWallet !== undefined && patch.payoutWallet !== payout;
+      // A stolen key must not be able to send the next sale elsewhere.
       if (movesPayout && payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
       return { ...changed(ctx, product, after), events: movesPayout ? [payoutChanged(ctx, after, payout)] : [] };
@@ -90,13 +88,6 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>): Partial<Product> 
     liveModeConfirmed: input.live_mode_confirmed,
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
-}
-
-/** A stolen key must not be able to send the next sale elsewhere. */
-function requireFreshSignIn(ctx: Ctx, actor: Actor): void {
-  if (actor.authTime !== null && ctx.now - actor.authTime <= FRESH_SIGN_IN_MS) return;
-  const detail = 'Changing where money goes needs a person who signed in within the last 15 minutes.';
-  throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sign_in_required' } });
 }
 
 const payoutChanged = (ctx: Ctx, product: Product, before: string | null) =>

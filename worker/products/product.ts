@@ -49,6 +49,8 @@ export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { 
   if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
   if (automatic) throw notReady('Automatic renewal');
   if (input.requires_identity) throw notReady('Buyer identity');
+  if (input.delivery !== undefined) throw notReady('Delivery');
+  if (input.access_app_id) throw notReady('An access app');
   if (input.price?.asset === 'SOL' || input.accepted_assets?.includes('SOL')) throw notReady('Selling for SOL');
   if (input.payout_wallet !== undefined && !parseWallet(input.payout_wallet).ok) {
     throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
@@ -66,6 +68,12 @@ export function priceOf(input: { asset: Asset; amount: string }): Money {
 function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, input: z.infer<typeof CreateProductRequest>): Product {
   const price = priceOf(input.price);
   const defaults = TYPES[productType];
+  const usageUnits = input.usage_units === undefined ? defaults.usageUnits : input.usage_units;
+  const accessPeriodDays = input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days;
+  // Sold for ever only where both were said: one null alone would mean it by accident.
+  if (usageUnits === null && accessPeriodDays === null && (input.usage_units === undefined || input.access_period_days === undefined)) {
+    throw invalid('usage_units', 'Without units and without days it is sold for ever: send both as null to mean that', 'ambiguous');
+  }
   return {
     id: newId<ProductId>(ctx.now),
     merchantId: actor.accountId as AccountId,
@@ -79,8 +87,8 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
     asset: price.asset,
     priceAmount: price.units,
     billingModel: input.billing_model ?? 'one_off',
-    accessPeriodDays: input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days,
-    usageUnits: input.usage_units === undefined ? defaults.usageUnits : input.usage_units,
+    accessPeriodDays,
+    usageUnits,
     unitName: input.unit_name ?? null,
     payoutWallet: input.payout_wallet ?? null,
     graceHours: input.grace_hours ?? 72,

@@ -11,6 +11,9 @@ const MoneyInput = z
   .openapi('MoneyInput', { example: { asset: 'USDC', amount: '12.5' } });
 const wholeNumber = (min: number, max: number) => z.number().int().min(min).max(max);
 
+/** The rails a product can be sold over today. */
+const RAILS = ['solana_usdc'] as const;
+
 /** What may be changed later. The slug is not among them: links to a checkout keep working. */
 const terms = {
   external_product_id: z.string().min(1).max(180).optional(),
@@ -31,6 +34,11 @@ const terms = {
   grace_hours: wholeNumber(0, 8760).optional(),
   session_seconds: wholeNumber(300, 3600).optional(),
   requires_identity: orNull(z.enum(['telegram', 'discord'])).optional(),
+  default_rail: z.enum(RAILS).optional(),
+  allowed_rails: z.array(z.enum(RAILS)).min(1).max(5).optional(),
+  // Not available yet, and refused rather than dropped.
+  delivery: z.unknown().optional(),
+  access_app_id: z.uuid().optional(),
   success_url: HttpsUrl.optional(),
   metadata: z.record(z.string().min(1).max(64), z.string().max(500)).optional(),
   live_mode_confirmed: z.boolean().optional(),

@@ -38,3 +38,6 @@ export function parseWallet(text: string): Result<string, 'not_an_address' | 'of
   if (!bytes) return err('not_an_address');
   return isOnCurve(bytes) ? ok(text) : err('off_curve');
 }
+
+/** True for the text of a transaction signature: 64 bytes of base58. */
+export const isSignature = (text: unknown): text is string => typeof text === 'string' && base58Bytes(text, 64) !== null;

@@ -35,6 +35,8 @@ export interface Payment {
   /** Authority of the transfer: who spent the money, not who paid the network fee. */
   payer: string;
   overpaidUnits: bigint;
+  /** Part of it that went to the service. */
+  feePaidUnits: bigint;
   /** Fee that did not arrive although the merchant got the whole price. */
   feeOwedUnits: bigint;
 }
@@ -42,8 +44,8 @@ export interface Payment {
 export type Match =
   | { ok: true; payment: Payment }
   /** The money is there and it is this session's; only the condition named by `reason` failed. */
-  | { ok: false; reason: 'late' | 'underpaid'; payment: Payment }
-  | { ok: false; reason: Exclude<MismatchReason, 'late' | 'underpaid'> };
+  | { ok: false; reason: 'late' | 'underpaid' | 'too_early'; payment: Payment }
+  | { ok: false; reason: Exclude<MismatchReason, 'late' | 'underpaid' | 'too_early'> };
 
 export function matchPayment(transaction: ChainTransaction, expected: Expectation): Match {
   const correlation = matchMemo(transaction.memos, expected.memo);
@@ -58,15 +60,16 @@ export function matchPayment(transaction: ChainTransaction, expected: Expectatio
   // A fee to the merchant's own account cannot be told apart from the price: counted once.
   const feeReceived =
     expected.fee && expected.fee.destination !== expected.destination ? gained(transaction, expected.fee.destination, expected.mint) : 0n;
-  const { paid, feeOwed } = settleFee(received, feeReceived < 0n ? 0n : feeReceived, expected);
+  const { paid, feePaid, feeOwed } = settleFee(received, feeReceived < 0n ? 0n : feeReceived, expected);
   const payment = {
     payer: transfer.authority,
     paidUnits: paid,
     overpaidUnits: paid > expected.priceUnits ? paid - expected.priceUnits : 0n,
+    feePaidUnits: feePaid,
     feeOwedUnits: feeOwed,
   };
   const at = transaction.blockTimeSeconds;
-  if (at === null || at < expected.notBeforeSeconds) return { ok: false, reason: 'too_early' };
+  if (at === null || at < expected.notBeforeSeconds) return { ok: false, reason: 'too_early', payment };
   if (paid < expected.priceUnits) return { ok: false, reason: 'underpaid', payment };
   if (at > expected.notAfterSeconds) return { ok: false, reason: 'late', payment };
   return { ok: true, payment };
@@ -96,10 +99,14 @@ function paidElsewhere(transaction: ChainTransaction, expected: Expectation): 'm
  * With a fee the price is split: price - fee to the merchant, fee to the service. A merchant who got the whole price owes
  * the fee; a short first leg is made good only by a fee that really arrived.
  */
-function settleFee(received: bigint, feeReceived: bigint, { priceUnits, fee }: Expectation): { paid: bigint; feeOwed: bigint } {
-  if (!fee || fee.units === 0n) return { paid: received, feeOwed: 0n };
+function settleFee(
+  received: bigint,
+  feeReceived: bigint,
+  { priceUnits, fee }: Expectation,
+): { paid: bigint; feePaid: bigint; feeOwed: bigint } {
+  if (!fee || fee.units === 0n) return { paid: received, feePaid: 0n, feeOwed: 0n };
   const counted = feeReceived < fee.units ? feeReceived : fee.units;
   const owed = fee.units - counted;
   const paid = received + counted;
-  return { paid, feeOwed: paid >= priceUnits ? owed : 0n };
+  return { paid, feePaid: counted, feeOwed: paid >= priceUnits ? owed : 0n };
 }

@@ -18,9 +18,11 @@ export type Sighting =
 export interface ListedSignature {
   signature: string;
   memo: string | null;
+  /** Seconds. */
+  blockTime?: number | null;
 }
 
-export type Finality = 'finalized' | 'pending' | 'unknown';
+export type Finality = 'finalized' | 'pending' | 'dropped';
 
 export type Broadcast =
   | { kind: 'sent' }
@@ -37,6 +39,8 @@ type RpcAnswer = { result: unknown } | { error: { code: number; message: string 
 
 const TIMEOUT_MS = 8000;
 const ATTEMPTS_MAX = 2;
+const HEALTH_TIMEOUT_MS = 2000;
+const HEALTH_FOR_MS = 3000;
 const MINT_OF_TOKEN_ACCOUNT = { offset: 0, length: 32 };
 
 export class Chain {
@@ -44,6 +48,7 @@ export class Chain {
   readonly #genesisHash: string;
   /** The node's genesis was compared once; a node does not change networks under one URL. */
   static readonly #verified = new Set<string>();
+  static readonly #health = new Map<string, { at: number; isHealthy: boolean }>();
 
   constructor(url: string, genesisHash: string) {
     this.#url = url;
@@ -64,7 +69,8 @@ export class Chain {
     const status = (statuses.result as { value: ({ confirmationStatus: string } | null)[] }).value[0] ?? null;
     const raw = transaction.result as RpcTransaction | null;
     if (!status) return { kind: 'not_found' };
-    if (!raw || status.confirmationStatus === 'processed' || raw.blockTime === null) return { kind: 'seen' };
+    // Without meta or block time nothing can be judged yet.
+    if (!raw?.meta || status.confirmationStatus === 'processed' || raw.blockTime === null) return { kind: 'seen' };
     return { kind: 'found', transaction: parseTransaction(signature, raw) };
   }
 
@@ -89,32 +95,50 @@ export class Chain {
     };
   }
 
-  /** One page of the transactions that mention an address, newest first, `before` and `until` exclusive. */
+  /**
+   * One page of the transactions that mention an address, newest first, `before` and `until` exclusive. A node that does not
+   * know `before` answers an empty page; `lost` tells that apart from the end.
+   */
   async listSignatures(
     address: string,
     page: { before: string | null; until: string | null; limit: number },
-  ): Promise<{ kind: 'page'; items: ListedSignature[] } | Unavailable> {
+  ): Promise<{ kind: 'page'; items: ListedSignature[] } | { kind: 'lost' } | Unavailable> {
     const bounds = { ...(page.before ? { before: page.before } : {}), ...(page.until ? { until: page.until } : {}) };
     const answers = await this.#call([
       { method: 'getSignaturesForAddress', params: [address, { ...bounds, limit: page.limit, commitment: 'confirmed' }] },
+      ...(page.before ? [{ method: 'getSignatureStatuses', params: [[page.before], { searchTransactionHistory: true }] }] : []),
     ]);
     if ('kind' in answers) return answers;
-    const answer = answers[0];
-    if (!answer || 'error' in answer) return unavailable(answer ? answer.error.message : 'short answer');
-    return { kind: 'page', items: answer.result as ListedSignature[] };
+    const [listed, known] = answers;
+    if (!listed || 'error' in listed) return unavailable(listed ? listed.error.message : 'short answer');
+    const status = known && 'result' in known ? (known.result as { value: unknown[] }).value[0] : null;
+    if (page.before && !status) return { kind: 'lost' };
+    return { kind: 'page', items: listed.result as ListedSignature[] };
   }
 
-  /** How settled these transactions are, in their order; `unknown` where the node has no trace of one, history included. */
-  async finalityOf(signatures: readonly string[]): Promise<{ kind: 'statuses'; finality: Finality[] } | Unavailable> {
-    const answers = await this.#call([{ method: 'getSignatureStatuses', params: [signatures, { searchTransactionHistory: true }] }]);
+  /**
+   * How settled these transactions are, in their order. `dropped` where the node, history included, has no trace of one from a
+   * slot it has long made final, or shows it as failed: what we confirmed is not on the chain that won.
+   */
+  async finalityOf(
+    transactions: readonly { signature: string; slot: number }[],
+  ): Promise<{ kind: 'statuses'; finality: Finality[] } | Unavailable> {
+    const answers = await this.#call([
+      { method: 'getSignatureStatuses', params: [transactions.map(({ signature }) => signature), { searchTransactionHistory: true }] },
+      { method: 'getSlot', params: [{ commitment: 'finalized' }] },
+    ]);
     if ('kind' in answers) return answers;
-    const answer = answers[0];
-    if (!answer || 'error' in answer) return unavailable(answer ? answer.error.message : 'short answer');
-    const statuses = (answer.result as { value: ({ confirmationStatus: string } | null)[] }).value;
-    return {
-      kind: 'statuses',
-      finality: statuses.map((status) => (!status ? 'unknown' : status.confirmationStatus === 'finalized' ? 'finalized' : 'pending')),
-    };
+    const [statuses, slot] = answers;
+    if (!statuses || !slot || 'error' in statuses || 'error' in slot) return unavailable('no statuses');
+    const finalizedSlot = slot.result as number;
+    const values = (statuses.result as { value: ({ confirmationStatus: string; err: unknown } | null)[] }).value;
+    const finality = transactions.map(({ slot: landedAt }, index): Finality => {
+      const status = values[index];
+      if (!status) return landedAt < finalizedSlot ? 'dropped' : 'pending';
+      if (status.err !== null) return 'dropped';
+      return status.confirmationStatus === 'finalized' ? 'finalized' : 'pending';
+    });
+    return { kind: 'statuses', finality };
   }
 
   /** Broadcast with preflight. A second broadcast of the same bytes is harmless on chain and answered as sent. */
@@ -132,17 +156,21 @@ export class Chain {
       : unavailable(answer.error.message);
   }
 
-  /** True where the node answers and is on our network. */
-  async isHealthy(): Promise<boolean> {
-    const answers = await this.#call([{ method: 'getHealth', params: [] }]);
-    return !('kind' in answers) && answers[0] !== undefined && 'result' in answers[0];
+  /** True where the node answers and is on our network. Asked at most every few seconds: health is asked by everybody. */
+  async isHealthy(now: number): Promise<boolean> {
+    const known = Chain.#health.get(this.#url);
+    if (known && now - known.at < HEALTH_FOR_MS) return known.isHealthy;
+    const answers = await this.#call([{ method: 'getHealth', params: [] }], HEALTH_TIMEOUT_MS);
+    const isHealthy = !('kind' in answers) && answers[0] !== undefined && 'result' in answers[0];
+    Chain.#health.set(this.#url, { at: now, isHealthy });
+    return isHealthy;
   }
 
   /** One HTTP round trip for all `calls`, answers in their order. The first one to a URL also asks for the genesis hash. */
-  async #call(calls: RpcCall[]): Promise<RpcAnswer[] | Unavailable> {
+  async #call(calls: RpcCall[], timeoutMs = TIMEOUT_MS): Promise<RpcAnswer[] | Unavailable> {
     const trusted = Chain.#verified.has(this.#url);
     const asked = trusted ? calls : [...calls, { method: 'getGenesisHash', params: [] }];
-    const answers = await this.#post(asked);
+    const answers = await this.#post(asked, timeoutMs);
     if ('kind' in answers || trusted) return answers;
     const genesis = answers.pop();
     if (!genesis || !('result' in genesis)) return unavailable('no genesis hash');
@@ -151,7 +179,7 @@ export class Chain {
     return answers;
   }
 
-  async #post(calls: RpcCall[]): Promise<RpcAnswer[] | Unavailable> {
+  async #post(calls: RpcCall[], timeoutMs: number): Promise<RpcAnswer[] | Unavailable> {
     const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })));
     let reason = '';
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
@@ -160,7 +188,7 @@ export class Chain {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body,
-          signal: AbortSignal.timeout(TIMEOUT_MS),
+          signal: AbortSignal.timeout(timeoutMs),
         });
         if (response.ok) {
           const answers = (await response.json()) as ({ id: number } & RpcAnswer)[];
