@@ -9,6 +9,7 @@ import { tryToCheat } from './demo/refusals.ts';
 import { openShop, type Story } from './demo/shop.ts';
 import { PROVIDER_SECRET, payUnseen } from './demo/unseen.ts';
 import { WalletChain } from './demo/wallet.ts';
+import { openMailbox, readMail } from './demo/webhooks.ts';
 import { startService } from './service.ts';
 import { endOnSignals } from './signals.ts';
 import { Teardown } from './teardown.ts';
@@ -37,13 +38,15 @@ async function tell(): Promise<string> {
   narrator.say(`The service is at ${service.baseUrl}, the chain at ${service.rpcUrl}.`);
   const story: Story = { api: new Api(service.baseUrl), chain: new WalletChain(service.rpcUrl), narrator };
   await Promise.race([play(story), crash]);
-  return `demo ok — one sale confirmed once, its receipt proven, two cheats refused, no payment unseen, in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
+  return `demo ok — one sale confirmed once, its receipt proven, its event delivered, two cheats refused, no payment unseen, in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
 }
 
 async function play(story: Story): Promise<void> {
   const shop = await openShop(story);
+  const mailbox = await openMailbox(story, shop, teardown);
   const sale = await buy(story, shop);
   await proveReceipt(story, sale);
+  await readMail(story, shop, mailbox, sale);
   await tryToCheat(story, shop, sale);
   await payUnseen(story, shop);
 }

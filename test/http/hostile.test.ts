@@ -217,9 +217,14 @@ describe('whatever a caller sends', () => {
     body: fc.oneof(
       { weight: 6, arbitrary: fc.record(near, { requiredKeys: [] }) },
       {
-        weight: 3,
+        weight: 6,
         arbitrary: fc.record(
-          { name: text, price: fc.constant(OFFER.price), description: text, metadata: fc.dictionary(text, text) },
+          {
+            name: fc.oneof(fc.constant('Forecasts'), text),
+            price: fc.constant(OFFER.price),
+            description: text,
+            metadata: fc.dictionary(fc.constantFrom('a', 'b'), text),
+          },
           { requiredKeys: ['name', 'price'] },
         ),
       },

@@ -2,6 +2,8 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
 import type { AttemptMessage, Env, Job } from '../../worker/context.ts';
+import { EVENT_CATALOG } from '../../worker/event-catalog.ts';
+import type { EventType } from '../../worker/events.ts';
 import worker from '../../worker/index.ts';
 import type { PlanName } from '../../worker/plans.ts';
 import { expectPublishedResponse } from './call.ts';
@@ -201,10 +203,12 @@ export class World {
     return row!.n;
   }
 
+  /** The types of a payment's events in their order; each is held against the schema it is published with. */
   async eventTypes(paymentId: string): Promise<string[]> {
-    const { results } = await testEnv.DB.prepare('SELECT type FROM events WHERE payment_id = ? ORDER BY seq')
+    const { results } = await testEnv.DB.prepare('SELECT type, data FROM events WHERE payment_id = ? ORDER BY seq')
       .bind(paymentId)
-      .all<{ type: string }>();
+      .all<{ type: EventType; data: string }>();
+    for (const { type, data } of results) EVENT_CATALOG[type].object.parse(JSON.parse(data).object);
     return results.map(({ type }) => type);
   }
 }

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { type EventRow, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
@@ -119,7 +119,7 @@ export const recordDelivery = (ctx: Ctx, { id, attempt, leaseUntil }: Delivery, 
 ];
 
 /** What of a window never reached an endpoint: its failed and cancelled deliveries, and events it has no delivery of. */
-export async function listMissed(db: Db, endpoint: Endpoint, since: number, until: number, limit: number) {
+export async function listMissed(db: Db, endpoint: Endpoint, window: { since: number; until: number; afterSeq: number }, limit: number) {
   const reached = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
   const lastFailed = sql<
     number | null
@@ -131,7 +131,8 @@ export async function listMissed(db: Db, endpoint: Endpoint, since: number, unti
       and(
         eq(events.merchantId, endpoint.merchantId),
         eq(events.livemode, endpoint.livemode),
-        sql`${events.createdAt} BETWEEN ${since} AND ${until}`,
+        sql`${events.createdAt} BETWEEN ${window.since} AND ${window.until}`,
+        gt(events.seq, window.afterSeq),
         sql`NOT ${reached}`,
       ),
     )

@@ -96,7 +96,8 @@ export async function replayDelivery(ctx: Ctx, actor: Actor, deliveryId: number)
   return getDelivery(ctx.db, merchantId, actor.livemode, written!.id);
 }
 
-const RECOVER_MAX = 5000;
+const RECOVER_PAGE = 500;
+const RECOVER_PAGES_MAX = 40;
 const RECOVER_DAYS = 90;
 
 /** Everything of a window that never reached this endpoint, on a whole schedule of its own. Answers how many. */
@@ -104,17 +105,24 @@ export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: Endpoi
   const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
-  const missed = await listMissed(ctx.db, endpoint, Math.max(since, ctx.now - RECOVER_DAYS * DAY), until, RECOVER_MAX);
-  // A test was for one endpoint and one moment: nobody missed it.
-  const wanted = missed.filter(({ event }) => event.type !== 'webhook.test' && wants({ ...endpoint, createdAt: 0 }, event));
-  if (wanted.length === 0) return 0;
-  const written = await insertMissed(
-    ctx,
-    wanted.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
-  );
-  await sendAttempts(
-    ctx,
-    written.map(({ id }) => ({ id, failureStreak: endpoint.failureStreak })),
-  );
-  return written.length;
+  const from = Math.max(since, ctx.now - RECOVER_DAYS * DAY);
+  let scheduled = 0;
+  let afterSeq = 0;
+  for (let page = 0; page < RECOVER_PAGES_MAX; page++) {
+    const missed = await listMissed(ctx.db, endpoint, { since: from, until, afterSeq }, RECOVER_PAGE);
+    // A test was for one endpoint and one moment: nobody missed it.
+    const wanted = missed.filter(({ event }) => event.type !== 'webhook.test' && wants({ ...endpoint, createdAt: 0 }, event));
+    const written = await insertMissed(
+      ctx,
+      wanted.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
+    );
+    await sendAttempts(
+      ctx,
+      written.map(({ id }) => ({ id, failureStreak: endpoint.failureStreak })),
+    );
+    scheduled += written.length;
+    if (missed.length < RECOVER_PAGE) break;
+    afterSeq = missed.at(-1)!.event.seq;
+  }
+  return scheduled;
 }

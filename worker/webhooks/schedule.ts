@@ -74,8 +74,8 @@ export const isGivenUp = ({ failingSince }: Health, now: number): boolean =>
 export const warningsDue = ({ failingSince }: Health, now: number): number =>
   failingSince === null ? 0 : WARNINGS_MS.filter((after) => now - failingSince >= after).length;
 
-const BREAKER_STREAK = 20;
-const PROBE_EVERY_MS = 5 * MINUTE;
+export const BREAKER_STREAK = 20;
+export const PROBE_EVERY_MS = 5 * MINUTE;
 
 export const isBroken = ({ failureStreak }: Health): boolean => failureStreak >= BREAKER_STREAK;
 

@@ -5,6 +5,7 @@ import type { AccountId, EndpointId } from '../core/ids.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
+import { BREAKER_STREAK, PROBE_EVERY_MS } from './schedule.ts';
 
 export type Endpoint = typeof webhookEndpoints.$inferSelect;
 export type Delivery = typeof webhookDeliveries.$inferSelect;
@@ -172,6 +173,8 @@ export const listOverdue = (db: Db, dueBefore: number, now: number, limit: numbe
         inArray(webhookDeliveries.status, ['pending', 'retrying']),
         lte(webhookDeliveries.nextAttemptAt, dueBefore),
         lt(webhookDeliveries.leaseUntil, now),
+        // What a broken endpoint holds back must not crowd out what others wait for.
+        sql`NOT (${webhookEndpoints.failureStreak} >= ${BREAKER_STREAK} AND coalesce(${webhookEndpoints.lastFailureAt}, 0) > ${now - PROBE_EVERY_MS})`,
       ),
     )
     .orderBy(asc(webhookDeliveries.nextAttemptAt))
