@@ -4,7 +4,7 @@ import type { AccountId, EndpointId } from '../core/ids.ts';
 import { DAY, SECOND } from '../core/time.ts';
 import { matchesType } from '../events.ts';
 import { insertDeliveries, insertMissed, listMissed, loadFanOut, markFannedOut, type NewDelivery } from './delivery.store.ts';
-import { scheduleOf } from './schedule.ts';
+import { BREAKER_STREAK, PROBE_EVERY_MS, scheduleOf } from './schedule.ts';
 import { type Delivery, type Endpoint, getDelivery, getEndpoint, listOverdue, listWaitingEvents, type StoredEvent } from './store.ts';
 
 /** Does this endpoint want this event? Its type, its product, its mode, and not what happened before it existed. */
@@ -77,7 +77,7 @@ export async function sweepFanOut(ctx: Ctx): Promise<number> {
 
 /** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. */
 export async function sweepDeliveries(ctx: Ctx): Promise<number> {
-  const overdue = await listOverdue(ctx.db, ctx.now, ctx.now, SWEEP_MAX);
+  const overdue = await listOverdue(ctx.db, ctx.now, { streak: BREAKER_STREAK, failedAfter: ctx.now - PROBE_EVERY_MS }, SWEEP_MAX);
   await sendAttempts(ctx, overdue);
   return overdue.length;
 }

@@ -5,7 +5,6 @@ import type { AccountId, EndpointId } from '../core/ids.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
-import { BREAKER_STREAK, PROBE_EVERY_MS } from './schedule.ts';
 
 export type Endpoint = typeof webhookEndpoints.$inferSelect;
 export type Delivery = typeof webhookDeliveries.$inferSelect;
@@ -163,7 +162,7 @@ export const listWaitingEvents = (db: Db, createdBefore: number, limit: number) 
     .orderBy(asc(events.seq))
     .limit(limit);
 
-export const listOverdue = (db: Db, dueBefore: number, now: number, limit: number) =>
+export const listOverdue = (db: Db, now: number, broken: { streak: number; failedAfter: number }, limit: number) =>
   db
     .select({ id: webhookDeliveries.id, failureStreak: webhookEndpoints.failureStreak })
     .from(webhookDeliveries)
@@ -171,10 +170,10 @@ export const listOverdue = (db: Db, dueBefore: number, now: number, limit: numbe
     .where(
       and(
         inArray(webhookDeliveries.status, ['pending', 'retrying']),
-        lte(webhookDeliveries.nextAttemptAt, dueBefore),
+        lte(webhookDeliveries.nextAttemptAt, now),
         lt(webhookDeliveries.leaseUntil, now),
         // What a broken endpoint holds back must not crowd out what others wait for.
-        sql`NOT (${webhookEndpoints.failureStreak} >= ${BREAKER_STREAK} AND coalesce(${webhookEndpoints.lastFailureAt}, 0) > ${now - PROBE_EVERY_MS})`,
+        sql`NOT (${webhookEndpoints.failureStreak} >= ${broken.streak} AND coalesce(${webhookEndpoints.lastFailureAt}, 0) > ${broken.failedAfter})`,
       ),
     )
     .orderBy(asc(webhookDeliveries.nextAttemptAt))
