@@ -12,11 +12,11 @@ import {
   judgeCaller,
   type KeyUsage,
   type RateLimit,
-  rateOf,
   type Window,
 } from '../worker/admission.ts';
 import type { Env } from '../worker/context.ts';
 import { MINUTE, SECOND } from '../worker/core/time.ts';
+import { rateOf } from '../worker/plans.ts';
 
 const FLUSH_MS = 5 * SECOND;
 /** Longer than any write to the database takes: by then it is decided whether a staged change was stored. */
@@ -54,8 +54,10 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     const judged = judgeCaller(this.#staged?.account ?? this.#account, key, request);
     if (!judged.ok) return judged;
     // Counted last, and only here: a refused call costs nothing.
-    const bucket = judged.caller.livemode ? 'live' : 'sandbox';
-    const { allowed, window, rate } = hitWindow(this.#windows.get(bucket), rateOf(judged.caller, request.rateMultiplier), MINUTE, now);
+    const { plan, livemode } = judged.caller;
+    const bucket = `${request.bucket}-${livemode ? 'live' : 'sandbox'}`;
+    const { limit, windowSeconds } = rateOf(plan, request.bucket, livemode, request.rateMultiplier);
+    const { allowed, window, rate } = hitWindow(this.#windows.get(bucket), limit, windowSeconds * SECOND, now);
     this.#windows.set(bucket, window);
     await this.#saveSoon(`window:${bucket}`);
     return allowed ? { ok: true, caller: judged.caller, rate } : { ok: false, reason: 'rate', rate };

@@ -11,8 +11,9 @@ const tests = Object.entries(import.meta.glob<string>('./**/*.ts', { query: '?ra
 /** First match decides. A file imports strictly lower ranks, or its own folder. */
 const RANKS: [RegExp, number][] = [
   [/^worker\/core\//, 0],
-  [/^worker\/(?:states|events|plans|admission|balance|version)\.ts$/, 1],
+  [/^worker\/(?:states|events|plans|admission|balance|rails|version)\.ts$/, 1],
   [/^worker\/solana\/(?!rpc\.ts$)/, 1],
+  [/^worker\/x402\//, 2],
   [/^worker\/solana\/rpc\.ts$/, 2],
   [/^worker\/(?:context|log)\.ts$/, 3],
   [/^worker\/db\//, 4],
@@ -22,8 +23,10 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/products\//, 12],
   [/^worker\/memberships\//, 13],
   [/^worker\/receipts\//, 14],
-  [/^worker\/payments\//, 15],
-  [/^worker\/webhooks\//, 16],
+  [/^worker\/entitlements\//, 15],
+  [/^worker\/payments\//, 16],
+  [/^worker\/webhooks\//, 17],
+  [/^worker\/access\//, 18],
   [/^worker\/(?:docs|docs-assets|event-catalog|event-types\.routes|health|jobs|sweeps)\.ts$/, 20],
   [/^worker\/app\.ts$/, 30],
   [/^worker\/index\.ts$/, 40],

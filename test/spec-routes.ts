@@ -200,7 +200,20 @@ GET /r/{receipt_id}
 );
 
 // Whole groups of the service that do not exist yet.
-const GROUPS = ['/v1/billing/', '/v1/support/', '/v1/testing/', '/v1/access/'];
+const GROUPS = [
+  '/v1/billing/',
+  '/v1/support/',
+  '/v1/testing/',
+  '/v1/access/agent-bootstrap',
+  '/v1/access/native-subscriptions/',
+  '/v1/access/apps',
+  '/v1/access/products',
+  '/v1/access/setup/',
+  '/v1/access/payment-sessions',
+  '/v1/access/metered-sessions',
+  '/v1/access/x402/activate/',
+  '/v1/access/x402/facilitator/',
+];
 for (const route of routes) if (GROUPS.some((group) => route.path.startsWith(group))) notBuiltYet.add(nameOf(route));
 
 export const builtRoutes: Route[] = routes.filter((route) => !notBuiltYet.has(nameOf(route)));

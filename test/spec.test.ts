@@ -38,9 +38,9 @@ const statusOfCode = new Map(
 /** Codes of features that do not exist yet. It only ever shrinks, and ends empty. */
 const codesNotBuiltYet = new Set(
   (
-    'invalid_state connector_secret_invalid payment_required entitlement_missing ' +
-    'subscription_expired handoff_secret_mismatch spend_limit_exceeded ticket_closed subscription_cancelled ' +
-    'subscription_requires_reapproval duplicate_settlement handoff_expired identity_expired channel_closed ' +
+    'invalid_state connector_secret_invalid payment_required ' +
+    'handoff_secret_mismatch spend_limit_exceeded ticket_closed subscription_cancelled ' +
+    'subscription_requires_reapproval handoff_expired identity_expired channel_closed ' +
     'identity_verification_required billing_not_configured price_unavailable handoff_not_configured'
   ).split(' '),
 );

@@ -1,4 +1,4 @@
-import { type PlanName, requestsPerMinute } from './plans.ts';
+import type { CallBucket, PlanName } from './plans.ts';
 import type { AccountStatus } from './states.ts';
 
 /**
@@ -34,6 +34,7 @@ export interface AdmissionRequest {
   permission: Permission | null;
   /** The mode asked for in words, if any: a key must not contradict its own. */
   mode: 'live' | 'sandbox' | null;
+  bucket: CallBucket;
   rateMultiplier: number;
   now: number;
 }
@@ -96,6 +97,8 @@ export interface CallOutcome {
   endpoint: string;
   status: number;
   requestId: string;
+  /** Units of entitlements consumed by it. */
+  units?: number;
 }
 
 export interface KeyUsage {
@@ -105,7 +108,7 @@ export interface KeyUsage {
   creditsBurned: number;
   latestActivityAt: number | null;
   latestEndpoint: string | null;
-  recent: Omit<CallOutcome, 'keyId'>[];
+  recent: Omit<CallOutcome, 'keyId' | 'units'>[];
 }
 
 export const emptyUsage = (): KeyUsage => ({
@@ -120,13 +123,14 @@ export const emptyUsage = (): KeyUsage => ({
 
 const RECENT_MAX = 20;
 
-export function addOutcome(usage: KeyUsage, { keyId: _, ...outcome }: CallOutcome): KeyUsage {
+export function addOutcome(usage: KeyUsage, { keyId: _, units = 0, ...outcome }: CallOutcome): KeyUsage {
   const failed = outcome.status >= 400;
   return {
     ...usage,
     totalCalls: usage.totalCalls + 1,
     successCalls: usage.successCalls + (failed ? 0 : 1),
     errorCalls: usage.errorCalls + (failed ? 1 : 0),
+    creditsBurned: usage.creditsBurned + units,
     latestActivityAt: Math.max(usage.latestActivityAt ?? 0, outcome.at),
     latestEndpoint: `${outcome.method} ${outcome.endpoint}`,
     recent: [outcome, ...usage.recent].slice(0, RECENT_MAX),
@@ -177,5 +181,3 @@ export function judgeCaller(
   const { accountId, plan, isStaff } = account;
   return { ok: true, caller: { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan, isStaff } };
 }
-
-export const rateOf = (caller: Caller, multiplier: number): number => requestsPerMinute(caller.plan, caller.livemode, multiplier);

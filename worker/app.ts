@@ -2,6 +2,9 @@ import { bodyLimit } from 'hono/body-limit';
 import { cors } from 'hono/cors';
 import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
+import { entitlementRoutes } from './access/entitlements.routes.ts';
+import { railRoutes } from './access/rails.routes.ts';
+import { x402Routes } from './access/x402.routes.ts';
 import { newCtx } from './context.ts';
 import { randomBase62 } from './core/encoding.ts';
 import { ApiError, ERRORS, storyOf } from './core/errors.ts';
@@ -55,7 +58,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
   const actor = c.var.actor ?? c.var.viewer ?? null;
   if (actor?.keyId) {
-    const outcome = { keyId: actor.keyId, at: ctx.now, method: c.req.method, endpoint, status, requestId };
+    const outcome = { keyId: actor.keyId, at: ctx.now, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
     ctx.defer(c.env.ADMISSION.getByName(`account:${admissionIdOf(actor.accountId)}`).record(outcome));
   }
   logRequest({
@@ -136,6 +139,9 @@ for (const routes of [
   deliveryRoutes,
   eventTypeRoutes,
   integrationRoutes,
+  entitlementRoutes,
+  railRoutes,
+  x402Routes,
 ])
   app.route('/v1', routes);
 for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes]) app.route('/', routes);

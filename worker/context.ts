@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { z } from 'zod';
 import type { AdmissionRpc, Caller } from './admission.ts';
+import type { EntitlementProjection, EntitlementRpc } from './balance.ts';
 import { NETWORKS, type Network, parseWallet } from './solana/assets.ts';
 import { Chain } from './solana/rpc.ts';
 
@@ -9,7 +10,9 @@ export type Job =
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   /** Somebody says this transaction may be one of ours: its memo tells. */
   | { kind: 'findPayment'; txSignature: string; attempt: number }
-  | { kind: 'fanOut'; eventIds: string[] };
+  | { kind: 'fanOut'; eventIds: string[] }
+  /** What an entitlement's object says of itself: the one job that carries state, with the version it is true of. */
+  | { kind: 'projectEntitlement'; projection: EntitlementProjection };
 
 /** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
 export interface AttemptMessage {
@@ -24,6 +27,7 @@ export interface Env extends Record<string, unknown> {
   /** For endpoints whose last attempt failed: they wait among themselves. */
   WEBHOOKS_SLOW: Queue<AttemptMessage>;
   ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
+  ENTITLEMENT: DurableObjectNamespace<EntitlementRpc & Rpc.DurableObjectBranded>;
 }
 
 const seeds = z.string().regex(/^[\w-]{43}(,[\w-]{43})*$/, '32-byte base64url seeds, separated by commas');
@@ -59,6 +63,14 @@ const Config = z.object({
   RECEIPT_KEYS: seeds,
   /** Seals webhook secrets in the database: the first seals, all open. */
   SEAL_KEYS: seeds,
+  /** x402: pays the network fees of agents' payments. The first signs new challenges; without one there is no x402. */
+  FEE_PAYER_KEYS: seeds.optional(),
+  /** Authenticates the challenges of x402: the first makes, all verify. */
+  CHALLENGE_KEYS: seeds.optional(),
+  /** Below this balance the fee payer counts as running dry. */
+  FEE_PAYER_LOW_LAMPORTS: count(50_000_000),
+  /** How long an agent's payment is waited for before its caller is told to come back. */
+  SETTLE_PATIENCE_MS: count(8000),
   /** Local development only: webhooks to http://127.0.0.1. */
   ALLOW_INSECURE_WEBHOOKS: z.enum(['true', 'false']).default('false'),
   /** Opens the operator's route; without one there is no such route. */
@@ -77,6 +89,9 @@ export function configOf(env: Env): Config {
   configs.set(env, config);
   return config;
 }
+
+/** x402 needs a key that pays the network's fees and one that vouches for challenges. */
+export const hasX402 = (config: Config): boolean => config.FEE_PAYER_KEYS !== undefined && config.CHALLENGE_KEYS !== undefined;
 
 export type Db = ReturnType<typeof drizzle>;
 

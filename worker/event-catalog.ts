@@ -1,4 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import { RailSettingBody } from './access/rails.ts';
+import { EntitlementBody } from './entitlements/resource.ts';
 import { EVENT_TYPES, type EventType } from './events.ts';
 import { MembershipBody } from './memberships/membership.ts';
 import { PaymentBody, UnmatchedBody } from './payments/resource.ts';
@@ -136,6 +138,26 @@ const endpoint: z.infer<typeof EndpointBody> = {
   updated_at: AT,
 };
 
+const entitlement: z.infer<typeof EntitlementBody> = {
+  entitlement_id: '4c1f0e7a-9b2d-8a5e-9c3f-6d7e8f9a0b1c',
+  product_id: PRODUCT,
+  customer: { wallet_address: BUYER },
+  status: 'active',
+  granted_units: 1000,
+  used_units: 0,
+  remaining: 1000,
+  paid_through: null,
+  livemode: true,
+  version: 1,
+  updated_at: AT,
+};
+const entitled = (description: string, change: Partial<typeof entitlement> = {}): CatalogEntry => ({
+  description,
+  subject: 'entitlement',
+  object: EntitlementBody,
+  example: { ...entitlement, ...change },
+});
+
 const payment = (description: string, example: object): CatalogEntry => ({ description, subject: 'payment', object: PaymentBody, example });
 const member = (description: string, change: Partial<typeof membership> = {}): CatalogEntry => ({
   description,
@@ -178,10 +200,13 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
   }),
   'membership.expired': member('Paid time and grace are over.', { status: 'expired', version: 4 }),
   'membership.access_revoked': member('Access was taken back because the chain dropped its payment.', { status: 'cancelled', version: 5 }),
+  'entitlement.granted': entitled('Units or time were added, by a purchase or by hand.'),
+  'entitlement.exhausted': entitled('The last unit was used.', { status: 'exhausted', used_units: 1000, remaining: 0, version: 1001 }),
+  'entitlement.expired': entitled('The time that was paid for is over.', { status: 'expired', paid_through: AT, version: 2 }),
   'payout.changed': {
-    description: 'The wallet a product pays out to changed. If it was not you, act now.',
+    description: 'The wallet a product or a rail pays out to changed. If it was not you, act now.',
     subject: 'product',
-    object: ProductBody,
+    object: z.union([ProductBody, RailSettingBody]),
     example: product,
   },
   'webhook.test': { description: 'A test you asked for.', subject: 'webhook_endpoint', object: EndpointBody, example: endpoint },

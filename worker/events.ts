@@ -13,13 +13,24 @@ export const EVENT_TYPES = [
   'membership.grace_started',
   'membership.expired',
   'membership.access_revoked',
+  'entitlement.granted',
+  'entitlement.exhausted',
+  'entitlement.expired',
   'payout.changed',
   'webhook.test',
   'webhook.endpoint_disabled',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-export type SubjectType = 'payment' | 'unmatched_payment' | 'receipt' | 'membership' | 'product' | 'webhook_endpoint';
+export type SubjectType =
+  | 'payment'
+  | 'unmatched_payment'
+  | 'receipt'
+  | 'membership'
+  | 'product'
+  | 'entitlement'
+  | 'rail_setting'
+  | 'webhook_endpoint';
 
 /** A subscription's pattern: one type, all of a group (`payment.*`), or everything. */
 export const matchesType = (patterns: readonly string[], type: string): boolean =>

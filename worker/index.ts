@@ -4,6 +4,7 @@ import { buryJobs, consumeAttempts, consumeJobs } from './jobs.ts';
 import { runSweeps } from './sweeps.ts';
 
 export { Admission } from '../durable-objects/admission.ts';
+export { Entitlement } from '../durable-objects/entitlement.ts';
 
 export default {
   fetch: app.fetch,

@@ -1,5 +1,6 @@
 import { type AttemptMessage, type Env, type Job, newCtx } from './context.ts';
 import { storyOf, unreachable } from './core/errors.ts';
+import { projectEntitlement } from './entitlements/entitlement.ts';
 import { logRequest } from './log.ts';
 import { findQueued, recheckQueued } from './payments/recheck.ts';
 import { claimAttempt, makeAttempt } from './webhooks/deliver.ts';
@@ -34,6 +35,8 @@ async function runJob(ctx: ReturnType<typeof newCtx>, job: Job): Promise<void> {
       return fanOut(ctx, job.eventIds);
     case 'findPayment':
       return findQueued(ctx, job);
+    case 'projectEntitlement':
+      return projectEntitlement(ctx, job.projection);
     default:
       return unreachable(job);
   }

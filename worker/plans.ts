@@ -3,23 +3,40 @@ export interface Plan {
   activeKeysMax: number;
   activeProductsMax: number;
   requestsPerMinute: number;
+  /** consume, settle and metered calls: a bucket of their own. */
+  meteredPerSecond: number;
   enabledEndpointsMax: number;
 }
 
 export const PLANS = {
-  free: { activeKeysMax: 2, activeProductsMax: 3, requestsPerMinute: 60, enabledEndpointsMax: 2 },
-  starter: { activeKeysMax: 5, activeProductsMax: 25, requestsPerMinute: 300, enabledEndpointsMax: 5 },
-  growth: { activeKeysMax: 20, activeProductsMax: 250, requestsPerMinute: 1000, enabledEndpointsMax: 20 },
-  scale: { activeKeysMax: 100, activeProductsMax: Number.POSITIVE_INFINITY, requestsPerMinute: 3000, enabledEndpointsMax: 50 },
+  free: { activeKeysMax: 2, activeProductsMax: 3, requestsPerMinute: 60, meteredPerSecond: 5, enabledEndpointsMax: 2 },
+  starter: { activeKeysMax: 5, activeProductsMax: 25, requestsPerMinute: 300, meteredPerSecond: 20, enabledEndpointsMax: 5 },
+  growth: { activeKeysMax: 20, activeProductsMax: 250, requestsPerMinute: 1000, meteredPerSecond: 100, enabledEndpointsMax: 20 },
+  scale: {
+    activeKeysMax: 100,
+    activeProductsMax: Number.POSITIVE_INFINITY,
+    requestsPerMinute: 3000,
+    meteredPerSecond: 500,
+    enabledEndpointsMax: 50,
+  },
 } as const satisfies Record<string, Plan>;
 
 export type PlanName = keyof typeof PLANS;
 export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
 
+/** What a call counts against: the API at large by the minute, or consume, settle and metered calls by the second. */
+export type CallBucket = 'requests' | 'metered';
+
 /** Sandbox calls get a fifth of the plan's rate, at least 30 a minute. `multiplier` is 1 in production. */
-export function requestsPerMinute(plan: PlanName, livemode: boolean, multiplier: number): number {
-  const live = PLANS[plan].requestsPerMinute;
-  return Math.floor((livemode ? live : Math.max(30, live / 5)) * multiplier);
+export function rateOf(
+  plan: PlanName,
+  bucket: CallBucket,
+  livemode: boolean,
+  multiplier: number,
+): { limit: number; windowSeconds: number } {
+  const { requestsPerMinute, meteredPerSecond } = PLANS[plan];
+  const [live, least, windowSeconds] = bucket === 'requests' ? [requestsPerMinute, 30, 60] : [meteredPerSecond, 1, 1];
+  return { limit: Math.floor((livemode ? live : Math.max(least, live / 5)) * multiplier), windowSeconds };
 }
 
 /** Buckets of callers without a credential: `max` hits per window, per caller address and named subject. */

@@ -76,3 +76,11 @@ export const ACCOUNT = machine<AccountStatus, 'suspend' | 'resume' | 'delete'>({
   suspended: { resume: 'active', delete: 'deleted' },
   deleted: {},
 });
+
+/** An x402 payment between its claim and what the chain made of it. */
+export type SettlementStatus = 'pending' | 'settled' | 'failed';
+export const SETTLEMENT = machine<SettlementStatus, 'settle' | 'fail'>({
+  pending: { settle: 'settled', fail: 'failed' },
+  settled: {},
+  failed: {},
+});

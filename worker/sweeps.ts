@@ -1,3 +1,5 @@
+import { sweepFeePayer } from './access/fee-payer.ts';
+import { sweepSettlements } from './access/settlement.ts';
 import { type Ctx, type Env, newCtx } from './context.ts';
 import { storyOf } from './core/errors.ts';
 import { logRequest } from './log.ts';
@@ -21,6 +23,8 @@ const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
   candidates: sweepCandidates,
   expired: sweepExpired,
   finality: sweepFinality,
+  settlements: sweepSettlements,
+  feePayer: sweepFeePayer,
 };
 
 export async function runSweeps(env: Env, execution: ExecutionContext, now: number): Promise<void> {

@@ -31,4 +31,7 @@ export const testConfig = (chainId: string): Record<string, string> => ({
   JWT_KEYS: seed(1),
   RECEIPT_KEYS: `${seed(2)},${seed(3)}`,
   SEAL_KEYS: `${seed(4)},${seed(5)}`,
+  FEE_PAYER_KEYS: seed(6),
+  CHALLENGE_KEYS: `${seed(7)},${seed(8)}`,
+  SETTLE_PATIENCE_MS: '600',
 });

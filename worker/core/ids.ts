@@ -1,4 +1,5 @@
-import { base62, hex } from './encoding.ts';
+import { sha256 } from './crypto.ts';
+import { base62, canonicalJson, hex, utf8 } from './encoding.ts';
 
 declare const brand: unique symbol;
 type Id<Name extends string> = string & { readonly [brand]: Name };
@@ -11,13 +12,19 @@ export type MembershipId = Id<'membership'>;
 export type ReceiptId = Id<'receipt'>;
 export type EndpointId = Id<'endpoint'>;
 export type UnmatchedId = Id<'unmatched'>;
+export type EntitlementId = Id<'entitlement'>;
 
 /** UUIDv7 (RFC 9562): 48 bits of `now` in milliseconds, then 74 random bits, every one from the CSPRNG. */
 export function newId<T extends Id<string>>(now: number): T {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   new DataView(bytes.buffer).setUint16(0, Math.floor(now / 2 ** 32));
   new DataView(bytes.buffer).setUint32(2, now % 2 ** 32);
-  bytes[6] = 0x70 | (bytes[6]! & 0x0f);
+  return uuid<T>(bytes, 7);
+}
+
+/** The text of 16 bytes as a UUID of a version; six of the bits give way to version and variant. */
+function uuid<T extends Id<string>>(bytes: Uint8Array, version: number): T {
+  bytes[6] = (version << 4) | (bytes[6]! & 0x0f);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
   const text = hex.encode(bytes);
   return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}` as T;
@@ -29,11 +36,52 @@ export function newId<T extends Id<string>>(now: number): T {
  */
 export const admissionIdOf = (accountId: string): string => base62(BigInt(`0x${accountId.replaceAll('-', '').slice(16)}`), 11);
 
-/** `evt_` + 26 Crockford base32 digits (a ULID): 48 bits of time, 80 random bits. */
-export function newEventId(now: number): string {
-  const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** A ULID: 48 bits of time in milliseconds and 80 other bits, as 26 Crockford base32 digits. */
+function ulid(at: number, bytes: Uint8Array): string {
+  let bits = BigInt(at);
+  for (const byte of bytes) bits = (bits << 8n) | BigInt(byte);
   let text = '';
-  for (let rest = now, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) text = digits[rest % 32] + text;
-  for (const byte of crypto.getRandomValues(new Uint8Array(16))) text += digits[byte % 32];
-  return `evt_${text}`;
+  for (let i = 0; i < 26; i++, bits >>= 5n) text = CROCKFORD[Number(bits & 31n)] + text;
+  return text;
+}
+
+/** `evt_` + a ULID with 80 random bits. */
+export const newEventId = (now: number): string => `evt_${ulid(now, crypto.getRandomValues(new Uint8Array(10)))}`;
+
+const ADDRESS_BYTES = 10;
+
+/**
+ * An entitlement's id, derived from whose it is, so that nobody ever has to look it up: 80 bits of a hash, spread over a
+ * UUIDv8 whose other bits follow from them. (contract section 6 "Customer")
+ */
+export function entitlementIdOf(merchantId: string, livemode: boolean, productId: string, customer: object): EntitlementId {
+  return idOfAddress(sha256(utf8(canonicalJson([merchantId, livemode, productId, customer]))).slice(0, ADDRESS_BYTES));
+}
+
+function idOfAddress(address: Uint8Array): EntitlementId {
+  const bytes = new Uint8Array(16);
+  bytes.set(address.subarray(0, 6), 0);
+  bytes.set(sha256(address).subarray(0, 6), 6);
+  bytes.set(address.subarray(6), 12);
+  return uuid<EntitlementId>(bytes, 8);
+}
+
+const addressOf = (entitlementId: string): Uint8Array => {
+  const bytes = hex.decode(entitlementId.replaceAll('-', ''));
+  return new Uint8Array([...bytes.subarray(0, 6), ...bytes.subarray(12)]);
+};
+
+/** `con_` + a ULID whose 80 bits name the entitlement: the id alone tells which object keeps it. `tick` is unique there. */
+export const consumptionIdOf = (entitlementId: string, tick: number): string => `con_${ulid(tick, addressOf(entitlementId))}`;
+
+/** The entitlement and tick of a consumption id; null for what is none. */
+export function parseConsumptionId(text: string): { entitlementId: EntitlementId; tick: number } | null {
+  if (!/^con_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text)) return null;
+  let bits = 0n;
+  for (const digit of text.slice(4)) bits = (bits << 5n) | BigInt(CROCKFORD.indexOf(digit));
+  const address = new Uint8Array(ADDRESS_BYTES);
+  for (let i = ADDRESS_BYTES - 1; i >= 0; i--, bits >>= 8n) address[i] = Number(bits & 255n);
+  return { entitlementId: idOfAddress(address), tick: Number(bits) };
 }

@@ -33,6 +33,9 @@ export const products = sqliteTable(
     usageUnits: integer('usage_units'),
     unitName: text('unit_name'),
     payoutWallet: text('payout_wallet'),
+    /** Rails it is sold over; null: every rail that is available. */
+    allowedRails: json<string[]>('allowed_rails'),
+    defaultRail: text('default_rail'),
     graceHours: integer('grace_hours').notNull(),
     sessionSeconds: integer('session_seconds'),
     successUrl: text('success_url'),
@@ -84,6 +87,8 @@ export const payments = sqliteTable(
     /** The wallet the session was opened for, if it said so; only its own failed transaction can fail the payment. */
     expectedWallet: text('expected_wallet'),
     customerRef: text('customer_ref'),
+    /** A wallet that was named as the customer; null: whoever pays. */
+    customerWallet: text('customer_wallet'),
     email: text('email'),
     payerWallet: text('payer_wallet'),
     txSignature: text('tx_signature'),
@@ -177,7 +182,9 @@ export const cursors = sqliteTable('cursors', {
 /** One transaction pays one thing in the whole service, for ever. (architecture section 7) */
 export const txClaims = sqliteTable('tx_claims', {
   txSignature: text('tx_signature').primaryKey(),
-  kind: text('kind').$type<'payment'>().notNull(),
+  /** Where we claimed before there was a signature of ours to be seen: the hash of the message itself. */
+  messageHash: text('message_hash').unique(),
+  kind: text('kind').$type<'payment' | 'settlement'>().notNull(),
   subjectId: text('subject_id').notNull().unique(),
   createdAt: instant('created_at').notNull(),
 });

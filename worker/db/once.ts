@@ -59,6 +59,8 @@ export interface Lease {
   fence: number;
   /** Belongs into the batch of the final effect: stores the answer, and vetoes everything if the lease was taken over. */
   finish(answer: { status: number; body: string }): Write[];
+  /** Nothing came of it: the key is free again, for the same request or another. */
+  release(): Promise<unknown>;
 }
 
 /**
@@ -83,18 +85,16 @@ export async function lease(ctx: Ctx, request: IdempotentRequest): Promise<{ ans
   return { answer: replay(known, fingerprint, ctx.now) };
 }
 
-const leaseOf = (ctx: Ctx, request: IdempotentRequest, fence: number): Lease => ({
-  fence,
-  finish: ({ status, body }) => [
-    ctx.db
-      .update(claims)
-      .set({ status, body, leaseUntil: null })
-      .where(and(eq(claims.scope, request.scope), eq(claims.key, request.key), eq(claims.fence, fence), sql`${claims.status} IS NULL`)),
-    vetoUnlessChanged(ctx),
-  ],
-});
+function leaseOf(ctx: Ctx, { scope, key }: IdempotentRequest, fence: number): Lease {
+  const held = and(eq(claims.scope, scope), eq(claims.key, key), eq(claims.fence, fence), sql`${claims.status} IS NULL`);
+  return {
+    fence,
+    finish: ({ status, body }) => [ctx.db.update(claims).set({ status, body, leaseUntil: null }).where(held), vetoUnlessChanged(ctx)],
+    release: () => ctx.db.delete(claims).where(held),
+  };
+}
 
-const fingerprintOf = (body: unknown): string => sha256Hex(utf8(canonicalJson(body ?? null)));
+export const fingerprintOf = (body: unknown): string => sha256Hex(utf8(canonicalJson(body ?? null)));
 
 const claimRow = (ctx: Ctx, request: IdempotentRequest, fingerprint: string) => ({
   scope: request.scope,

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { Permission } from '../admission.ts';
 import type { Actor, Ctx, Env } from '../context.ts';
 import { ApiError, ERRORS, type ErrorCode, type ErrorStatus } from '../core/errors.ts';
+import type { CallBucket } from '../plans.ts';
 
 export interface AppEnv {
   Bindings: Env;
@@ -12,8 +13,10 @@ export interface AppEnv {
     /** On public routes: the owner who also showed a credential, or null. */
     viewer: Actor | null;
     /** Set once in app.ts, so that guards can admit a caller without knowing how accounts are stored. */
-    authenticate(c: Context<AppEnv>, permission: Permission | null): Promise<Actor>;
+    authenticate(c: Context<AppEnv>, permission: Permission | null, bucket?: CallBucket): Promise<Actor>;
     errorCode: ErrorCode;
+    /** Units of entitlements this request consumed, for the usage of its key. */
+    unitsConsumed: number;
   };
 }
 

@@ -5,6 +5,7 @@ import { ApiError, unreachable } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import type { AppEnv } from '../http/openapi.ts';
 import { rateHeaders, rateLimited } from '../http/rate-limit.ts';
+import type { CallBucket } from '../plans.ts';
 import { parseRawKey } from './keys.ts';
 import { findAdmission } from './store.ts';
 import { readToken } from './tokens.ts';
@@ -19,7 +20,7 @@ interface Presented {
  * Credential -> Actor, in one call to the account's admission object; no database on the way once the object is awake.
  * Refuses with 401 (no or bad credential), 403 (suspended, deleted, scope, mode) or 429.
  */
-export async function authenticate(c: Context<AppEnv>, permission: Permission | null): Promise<Actor> {
+export async function authenticate(c: Context<AppEnv>, permission: Permission | null, bucket: CallBucket = 'requests'): Promise<Actor> {
   const { ctx } = c.var;
   const presented = await readCredential(c, ctx);
   const mode = modeOf(c);
@@ -27,6 +28,7 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
     credential: presented.credential,
     permission,
     mode,
+    bucket,
     rateMultiplier: ctx.config.RATE_MULTIPLIER,
     now: ctx.now,
   };

@@ -6,6 +6,7 @@ import { basisPoints, DECIMALS, formatAmount, type Money, money, subtract } from
 import { SECOND } from '../core/time.ts';
 import { commitNew } from '../db/commit.ts';
 import { getOffer, type Product } from '../products/product.ts';
+import { payoutWalletOf } from '../rails.ts';
 import { parseWallet } from '../solana/assets.ts';
 import { associatedTokenAccount, buildCheckoutTransaction, type CheckoutTerms } from '../solana/checkout-transaction.ts';
 import { planCreate } from './payment.ts';
@@ -31,7 +32,7 @@ export interface Checkout {
  * unknown or archived product, 409 setup_not_ready, 422 invalid_wallet_address, 503 fee_wallet_missing or rpc_unavailable.
  */
 export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout> {
-  const { product, merchant } = await getOffer(ctx.db, input.slug);
+  const { product, merchant, setting } = await getOffer(ctx.db, input.slug);
   if (!product.livemode) {
     const next = 'Sandbox products never touch the chain. Use a live product, or simulate a payment with POST /v1/testing/sessions.';
     throw new ApiError('setup_not_ready', { detail: next, meta: { reason: 'sandbox', next: 'POST /v1/testing/sessions' } });
@@ -41,7 +42,11 @@ export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout> 
       problems: [{ loc: ['body', 'asset'], msg: `This product is sold for ${product.asset}`, type: 'invalid_value' }],
     });
   }
-  const recipient = product.payoutWallet ?? merchant.walletAddress;
+  const isOffered = setting?.enabled !== false && (product.allowedRails?.includes('solana_usdc') ?? true);
+  if (!isOffered) {
+    throw new ApiError('setup_not_ready', { detail: 'The merchant does not sell this by checkout.', meta: { reason: 'rail_disabled' } });
+  }
+  const recipient = payoutWalletOf(product, setting, merchant.walletAddress);
   if (!recipient) {
     throw new ApiError('setup_not_ready', {
       detail: 'The merchant has not set a payout wallet yet.',
@@ -93,6 +98,7 @@ async function newPayment(ctx: Ctx, product: Product, recipient: string, input: 
     },
     expectedWallet: input.walletAddress ?? null,
     customerRef: input.customerRef ?? null,
+    customerWallet: null,
     email: input.email?.trim().toLowerCase() ?? null,
     payerWallet: null,
     txSignature: null,

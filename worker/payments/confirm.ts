@@ -1,6 +1,7 @@
 import type { Actor, Ctx } from '../context.ts';
-import { ApiError, unreachable } from '../core/errors.ts';
+import { ApiError, storyOf, unreachable } from '../core/errors.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
+import { creditPayment } from '../entitlements/entitlement.ts';
 import type { Sighting } from '../solana/rpc.ts';
 import { type ChainTransaction, svcMemos } from '../solana/transaction.ts';
 import { rememberCandidate } from './candidates.ts';
@@ -86,12 +87,19 @@ async function settle(ctx: Ctx, input: ConfirmPayment, known: Loaded, sighting: 
   }
   const isUnseen = verdict.outcome === 'unknown' || (verdict.outcome === 'refused' && verdict.isUnseen === true);
   if (isUnseen) await rememberCandidate(ctx, input.paymentId, input.txSignature, 'named');
+  if (verdict.outcome === 'done') await grantAccess(ctx, verdict.payment);
   if (verdict.outcome === 'refused') throw verdict.error;
   if (sighting.kind === 'unavailable' && verdict.outcome === 'unknown') {
     ctx.note(`rpc: ${sighting.reason}`);
     throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
   }
   return { payment: verdict.payment, alreadyConfirmed: verdict.outcome === 'already' };
+}
+
+/** So that whoever is told of a confirmation can use at once what was bought. The event's job does it again, whatever happens here. */
+async function grantAccess(ctx: Ctx, payment: Payment): Promise<void> {
+  if (payment.status !== 'CONFIRMED') return;
+  await creditPayment(ctx, payment).catch((error: unknown) => ctx.note(`credit: ${storyOf(error)}`));
 }
 
 /** Replay, exists, allowed, state, amounts, then effects: in this order. */

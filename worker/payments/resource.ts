@@ -105,7 +105,8 @@ export function toPaymentResource(
     ...given('payer_wallet', payment.payerWallet),
     recipient_wallet: payment.recipientWallet,
     memo: memoOf(payment),
-    references: [payment.reference, ctx.config.SERVICE_REFERENCE],
+    // Only checkout transactions carry reference keys.
+    references: payment.reference === '' ? [] : [payment.reference, ctx.config.SERVICE_REFERENCE],
     ...given('tx_signature', payment.txSignature),
     ...given('slot', payment.slot),
     ...given('block_time', instantOf(payment.blockTime)),

@@ -6,18 +6,11 @@ import type { AccountId, ProductId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
+import { payoutWalletOf } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
 import { priceOf, requireSellable } from './product.ts';
 import { toProductResource, type UpdateProductRequest } from './resource.ts';
-import {
-  countActiveProducts,
-  findByExternalId,
-  getProduct,
-  getProductWithPayout,
-  type Product,
-  reviveProduct,
-  updateProduct,
-} from './store.ts';
+import { countActiveProducts, findByExternalId, getProduct, getSale, type Product, reviveProduct, updateProduct } from './store.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
@@ -28,7 +21,7 @@ export async function changeProduct(
 ): Promise<Product> {
   try {
     return await transact(ctx, async () => {
-      const { product, accountWallet } = await getProductWithPayout(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+      const { product, merchant, setting } = await getSale(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
       requireSellable({
         ...input,
         product_type: input.product_type ?? product.productType,
@@ -36,7 +29,7 @@ export async function changeProduct(
       });
       const patch = patchOf(input);
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product]))) return unchanged(product);
-      const payout = product.payoutWallet ?? accountWallet;
+      const payout = payoutWalletOf(product, setting, merchant.walletAddress);
       const movesPayout = patch.payoutWallet !== undefined && patch.payoutWallet !== payout;
       // A stolen key must not be able to send the next sale elsewhere.
       if (movesPayout && payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
@@ -81,6 +74,8 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>): Partial<Product> 
     usageUnits: input.usage_units,
     unitName: input.unit_name,
     payoutWallet: input.payout_wallet,
+    allowedRails: input.allowed_rails,
+    defaultRail: input.default_rail,
     graceHours: input.grace_hours,
     sessionSeconds: input.session_seconds,
     successUrl: input.success_url,
@@ -96,7 +91,7 @@ const payoutChanged = (ctx: Ctx, product: Product, before: string | null) =>
     livemode: product.livemode,
     type: 'payout.changed',
     subject: { type: 'product', id: product.id, version: product.version },
-    object: toProductResource(product, ctx.baseUrl),
+    object: toProductResource(ctx, product),
     previous: { payout_wallet: before },
     productId: product.id,
   }) as const;

@@ -10,7 +10,7 @@ import { parseWallet } from '../solana/assets.ts';
 import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
 
 // What other features may use of products goes through here.
-export { getOffer, type Product } from './store.ts';
+export { findByExternalId, getOffer, getProduct, getSale, type Product, type Sale } from './store.ts';
 
 import { countActiveProducts, findProduct, insertProduct, type Product } from './store.ts';
 
@@ -91,6 +91,8 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
     usageUnits,
     unitName: input.unit_name ?? null,
     payoutWallet: input.payout_wallet ?? null,
+    allowedRails: input.allowed_rails ?? null,
+    defaultRail: input.default_rail ?? null,
     graceHours: input.grace_hours ?? 72,
     sessionSeconds: input.session_seconds ?? null,
     successUrl: input.success_url ?? null,

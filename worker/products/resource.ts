@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi';
+import { type Ctx, hasX402 } from '../context.ts';
 import { ASSETS, toMoneyResource } from '../core/money.ts';
 import { iso } from '../core/time.ts';
 import { given, MoneyBody, orNull, Timestamp } from '../http/openapi.ts';
+import { allowedRailsOf, type RailId, SELLING_RAILS } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
 import type { Product } from './store.ts';
 
@@ -11,8 +13,8 @@ const MoneyInput = z
   .openapi('MoneyInput', { example: { asset: 'USDC', amount: '12.5' } });
 const wholeNumber = (min: number, max: number) => z.number().int().min(min).max(max);
 
-/** The rails a product can be sold over today. */
-const RAILS = ['solana_usdc'] as const;
+/** What a product can be sold over today. */
+const SellingRail = z.enum(SELLING_RAILS as [RailId, ...RailId[]]);
 
 /** What may be changed later. The slug is not among them: links to a checkout keep working. */
 const terms = {
@@ -34,8 +36,8 @@ const terms = {
   grace_hours: wholeNumber(0, 8760).optional(),
   session_seconds: wholeNumber(300, 3600).optional(),
   requires_identity: orNull(z.enum(['telegram', 'discord'])).optional(),
-  default_rail: z.enum(RAILS).optional(),
-  allowed_rails: z.array(z.enum(RAILS)).min(1).max(5).optional(),
+  default_rail: SellingRail.optional(),
+  allowed_rails: z.array(SellingRail).min(1).max(5).optional(),
   // Not available yet, and refused rather than dropped.
   delivery: z.unknown().optional(),
   access_app_id: z.uuid().optional(),
@@ -104,7 +106,7 @@ export const ProductBody = z
   })
   .openapi('Product');
 
-export const toProductResource = (product: Product, baseUrl: string): z.infer<typeof ProductBody> => ({
+export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z.infer<typeof ProductBody> => ({
   product_id: product.id,
   slug: product.slug,
   ...given('external_product_id', product.externalProductId),
@@ -120,8 +122,8 @@ export const toProductResource = (product: Product, baseUrl: string): z.infer<ty
   usage_units: product.usageUnits,
   ...given('unit_name', product.unitName),
   ...given('payout_wallet', product.payoutWallet),
-  default_rail: 'solana_usdc',
-  allowed_rails: ['solana_usdc'],
+  default_rail: product.defaultRail ?? allowedRailsOf(product, hasX402(config))[0]!,
+  allowed_rails: allowedRailsOf(product, hasX402(config)),
   grace_hours: product.graceHours,
   ...given('session_seconds', product.sessionSeconds),
   requires_identity: null,

@@ -129,22 +129,22 @@ export const productRoutes = router()
   .openapi(offer, async (c) => c.json(toOfferResource(c.var.ctx, await getOffer(c.var.ctx.db, c.req.valid('param').slug)), 200))
   .openapi(create, async (c) => {
     const product = await createProduct(c.var.ctx, c.var.actor, c.req.valid('json'));
-    return c.json(toProductResource(product, c.var.ctx.baseUrl), 201);
+    return c.json(toProductResource(c.var.ctx, product), 201);
   })
   .openapi(change, async (c) => {
     const { actor, ctx } = c.var;
     const product = await changeProduct(ctx, actor, c.req.valid('param').product_id as ProductId, c.req.valid('json'));
-    return c.json(toProductResource(product, ctx.baseUrl), 200);
+    return c.json(toProductResource(ctx, product), 200);
   })
   .openapi(archive, async (c) => {
     const { actor, ctx } = c.var;
     const product = await archiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId);
-    return c.json(toProductResource(product, ctx.baseUrl), 200);
+    return c.json(toProductResource(ctx, product), 200);
   })
   .openapi(unarchive, async (c) => {
     const { actor, ctx } = c.var;
     const product = await unarchiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId);
-    return c.json(toProductResource(product, ctx.baseUrl), 200);
+    return c.json(toProductResource(ctx, product), 200);
   })
   .openapi(list, async (c) => {
     const { actor, ctx } = c.var;
@@ -154,7 +154,7 @@ export const productRoutes = router()
       toPage(
         page,
         total,
-        items.map((product) => toProductResource(product, ctx.baseUrl)),
+        items.map((product) => toProductResource(ctx, product)),
       ),
       200,
     );
@@ -162,5 +162,5 @@ export const productRoutes = router()
   .openapi(get, async (c) => {
     const { actor, ctx } = c.var;
     const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, c.req.valid('param').product_id as ProductId);
-    return c.json(toProductResource(product, ctx.baseUrl), 200);
+    return c.json(toProductResource(ctx, product), 200);
   });

@@ -2,10 +2,12 @@ import { and, desc, eq, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, ProductId } from '../core/ids.ts';
+import { railSettings } from '../db/access.ts';
 import { products } from '../db/commerce.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
+import type { RailId, RailSetting } from '../rails.ts';
 
 export type Product = typeof products.$inferSelect;
 
@@ -42,15 +44,43 @@ export async function listProducts(db: Db, merchantId: AccountId, livemode: bool
   return { items, total: count?.total ?? 0 };
 }
 
-/** An active product and its seller, by the public slug: what a checkout begins with. */
-export async function getOffer(db: Db, slug: string) {
-  const offer = await db
-    .select({ product: products, merchant: accounts })
+/** A product, who sells it, and what he set for the rail it is to be paid over. */
+export interface Sale {
+  product: Product;
+  merchant: typeof accounts.$inferSelect;
+  setting: RailSetting | null;
+}
+
+const selectSale = (db: Db, railId: RailId) =>
+  db
+    .select({ product: products, merchant: accounts, setting: railSettings })
     .from(products)
     .innerJoin(accounts, eq(accounts.id, products.merchantId))
+    .leftJoin(
+      railSettings,
+      and(eq(railSettings.merchantId, products.merchantId), eq(railSettings.livemode, products.livemode), eq(railSettings.railId, railId)),
+    );
+
+/** An active product and its seller, by the public slug: what a checkout begins with. */
+export async function getOffer(db: Db, slug: string): Promise<Sale> {
+  const offer = await selectSale(db, 'solana_usdc')
     .where(and(eq(products.slug, slug), eq(products.status, 'active'), eq(accounts.status, 'active')))
     .get();
   return offer ?? raise('not_found');
+}
+
+/** A merchant's own product, active or not. */
+export async function getSale(
+  db: Db,
+  merchantId: AccountId,
+  livemode: boolean,
+  productId: ProductId,
+  railId: RailId = 'solana_usdc',
+): Promise<Sale> {
+  const sale = await selectSale(db, railId)
+    .where(and(ofMerchant(merchantId, livemode), eq(products.id, productId)))
+    .get();
+  return sale ?? raise('not_found');
 }
 
 export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
@@ -86,14 +116,3 @@ export const insertProduct = (ctx: Ctx, product: Product, activeMax: number): Wr
   ...vetoOverQuota(ctx, product, activeMax),
   ctx.db.insert(products).values(product),
 ];
-
-/** With the merchant's own wallet: together they tell where the money goes. */
-export async function getProductWithPayout(db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId) {
-  const found = await db
-    .select({ product: products, accountWallet: accounts.walletAddress })
-    .from(products)
-    .innerJoin(accounts, eq(accounts.id, products.merchantId))
-    .where(and(ofMerchant(merchantId, livemode), eq(products.id, productId)))
-    .get();
-  return found ?? raise('not_found');
-}

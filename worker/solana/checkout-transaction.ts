@@ -90,9 +90,14 @@ export async function buildCheckoutTransaction(terms: CheckoutTerms, buyer: stri
     getAddMemoInstruction({ memo: terms.memo }, { programAddress: address(MEMO_PROGRAM) }),
     withReferences(transfer(terms.merchant), terms.references),
   ];
+  return unsigned(buyer, instructions, lifetime);
+}
+
+/** v0, base64 wire form, no signature yet. */
+function unsigned(feePayer: string, instructions: KitInstruction[], lifetime: Lifetime): string {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
-    (m) => setTransactionMessageFeePayer(address(buyer), m),
+    (m) => setTransactionMessageFeePayer(address(feePayer), m),
     (m) =>
       setTransactionMessageLifetimeUsingBlockhash(
         { blockhash: lifetime.blockhash as Blockhash, lastValidBlockHeight: lifetime.lastValidBlockHeight },
@@ -101,6 +106,17 @@ export async function buildCheckoutTransaction(terms: CheckoutTerms, buyer: stri
     (m) => appendTransactionMessageInstructions(instructions, m),
   );
   return getBase64EncodedWireTransaction(compileTransaction(message));
+}
+
+/** The transaction that gives a wallet its token account, at its own expense. Harmless where it exists by then. */
+export async function buildAtaTransaction(wallet: string, mint: string, lifetime: Lifetime): Promise<string> {
+  const payer = createNoopSigner(address(wallet));
+  const ata = address(await associatedTokenAccount(wallet, mint));
+  return unsigned(
+    wallet,
+    [getCreateAssociatedTokenIdempotentInstruction({ payer, ata, owner: payer.address, mint: address(mint) })],
+    lifetime,
+  );
 }
 
 function withReferences(instruction: KitInstruction, references: readonly string[]): KitInstruction {

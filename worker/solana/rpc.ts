@@ -37,6 +37,8 @@ interface RpcCall {
 }
 type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
 
+/** Blocks for which a blockhash can be used. */
+const BLOCKHASH_LIFE = 150;
 const TIMEOUT_MS = 8000;
 const ATTEMPTS_MAX = 2;
 const HEALTH_TIMEOUT_MS = 2000;
@@ -141,11 +143,10 @@ export class Chain {
     return { kind: 'statuses', finality };
   }
 
-  /** Broadcast with preflight. A second broadcast of the same bytes is harmless on chain and answered as sent. */
-  async sendTransaction(wire: Uint8Array): Promise<Broadcast> {
-    const answers = await this.#call([
-      { method: 'sendTransaction', params: [base64.encode(wire), { encoding: 'base64', preflightCommitment: 'confirmed' }] },
-    ]);
+  /** Broadcast. A second broadcast of the same bytes is harmless on chain and answered as sent. */
+  async sendTransaction(wire: Uint8Array, { preflight } = { preflight: true }): Promise<Broadcast> {
+    const options = { encoding: 'base64', preflightCommitment: 'confirmed', skipPreflight: !preflight };
+    const answers = await this.#call([{ method: 'sendTransaction', params: [base64.encode(wire), options] }]);
     if ('kind' in answers) return answers;
     const answer = answers[0];
     if (!answer) return unavailable('short answer');
@@ -154,6 +155,45 @@ export class Chain {
     return [-32002, -32003, -32602].includes(answer.error.code)
       ? { kind: 'rejected', reason: answer.error.message }
       : unavailable(answer.error.message);
+  }
+
+  /**
+   * One round trip: would this transaction succeed as it is, and past which height can it never land? Its blockhash is at
+   * most as young as this moment, and lives 150 blocks.
+   */
+  async simulate(
+    wire: Uint8Array,
+  ): Promise<{ kind: 'passed'; lastValidBlockHeight: number } | { kind: 'failed'; reason: string } | Unavailable> {
+    const options = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: false, commitment: 'confirmed' };
+    const answers = await this.#call([
+      { method: 'getBlockHeight', params: [{ commitment: 'confirmed' }] },
+      { method: 'simulateTransaction', params: [base64.encode(wire), options] },
+    ]);
+    if ('kind' in answers) return answers;
+    const [height, simulated] = answers;
+    if (!height || !simulated || 'error' in height) return unavailable('no block height');
+    if ('error' in simulated)
+      return simulated.error.code === -32602 ? { kind: 'failed', reason: simulated.error.message } : unavailable(simulated.error.message);
+    const { err } = (simulated.result as { value: { err: unknown } }).value;
+    if (err !== null) return { kind: 'failed', reason: JSON.stringify(err).slice(0, 200) };
+    return { kind: 'passed', lastValidBlockHeight: (height.result as number) + BLOCKHASH_LIFE };
+  }
+
+  /** The height whose blocks the cluster made final: what has not landed by then, and has expired, never will. */
+  async finalHeight(): Promise<{ kind: 'height'; height: number } | Unavailable> {
+    const answers = await this.#call([{ method: 'getBlockHeight', params: [{ commitment: 'finalized' }] }]);
+    if ('kind' in answers) return answers;
+    const [height] = answers;
+    return height && 'result' in height ? { kind: 'height', height: height.result as number } : unavailable('no block height');
+  }
+
+  /** Lamports an address holds. */
+  async balanceOf(address: string): Promise<{ kind: 'balance'; lamports: number } | Unavailable> {
+    const answers = await this.#call([{ method: 'getBalance', params: [address, { commitment: 'confirmed' }] }]);
+    if ('kind' in answers) return answers;
+    const [balance] = answers;
+    if (!balance || 'error' in balance) return unavailable('no balance');
+    return { kind: 'balance', lamports: (balance.result as { value: number }).value };
   }
 
   /** True where the node answers and is on our network. Asked at most every few seconds: health is asked by everybody. */

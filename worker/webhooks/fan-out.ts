@@ -1,7 +1,8 @@
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
-import type { AccountId, EndpointId } from '../core/ids.ts';
+import type { AccountId, EndpointId, PaymentId } from '../core/ids.ts';
 import { DAY, SECOND } from '../core/time.ts';
+import { followPayments } from '../entitlements/entitlement.ts';
 import { matchesType } from '../events.ts';
 import { insertDeliveries, insertMissed, listMissed, loadFanOut, markFannedOut, type NewDelivery } from './delivery.store.ts';
 import { BREAKER_STREAK, PROBE_EVERY_MS, scheduleOf } from './schedule.ts';
@@ -29,6 +30,9 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
 export async function fanOut(ctx: Ctx, eventIds: string[]): Promise<void> {
   const { events, endpoints } = await loadFanOut(ctx.db, eventIds);
   if (events.length === 0) return;
+  // Before anybody is told: whoever hears of a payment finds its access there.
+  const paymentsOf = (type: string) => events.filter((event) => event.type === type).map(({ paymentId }) => paymentId as PaymentId);
+  await followPayments(ctx, paymentsOf('payment.confirmed'), paymentsOf('payment.orphaned'));
   const deliveries = events.flatMap((event) =>
     endpoints.filter((endpoint) => wants(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
   );

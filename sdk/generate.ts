@@ -1,0 +1,25 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { openApiDocument } from '../worker/app.ts';
+
+const TARGET = new URL('./src/api.d.ts', import.meta.url).pathname;
+const HEAD = '// Made by sdk/generate.ts from our own OpenAPI document. Change the routes, not this file.\n\n';
+
+/** What a caller's types need: no examples, no failures (they are `SvcError`), and nothing of what we send to merchants. */
+function withoutNoise(value: unknown, place = ''): unknown {
+  if (Array.isArray(value)) return value.map((inner) => withoutNoise(inner));
+  if (typeof value !== 'object' || value === null) return value;
+  // Under `properties` the names are a resource's own, and one of them is `example`.
+  const isNoise = (name: string) => place !== 'properties' && /^(?:example|examples|webhooks|x-error-codes|[45]\d\d)$/.test(name);
+  const kept = Object.entries(value).filter(([name]) => !isNoise(name));
+  return Object.fromEntries(kept.map(([name, inner]) => [name, withoutNoise(inner, name)]));
+}
+
+/** The text of `src/api.d.ts` as it should be now. */
+export async function generateTypes(): Promise<string> {
+  const nodes = await openapiTS(withoutNoise(openApiDocument()) as Parameters<typeof openapiTS>[0], { defaultNonNullable: false });
+  return execFileSync('biome', ['format', '--stdin-file-path=sdk/src/api.d.ts'], { input: HEAD + astToString(nodes), encoding: 'utf8' });
+}
+
+if (import.meta.main) writeFileSync(TARGET, await generateTypes());

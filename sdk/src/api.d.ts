@@ -1,0 +1,3856 @@
+// Made by sdk/generate.ts from our own OpenAPI document. Change the routes, not this file.
+
+export interface paths {
+  '/v1/auth/register': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Create an account on the free plan */
+    post: operations['register'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/auth/login': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Sign in with e-mail and password */
+    post: operations['login'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/auth/wallet/nonce': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** A Sign-In With Solana text for this wallet to sign, good once and for five minutes */
+    post: operations['createWalletNonce'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/auth/wallet': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Sign in with a wallet; the first time creates its account */
+    post: operations['loginWithWallet'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/auth/refresh': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * A new token, its claims read afresh from the account
+     * @description For a token that is valid or expired at most 7 days ago, given in the body or as Bearer; at most 30 days after signing in.
+     */
+    post: operations['refreshToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/auth/logout': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Says goodbye; the client discards its token */
+    post: operations['logout'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/account/me': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The account that calls */
+    get: operations['getAccount'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    /**
+     * Change name, time zone or checkout settings
+     * @description Settings are merged; an empty text clears one. `updated_fields` names what changed, settings as dotted paths.
+     */
+    patch: operations['updateAccount'];
+    trace?: never;
+  };
+  '/v1/account/me/security': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    /**
+     * Change e-mail or password; every session ends
+     * @description An account without a password sets its first one within 15 minutes of signing in, without `current_password`.
+     */
+    patch: operations['changeSecurity'];
+    trace?: never;
+  };
+  '/v1/account/account': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete the account, at once and for ever
+     * @description Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’.
+     */
+    delete: operations['deleteAccount'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/keys': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Keys without their raw values
+     * @description A token sees the keys of both modes unless it names one, a key those of its own.
+     */
+    get: operations['listKeys'];
+    put?: never;
+    /** Create a key; its raw value is shown once, here */
+    post: operations['createKey'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/keys/{key_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** Revoke a key, at once and for ever */
+    delete: operations['revokeKey'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/products/p/{slug}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** What a buyer sees before paying */
+    get: operations['getOffer'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/products': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Products of the workspace, newest first */
+    get: operations['listProducts'];
+    put?: never;
+    /** Create a product with a hosted checkout */
+    post: operations['createProduct'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/products/{product_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** One product */
+    get: operations['getProduct'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    /** Change what is given; sessions under way keep their terms */
+    patch: operations['updateProduct'];
+    trace?: never;
+  };
+  '/v1/products/{product_id}/archive': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Take a product off sale; running sessions finish */
+    post: operations['archiveProduct'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/products/{product_id}/unarchive': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Put a product on sale again */
+    post: operations['unarchiveProduct'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/products/p/{slug}/connect': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Start a checkout session */
+    post: operations['connectBuyer'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/pay/{payment_id}/solana-pay': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Solana Pay transaction request: who asks */
+    get: operations['getSolanaPay'];
+    put?: never;
+    /** Solana Pay transaction request: the transaction to sign */
+    post: operations['postSolanaPay'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payments': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Payments, newest first, with money that missed its session */
+    get: operations['listPayments'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payments/{payment_id}/accept-unmatched': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Take money that missed its session: a new confirmed payment
+     * @description For a late, short or second payment of this session. A second time the answer is the same.
+     */
+    post: operations['acceptUnmatched'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/receipt': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * The receipt of a transaction that paid you
+     * @description Idempotent: one transaction, one receipt. An open payment it pays is confirmed first.
+     */
+    post: operations['claimReceipt'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payments/{payment_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * The state of a payment
+     * @description Public: the id is the capability. The owner sees more. For the active buyer session; merchants wait for the webhook.
+     */
+    get: operations['getPayment'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/pay/confirm': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Tell us which transaction pays a session
+     * @description We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked; read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.
+     */
+    post: operations['confirmPayment'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payments/{payment_id}/transaction': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Broadcast the signed transaction through us
+     * @description It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing.
+     */
+    post: operations['sendTransaction'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/products/webhook/rpc': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * What a chain data provider tells us
+     * @description Enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: the transaction is read from our own node, through the same pipeline as POST /v1/pay/confirm.
+     */
+    post: operations['receiveChainWebhook'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/memberships/lookup': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * The membership of a customer
+     * @description By wallet_address, customer_ref, email or payment_id, each optionally with product_id. Of several, the one that lasts longest.
+     */
+    get: operations['lookupMembership'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/memberships': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Memberships, newest first */
+    get: operations['listMemberships'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/receipt/{receipt_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The full signed receipt */
+    get: operations['getReceipt'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/receipts': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Receipts, newest first */
+    get: operations['listReceipts'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/receipt/{receipt_id}/public': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The proof anybody may see */
+    get: operations['getPublicReceipt'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/receipt/{receipt_id}/verify': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Recompute the hash and check the signature */
+    get: operations['verifyReceipt'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/endpoints': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Endpoints, newest first */
+    get: operations['listWebhookEndpoints'];
+    put?: never;
+    /** Create an endpoint; its secret is shown here and at rotation only */
+    post: operations['createWebhookEndpoint'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/endpoints/{endpoint_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** Disable an endpoint; it is not erased */
+    delete: operations['disableWebhookEndpoint'];
+    options?: never;
+    head?: never;
+    /** Change what is given; `status: enabled` revives */
+    patch: operations['updateWebhookEndpoint'];
+    trace?: never;
+  };
+  '/v1/webhooks/endpoints/{endpoint_id}/rotate-secret': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** A new secret; the old one signs beside it for a while */
+    post: operations['rotateWebhookSecret'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/endpoints/{endpoint_id}/test': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Send a real, signed test event now and say what came back */
+    post: operations['testWebhookEndpoint'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/endpoints/{endpoint_id}/recover': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Deliver everything of a time that never arrived */
+    post: operations['recoverWebhookEndpoint'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/deliveries': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Deliveries, newest first */
+    get: operations['listWebhookDeliveries'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/deliveries/{delivery_id}/replay': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** The same event once more, as a delivery of its own */
+    post: operations['replayWebhookDelivery'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/timeline': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The story of a payment or membership, oldest first */
+    get: operations['getWebhookTimeline'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Emitted events in the order they happened */
+    get: operations['listWebhookEvents'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/webhooks/event-types': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Every event that can be emitted, with its JSON Schema and an example */
+    get: operations['listEventTypes'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/integrations/health': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** How well events leave the house */
+    get: operations['getIntegrationHealth'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/integrations/events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Emitted events in the order they happened
+     * @description `limit` is another name for `per_page`; both at once is 422.
+     */
+    get: operations['listIntegrationEvents'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/integrations/automation/hooks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** REST hook: subscribe */
+    post: operations['subscribeHook'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/integrations/automation/hooks/{endpoint_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** REST hook: unsubscribe */
+    delete: operations['unsubscribeHook'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/entitlements/consume': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Use units before serving a request; refused with a ready challenge where nothing is left
+     * @description Serve only after 200. Where `code` is `entitlement_missing` or `subscription_expired`, answer 402 to your caller and pass the `PAYMENT-REQUIRED` header of this response on; it is also decoded in `meta.payment_required`. Branch on `code`, never on the status.
+     */
+    post: operations['consumeEntitlement'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/entitlements/grant': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Give units or days without a payment */
+    post: operations['grantEntitlement'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/entitlements/refund': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Free the units of a consumption that could not be served
+     * @description Possible for 24 hours. The key that consumed is answered 409 from then on, so that nothing is served for free.
+     */
+    post: operations['refundConsumption'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/entitlements': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Entitlements as of a few seconds ago */
+    get: operations['listEntitlements'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/entitlements/{entitlement_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** One entitlement as it is this moment */
+    get: operations['getEntitlement'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/rails': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The ways of being paid, and how each is right now */
+    get: operations['listRails'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/rail-settings': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Your settings of every rail, and whether their payout accounts exist */
+    get: operations['listRailSettings'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/rail-settings/{rail_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Switch a rail on or off, or say where it pays out
+     * @description A key may name a payout wallet where there is none. Changing one in live mode needs a person who signed in within 15 minutes.
+     */
+    put: operations['putRailSetting'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/x402/settle': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Settle a PAYMENT-SIGNATURE: verify, co-sign, broadcast, confirm, grant, and use units at once
+     * @description One payment counts once, whatever the key: sent again under another key it gives the first result, with the header `X-Svc-Duplicate-Settlement: true` where its units were consumed by another request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one.
+     */
+    post: operations['settlePayment'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/health': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Is the service well? */
+    get: operations['getHealth'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/health': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Is the service well? */
+    get: operations['getHealthV1'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/.well-known/svc-receipt-keys.json': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Public keys that sign receipts, old ones too */
+    get: operations['getReceiptKeys'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+  schemas: {
+    Payment: {
+      /** Format: uuid */
+      payment_id: string;
+      /** Format: uuid */
+      product_id: string;
+      slug: string;
+      /** @enum {string} */
+      status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
+      /** @enum {string} */
+      failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed';
+      failure_reason?: string;
+      price: components['schemas']['Money'];
+      fee?: components['schemas']['Money'];
+      fee_owed?: components['schemas']['Money'];
+      net?: components['schemas']['Money'] & unknown;
+      overpaid?: components['schemas']['Money'];
+      payer_wallet?: string;
+      recipient_wallet: string;
+      memo: string;
+      references: string[];
+      tx_signature?: string;
+      slot?: number;
+      /** Format: date-time */
+      block_time?: string;
+      /** Format: date-time */
+      confirmed_at?: string;
+      /** Format: date-time */
+      finalized_at?: string;
+      /**
+       * Format: date-time
+       * @description The chain dropped the transaction after it was confirmed. Access was revoked.
+       */
+      orphaned_at?: string;
+      /** Format: date-time */
+      expires_at: string;
+      /** @description Merchant view only. */
+      customer_ref?: string;
+      /** Format: uuid */
+      membership_id?: string;
+      /** Format: uuid */
+      receipt_id?: string;
+      /**
+       * Format: uuid
+       * @description The session this money had missed.
+       */
+      recovers_payment_id?: string;
+      /** @description Money that arrived and pays no session. Merchant view only. */
+      unmatched?: components['schemas']['UnmatchedPayment'][];
+      livemode: boolean;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+      version: number;
+      poll_after_ms: number | null;
+    };
+    Money: {
+      /** @enum {string} */
+      asset: 'USDC' | 'SOL';
+      amount: string;
+      base_units: string;
+    };
+    UnmatchedPayment: {
+      /** Format: uuid */
+      unmatched_id: string;
+      /** Format: uuid */
+      payment_id: string;
+      tx_signature: string;
+      amount: components['schemas']['Money'];
+      payer_wallet: string;
+      /** Format: date-time */
+      block_time: string;
+      /** @enum {string} */
+      reason: 'late' | 'underpaid' | 'second_payment';
+      /** @enum {string} */
+      status: 'open' | 'accepted';
+      /** Format: uuid */
+      recovered_payment_id?: string;
+    };
+    Event: {
+      id: string;
+      /** @enum {string} */
+      type:
+        | 'payment.created'
+        | 'payment.submitted'
+        | 'payment.confirmed'
+        | 'payment.finalized'
+        | 'payment.failed'
+        | 'payment.unmatched'
+        | 'payment.orphaned'
+        | 'receipt.created'
+        | 'membership.activated'
+        | 'membership.renewed'
+        | 'membership.grace_started'
+        | 'membership.expired'
+        | 'membership.access_revoked'
+        | 'entitlement.granted'
+        | 'entitlement.exhausted'
+        | 'entitlement.expired'
+        | 'payout.changed'
+        | 'webhook.test'
+        | 'webhook.endpoint_disabled';
+      /** Format: date-time */
+      created_at: string;
+      livemode: boolean;
+      api_version: string;
+      /** Format: uuid */
+      account_id: string;
+      subject: {
+        type: string;
+        id: string;
+        version: number;
+      };
+      data: {
+        object: {
+          [key: string]: unknown;
+        };
+        previous?: {
+          [key: string]: unknown;
+        };
+      };
+    };
+    Receipt: {
+      /** Format: uuid */
+      receipt_id: string;
+      tx_sig: string;
+      document: components['schemas']['ReceiptDocument'];
+      sha256: string;
+      /** @description Ed25519 over the bytes, base58. */
+      signature: string;
+      key_id: string;
+      verify_url: string;
+      public_url: string;
+      /** @description Place in the merchant’s hash chain. Merchant view only. */
+      link?: {
+        seq: number;
+        prev_hash: string;
+      };
+      /** Format: date-time */
+      created_at: string;
+    };
+    /** @description Signed as its RFC 8785 bytes. */
+    ReceiptDocument: {
+      /** @enum {string} */
+      version: '1';
+      /** Format: uuid */
+      receipt_id: string;
+      tx_sig: string;
+      network: string;
+      slot: number;
+      /** Format: date-time */
+      block_time: string;
+      payer: string;
+      recipient: string;
+      amount: components['schemas']['Money'];
+      fee?: components['schemas']['Money'];
+      /** Format: uuid */
+      product_id: string;
+      product_name: string;
+      merchant: {
+        /** Format: uuid */
+        account_id: string;
+        display_name: string;
+      };
+      memo: string;
+      /** Format: date-time */
+      issued_at: string;
+      livemode: boolean;
+    };
+    Membership: {
+      /** Format: uuid */
+      membership_id: string;
+      /** Format: uuid */
+      product_id: string;
+      customer: {
+        wallet_address?: string;
+        customer_ref?: string;
+        email?: string;
+      };
+      /** @enum {string} */
+      status: 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
+      paid_through: string | null;
+      /** Format: date-time */
+      grace_until?: string;
+      cancel_at_period_end: boolean;
+      /** Format: date-time */
+      cancelled_at?: string;
+      delivery: {
+        /** @enum {string} */
+        status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
+        attempts: number;
+      };
+      /** Format: uuid */
+      last_payment_id: string;
+      livemode: boolean;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+      version: number;
+    };
+    Entitlement: {
+      /** Format: uuid */
+      entitlement_id: string;
+      /** Format: uuid */
+      product_id: string;
+      customer: components['schemas']['Customer'];
+      /** @enum {string} */
+      status: 'active' | 'exhausted' | 'expired' | 'revoked';
+      /** @description null while use is not counted. */
+      granted_units: number | null;
+      used_units: number;
+      remaining: number | null;
+      paid_through: string | null;
+      livemode: boolean;
+      version: number;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    Customer: {
+      wallet_address?: string;
+      customer_ref?: string;
+    };
+    Product: {
+      /** Format: uuid */
+      product_id: string;
+      slug: string;
+      external_product_id?: string;
+      name: string;
+      description?: string;
+      /** @enum {string} */
+      product_type: 'api' | 'link' | 'telegram' | 'discord';
+      /** @enum {string} */
+      status: 'active' | 'archived';
+      price: components['schemas']['Money'];
+      accepted_assets: ('USDC' | 'SOL')[];
+      /** @enum {string} */
+      billing_model: 'one_off' | 'recurring';
+      /** @enum {string} */
+      renewal_mode: 'ONE_OFF' | 'AUTOMATIC';
+      access_period_days: number | null;
+      usage_units: number | null;
+      unit_name?: string;
+      payout_wallet?: string;
+      default_rail: string;
+      allowed_rails: string[];
+      grace_hours: number;
+      session_seconds?: number;
+      requires_identity: ('telegram' | 'discord') | null;
+      success_url?: string;
+      metadata: {
+        [key: string]: string;
+      };
+      live_mode_confirmed: boolean;
+      livemode: boolean;
+      checkout_url: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    RailSetting: {
+      /** @enum {string} */
+      rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+      enabled: boolean;
+      /** @description Where the rail pays out; null: the wallet of the account. */
+      payout_wallet: string | null;
+      /** @description USDC account of the wallet that the money goes to. */
+      payout_ata?: string;
+      /** @description null where there is no wallet yet, or the node does not answer. */
+      ata_exists: boolean | null;
+      /** @description Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it. */
+      create_ata_transaction?: string;
+      updated_at: string | null;
+    };
+    WebhookEndpoint: {
+      /** Format: uuid */
+      endpoint_id: string;
+      /** @enum {string} */
+      kind: 'webhook' | 'automation';
+      url: string;
+      description?: string;
+      event_types: string[];
+      product_ids: string[];
+      /** @enum {string} */
+      status: 'enabled' | 'disabled';
+      disabled_reason?: string;
+      /** @enum {string} */
+      signed_payload: 'timestamp.body' | 'body';
+      secret_hint: string;
+      /** Format: date-time */
+      last_success_at?: string;
+      /** Format: date-time */
+      last_failure_at?: string;
+      failure_streak: number;
+      livemode: boolean;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    AuthResponse: {
+      token: string;
+      /** Format: uuid */
+      user_id: string;
+      /** @enum {string} */
+      tier: 'free' | 'starter' | 'growth' | 'scale';
+      email: string | null;
+      claims: components['schemas']['Claims'];
+      /** Format: date-time */
+      expires_at: string;
+    };
+    Claims: {
+      svc_score: boolean;
+      svc_pay: boolean;
+      svc_ops: boolean;
+      is_staff: boolean;
+    };
+    Error: {
+      detail: string;
+      /** @enum {string} */
+      code:
+        | 'idempotency_key_required'
+        | 'idempotency_key_too_long'
+        | 'idempotency_key_invalid'
+        | 'invalid_rpc_payload'
+        | 'invalid_product_type'
+        | 'invalid_authorization'
+        | 'invalid_credentials'
+        | 'webhook_signature_failed'
+        | 'account_suspended'
+        | 'account_deleted'
+        | 'admin_requires_staff'
+        | 'entitlement_missing'
+        | 'subscription_expired'
+        | 'not_found'
+        | 'method_not_allowed'
+        | 'email_registered'
+        | 'payment_transaction_conflict'
+        | 'payment_failed'
+        | 'idempotency_in_progress'
+        | 'idempotency_conflict'
+        | 'idempotency_race'
+        | 'setup_not_ready'
+        | 'duplicate_settlement'
+        | 'state_conflict'
+        | 'session_expired'
+        | 'payload_too_large'
+        | 'unsupported_media_type'
+        | 'validation_error'
+        | 'no_change'
+        | 'password_too_short'
+        | 'invalid_permissions'
+        | 'invalid_wallet_address'
+        | 'payment_mismatch'
+        | 'rate_limited'
+        | 'plan_limit_reached'
+        | 'internal_error'
+        | 'fee_wallet_missing'
+        | 'rpc_unavailable'
+        | 'temporarily_unavailable';
+      request_id: string;
+      docs_url: string;
+      retryable: boolean;
+      meta: {
+        [key: string]: unknown;
+      };
+    };
+    HTTPValidationError: {
+      detail: {
+        loc: (string | number)[];
+        msg: string;
+        type: string;
+      }[];
+      /** @enum {string} */
+      code:
+        | 'idempotency_key_required'
+        | 'idempotency_key_too_long'
+        | 'idempotency_key_invalid'
+        | 'invalid_rpc_payload'
+        | 'invalid_product_type'
+        | 'invalid_authorization'
+        | 'invalid_credentials'
+        | 'webhook_signature_failed'
+        | 'account_suspended'
+        | 'account_deleted'
+        | 'admin_requires_staff'
+        | 'entitlement_missing'
+        | 'subscription_expired'
+        | 'not_found'
+        | 'method_not_allowed'
+        | 'email_registered'
+        | 'payment_transaction_conflict'
+        | 'payment_failed'
+        | 'idempotency_in_progress'
+        | 'idempotency_conflict'
+        | 'idempotency_race'
+        | 'setup_not_ready'
+        | 'duplicate_settlement'
+        | 'state_conflict'
+        | 'session_expired'
+        | 'payload_too_large'
+        | 'unsupported_media_type'
+        | 'validation_error'
+        | 'no_change'
+        | 'password_too_short'
+        | 'invalid_permissions'
+        | 'invalid_wallet_address'
+        | 'payment_mismatch'
+        | 'rate_limited'
+        | 'plan_limit_reached'
+        | 'internal_error'
+        | 'fee_wallet_missing'
+        | 'rpc_unavailable'
+        | 'temporarily_unavailable';
+      request_id: string;
+      docs_url: string;
+      retryable: boolean;
+      meta: {
+        [key: string]: unknown;
+      };
+    };
+    RegisterRequest: {
+      /** Format: email */
+      email: string;
+      password: string;
+      display_name: string;
+    };
+    LoginRequest: {
+      /** Format: email */
+      email: string;
+      password: string;
+    };
+    WalletNonce: {
+      message_nonce: string;
+      message: string;
+      /** Format: date-time */
+      issued_at: string;
+      /** Format: date-time */
+      expires_at: string;
+    };
+    WalletNonceRequest: {
+      /** @description base58 */
+      wallet_address: string;
+    };
+    WalletLoginRequest: {
+      /** @description base58 */
+      wallet_address: string;
+      /** @description base58 Ed25519 signature of `message`, or of the bare `message_nonce` */
+      signed_message: string;
+      message_nonce: string;
+    };
+    RefreshRequest: {
+      token?: string;
+    };
+    DetailResponse: {
+      detail: string;
+    };
+    Account: {
+      /** Format: uuid */
+      user_id: string;
+      email: string | null;
+      wallet_address: string | null;
+      display_name: string;
+      /** @enum {string} */
+      tier: 'free' | 'starter' | 'growth' | 'scale';
+      /** @enum {string} */
+      status: 'active' | 'suspended' | 'deleted';
+      email_verified: boolean;
+      timezone: string;
+      /** Format: date-time */
+      created_at: string;
+      key_id: string | null;
+      sandbox: boolean;
+      notification_prefs: {
+        [key: string]: boolean;
+      };
+      merchant_settings: components['schemas']['MerchantSettings'];
+      claims: components['schemas']['Claims'];
+      has_password: boolean;
+      auth_providers: string[];
+    };
+    MerchantSettings: {
+      checkout_brand_name?: string;
+      checkout_logo_url?: string;
+      checkout_hero_image_url?: string;
+      checkout_success_button_label?: string;
+      checkout_accent_hex?: string;
+      default_redirect_url?: string;
+      default_support_url?: string;
+    };
+    UpdateResponse: {
+      detail: string;
+      updated_fields: string[];
+    };
+    UpdateAccountRequest: {
+      display_name?: string;
+      timezone?: string;
+      merchant_settings?: components['schemas']['MerchantSettingsPatch'];
+    };
+    MerchantSettingsPatch: {
+      checkout_brand_name?: '' | string;
+      checkout_logo_url?: '' | string;
+      checkout_hero_image_url?: '' | string;
+      checkout_success_button_label?: '' | string;
+      checkout_accent_hex?: '' | string;
+      default_redirect_url?: '' | string;
+      default_support_url?: '' | string;
+    };
+    ChangeSecurityRequest: {
+      /** Format: email */
+      email?: string;
+      current_password?: string;
+      new_password?: string;
+    };
+    ApiKey: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      key_prefix: string;
+      permissions: ('read' | 'execute' | 'admin')[];
+      sandbox_mode: boolean;
+      last_used_at: string | null;
+      /** Format: date-time */
+      created_at: string;
+      revoked_at: string | null;
+      usage_summary: {
+        total_calls: number;
+        success_calls: number;
+        error_calls: number;
+        credits_burned: number;
+        latest_activity_at: string | null;
+        latest_endpoint: string | null;
+      };
+      recent_activity: {
+        /** Format: date-time */
+        at: string;
+        method: string;
+        endpoint: string;
+        status: number;
+        request_id: string;
+      }[];
+    };
+    CreatedApiKey: {
+      key: components['schemas']['ApiKey'];
+      raw_key: string;
+    };
+    CreateKeyRequest: {
+      name: string;
+      /** @default false */
+      sandbox_mode?: boolean;
+      /**
+       * @default [
+       *       "read",
+       *       "execute"
+       *     ]
+       */
+      permissions?: ('read' | 'execute' | 'admin')[];
+    };
+    Offer: {
+      /** Format: uuid */
+      product_id: string;
+      slug: string;
+      name: string;
+      description?: string;
+      price: components['schemas']['Money'];
+      accepted_assets: ('USDC' | 'SOL')[];
+      /** @enum {string} */
+      billing_model: 'one_off' | 'recurring';
+      access_period_days: number | null;
+      usage_units: number | null;
+      unit_name?: string;
+      requires_identity: ('telegram' | 'discord') | null;
+      network: string;
+      livemode: boolean;
+      checkout_url: string;
+      merchant: {
+        display_name: string;
+        brand_name?: string;
+        logo_url?: string;
+        hero_image_url?: string;
+        accent_hex?: string;
+        success_button_label?: string;
+        support_url?: string;
+      };
+    };
+    CreateProductRequest: {
+      name: string;
+      price: components['schemas']['MoneyInput'];
+      slug?: string;
+      external_product_id?: string;
+      description?: string;
+      /**
+       * @default api
+       * @enum {string}
+       */
+      product_type?: 'api' | 'link' | 'telegram' | 'discord';
+      accepted_assets?: ('USDC' | 'SOL')[];
+      /** @enum {string} */
+      billing_model?: 'one_off' | 'recurring';
+      renewal_mode?: ('ONE_OFF' | 'AUTOMATIC' | 'solana_native_subscription') | null;
+      access_period_days?: number | null;
+      usage_units?: number | null;
+      unit_name?: string;
+      payout_wallet?: string;
+      grace_hours?: number;
+      session_seconds?: number;
+      requires_identity?: ('telegram' | 'discord') | null;
+      /** @enum {string} */
+      default_rail?: 'solana_usdc' | 'x402_solana_usdc';
+      allowed_rails?: ('solana_usdc' | 'x402_solana_usdc')[];
+      delivery?: unknown;
+      /** Format: uuid */
+      access_app_id?: string;
+      /** Format: uri */
+      success_url?: string;
+      metadata?: {
+        [key: string]: string;
+      };
+      live_mode_confirmed?: boolean;
+    };
+    MoneyInput: {
+      /** @enum {string} */
+      asset: 'USDC' | 'SOL';
+      amount: string;
+    };
+    UpdateProductRequest: {
+      name?: string;
+      price?: components['schemas']['MoneyInput'];
+      external_product_id?: string | null;
+      description?: string | null;
+      /**
+       * @default api
+       * @enum {string}
+       */
+      product_type?: 'api' | 'link' | 'telegram' | 'discord';
+      accepted_assets?: ('USDC' | 'SOL')[];
+      /** @enum {string} */
+      billing_model?: 'one_off' | 'recurring';
+      renewal_mode?: ('ONE_OFF' | 'AUTOMATIC' | 'solana_native_subscription') | null;
+      access_period_days?: number | null;
+      usage_units?: number | null;
+      unit_name?: string | null;
+      payout_wallet?: string;
+      grace_hours?: number;
+      session_seconds?: number | null;
+      requires_identity?: ('telegram' | 'discord') | null;
+      /** @enum {string} */
+      default_rail?: 'solana_usdc' | 'x402_solana_usdc';
+      allowed_rails?: ('solana_usdc' | 'x402_solana_usdc')[];
+      delivery?: unknown;
+      /** Format: uuid */
+      access_app_id?: string;
+      success_url?: string | null;
+      metadata?: {
+        [key: string]: string;
+      };
+      live_mode_confirmed?: boolean;
+    };
+    ProductPage: {
+      items: components['schemas']['Product'][];
+      page: number;
+      per_page: number;
+      total: number;
+      total_pages: number;
+      has_more: boolean;
+      /** @enum {boolean} */
+      total_exact?: false;
+    };
+    ConnectResponse: {
+      /** Format: uuid */
+      payment_id: string;
+      /** @enum {string} */
+      status: 'PENDING_SIGNATURE';
+      nonce: string;
+      memo: string;
+      price: components['schemas']['Money'];
+      recipient: string;
+      fee?: {
+        recipient: string;
+        /** @enum {string} */
+        asset: 'USDC' | 'SOL';
+        amount: string;
+        base_units: string;
+      };
+      network: string;
+      mint?: string;
+      decimals: number;
+      references: string[];
+      solana_pay_url: string;
+      /** @description Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction. */
+      transaction?: string;
+      last_valid_block_height?: number;
+      /** Format: date-time */
+      expires_at: string;
+      status_url: string;
+      poll_after_ms: number | null;
+    };
+    ConnectRequest: {
+      /** @enum {string} */
+      asset?: 'USDC' | 'SOL';
+      /** @description With it comes a transaction, ready to sign. */
+      wallet_address?: string;
+      /** Format: email */
+      email?: string;
+      /** @description The merchant's own name for the buyer; keys membership and entitlement. */
+      customer_ref?: string;
+      locale?: string;
+      handoff_token?: string;
+      identity_session_id?: string;
+      payment_session_id?: string;
+    };
+    SolanaPayLabel: {
+      label: string;
+      icon: string;
+    };
+    SolanaPayTransaction: {
+      transaction: string;
+      message: string;
+    };
+    SolanaPayRequest: {
+      account: string;
+    };
+    PaymentPage: {
+      items: components['schemas']['Payment'][];
+      page: number;
+      per_page: number;
+      total: number;
+      total_pages: number;
+      has_more: boolean;
+      /** @enum {boolean} */
+      total_exact?: false;
+    };
+    AcceptUnmatchedRequest: {
+      tx_signature: string;
+    };
+    ReceiptRequest: {
+      tx_sig: string;
+    };
+    ConfirmResponse: {
+      payment: components['schemas']['Payment'];
+      /** Format: uuid */
+      membership_id?: string;
+      /** Format: uuid */
+      receipt_id?: string;
+      redirect_url?: string;
+      already_confirmed: boolean;
+    };
+    ConfirmRequest: {
+      /** Format: uuid */
+      payment_id: string;
+      tx_signature: string;
+    };
+    SendTransactionResponse: {
+      payment: components['schemas']['Payment'];
+      tx_signature: string;
+    };
+    SendTransactionRequest: {
+      transaction: string;
+    };
+    ChainWebhookResponse: {
+      accepted: number;
+    };
+    MembershipPage: {
+      items: components['schemas']['Membership'][];
+      page: number;
+      per_page: number;
+      total: number;
+      total_pages: number;
+      has_more: boolean;
+      /** @enum {boolean} */
+      total_exact?: false;
+    };
+    ReceiptPage: {
+      items: components['schemas']['Receipt'][];
+      page: number;
+      per_page: number;
+      total: number;
+      total_pages: number;
+      has_more: boolean;
+      /** @enum {boolean} */
+      total_exact?: false;
+    };
+    ReceiptVerification: {
+      valid: boolean;
+      /** @enum {string} */
+      reason?: 'sha256_mismatch' | 'signature_invalid' | 'unknown_key' | 'record_mismatch' | 'transaction_orphaned';
+      sha256_matches: boolean;
+      signature_valid: boolean;
+      key_id: string;
+      sha256: string;
+      /** Format: date-time */
+      checked_at: string;
+    };
+    WebhookEndpointPage: {
+      items: components['schemas']['WebhookEndpoint'][];
+      page: number;
+      per_page: number;
+      total: number;
+      total_pages: number;
+      has_more: boolean;
+      /** @enum {boolean} */
+      total_exact?: false;
+    };
+    WebhookEndpointWithSecret: components['schemas']['WebhookEndpoint'] & {
+      secret: string;
+    };
+    CreateWebhookEndpointRequest: {
+      /** Format: uri */
+      url: string;
+      description?: string;
+      event_types?: string[];
+      product_ids?: string[];
+      /** @enum {string} */
+      signed_payload?: 'timestamp.body' | 'body';
+    };
+    UpdateWebhookEndpointRequest: {
+      /** Format: uri */
+      url?: string;
+      description?: string;
+      event_types?: string[];
+      product_ids?: string[];
+      /** @enum {string} */
+      signed_payload?: 'timestamp.body' | 'body';
+      /** @enum {string} */
+      status?: 'enabled' | 'disabled';
+    };
+    RotateSecretRequest: {
+      /** @default 24 */
+      overlap_hours?: number;
+    };
+    WebhookTestResult: {
+      delivery_id: number;
+      event_id: string;
+      succeeded: boolean;
+      response_status?: number;
+      response_ms?: number;
+      error?: string;
+    };
+    TestWebhookRequest: {
+      /** @enum {string} */
+      event_type?: 'webhook.test';
+    };
+    WebhookRecovery: {
+      scheduled: number;
+    };
+    RecoverWebhookRequest: {
+      /** Format: date-time */
+      since: string;
+      /** Format: date-time */
+      until?: string;
+    };
+    WebhookDeliveryPage: {
+      items: components['schemas']['WebhookDelivery'][];
+      page: number;
+      per_page: number;
+      total: number;
+      total_pages: number;
+      has_more: boolean;
+      /** @enum {boolean} */
+      total_exact?: false;
+    };
+    WebhookDelivery: {
+      delivery_id: number;
+      /** Format: uuid */
+      endpoint_id: string;
+      event_id: string;
+      event_type: string;
+      /** @enum {string} */
+      status: 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
+      attempt: number;
+      max_attempts: number;
+      response_status?: number;
+      response_ms?: number;
+      response_excerpt?: string;
+      error?: string;
+      next_attempt_at?: string | null;
+      replay_of?: number;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      completed_at?: string;
+    };
+    WebhookTimeline: {
+      items: {
+        /** Format: date-time */
+        at: string;
+        /** @enum {string} */
+        kind: 'event' | 'delivery';
+        type: string;
+        event_id?: string;
+        delivery_id?: number;
+        status?: string;
+      }[];
+    };
+    EventPage: {
+      items: components['schemas']['Event'][];
+      page: number;
+      per_page: number;
+      total: number;
+      total_pages: number;
+      has_more: boolean;
+      /** @enum {boolean} */
+      total_exact?: false;
+    };
+    EventType: {
+      /** @enum {string} */
+      type:
+        | 'payment.created'
+        | 'payment.submitted'
+        | 'payment.confirmed'
+        | 'payment.finalized'
+        | 'payment.failed'
+        | 'payment.unmatched'
+        | 'payment.orphaned'
+        | 'receipt.created'
+        | 'membership.activated'
+        | 'membership.renewed'
+        | 'membership.grace_started'
+        | 'membership.expired'
+        | 'membership.access_revoked'
+        | 'entitlement.granted'
+        | 'entitlement.exhausted'
+        | 'entitlement.expired'
+        | 'payout.changed'
+        | 'webhook.test'
+        | 'webhook.endpoint_disabled';
+      description: string;
+      schema: {
+        [key: string]: unknown;
+      };
+      example: {
+        [key: string]: unknown;
+      };
+    };
+    IntegrationHealth: {
+      /** @enum {string} */
+      status: 'ok' | 'degraded';
+      endpoints: {
+        enabled: number;
+        disabled: number;
+        failing: number;
+      };
+      last_delivery_at: string | null;
+      success_rate_24h: number | null;
+      oldest_pending_seconds: number | null;
+      hooks: number;
+    };
+    AutomationHookWithSecret: components['schemas']['AutomationHook'] & {
+      secret: string;
+    };
+    AutomationHook: components['schemas']['WebhookEndpoint'] & {
+      /**
+       * Format: uuid
+       * @description The endpoint_id again, where automation platforms look for it.
+       */
+      id: string;
+    };
+    SubscribeHookRequest: {
+      target_url?: string;
+      hookUrl?: string;
+      event_type?: string;
+      event?: string;
+      product_ids?: string[];
+    };
+    ConsumeResponse: {
+      /** @enum {boolean} */
+      consumed: true;
+      consumption_id: string;
+      /** Format: uuid */
+      entitlement_id: string;
+      units: number;
+      remaining: number | null;
+      paid_through: string | null;
+    };
+    ConsumeRequest: {
+      /** Format: uuid */
+      product_id?: string;
+      external_product_id?: string;
+      customer: components['schemas']['Customer'];
+      /** @default 1 */
+      units?: number;
+      /** @description What the customer asked for: goes into the challenge. */
+      resource?: {
+        /** Format: uri */
+        url: string;
+        description?: string;
+        mime_type?: string;
+      };
+    };
+    GrantRequest: {
+      /** Format: uuid */
+      product_id?: string;
+      external_product_id?: string;
+      customer: components['schemas']['Customer'];
+      units?: number;
+      days?: number;
+      reason: string;
+    };
+    RefundResponse: {
+      /** @enum {boolean} */
+      refunded: true;
+      consumption_id: string;
+      /** Format: uuid */
+      entitlement_id: string;
+      units: number;
+      remaining: number | null;
+      paid_through: string | null;
+    };
+    RefundRequest: {
+      consumption_id: string;
+      reason: string;
+    };
+    EntitlementPage: {
+      items: components['schemas']['Entitlement'][];
+      page: number;
+      per_page: number;
+      total: number;
+      total_pages: number;
+      has_more: boolean;
+      /** @enum {boolean} */
+      total_exact?: false;
+    };
+    RailPage: {
+      items: components['schemas']['Rail'][];
+      page: number;
+      per_page: number;
+      total: number;
+      total_pages: number;
+      has_more: boolean;
+      /** @enum {boolean} */
+      total_exact?: false;
+    };
+    Rail: {
+      /** @enum {string} */
+      rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+      name: string;
+      /** @enum {string} */
+      kind: 'checkout' | 'subscription' | 'x402' | 'mpp';
+      /** @enum {string} */
+      asset: 'USDC' | 'SOL';
+      network: string;
+      mint?: string;
+      decimals: number;
+      /** @enum {string} */
+      status: 'available' | 'degraded' | 'unavailable';
+      reason?: string;
+      supports: string[];
+    };
+    RailSettingPage: {
+      items: components['schemas']['RailSetting'][];
+      page: number;
+      per_page: number;
+      total: number;
+      total_pages: number;
+      has_more: boolean;
+      /** @enum {boolean} */
+      total_exact?: false;
+    };
+    RailSettingUpdate: {
+      enabled?: boolean;
+      payout_wallet?: string | null;
+    };
+    SettleResponse: {
+      /** @enum {boolean} */
+      success: true;
+      /** Format: uuid */
+      payment_id: string;
+      /** Format: uuid */
+      receipt_id: string;
+      tx_signature: string;
+      network: string;
+      payer: string;
+      amount: components['schemas']['Money'];
+      /** Format: uuid */
+      entitlement_id: string;
+      granted_units: number | null;
+      consumed_units: number;
+      /** @description Refund it where the request could not be served. */
+      consumption_id?: string;
+      remaining: number | null;
+      /** @description Send it to the buyer as the PAYMENT-RESPONSE header. */
+      payment_response: string;
+    };
+    SettlePending: {
+      /** @enum {boolean} */
+      success: false;
+      /** @enum {string} */
+      error_reason: 'settlement_pending';
+      tx_signature: string;
+      retry_after: number;
+    };
+    SettleRequest: {
+      /** Format: uuid */
+      product_id?: string;
+      external_product_id?: string;
+      /** @description Value of the buyer’s PAYMENT-SIGNATURE header, as it came. */
+      payment_signature: string;
+      customer?: components['schemas']['Customer'];
+      /**
+       * @description Used in the same step.
+       * @default 0
+       */
+      consume_units?: number;
+    };
+    HealthResponse: {
+      /** @enum {string} */
+      status: 'ok' | 'degraded';
+      version: string;
+      /** Format: date-time */
+      time: string;
+      checks: {
+        /** @enum {string} */
+        database: 'ok' | 'failing' | 'not_configured';
+        /** @enum {string} */
+        queue: 'ok' | 'failing' | 'not_configured';
+        /** @enum {string} */
+        rpc: 'ok' | 'failing' | 'not_configured';
+        /** @enum {string} */
+        price_source: 'ok' | 'failing' | 'not_configured';
+        /** @enum {string} */
+        processor: 'ok' | 'failing' | 'not_configured';
+      };
+    };
+    ReceiptKeySet: {
+      keys: {
+        /** @enum {string} */
+        kty: 'OKP';
+        /** @enum {string} */
+        crv: 'Ed25519';
+        x: string;
+        kid: string;
+        /** @enum {string} */
+        use: 'sig';
+        /** @enum {string} */
+        alg: 'EdDSA';
+      }[];
+    };
+  };
+  responses: never;
+  parameters: never;
+  requestBodies: never;
+  headers: never;
+  pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+  register: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RegisterRequest'];
+      };
+    };
+    responses: {
+      /** @description The account exists; this is its session */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AuthResponse'];
+        };
+      };
+    };
+  };
+  login: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['LoginRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AuthResponse'];
+        };
+      };
+    };
+  };
+  createWalletNonce: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['WalletNonceRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WalletNonce'];
+        };
+      };
+    };
+  };
+  loginWithWallet: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['WalletLoginRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AuthResponse'];
+        };
+      };
+    };
+  };
+  refreshToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': components['schemas']['RefreshRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AuthResponse'];
+        };
+      };
+    };
+  };
+  logout: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DetailResponse'];
+        };
+      };
+    };
+  };
+  getAccount: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Account'];
+        };
+      };
+    };
+  };
+  updateAccount: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UpdateAccountRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['UpdateResponse'];
+        };
+      };
+    };
+  };
+  changeSecurity: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ChangeSecurityRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['UpdateResponse'];
+        };
+      };
+    };
+  };
+  deleteAccount: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DetailResponse'];
+        };
+      };
+    };
+  };
+  listKeys: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ApiKey'][];
+        };
+      };
+    };
+  };
+  createKey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CreateKeyRequest'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['CreatedApiKey'];
+        };
+      };
+    };
+  };
+  revokeKey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        key_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Revoked */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  getOffer: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        slug: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Offer'];
+        };
+      };
+    };
+  };
+  listProducts: {
+    parameters: {
+      query?: {
+        page?: number;
+        per_page?: number;
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ProductPage'];
+        };
+      };
+    };
+  };
+  createProduct: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CreateProductRequest'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Product'];
+        };
+      };
+    };
+  };
+  getProduct: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        product_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Product'];
+        };
+      };
+    };
+  };
+  updateProduct: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        product_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UpdateProductRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Product'];
+        };
+      };
+    };
+  };
+  archiveProduct: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        product_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Product'];
+        };
+      };
+    };
+  };
+  unarchiveProduct: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        product_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Product'];
+        };
+      };
+    };
+  };
+  connectBuyer: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        slug: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ConnectRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ConnectResponse'];
+        };
+      };
+    };
+  };
+  getSolanaPay: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        payment_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SolanaPayLabel'];
+        };
+      };
+    };
+  };
+  postSolanaPay: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        payment_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SolanaPayRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SolanaPayTransaction'];
+        };
+      };
+    };
+  };
+  listPayments: {
+    parameters: {
+      query?: {
+        page?: number;
+        per_page?: number;
+        status?: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
+        product_id?: string;
+        customer_ref?: string;
+        /** @description The wallet that paid. */
+        wallet?: string;
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PaymentPage'];
+        };
+      };
+    };
+  };
+  acceptUnmatched: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        payment_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['AcceptUnmatchedRequest'];
+      };
+    };
+    responses: {
+      /** @description The payment that recovers it */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Payment'];
+        };
+      };
+    };
+  };
+  claimReceipt: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ReceiptRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Receipt'];
+        };
+      };
+    };
+  };
+  getPayment: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        payment_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Payment'];
+        };
+      };
+    };
+  };
+  confirmPayment: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ConfirmRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ConfirmResponse'];
+        };
+      };
+    };
+  };
+  sendTransaction: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        payment_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SendTransactionRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SendTransactionResponse'];
+        };
+      };
+    };
+  };
+  receiveChainWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': unknown;
+      };
+    };
+    responses: {
+      /** @description Queued; nothing is known yet */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ChainWebhookResponse'];
+        };
+      };
+    };
+  };
+  lookupMembership: {
+    parameters: {
+      query?: {
+        wallet_address?: string;
+        customer_ref?: string;
+        email?: string;
+        payment_id?: string;
+        product_id?: string;
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Membership'];
+        };
+      };
+    };
+  };
+  listMemberships: {
+    parameters: {
+      query?: {
+        page?: number;
+        per_page?: number;
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['MembershipPage'];
+        };
+      };
+    };
+  };
+  getReceipt: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        receipt_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Receipt'];
+        };
+      };
+    };
+  };
+  listReceipts: {
+    parameters: {
+      query?: {
+        page?: number;
+        per_page?: number;
+        wallet?: string;
+        /** @description Searches transaction, receipt id and product name. */
+        q?: string;
+        product_id?: string;
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ReceiptPage'];
+        };
+      };
+    };
+  };
+  getPublicReceipt: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        receipt_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Receipt'];
+        };
+      };
+    };
+  };
+  verifyReceipt: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        receipt_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ReceiptVerification'];
+        };
+      };
+    };
+  };
+  listWebhookEndpoints: {
+    parameters: {
+      query?: {
+        page?: number;
+        per_page?: number;
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookEndpointPage'];
+        };
+      };
+    };
+  };
+  createWebhookEndpoint: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CreateWebhookEndpointRequest'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookEndpointWithSecret'];
+        };
+      };
+    };
+  };
+  disableWebhookEndpoint: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookEndpoint'];
+        };
+      };
+    };
+  };
+  updateWebhookEndpoint: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['UpdateWebhookEndpointRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookEndpoint'];
+        };
+      };
+    };
+  };
+  rotateWebhookSecret: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RotateSecretRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookEndpointWithSecret'];
+        };
+      };
+    };
+  };
+  testWebhookEndpoint: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['TestWebhookRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookTestResult'];
+        };
+      };
+    };
+  };
+  recoverWebhookEndpoint: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RecoverWebhookRequest'];
+      };
+    };
+    responses: {
+      /** @description Scheduled */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookRecovery'];
+        };
+      };
+    };
+  };
+  listWebhookDeliveries: {
+    parameters: {
+      query?: {
+        page?: number;
+        per_page?: number;
+        endpoint_id?: string;
+        status?: 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookDeliveryPage'];
+        };
+      };
+    };
+  };
+  replayWebhookDelivery: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        delivery_id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookDelivery'];
+        };
+      };
+    };
+  };
+  getWebhookTimeline: {
+    parameters: {
+      query?: {
+        payment_id?: string;
+        membership_id?: string;
+        limit?: number;
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['WebhookTimeline'];
+        };
+      };
+    };
+  };
+  listWebhookEvents: {
+    parameters: {
+      query?: {
+        page?: number;
+        per_page?: number;
+        event_type?:
+          | 'payment.created'
+          | 'payment.submitted'
+          | 'payment.confirmed'
+          | 'payment.finalized'
+          | 'payment.failed'
+          | 'payment.unmatched'
+          | 'payment.orphaned'
+          | 'receipt.created'
+          | 'membership.activated'
+          | 'membership.renewed'
+          | 'membership.grace_started'
+          | 'membership.expired'
+          | 'membership.access_revoked'
+          | 'entitlement.granted'
+          | 'entitlement.exhausted'
+          | 'entitlement.expired'
+          | 'payout.changed'
+          | 'webhook.test'
+          | 'webhook.endpoint_disabled';
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['EventPage'];
+        };
+      };
+    };
+  };
+  listEventTypes: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['EventType'][];
+        };
+      };
+    };
+  };
+  getIntegrationHealth: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['IntegrationHealth'];
+        };
+      };
+    };
+  };
+  listIntegrationEvents: {
+    parameters: {
+      query?: {
+        page?: number;
+        per_page?: number;
+        limit?: number;
+        event_type?:
+          | 'payment.created'
+          | 'payment.submitted'
+          | 'payment.confirmed'
+          | 'payment.finalized'
+          | 'payment.failed'
+          | 'payment.unmatched'
+          | 'payment.orphaned'
+          | 'receipt.created'
+          | 'membership.activated'
+          | 'membership.renewed'
+          | 'membership.grace_started'
+          | 'membership.expired'
+          | 'membership.access_revoked'
+          | 'entitlement.granted'
+          | 'entitlement.exhausted'
+          | 'entitlement.expired'
+          | 'payout.changed'
+          | 'webhook.test'
+          | 'webhook.endpoint_disabled';
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['EventPage'];
+        };
+      };
+    };
+  };
+  subscribeHook: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SubscribeHookRequest'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AutomationHookWithSecret'];
+        };
+      };
+    };
+  };
+  unsubscribeHook: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AutomationHook'];
+        };
+      };
+    };
+  };
+  consumeEntitlement: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ConsumeRequest'];
+      };
+    };
+    responses: {
+      /** @description Used; serve now */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ConsumeResponse'];
+        };
+      };
+    };
+  };
+  grantEntitlement: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['GrantRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Entitlement'];
+        };
+      };
+    };
+  };
+  refundConsumption: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RefundRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RefundResponse'];
+        };
+      };
+    };
+  };
+  listEntitlements: {
+    parameters: {
+      query?: {
+        page?: number;
+        per_page?: number;
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+        product_id?: string;
+        external_product_id?: string;
+        wallet_address?: string;
+        customer_ref?: string;
+        status?: 'active' | 'exhausted' | 'expired' | 'revoked';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['EntitlementPage'];
+        };
+      };
+    };
+  };
+  getEntitlement: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        entitlement_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Entitlement'];
+        };
+      };
+    };
+  };
+  listRails: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RailPage'];
+        };
+      };
+    };
+  };
+  listRailSettings: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RailSettingPage'];
+        };
+      };
+    };
+  };
+  putRailSetting: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key': string;
+      };
+      path: {
+        rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RailSettingUpdate'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['RailSetting'];
+        };
+      };
+    };
+  };
+  settlePayment: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SettleRequest'];
+      };
+    };
+    responses: {
+      /** @description Settled */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SettleResponse'];
+        };
+      };
+      /** @description Not known yet */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SettlePending'];
+        };
+      };
+    };
+  };
+  getHealth: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Serving; degraded where something it depends on is not */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['HealthResponse'];
+        };
+      };
+    };
+  };
+  getHealthV1: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Serving; degraded where something it depends on is not */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['HealthResponse'];
+        };
+      };
+    };
+  };
+  getReceiptKeys: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ReceiptKeySet'];
+        };
+      };
+    };
+  };
+}

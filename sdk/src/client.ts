@@ -1,0 +1,103 @@
+import { confirmPayment } from './confirm.ts';
+import { type Answer, type Call, type CallOptions, type ClientOptions, Transport } from './transport.ts';
+import type * as T from './types.ts';
+
+/** Settling waits for the chain. */
+const SETTLE_TIMEOUT_MS = 30_000;
+
+export type Client = ReturnType<typeof createClient>;
+
+/**
+ * A typed client of the service. Every method answers what the service sent, plus `replayed` and `response`; every failure is
+ * an `SvcError`. Reads, and access writes under one Idempotency-Key, are repeated after failures that may pass; nothing else is.
+ */
+export function createClient(options: ClientOptions) {
+  const transport = new Transport(options);
+  const read = <R>(path: string, query?: object, callOptions?: CallOptions): Promise<Answer<R>> =>
+    transport.call<R>({ method: 'GET', path, query, repeat: 'safe', options: callOptions });
+  /** Leaves a lasting record: sent once, whatever happens. */
+  const once = <R>(method: Call['method'], path: string, body?: unknown, callOptions?: CallOptions): Promise<Answer<R>> =>
+    transport.call<R>({ method, path, body, repeat: 'once', options: callOptions });
+  /** A write of the access API: repeated under the same Idempotency-Key. */
+  const keyed = <R>(method: Call['method'], path: string, body: unknown, callOptions?: CallOptions, minTimeoutMs = 0): Promise<Answer<R>> =>
+    transport.call<R>({ method, path, body, repeat: 'keyed', options: callOptions, minTimeoutMs });
+
+  const product = (productId: string) => `/v1/products/${encodeURIComponent(productId)}`;
+  const endpoint = (endpointId: string) => `/v1/webhooks/endpoints/${encodeURIComponent(endpointId)}`;
+  const getPayment = (paymentId: string, o?: CallOptions) => read<T.Payment>(`/v1/payments/${encodeURIComponent(paymentId)}`, undefined, o);
+
+  return {
+    products: {
+      create: (body: T.CreateProduct, o?: CallOptions) => once<T.Product>('POST', '/v1/products', body, o),
+      get: (productId: string, o?: CallOptions) => read<T.Product>(product(productId), undefined, o),
+      list: (query?: T.PageQuery, o?: CallOptions) => read<T.ProductPage>('/v1/products', query, o),
+      update: (productId: string, body: T.UpdateProduct, o?: CallOptions) => once<T.Product>('PATCH', product(productId), body, o),
+      archive: (productId: string, o?: CallOptions) => once<T.Product>('POST', `${product(productId)}/archive`, undefined, o),
+      unarchive: (productId: string, o?: CallOptions) => once<T.Product>('POST', `${product(productId)}/unarchive`, undefined, o),
+    },
+    payments: {
+      get: getPayment,
+      list: (query?: T.PaymentQuery, o?: CallOptions) => read<T.PaymentPage>('/v1/payments', query, o),
+      /** Tells which transaction pays. Never repeated blindly: after a failure without a verdict the payment is read first. */
+      confirm: (body: T.ConfirmRequest, o?: CallOptions) => {
+        const send = () => once<T.Confirmation>('POST', '/v1/pay/confirm', body, o);
+        return confirmPayment(body, send, () => getPayment(body.payment_id, o), transport.maxRetries);
+      },
+    },
+    memberships: {
+      list: (query?: T.PageQuery, o?: CallOptions) => read<T.MembershipPage>('/v1/memberships', query, o),
+      /** The membership of one customer, the one that lasts longest; `not_found` where there is none. */
+      lookup: (query: T.MembershipLookup, o?: CallOptions) => read<T.Membership>('/v1/memberships/lookup', query, o),
+    },
+    receipts: {
+      get: (receiptId: string, o?: CallOptions) => read<T.Receipt>(`/v1/receipt/${encodeURIComponent(receiptId)}`, undefined, o),
+      list: (query?: T.ReceiptQuery, o?: CallOptions) => read<T.ReceiptPage>('/v1/receipts', query, o),
+      verify: (receiptId: string, o?: CallOptions) =>
+        read<T.ReceiptVerification>(`/v1/receipt/${encodeURIComponent(receiptId)}/verify`, undefined, o),
+    },
+    webhookEndpoints: {
+      /** The answer alone holds the signing secret. */
+      create: (body: T.CreateWebhookEndpoint, o?: CallOptions) =>
+        once<T.WebhookEndpointWithSecret>('POST', '/v1/webhooks/endpoints', body, o),
+      list: (query?: T.PageQuery, o?: CallOptions) => read<T.WebhookEndpointPage>('/v1/webhooks/endpoints', query, o),
+      update: (endpointId: string, body: T.UpdateWebhookEndpoint, o?: CallOptions) =>
+        once<T.WebhookEndpoint>('PATCH', endpoint(endpointId), body, o),
+      disable: (endpointId: string, o?: CallOptions) => once<T.WebhookEndpoint>('DELETE', endpoint(endpointId), undefined, o),
+      rotateSecret: (endpointId: string, body: T.RotateWebhookSecret = {}, o?: CallOptions) =>
+        once<T.WebhookEndpointWithSecret>('POST', `${endpoint(endpointId)}/rotate-secret`, body, o),
+      test: (endpointId: string, body: T.TestWebhook = {}, o?: CallOptions) =>
+        once<T.WebhookTestResult>('POST', `${endpoint(endpointId)}/test`, body, o),
+      recover: (endpointId: string, body: T.RecoverWebhook, o?: CallOptions) =>
+        once<T.WebhookRecovery>('POST', `${endpoint(endpointId)}/recover`, body, o),
+    },
+    webhookDeliveries: {
+      list: (query?: T.WebhookDeliveryQuery, o?: CallOptions) => read<T.WebhookDeliveryPage>('/v1/webhooks/deliveries', query, o),
+      replay: (deliveryId: number, o?: CallOptions) =>
+        once<T.WebhookDelivery>('POST', `/v1/webhooks/deliveries/${deliveryId}/replay`, undefined, o),
+    },
+    entitlements: {
+      /**
+       * Uses units of a customer, atomically. Nothing left is the error `entitlement_missing` or `subscription_expired`, with
+       * the challenge for the buyer in its PAYMENT-REQUIRED header: branch on the code, never on the status.
+       */
+      consume: (body: T.Consume, o?: CallOptions) => keyed<T.Consumption>('POST', '/v1/access/entitlements/consume', body, o),
+      grant: (body: T.Grant, o?: CallOptions) => keyed<T.Entitlement>('POST', '/v1/access/entitlements/grant', body, o),
+      /** Gives the units of one consumption back. */
+      refund: (body: T.Refund, o?: CallOptions) => keyed<T.RefundedConsumption>('POST', '/v1/access/entitlements/refund', body, o),
+      get: (entitlementId: string, o?: CallOptions) =>
+        read<T.Entitlement>(`/v1/access/entitlements/${encodeURIComponent(entitlementId)}`, undefined, o),
+      list: (query?: T.EntitlementQuery, o?: CallOptions) => read<T.EntitlementPage>('/v1/access/entitlements', query, o),
+    },
+    x402: {
+      /** Settles a buyer's PAYMENT-SIGNATURE, and with `consume_units` makes the first use in the same step. */
+      settle: (body: T.Settle, o?: CallOptions) => keyed<T.Settlement>('POST', '/v1/access/x402/settle', body, o, SETTLE_TIMEOUT_MS),
+    },
+    rails: { list: (o?: CallOptions) => read<T.Rails>('/v1/access/rails', undefined, o) },
+    railSettings: {
+      list: (o?: CallOptions) => read<T.RailSettings>('/v1/access/rail-settings', undefined, o),
+      /** Where a rail pays out. A missing token account is reported with the transaction that creates it. */
+      update: (railId: string, body: T.UpdateRailSetting, o?: CallOptions) =>
+        keyed<T.RailSetting>('PUT', `/v1/access/rail-settings/${encodeURIComponent(railId)}`, body, o),
+    },
+  };
+}

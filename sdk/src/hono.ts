@@ -1,0 +1,40 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { type Access, Gate, type ProtectOptions } from './protect.ts';
+import { servedHeaders } from './served.ts';
+
+export type { Access, ProtectOptions } from './protect.ts';
+
+/** What `protect` adds to a Hono app: `new Hono<SvcEnv>()`, then `c.get('svc')` in handlers. */
+export interface SvcEnv {
+  Variables: { svc: Access };
+}
+
+/**
+ * Hono middleware: the handlers behind it run once per unit used or paid for. Buyers who hold nothing are answered 402 as x402
+ * clients expect. The use is given back when a handler throws or answers 500 or more.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: fits into an app of any environment, as Hono's own middleware does.
+export function protect(options: ProtectOptions<Context<any>>): MiddlewareHandler<any> {
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  const gate = new Gate<Context<any>>(options);
+  return async (c, next) => {
+    const incoming = { method: c.req.method, url: c.req.url, header: (name: string) => c.req.header(name) };
+    const { refusal, access, paymentResponse } = await gate.admit(incoming, c);
+    if (refusal) return c.json(refusal.body, refusal.status, refusal.headers);
+    c.set('svc', access);
+    try {
+      await next();
+    } catch (error) {
+      await gate.refund(access, 'handler_failed', c);
+      throw error;
+    }
+    if (hasFailed(c)) await gate.refund(access, 'handler_failed', c);
+    for (const [name, value] of Object.entries(servedHeaders(c.res.headers, paymentResponse))) c.header(name, value);
+  };
+}
+
+/** Hono turns what a handler throws into an answer; a refusal thrown on purpose (`HTTPException` below 500) is none of our failures. */
+function hasFailed(c: Context): boolean {
+  const isRefusal = c.error && 'getResponse' in c.error && c.res.status < 500;
+  return c.res.status >= 500 || (c.error !== undefined && !isRefusal);
+}

@@ -1,0 +1,148 @@
+import { parseJson, SvcError, toSvcError } from './errors.ts';
+import { idempotencyKey } from './keys.ts';
+
+export interface ClientOptions {
+  /** Where the service answers, for example `https://api.example.com`. */
+  baseUrl: string;
+  /** An API key (`svc_…`), kept server-side; or a session token. Absent: public routes only. */
+  key?: string;
+  fetch?: (request: Request) => Promise<Response>;
+  /** Per attempt. Default 10 000; settling waits for the chain and has at least 30 000. */
+  timeoutMs?: number;
+  /** Further attempts after the first, where repeating is safe. Default 2. */
+  maxRetries?: number;
+}
+
+export interface CallOptions {
+  /** For writes of the access API. Made by the client where absent; your own makes a repeat of yours harmless. */
+  idempotencyKey?: string;
+  timeoutMs?: number;
+}
+
+/** How an answer came to be; on every answer as `response`, outside of what JSON shows. */
+export interface ResponseFacts {
+  status: number;
+  headers: Headers;
+  requestId: string | null;
+  /** True if an earlier attempt of the same call may have had its effect already. */
+  isAmbiguous: boolean;
+}
+
+/** What the service sent, with `replayed`: true where it repeats what an earlier request with this Idempotency-Key was told. */
+export type Answer<T> = T & { readonly replayed: boolean; readonly response: ResponseFacts };
+
+export interface Call {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  query?: object | undefined;
+  body?: unknown;
+  /**
+   * `safe`: repeating changes nothing. `keyed`: sent with an Idempotency-Key, the same one in every attempt.
+   * `once`: never repeated by us, because it would leave a second record. (spec "Errors" 7)
+   */
+  repeat: 'safe' | 'keyed' | 'once';
+  options?: CallOptions | undefined;
+  minTimeoutMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const BACKOFF_FIRST_MS = 200;
+const BACKOFF_MAX_MS = 4_000;
+/** Longer than this we do not keep a caller waiting; the error carries Retry-After. */
+const RETRY_AFTER_MAX_SECONDS = 10;
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Before attempt `n + 1`: what the service asked for, else exponential with jitter. Null: too long to wait here. */
+export function waitBeforeRetryMs(error: SvcError, n: number): number | null {
+  const asked = error.retryAfterSeconds;
+  if (asked !== null) return asked <= RETRY_AFTER_MAX_SECONDS ? asked * 1000 : null;
+  const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** n);
+  return ceiling / 2 + Math.random() * (ceiling / 2);
+}
+
+/** Sends calls to the service: one credential, a timeout per attempt, and repeats only where they are harmless. */
+export class Transport {
+  readonly maxRetries: number;
+  readonly #options: ClientOptions;
+  readonly #fetch: (request: Request) => Promise<Response>;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.maxRetries = options.maxRetries ?? 2;
+    // Bound late and called bare: workerd refuses `fetch` as somebody's method.
+    this.#fetch = options.fetch ?? ((request) => fetch(request));
+  }
+
+  async call<T>(call: Call): Promise<Answer<T>> {
+    const key = call.repeat === 'keyed' ? idempotencyKey(call.options?.idempotencyKey) : null;
+    let isAmbiguous = false;
+    for (let n = 0; ; n++) {
+      try {
+        return await this.#attempt<T>(call, key, isAmbiguous);
+      } catch (thrown) {
+        const error = thrown as SvcError;
+        isAmbiguous ||= error.isAmbiguous;
+        const waitMs = call.repeat !== 'once' && error.retryable && n < this.maxRetries ? waitBeforeRetryMs(error, n) : null;
+        if (waitMs === null)
+          throw isAmbiguous === error.isAmbiguous ? error : new SvcError(error.code, error.message, { ...error, isAmbiguous });
+        await sleep(waitMs);
+      }
+    }
+  }
+
+  async #attempt<T>(call: Call, key: string | null, isAmbiguous: boolean): Promise<Answer<T>> {
+    const { response, text } = await this.#exchange(call, key);
+    const replayed = response.headers.get('Idempotent-Replayed') === 'true';
+    // Nobody knows what a failing server did; a refusal changed nothing.
+    if (!response.ok) throw toSvcError(response, text, response.status >= 500);
+    const body = text === '' ? {} : parseJson(text);
+    if (typeof body !== 'object' || body === null) throw toSvcError(response, text, true);
+    const { status, headers } = response;
+    const requestId = headers.get('X-Svc-Request-Id') ?? headers.get('X-Request-Id');
+    const facts: ResponseFacts = { status, headers, requestId, isAmbiguous };
+    return Object.defineProperties(body, { replayed: { value: replayed }, response: { value: facts } }) as Answer<T>;
+  }
+
+  /** One request and its whole answer within the time, even where the given `fetch` ignores our signal. */
+  async #exchange(call: Call, key: string | null): Promise<{ response: Response; text: string }> {
+    const timeoutMs = Math.max(call.minTimeoutMs ?? 0, call.options?.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const abort = new AbortController();
+    const request = this.#request(call, key, abort.signal);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const message = `${call.method} ${call.path} was not answered within ${timeoutMs} ms`;
+        reject(new SvcError('request_timeout', message, { retryable: true, isAmbiguous: true }));
+        abort.abort();
+      }, timeoutMs);
+    });
+    const exchange = async () => {
+      const response = await this.#fetch(request);
+      return { response, text: await response.text() };
+    };
+    try {
+      return await Promise.race([exchange(), late]);
+    } catch (cause) {
+      if (cause instanceof SvcError) throw cause;
+      const message = `${call.method} ${call.path} got no answer: ${cause instanceof Error ? cause.message : String(cause)}`;
+      throw new SvcError('connection_failed', message, { cause, retryable: true, isAmbiguous: true });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #request(call: Call, key: string | null, signal: AbortSignal): Request {
+    const url = new URL(`${this.#options.baseUrl.replace(/\/+$/, '')}${call.path}`);
+    for (const [name, value] of Object.entries(call.query ?? {})) if (value !== undefined) url.searchParams.set(name, String(value));
+    const headers = new Headers({ accept: 'application/json' });
+    const credential = this.#options.key;
+    if (credential?.startsWith('svc_')) headers.set('X-Svc-Key', credential);
+    else if (credential) headers.set('Authorization', `Bearer ${credential}`);
+    if (key !== null) headers.set('Idempotency-Key', key);
+    if (call.body !== undefined) headers.set('Content-Type', 'application/json');
+    const body = call.body === undefined ? null : JSON.stringify(call.body);
+    // The service never redirects; whoever does is not to see the key.
+    return new Request(url, { method: call.method, headers, body, signal, redirect: 'manual' });
+  }
+}

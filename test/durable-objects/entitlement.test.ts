@@ -1,0 +1,241 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { describe, expect, it } from 'vitest';
+import type { EntitlementProjection } from '../../worker/balance.ts';
+import { consumptionIdOf } from '../../worker/core/ids.ts';
+import { DAY, HOUR, MINUTE } from '../../worker/core/time.ts';
+import { alarmOf, type Holder, interceptJobs, newHolder, tablesOf } from '../world/entitlement.ts';
+
+const eventTypes = (sent: EntitlementProjection[]) => sent.flatMap(({ events }) => events.map(({ type }) => type));
+const statusOf = async (holder: Holder, now = Date.now()) => (await holder.stub.read(now))?.status ?? null;
+
+describe('an entitlement nobody granted', () => {
+  it('has no tables and no alarm after denials, refunds and reads', async () => {
+    const { stub, consume, refund, identity } = newHolder();
+    const denied = { ok: false, reason: 'entitlement_missing', remaining: 0, paidThrough: null };
+    expect(await consume('key-1')).toEqual(denied);
+    expect(await stub.read(Date.now())).toBeNull();
+    expect(await refund('key-2', consumptionIdOf(identity.entitlementId, 5))).toEqual({ ok: false, reason: 'not_found' });
+    expect(await tablesOf(stub)).toEqual([]);
+    expect(await alarmOf(stub)).toBeNull();
+    await evictDurableObject(stub);
+    expect(await consume('key-1')).toEqual(denied);
+    expect(await tablesOf(stub)).toEqual([]);
+  });
+
+  it('forgets a denial: after a grant the same key consumes', async () => {
+    const { consume, grant } = newHolder();
+    expect(await consume('key-1')).toMatchObject({ ok: false });
+    await grant('grant-1', { units: 1 });
+    expect(await consume('key-1')).toMatchObject({ ok: true, replayed: false, units: 1, remaining: 0 });
+    expect(await consume('key-2')).toMatchObject({ ok: false, reason: 'entitlement_missing', remaining: 0 });
+    expect(await consume('key-1')).toMatchObject({ ok: true, replayed: true });
+  });
+});
+
+describe('a key', () => {
+  it('consumes once, and gets its first answer again through eviction; another request with it conflicts', async () => {
+    const { stub, consume, grant } = newHolder();
+    await grant('grant-1', { units: 10 });
+    const first = await consume('key-1', 3);
+    expect(first).toMatchObject({ ok: true, replayed: false, units: 3, remaining: 7 });
+    await consume('key-2', 4);
+    for (const _ of ['awake', 'woken']) {
+      expect(await consume('key-1', 3)).toEqual({ ...first, replayed: true });
+      expect(await consume('key-1', 4)).toEqual({ ok: false, reason: 'conflict' });
+      await evictDurableObject(stub);
+    }
+    expect(await stub.read(Date.now())).toMatchObject({ grantedUnits: 10, usedUnits: 7, remaining: 3, status: 'active' });
+  });
+
+  it('grants once, and never meets the key of a consume', async () => {
+    const { stub, consume, grant } = newHolder();
+    const first = await grant('same-key', { units: 2 });
+    expect(first).toMatchObject({ ok: true, replayed: false, snapshot: { grantedUnits: 2, version: 1 } });
+    expect(await consume('same-key')).toMatchObject({ ok: true, replayed: false, remaining: 1 });
+    expect(await grant('same-key', { units: 2 })).toEqual({ ...first, replayed: true });
+    expect(await grant('same-key', { units: 3 })).toEqual({ ok: false, reason: 'conflict' });
+    expect(await grant('huge-key', { units: Number.MAX_SAFE_INTEGER })).toEqual({ ok: false, reason: 'too_many' });
+    expect(await stub.read(Date.now())).toMatchObject({ grantedUnits: 2, version: 2 });
+  });
+
+  it('is dropped a day later, not sooner, and no consumption id is ever given twice', async () => {
+    const { stub, consume, grant } = newHolder();
+    const now = Date.now();
+    await grant('grant-1', { units: 5 }, now - 2 * DAY);
+    await interceptJobs(stub);
+    const old = await consume('old', 1, now - DAY - MINUTE);
+    const young = await consume('young', 1, now - DAY + MINUTE);
+    await runDurableObjectAlarm(stub);
+    expect(await consume('young', 1)).toEqual({ ...young, replayed: true });
+    const again = await consume('old', 1);
+    expect(again).toMatchObject({ ok: true, replayed: false, remaining: 2 });
+    expect('consumptionId' in again && 'consumptionId' in old && again.consumptionId !== old.consumptionId).toBe(true);
+    expect(await alarmOf(stub)).not.toBeNull();
+  });
+});
+
+describe('a refund', () => {
+  it('frees the units; the refunded key is never served again, the same refund gets its first answer', async () => {
+    const { stub, consume, grant, refund } = newHolder();
+    await grant('grant-1', { units: 3 });
+    const used = await consume('key-1', 3);
+    if (!used.ok) throw new Error('not consumed');
+    const first = await refund('refund-1', used.consumptionId);
+    expect(first).toEqual({ ok: true, replayed: false, consumptionId: used.consumptionId, units: 3, remaining: 3, paidThrough: null });
+    await evictDurableObject(stub);
+    expect(await consume('key-1', 3)).toEqual({ ok: false, reason: 'refunded' });
+    expect(await refund('refund-1', used.consumptionId)).toEqual({ ...first, replayed: true });
+    expect(await refund('refund-2', used.consumptionId)).toEqual({ ok: false, reason: 'already_refunded' });
+    expect(await refund('refund-1', 'con_of_something_else')).toEqual({ ok: false, reason: 'conflict' });
+    expect(await consume('key-2', 3)).toMatchObject({ ok: true, remaining: 0 });
+  });
+
+  it('finds only consumptions of its own entitlement', async () => {
+    const [one, two] = [newHolder(), newHolder()];
+    for (const { grant } of [one, two]) await grant('grant-1', { units: 3 });
+    const used = await one.consume('key-1');
+    if (!used.ok) throw new Error('not consumed');
+    for (const text of [used.consumptionId, '', 'con_1', consumptionIdOf(two.identity.entitlementId, 7)])
+      expect(await two.refund('refund-1', text)).toEqual({ ok: false, reason: 'not_found' });
+    expect((await two.stub.read(Date.now()))?.remaining).toBe(3);
+  });
+});
+
+describe('a payment', () => {
+  it('is credited once, and its first use belongs to the first key', async () => {
+    const { stub, credit } = newHolder();
+    const first = await credit('pay-1', { units: 5, days: null }, { key: 'settle-1', units: 2 });
+    expect(first).toMatchObject({ grantedUnits: 5, consumption: { by: 'mine', units: 2 }, remaining: 3, paidThrough: null });
+    for (const _ of ['awake', 'woken']) {
+      expect(await credit('pay-1', { units: 5, days: null }, { key: 'settle-1', units: 2 })).toEqual(first);
+      const other = await credit('pay-1', { units: 5, days: null }, { key: 'settle-2', units: 2 });
+      expect(other).toEqual({ ...first, consumption: { ...first.consumption, by: 'other' } });
+      expect(await credit('pay-1', { units: 5 })).toEqual({ ...first, consumption: { by: 'none' } });
+      await evictDurableObject(stub);
+    }
+    expect(await stub.read(Date.now())).toMatchObject({ grantedUnits: 5, usedUnits: 2, version: 2 });
+  });
+
+  it('credited without its use, because somebody died between, is used by who asks next', async () => {
+    const { credit, consume } = newHolder();
+    expect(await credit('pay-1', { units: 1 })).toMatchObject({ consumption: { by: 'none' }, remaining: 1 });
+    expect(await credit('pay-1', { units: 1 }, { key: 'settle-1', units: 1 })).toMatchObject({ consumption: { by: 'mine' }, remaining: 0 });
+    await credit('pay-2', { units: 1 });
+    expect(await consume('faster')).toMatchObject({ ok: true });
+    expect(await credit('pay-2', { units: 1 }, { key: 'settle-2', units: 1 })).toMatchObject({ consumption: { by: 'none' }, remaining: 1 });
+  });
+
+  it('whose use was refunded is not served to that key again, but to another one, once', async () => {
+    const { credit, refund } = newHolder();
+    const use = (key: string) => credit('pay-1', { units: 1 }, { key, units: 1 });
+    const refundOf = async (key: string, { consumption }: Awaited<ReturnType<typeof use>>) =>
+      refund(key, 'consumptionId' in consumption ? consumption.consumptionId : '');
+    const first = await use('settle-1');
+    expect(await refundOf('refund-1', first)).toMatchObject({ ok: true, remaining: 1 });
+    expect(await use('settle-1')).toMatchObject({ consumption: { by: 'refunded' }, remaining: 0 });
+    const second = await use('settle-2');
+    expect(second).toMatchObject({ consumption: { by: 'mine' }, remaining: 0 });
+    expect(await use('settle-3')).toEqual({ ...second, consumption: { ...second.consumption, by: 'other' } });
+    expect(await use('settle-1')).toMatchObject({ consumption: { by: 'refunded' } });
+    expect(await refundOf('refund-2', second)).toMatchObject({ ok: true, remaining: 1 });
+    for (const key of ['settle-1', 'settle-2']) expect(await use(key)).toMatchObject({ consumption: { by: 'refunded' } });
+    expect(await use('settle-3')).toMatchObject({ consumption: { by: 'mine' } });
+  });
+
+  it('taken back leaves what was used, and what else was bought', async () => {
+    const { stub, credit, consume, grant, revoke } = newHolder();
+    await credit('pay-1', { units: 10 });
+    await grant('grant-1', { units: 2 });
+    await consume('key-1', 4);
+    await revoke('pay-1');
+    await revoke('pay-1');
+    expect(await stub.read(Date.now())).toMatchObject({ status: 'exhausted', grantedUnits: 4, usedUnits: 4, remaining: 0, version: 4 });
+    await credit('pay-2', { units: 3 });
+    expect(await stub.read(Date.now())).toMatchObject({ status: 'active', grantedUnits: 7, remaining: 3 });
+    expect(await credit('pay-1', { units: 10 }, { key: 'late', units: 1 })).toMatchObject({ consumption: { by: 'none' } });
+    expect((await stub.read(Date.now()))?.remaining).toBe(3);
+  });
+
+  it('taken back before it came adds nothing when it comes', async () => {
+    const { stub, credit, revoke } = newHolder();
+    await revoke('pay-1');
+    expect(await stub.read(Date.now())).toBeNull();
+    await evictDurableObject(stub);
+    const late = await credit('pay-1', { units: 10 }, { key: 'settle-1', units: 1 });
+    expect(late).toEqual({ grantedUnits: 0, consumption: { by: 'none' }, remaining: 0, paidThrough: null });
+    expect(await stub.read(Date.now())).toBeNull();
+    await credit('pay-2', { units: null, days: 30 });
+    await revoke('pay-2');
+    expect(await statusOf({ stub } as Holder)).toBe('revoked');
+  });
+});
+
+describe('what the database is told', () => {
+  it('is the latest state and every event once, two seconds after the first change', async () => {
+    const { stub, grant, consume, credit } = newHolder();
+    const { sent } = await interceptJobs(stub);
+    const before = Date.now();
+    await grant('grant-1', { units: 2 });
+    for (const key of ['key-1', 'key-2', 'key-3']) await consume(key);
+    await credit('pay-1', { units: 1 }, { key: 'settle-1', units: 1 });
+    expect(await alarmOf(stub)).toBeGreaterThanOrEqual(before + 2000);
+    expect(await alarmOf(stub)).toBeLessThanOrEqual(Date.now() + 2000);
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    expect(sent).toHaveLength(1);
+    // The use made together with a payment empties nothing that anybody counted on.
+    expect(eventTypes(sent)).toEqual(['entitlement.granted', 'entitlement.exhausted', 'entitlement.granted']);
+    expect(sent[0]!.events.map(({ snapshot }) => snapshot.version)).toEqual([1, 3, 4]);
+    expect(sent[0]!.snapshot).toEqual(await stub.read(Date.now()));
+    await runInDurableObject(stub, (instance) => instance.alarm?.());
+    expect(sent).toHaveLength(1);
+    expect(await alarmOf(stub)).toBeGreaterThan(Date.now() + 23 * HOUR);
+  });
+
+  it('comes again when sending failed, and the alarm does not give up', async () => {
+    const { stub, grant } = newHolder();
+    const jobs = await interceptJobs(stub);
+    jobs.isFailing = true;
+    await grant('grant-1', { units: 2 });
+    const call = (retryCount: number) =>
+      runInDurableObject(stub, (instance) => instance.alarm!({ retryCount, isRetry: retryCount > 0, scheduledTime: Date.now() }));
+    for (const retryCount of [0, 4]) await expect(call(retryCount)).rejects.toThrow('queue is down');
+    await call(5);
+    expect(await alarmOf(stub)).toBeGreaterThan(Date.now() + 1000);
+    jobs.isFailing = false;
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    expect(eventTypes(jobs.sent)).toEqual(['entitlement.granted']);
+  });
+
+  it('is kept until it was sent, in messages of a bounded size, through eviction', async () => {
+    const { stub, grant } = newHolder();
+    await Promise.all(Array.from({ length: 120 }, (_, i) => grant(`grant-${i}`, { units: 1 })));
+    await evictDurableObject(stub);
+    const { sent } = await interceptJobs(stub);
+    while (await runDurableObjectAlarm(stub)) if (sent.length > 2) break;
+    expect(sent.map(({ events }) => events.length)).toEqual([50, 50, 20]);
+    const versions = sent.flatMap(({ events }) => events.map(({ snapshot }) => snapshot.version));
+    expect(versions).toEqual(Array.from({ length: 120 }, (_, i) => i + 1));
+    for (const message of sent) expect(JSON.stringify(message).length).toBeLessThan(64_000);
+  });
+
+  it('is that time ended access, once per end', async () => {
+    const { stub, grant, consume, identity } = newHolder();
+    const { sent } = await interceptJobs(stub);
+    const day = (days: number) => Date.now() - 10 * DAY + days * DAY;
+    await grant('grant-1', { units: null, days: 3 }, day(0));
+    expect(await consume('key-1', 5, day(1))).toMatchObject({ ok: true, remaining: null });
+    const paidThrough = (await stub.read(day(1)))!.paidThrough!;
+    expect(await consume('key-2', 1, paidThrough - 1)).toMatchObject({ ok: true });
+    expect(await consume('key-3', 1, paidThrough)).toEqual({ ok: false, reason: 'subscription_expired', remaining: 0, paidThrough });
+    for (const _ of ['once', 'again']) {
+      await runInDurableObject(stub, (instance) => instance.alarm?.());
+      expect(eventTypes(sent)).toEqual(['entitlement.granted', 'entitlement.expired']);
+    }
+    expect(sent.at(-1)!.snapshot).toMatchObject({ ...identity, status: 'expired', usedUnits: 6, version: 4 });
+    await grant('grant-2', { days: 1 });
+    expect(await alarmOf(stub)).toBeLessThan(Date.now() + MINUTE);
+    await runDurableObjectAlarm(stub);
+    expect(await alarmOf(stub)).toBe((await stub.read(Date.now()))!.paidThrough);
+    expect(eventTypes(sent).slice(2)).toEqual(['entitlement.granted']);
+  });
+});

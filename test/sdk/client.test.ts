@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest';
+import { type ClientOptions, createClient, SvcError } from '../../sdk/src/index.ts';
+
+/** A service that says what the test tells it to, one entry per request; the last one again and again. */
+function scripted(script: (Response | Error | 'silence')[], options: Partial<ClientOptions> = {}) {
+  const seen: { at: number; method: string; url: string; key: string | null; headers: Headers }[] = [];
+  const client = createClient({
+    baseUrl: 'https://svc.test/',
+    key: 'svc_live_abc',
+    timeoutMs: 200,
+    fetch: async (request) => {
+      const { method, url, headers } = request;
+      seen.push({ at: Date.now(), method, url, key: headers.get('Idempotency-Key'), headers });
+      const next = script[Math.min(seen.length, script.length) - 1]!;
+      if (next === 'silence') return new Promise(() => {});
+      if (next instanceof Error) throw next;
+      return next.clone();
+    },
+    ...options,
+  });
+  return { client, seen };
+}
+
+const refusal = (status: number, code: string, extra: { retryable?: boolean; headers?: Record<string, string>; meta?: object } = {}) =>
+  Response.json(
+    {
+      detail: `text of ${code}`,
+      code,
+      request_id: 'req_12345678',
+      docs_url: 'https://svc.test/docs',
+      retryable: extra.retryable ?? false,
+      meta: extra.meta ?? {},
+    },
+    { status, headers: { 'X-Svc-Request-Id': 'req_12345678', ...extra.headers } },
+  );
+const weather = () => refusal(503, 'temporarily_unavailable', { retryable: true });
+const payment = (fields: object) => Response.json({ payment_id: 'p1', ...fields });
+const failureOf = async (work: Promise<unknown>): Promise<SvcError> => {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(SvcError);
+  return error as SvcError;
+};
+
+const CONSUME = { product_id: 'p', customer: { customer_ref: 'ada' } };
+const PRODUCT = { name: 'Weather', price: { asset: 'USDC' as const, amount: '1' } };
+const CONFIRM = { payment_id: 'p1', tx_signature: 'sig' };
+
+describe('answers', () => {
+  it('are what the service sent, with `replayed` and `response` beside it', async () => {
+    const { client, seen } = scripted([Response.json({ consumed: true, units: 1 }, { headers: { 'Idempotent-Replayed': 'true' } })]);
+    const answer = await client.entitlements.consume(CONSUME, { idempotencyKey: 'my-own-key' });
+    expect(answer.replayed).toBe(true);
+    expect(answer.response.status).toBe(200);
+    expect(JSON.stringify(answer)).toBe('{"consumed":true,"units":1}');
+    expect(seen[0]).toMatchObject({ method: 'POST', url: 'https://svc.test/v1/access/entitlements/consume', key: 'my-own-key' });
+    expect(seen[0]!.headers.get('X-Svc-Key')).toBe('svc_live_abc');
+  });
+
+  it('of failures carry code, status, request id, retryable, docs URL and meta', async () => {
+    const { client } = scripted([refusal(403, 'entitlement_missing', { meta: { reason: 'x' }, headers: { 'PAYMENT-REQUIRED': 'abc' } })]);
+    const error = await failureOf(client.entitlements.consume(CONSUME));
+    expect(error).toMatchObject({
+      code: 'entitlement_missing',
+      status: 403,
+      requestId: 'req_12345678',
+      retryable: false,
+      docsUrl: 'https://svc.test/docs',
+      message: 'text of entitlement_missing',
+      meta: { reason: 'x' },
+    });
+    expect(error.headers.get('PAYMENT-REQUIRED')).toBe('abc');
+  });
+
+  it.each([
+    [{ detail: { code: 'a', message: 'inner' }, code: 'b' }, 'a', 'inner'],
+    [{ detail: 'text', code: 'b', error: 'c' }, 'b', 'text'],
+    [{ error: 'c', message: 'm' }, 'c', 'm'],
+    [
+      { detail: [{ loc: ['body', 'name'], msg: 'missing', type: 't' }], code: 'validation_error' },
+      'validation_error',
+      'body.name: missing',
+    ],
+  ])('reads code and text of every error shape: %j', async (body, code, message) => {
+    const { client } = scripted([Response.json(body, { status: 422 })]);
+    expect(await failureOf(client.products.get('p'))).toMatchObject({ code, message, status: 422 });
+  });
+
+  it('that are not the service’s own are `unexpected_response`', async () => {
+    const { client } = scripted([new Response('<h1>Bad gateway</h1>', { status: 502 })], { maxRetries: 0 });
+    expect(await failureOf(client.products.get('p'))).toMatchObject({ code: 'unexpected_response', status: 502, retryable: true });
+    const login = scripted([new Response('<h1>Sign in</h1>')]);
+    expect(await failureOf(login.client.products.get('p'))).toMatchObject({ code: 'unexpected_response', status: 200, retryable: false });
+  });
+});
+
+describe('idempotency keys', () => {
+  it.each(['short', 'has space', 'x'.repeat(256), 'naïve-key', 'line\nbreak'])(
+    'local key validation: %j is never sent',
+    async (idempotencyKey) => {
+      const { client, seen } = scripted([Response.json({})]);
+      expect(await failureOf(client.entitlements.consume(CONSUME, { idempotencyKey }))).toMatchObject({
+        code: 'invalid_idempotency_key',
+        status: 0,
+      });
+      expect(seen).toEqual([]);
+    },
+  );
+
+  it('are made where the caller gives none, another for every call', async () => {
+    const { client, seen } = scripted([Response.json({})]);
+    await client.entitlements.consume(CONSUME);
+    await client.entitlements.refund({ consumption_id: 'c', reason: 'r' });
+    expect(new Set(seen.map(({ key }) => key)).size).toBe(2);
+    expect(seen.every(({ key }) => /^[0-9a-f-]{36}$/.test(key ?? ''))).toBe(true);
+  });
+
+  it('retries reuse the key', async () => {
+    const { client, seen } = scripted([weather(), new TypeError('reset'), Response.json({ consumed: true })]);
+    const answer = await client.entitlements.consume(CONSUME);
+    expect(seen.map(({ key }) => key)).toEqual([seen[0]!.key, seen[0]!.key, seen[0]!.key]);
+    expect(answer.response.isAmbiguous).toBe(true);
+  });
+});
+
+describe('retries', () => {
+  it('reads are repeated, and no more often than allowed', async () => {
+    const { client, seen } = scripted([weather()], { maxRetries: 3 });
+    expect((await failureOf(client.payments.list())).code).toBe('temporarily_unavailable');
+    expect(seen.length).toBe(4);
+  });
+
+  it('what will not change is not asked twice', async () => {
+    const { client, seen } = scripted([refusal(404, 'not_found')]);
+    await failureOf(client.products.get('p'));
+    expect(seen.length).toBe(1);
+  });
+
+  it('no retries for products, endpoints and anything else that leaves a record', async () => {
+    for (const answer of [
+      weather(),
+      refusal(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '1' } }),
+      new TypeError('reset'),
+    ]) {
+      const { client, seen } = scripted([answer]);
+      await failureOf(client.products.create(PRODUCT));
+      await failureOf(client.products.update('p', { name: 'x' }));
+      await failureOf(client.products.archive('p'));
+      await failureOf(client.webhookEndpoints.create({ url: 'https://a.test', event_types: ['*'] }));
+      await failureOf(client.webhookDeliveries.replay(7));
+      expect(seen.length).toBe(5);
+    }
+  });
+
+  it('Retry-After honoured when short', async () => {
+    const limited = refusal(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '1' } });
+    const { client, seen } = scripted([limited, Response.json({ items: [] })]);
+    await client.products.list();
+    expect(seen[1]!.at - seen[0]!.at).toBeGreaterThanOrEqual(990);
+  });
+
+  it('a long Retry-After is handed to the caller at once', async () => {
+    const { client, seen } = scripted([refusal(429, 'rate_limited', { retryable: true, headers: { 'Retry-After': '60' } })]);
+    expect(await failureOf(client.products.list())).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 60 });
+    expect(seen.length).toBe(1);
+  });
+
+  it('timeouts: an attempt that is not answered ends, is repeated for reads, and says request_timeout', async () => {
+    const { client, seen } = scripted(['silence'], { timeoutMs: 30, maxRetries: 1 });
+    expect(await failureOf(client.products.list())).toMatchObject({
+      code: 'request_timeout',
+      status: 0,
+      retryable: true,
+      isAmbiguous: true,
+    });
+    expect(seen.length).toBe(2);
+  });
+
+  it('timeouts: a body that stops half way counts too', async () => {
+    const stuck = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')) });
+    const { client } = scripted([], { timeoutMs: 30, maxRetries: 0, fetch: async () => new Response(stuck) });
+    expect((await failureOf(client.products.list())).code).toBe('request_timeout');
+  });
+});
+
+describe('confirm', () => {
+  const calls = (seen: { method: string; url: string }[]) => seen.map(({ method, url }) => `${method} ${new URL(url).pathname}`);
+  const POST = 'POST /v1/pay/confirm';
+  const GET = 'GET /v1/payments/p1';
+
+  it('confirm reads first: a lost answer is not followed by a second confirm when the payment is CONFIRMED', async () => {
+    const confirmed = payment({ status: 'CONFIRMED', tx_signature: 'sig', receipt_id: 'r1' });
+    const { client, seen } = scripted([new TypeError('reset'), confirmed]);
+    const answer = await client.payments.confirm(CONFIRM);
+    expect(answer).toMatchObject({ already_confirmed: true, receipt_id: 'r1', payment: { status: 'CONFIRMED' } });
+    expect(calls(seen)).toEqual([POST, GET]);
+  });
+
+  it('confirm reads first: it is repeated only while the payment is open', async () => {
+    const { client, seen } = scripted([
+      weather(),
+      payment({ status: 'PENDING_CONFIRMATION' }),
+      Response.json({ already_confirmed: false }),
+    ]);
+    expect((await client.payments.confirm(CONFIRM)).already_confirmed).toBe(false);
+    expect(calls(seen)).toEqual([POST, GET, POST]);
+  });
+
+  it.each([
+    [{ status: 'FAILED', failure_code: 'session_expired' }, 'session_expired'],
+    [{ status: 'FAILED', failure_code: 'underpaid' }, 'payment_failed'],
+    [{ status: 'CONFIRMED', tx_signature: 'another' }, 'payment_transaction_conflict'],
+  ])('a payment that ended otherwise (%j) is never confirmed again', async (fields, code) => {
+    const { client, seen } = scripted([new TypeError('reset'), payment(fields)]);
+    expect((await failureOf(client.payments.confirm(CONFIRM))).code).toBe(code);
+    expect(calls(seen)).toEqual([POST, GET]);
+  });
+
+  it('when the payment cannot be read, nothing is repeated', async () => {
+    const { client, seen } = scripted([new TypeError('reset'), refusal(404, 'not_found')]);
+    expect((await failureOf(client.payments.confirm(CONFIRM))).code).toBe('connection_failed');
+    expect(calls(seen)).toEqual([POST, GET]);
+  });
+
+  it('a refusal is final', async () => {
+    const { client, seen } = scripted([refusal(422, 'payment_mismatch')]);
+    expect((await failureOf(client.payments.confirm(CONFIRM))).code).toBe('payment_mismatch');
+    expect(calls(seen)).toEqual([POST]);
+  });
+});

@@ -1,0 +1,298 @@
+import { describe, expect, it } from 'vitest';
+import { type Access, type ProtectOptions, protect } from '../../sdk/src/fetch.ts';
+import { createClient } from '../../sdk/src/index.ts';
+import { CHALLENGE, StandIn } from './stand-in.ts';
+
+const URL_PAID = 'https://weather.test/forecast?city=Oslo';
+const ada = { customer_ref: 'ada' };
+
+/** A protected handler before the stand-in; `handler` may be replaced to fail. */
+function shop(options: Partial<ProtectOptions<Request>> = {}) {
+  const service = new StandIn();
+  const errors: unknown[] = [];
+  const served: Access[] = [];
+  const state = { handler: (): Response => new Response('sunny') };
+  const open = () =>
+    protect(
+      {
+        client: createClient({ baseUrl: 'https://svc.test', key: 'svc_live_x', fetch: service.fetch, timeoutMs: 50, maxRetries: 2 }),
+        product: 'p1',
+        onError: (error) => errors.push(error),
+        ...options,
+      },
+      (_request, access) => {
+        served.push(access);
+        return state.handler();
+      },
+    );
+  const app = open();
+  const ask = (headers: Record<string, string> = {}, through = app) => through(new Request(URL_PAID, { headers }));
+  const pay = (payment: string, headers: Record<string, string> = {}, through = app) =>
+    ask({ 'PAYMENT-SIGNATURE': payment, ...headers }, through);
+  /** Another process of the same merchant: it remembers nothing of the first. */
+  return { service, errors, served, state, ask, pay, open };
+}
+const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
+
+describe('without a payment', () => {
+  it('never serves without consumption: a stranger gets the challenge of the service as a 402', async () => {
+    const { ask, served, service } = shop();
+    const response = await ask();
+    expect(response.status).toBe(402);
+    expect(response.headers.get('PAYMENT-REQUIRED')).toBe(CHALLENGE);
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
+    expect(response.headers.get('Access-Control-Expose-Headers')).toContain('PAYMENT-REQUIRED');
+    expect(await codeOf(response)).toBe('entitlement_missing');
+    expect(served).toEqual([]);
+    expect(service.seen[0]!.body).toMatchObject({ product_id: 'p1', units: 1, resource: { url: 'https://weather.test/forecast' } });
+    expect((service.seen[0]!.body.customer as typeof ada).customer_ref).toMatch(/^anon_[0-9a-f-]{36}$/);
+  });
+
+  it('a known customer uses a unit per request, and no more than there are', async () => {
+    const { ask, served, service } = shop({ customer: () => ada });
+    service.balances.set(JSON.stringify(ada), 2);
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await ask()).status);
+    expect(statuses).toEqual([200, 200, 402]);
+    expect(served.map(({ remaining }) => remaining)).toEqual([1, 0]);
+    expect(served[0]).toMatchObject({ customer: ada, units: 1, payment: null, isReplay: false, isFailOpen: false });
+    expect(service.standingUses).toBe(2);
+  });
+
+  it('units may depend on the request', async () => {
+    const { ask, service } = shop({ customer: () => ada, units: (request) => new URL(request.url).searchParams.get('city')!.length });
+    service.balances.set(JSON.stringify(ada), 5);
+    expect((await ask()).status).toBe(200);
+    expect(service.balances.get(JSON.stringify(ada))).toBe(1);
+  });
+
+  it('the caller’s own Idempotency-Key is used once: the repeated request is refused, and served again only on request', async () => {
+    const key = { 'Idempotency-Key': 'caller-key-1' };
+    for (const [onReplay, status, handled] of [
+      ['refuse', 409, 1],
+      ['serve', 200, 2],
+    ] as const) {
+      const { ask, service, served, open } = shop({ customer: () => ada, onReplay });
+      service.balances.set(JSON.stringify(ada), 9);
+      expect((await ask(key)).status).toBe(200);
+      expect((await ask(key, open())).status, 'through another process').toBe(status);
+      expect(served.length).toBe(handled);
+      expect(service.standingUses).toBe(1);
+    }
+  });
+
+  it('setup not finished is said in words, not as an empty 402', async () => {
+    const { ask, service, errors } = shop();
+    service.isPayable = false;
+    const response = await ask();
+    expect(response.status).toBe(503);
+    expect(await codeOf(response)).toBe('setup_not_ready');
+    expect(errors.length).toBe(1);
+  });
+});
+
+describe('with a payment', () => {
+  it('settles, uses and serves, with PAYMENT-RESPONSE and kept from shared caches', async () => {
+    const { pay, served, service, state } = shop();
+    state.handler = () => new Response('sunny', { headers: { 'Cache-Control': 'public, max-age=60' } });
+    const response = await pay('pay:bob:1');
+    expect(await response.text()).toBe('sunny');
+    expect(atob(response.headers.get('PAYMENT-RESPONSE')!)).toContain('"success":true');
+    expect(response.headers.get('Cache-Control')).toBe('private, max-age=60');
+    expect(served[0]).toMatchObject({ customer: { wallet_address: 'bob' }, payment: { payer: 'bob' } });
+    expect(service.standingUses).toBe(1);
+  });
+
+  it('never twice for one payment: again, at once, under any Idempotency-Key, through any process', async () => {
+    const { pay, served, service, open } = shop();
+    const keys = [{}, { 'Idempotency-Key': 'caller-key-1' }, { 'Idempotency-Key': 'caller-key-2' }];
+    const processes = [open(), open(), open()];
+    const responses = await Promise.all(
+      processes.flatMap((one) => keys.flatMap((key) => [pay('pay:bob:1', key, one), pay('pay:bob:1', key, one)])),
+    );
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(17).fill(409)]);
+    expect(await codeOf(responses.find(({ status }) => status === 409)!)).toBe('payment_replayed');
+    expect(served.length).toBe(1);
+    expect(service.standingUses).toBe(1);
+  });
+
+  it('never twice for one payment, although answers are lost on the way', async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const { pay, served, service, open } = shop();
+      const processes = [open(), open()];
+      for (let i = 0; i < 8; i++) service.faults.push((['lost', null, 'unreachable', 'late'] as const)[(seed * 7 + i * i) % 4]!);
+      const key = seed % 2 === 0 ? {} : { 'Idempotency-Key': 'caller-key-1' };
+      const asked = await Promise.all(Array.from({ length: 6 }, (_, i) => pay('pay:bob:1', key, processes[i % 2])));
+      for (let i = 0; i < 4; i++) asked.push(await pay('pay:bob:1', key, processes[i % 2]));
+      expect(served.length, `seed ${seed}: ${asked.map(({ status }) => status)}`).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('a settlement whose answer was lost for good serves the buyer who comes back with the same payment, once', async () => {
+    for (const key of [{}, { 'Idempotency-Key': 'caller-key-1' }]) {
+      const { pay, served, service } = shop();
+      service.faults.push('lost', 'late', 'lost');
+      const first = await pay('pay:bob:1', key);
+      expect([first.status, first.headers.get('Retry-After')]).toEqual([503, '5']);
+      expect((await pay('pay:bob:1', key)).status).toBe(200);
+      expect((await pay('pay:bob:1', key)).status).toBe(409);
+      expect(served.length).toBe(1);
+    }
+  });
+
+  it('retries reuse the key: of the caller’s key too, and never show it', async () => {
+    const { pay, service } = shop();
+    service.faults.push('lost', 'lost');
+    expect((await pay('pay:bob:1', { 'Idempotency-Key': 'caller-key-1' })).status).toBe(200);
+    const keys = service.keysOf('/settle');
+    expect(keys.length).toBe(3);
+    expect(new Set(keys).size).toBe(1);
+    expect(keys[0]).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('a pending settlement is asked for once more, then answered 503: never a new 402', async () => {
+    const { pay, service, served } = shop();
+    service.pendingSettles = 1;
+    expect((await pay('pay:bob:1')).status).toBe(200);
+    service.pendingSettles = 2;
+    service.retryAfter = 1;
+    const response = await pay('pay:bob:2');
+    expect([response.status, response.headers.get('Retry-After'), response.headers.has('PAYMENT-REQUIRED')]).toEqual([503, '1', false]);
+    expect(await codeOf(response)).toBe('settlement_pending');
+    expect((await pay('pay:bob:2')).status).toBe(200);
+    expect(served.length).toBe(2);
+  });
+
+  it.each([
+    ['wrong', 402, 'payment_mismatch', true],
+    ['not a payment', 402, 'payment_mismatch', true],
+    ['elsewhere', 409, 'duplicate_settlement', false],
+  ])('the payment %j is refused with %i %s', async (payment, status, code, hasChallenge) => {
+    const { pay, served } = shop({ failOpen: true });
+    const response = await pay(payment);
+    expect([response.status, response.headers.has('PAYMENT-REQUIRED')]).toEqual([status, hasChallenge]);
+    expect(await codeOf(response)).toBe(code);
+    expect(served).toEqual([]);
+  });
+
+  it('a payment that buys less than the request costs is a 402 that says the money arrived', async () => {
+    const { pay, served } = shop({ units: 2 });
+    const response = await pay('pay:bob:1');
+    expect([response.status, response.headers.has('PAYMENT-RESPONSE'), response.headers.has('PAYMENT-REQUIRED')]).toEqual([
+      402,
+      true,
+      true,
+    ]);
+    expect((await pay('pay:bob:2')).status, 'together they are enough').toBe(200);
+    expect(served.length).toBe(1);
+  });
+});
+
+describe('when the handler fails', () => {
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('model crashed');
+      },
+    ],
+    ['answers 500', () => new Response('oops', { status: 500 })],
+  ])('refunds when the handler %s, and the same payment is served afterwards', async (_how, handler) => {
+    for (const key of [{}, { 'Idempotency-Key': 'caller-key-1' }]) {
+      const { pay, service, state, served, open } = shop();
+      state.handler = handler;
+      await pay('pay:bob:1', key).catch((error: Error) => expect(error.message).toBe('model crashed'));
+      expect(service.standingUses).toBe(0);
+      expect(service.seen.at(-1)).toMatchObject({ path: '/v1/access/entitlements/refund', key: `refund-${served[0]!.consumptionId}` });
+      state.handler = () => new Response('sunny');
+      expect((await pay('pay:bob:1', key)).status).toBe(200);
+      expect((await pay('pay:bob:1', key, open())).status).toBe(409);
+      expect(service.standingUses).toBe(1);
+    }
+  });
+
+  it('refunds a known customer, whose same key then works again', async () => {
+    const { ask, service, state } = shop({ customer: () => ada });
+    service.balances.set(JSON.stringify(ada), 1);
+    state.handler = () => new Response('oops', { status: 503 });
+    expect((await ask({ 'Idempotency-Key': 'caller-key-1' })).status).toBe(503);
+    state.handler = () => new Response('sunny');
+    expect((await ask({ 'Idempotency-Key': 'caller-key-1' })).status).toBe(200);
+    expect((await ask({ 'Idempotency-Key': 'caller-key-1' })).status).toBe(409);
+    expect(service.balances.get(JSON.stringify(ada))).toBe(0);
+  });
+
+  it('never refunds a replay, which used nothing of its own', async () => {
+    const { pay, service, state } = shop({ onReplay: 'serve' });
+    expect((await pay('pay:bob:1')).status).toBe(200);
+    state.handler = () => new Response('oops', { status: 500 });
+    expect((await pay('pay:bob:1')).status).toBe(500);
+    expect(service.standingUses).toBe(1);
+  });
+
+  it('a refund that fails is reported, and the handler’s own error stays the answer', async () => {
+    const { pay, service, state, errors } = shop();
+    service.faults.push(null, 'unreachable', 'unreachable', 'unreachable');
+    state.handler = () => {
+      throw new Error('model crashed');
+    };
+    await expect(pay('pay:bob:1')).rejects.toThrow('model crashed');
+    expect(errors.map((error) => (error as { code: string }).code)).toEqual(['connection_failed']);
+  });
+
+  it('a refusal of the handler below 500 was served', async () => {
+    const { pay, service, state } = shop();
+    state.handler = () => new Response('no such city', { status: 404 });
+    expect((await pay('pay:bob:1')).status).toBe(404);
+    expect(service.standingUses).toBe(1);
+  });
+});
+
+describe('when the service is away', () => {
+  const outages = [
+    ['unreachable', 'unreachable'],
+    ['silent', 'late'],
+    ['broken', { status: 502, body: '<h1>Bad gateway</h1>' }],
+    ['overloaded', { status: 429, body: { code: 'rate_limited', retryable: true }, headers: { 'Retry-After': '30' } }],
+    ['refusing our key', { status: 401, body: { code: 'invalid_authorization' } }],
+  ] as const;
+
+  it.each(outages)('fails closed: %s', async (_what, fault) => {
+    for (const headers of [{}, { 'PAYMENT-SIGNATURE': 'pay:bob:1' }] as Record<string, string>[]) {
+      const { ask, service, served, errors } = shop();
+      service.faults.push(fault, fault, fault);
+      const response = await ask(headers);
+      expect(response.status).toBe(503);
+      expect(Number(response.headers.get('Retry-After'))).toBeGreaterThan(0);
+      expect(response.headers.has('PAYMENT-REQUIRED')).toBe(false);
+      expect(await codeOf(response)).toBe('access_unavailable');
+      expect(served).toEqual([]);
+      expect(errors.length).toBe(1);
+    }
+  });
+
+  it.each(outages)('fails open only where the merchant chose so: %s', async (_what, fault) => {
+    const { ask, service, served } = shop({ failOpen: true });
+    service.faults.push(fault, fault, fault);
+    expect((await ask()).status).toBe(200);
+    expect(served[0]).toMatchObject({ isFailOpen: true, consumptionId: null, units: 0 });
+    expect((await ask()).status, 'a verdict is still a verdict').toBe(402);
+  });
+
+  it('fails closed on the merchant’s own mistakes, even with failOpen', async () => {
+    for (const units of [0, -1, 1.5, Number.NaN]) {
+      const { ask, served, errors } = shop({ units, failOpen: true });
+      expect((await ask()).status).toBe(503);
+      expect(served).toEqual([]);
+      expect(errors.length).toBe(1);
+    }
+    const { ask, served } = shop({
+      failOpen: true,
+      customer: () => {
+        throw new Error('session store is down');
+      },
+    });
+    expect((await ask()).status).toBe(503);
+    expect(served).toEqual([]);
+  });
+});

@@ -1,0 +1,60 @@
+import { runInDurableObject } from 'cloudflare:test';
+import type { Addition, Credit, EntitlementIdentity, EntitlementProjection, Operation } from '../../worker/balance.ts';
+import type { Job } from '../../worker/context.ts';
+import { entitlementIdOf } from '../../worker/core/ids.ts';
+import { testEnv } from './env.ts';
+
+export type Holder = ReturnType<typeof newHolder>;
+type Stub = ReturnType<typeof testEnv.ENTITLEMENT.getByName>;
+
+/** A customer of nobody else, with the calls of the Worker in short. The fingerprint is the input, as in life. */
+export function newHolder() {
+  const merchantId = crypto.randomUUID();
+  const customer = { customerRef: 'customer-1' };
+  const entitlementId: string = entitlementIdOf(merchantId, true, 'product-1', customer);
+  const identity: EntitlementIdentity = { entitlementId, merchantId, livemode: true, productId: 'product-1', customer };
+  const name = `${merchantId}:live:${entitlementId}`;
+  const newStub = () => testEnv.ENTITLEMENT.getByName(name);
+  const holder = { identity, stub: newStub() };
+  const operation = <T>(key: string, input: T, now: number): Operation<T> => {
+    return { identity, key, fingerprint: JSON.stringify(input), now, input };
+  };
+  return Object.assign(holder, {
+    /** After the object broke, a stub of it is broken too. */
+    reconnect: () => {
+      holder.stub = newStub();
+    },
+    consume: (key: string, units = 1, now = Date.now()) => holder.stub.consume(operation(key, { units }, now)),
+    grant: (key: string, addition: Addition, now = Date.now()) => holder.stub.grant(operation(key, { ...addition, reason: 'test' }, now)),
+    refund: (key: string, consumptionId: string, now = Date.now()) =>
+      holder.stub.refund(operation(key, { consumptionId, reason: 'test' }, now)),
+    credit: (paymentId: string, addition: Addition, consume: Credit['consume'] = null, now = Date.now()) =>
+      holder.stub.credit({ identity, paymentId, addition, consume, now }),
+    revoke: (paymentId: string, now = Date.now()) => holder.stub.revoke({ identity, paymentId, now }),
+  });
+}
+
+/** What the object sends to the queue from now on, until it is evicted; sending can be made to fail. */
+export async function interceptJobs(stub: Stub): Promise<{ sent: EntitlementProjection[]; isFailing: boolean }> {
+  const jobs = { sent: [] as EntitlementProjection[], isFailing: false };
+  const send = async (job: Job) => {
+    if (jobs.isFailing) throw new Error('the queue is down');
+    if (job.kind === 'projectEntitlement') jobs.sent.push(job.projection);
+  };
+  await runInDurableObject(stub, (instance) => {
+    Object.assign(instance, { env: { ...testEnv, JOBS: { send } } });
+  });
+  return jobs;
+}
+
+/** Our own tables; those of the platform begin with an underscore. */
+export const tablesOf = (stub: Stub) =>
+  runInDurableObject(stub, (_, { storage }) =>
+    storage.sql
+      .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")
+      .toArray()
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith('_')),
+  );
+
+export const alarmOf = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());

@@ -1,0 +1,84 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { ApiError } from '../core/errors.ts';
+import { once } from '../db/once.ts';
+import { toPage } from '../db/page.ts';
+import {
+  IdempotencyHeader,
+  idempotencyErrors,
+  idempotentRequest,
+  idempotentRoute,
+  merchantBodyErrors,
+  merchantErrors,
+  merchantRoute,
+} from '../http/guards.ts';
+import { errors, jsonBody, ModeQuery, ok, pageOf, router } from '../http/openapi.ts';
+import { publicBucket } from '../http/rate-limit.ts';
+import { isRailId, RAIL_IDS } from '../rails.ts';
+import { listRailSettings, listRails, planRailSetting, RailBody, RailSettingBody, RailSettingUpdate } from './rails.ts';
+
+const tags = ['Rails'];
+const list = createRoute({
+  method: 'get',
+  path: '/access/rails',
+  operationId: 'listRails',
+  tags,
+  summary: 'The ways of being paid, and how each is right now',
+  middleware: publicBucket('payload'),
+  responses: { ...ok(pageOf(RailBody, 'RailPage')), ...errors('rate_limited') },
+});
+const settings = createRoute({
+  method: 'get',
+  path: '/access/rail-settings',
+  operationId: 'listRailSettings',
+  tags,
+  summary: 'Your settings of every rail, and whether their payout accounts exist',
+  ...merchantRoute('read'),
+  request: { query: z.object(ModeQuery) },
+  responses: { ...ok(pageOf(RailSettingBody, 'RailSettingPage')), ...merchantErrors() },
+});
+const update = createRoute({
+  method: 'put',
+  path: '/access/rail-settings/{rail_id}',
+  operationId: 'putRailSetting',
+  tags,
+  summary: 'Switch a rail on or off, or say where it pays out',
+  description:
+    'A key may name a payout wallet where there is none. Changing one in live mode needs a person who signed in within 15 minutes.',
+  ...idempotentRoute(),
+  request: {
+    headers: IdempotencyHeader,
+    params: z.object({ rail_id: z.string().openapi({ param: { name: 'rail_id', in: 'path' }, enum: RAIL_IDS }) }),
+    query: z.object(ModeQuery),
+    ...jsonBody(RailSettingUpdate),
+  },
+  responses: {
+    ...ok(RailSettingBody),
+    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', 'invalid_wallet_address', 'setup_not_ready', 'not_found'),
+  },
+});
+
+const WHOLE = { page: 1, perPage: 100, offset: 0 };
+
+export const railRoutes = router()
+  .openapi(list, async (c) => {
+    const rails = await listRails(c.var.ctx);
+    return c.json(toPage(WHOLE, rails.length, rails), 200);
+  })
+  .openapi(settings, async (c) => {
+    const items = await listRailSettings(c.var.ctx, c.var.actor);
+    return c.json(toPage(WHOLE, items.length, items), 200);
+  })
+  .openapi(update, async (c) => {
+    const { actor, ctx } = c.var;
+    const railId = c.req.valid('param').rail_id;
+    if (!isRailId(railId)) throw new ApiError('not_found');
+    const input = c.req.valid('json');
+    const answer = await once(
+      ctx,
+      idempotentRequest(c, input),
+      () => planRailSetting(ctx, actor, railId, input),
+      (body) => ({ status: 200, body }),
+    );
+    if (answer.replayed) c.header('Idempotent-Replayed', 'true');
+    return c.body(answer.body, 200, { 'content-type': 'application/json' }) as never;
+  });

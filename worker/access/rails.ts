@@ -1,0 +1,179 @@
+import { z } from '@hono/zod-openapi';
+import { type Actor, type Ctx, hasX402 } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import type { AccountId } from '../core/ids.ts';
+import { DECIMALS } from '../core/money.ts';
+import { iso } from '../core/time.ts';
+import type { Change } from '../db/commit.ts';
+import { requireFreshSignIn } from '../http/guards.ts';
+import { given, orNull, Timestamp } from '../http/openapi.ts';
+import { RAIL_IDS, RAILS, type RailId } from '../rails.ts';
+import { parseWallet } from '../solana/assets.ts';
+import { associatedTokenAccount, buildAtaTransaction } from '../solana/checkout-transaction.ts';
+import { feePayerFunds } from './fee-payer.ts';
+import { findAccountWallet, insertSetting, listSettings, type Setting, updateSetting } from './store.ts';
+import { tokenAccountExists } from './token-account.ts';
+
+export const RailBody = z
+  .object({
+    rail_id: z.enum(RAIL_IDS),
+    name: z.string(),
+    kind: z.enum(['checkout', 'subscription', 'x402', 'mpp']),
+    asset: z.enum(['USDC', 'SOL']),
+    network: z.string(),
+    mint: z.string().optional(),
+    decimals: z.int(),
+    status: z.enum(['available', 'degraded', 'unavailable']),
+    reason: z.string().optional(),
+    supports: z.array(z.string()),
+  })
+  .openapi('Rail');
+
+/** How things stand with a rail: whether it exists here, is configured, and its fee payer can still pay. */
+async function statusOf(ctx: Ctx, railId: RailId): Promise<{ status: 'available' | 'degraded' | 'unavailable'; reason?: string }> {
+  if (RAILS[railId].supports.length === 0) return { status: 'unavailable', reason: 'not_available' };
+  if (railId !== 'x402_solana_usdc') return { status: 'available' };
+  if (!hasX402(ctx.config)) return { status: 'unavailable', reason: 'not_configured' };
+  switch (await feePayerFunds(ctx)) {
+    case 'empty':
+      return { status: 'unavailable', reason: 'fee_payer_empty' };
+    case 'low':
+      return { status: 'degraded', reason: 'fee_payer_low' };
+    case 'unknown':
+      return { status: 'degraded', reason: 'rpc_unavailable' };
+    default:
+      return { status: 'available' };
+  }
+}
+
+export const listRails = (ctx: Ctx): Promise<z.infer<typeof RailBody>[]> =>
+  Promise.all(
+    RAIL_IDS.map(async (railId) => {
+      const { name, kind, asset, supports } = RAILS[railId];
+      const { caip2: network, usdcMint } = ctx.config.network;
+      const mint = asset === 'USDC' ? { mint: usdcMint } : {};
+      return {
+        rail_id: railId,
+        name,
+        kind,
+        asset,
+        network,
+        ...mint,
+        decimals: DECIMALS[asset],
+        ...(await statusOf(ctx, railId)),
+        supports: [...supports],
+      };
+    }),
+  );
+
+export const RailSettingBody = z
+  .object({
+    rail_id: z.enum(RAIL_IDS),
+    enabled: z.boolean(),
+    payout_wallet: orNull(z.string()).openapi({ description: 'Where the rail pays out; null: the wallet of the account.' }),
+    payout_ata: z.string().optional().openapi({ description: 'USDC account of the wallet that the money goes to.' }),
+    ata_exists: orNull(z.boolean()).openapi({ description: 'null where there is no wallet yet, or the node does not answer.' }),
+    create_ata_transaction: z
+      .string()
+      .optional()
+      .openapi({ description: 'Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it.' }),
+    updated_at: orNull(Timestamp),
+  })
+  .openapi('RailSetting');
+
+export const RailSettingUpdate = z
+  .object({ enabled: z.boolean().optional(), payout_wallet: orNull(z.string().max(64)).optional() })
+  .openapi('RailSettingUpdate', { example: { payout_wallet: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' } });
+
+/** A setting with what the chain says of its wallet, and the transaction that mends what is missing. */
+export async function presentSetting(
+  ctx: Ctx,
+  railId: RailId,
+  setting: Pick<Setting, 'enabled' | 'payoutWallet'> & { updatedAt: number | null },
+  accountWallet: string | null,
+): Promise<z.infer<typeof RailSettingBody>> {
+  const wallet = setting.payoutWallet ?? accountWallet;
+  const usesToken = RAILS[railId].asset === 'USDC';
+  const ata = wallet && usesToken ? await associatedTokenAccount(wallet, ctx.config.network.usdcMint) : null;
+  const exists = ata ? await tokenAccountExists(ctx, ata) : null;
+  return {
+    rail_id: railId,
+    enabled: setting.enabled,
+    payout_wallet: setting.payoutWallet,
+    ...given('payout_ata', ata),
+    ata_exists: exists,
+    ...given('create_ata_transaction', exists === false ? await ataTransaction(ctx, wallet!) : null),
+    updated_at: setting.updatedAt === null ? null : iso(setting.updatedAt),
+  };
+}
+
+async function ataTransaction(ctx: Ctx, wallet: string): Promise<string | null> {
+  const state = await ctx.chain.prepare([]);
+  return state.kind === 'ready' ? buildAtaTransaction(wallet, ctx.config.network.usdcMint, state.lifetime) : null;
+}
+
+/** Every rail that exists here, with what the merchant set, or the defaults. */
+export async function listRailSettings(ctx: Ctx, actor: Actor): Promise<z.infer<typeof RailSettingBody>[]> {
+  const merchantId = actor.accountId as AccountId;
+  const [settings, accountWallet] = await Promise.all([
+    listSettings(ctx.db, merchantId, actor.livemode),
+    findAccountWallet(ctx.db, merchantId),
+  ]);
+  const rails = RAIL_IDS.filter((railId) => RAILS[railId].supports.length > 0);
+  return Promise.all(
+    rails.map((railId) => {
+      const known = settings.find((setting) => setting.railId === railId);
+      return presentSetting(ctx, railId, known ?? { enabled: true, payoutWallet: null, updatedAt: null }, accountWallet);
+    }),
+  );
+}
+
+/**
+ * Sets a rail. A key may name a payout wallet where there is none; changing one in live mode needs a person who just signed
+ * in (403 sign_in_required) and emits payout.changed. 409 setup_not_ready for a rail that does not exist here yet, 422
+ * invalid_wallet_address for an address nobody can sign for.
+ */
+export async function planRailSetting(
+  ctx: Ctx,
+  actor: Actor,
+  railId: RailId,
+  input: z.infer<typeof RailSettingUpdate>,
+): Promise<Change<z.infer<typeof RailSettingBody>>> {
+  if (RAILS[railId].supports.length === 0)
+    throw new ApiError('setup_not_ready', { detail: 'This rail is not available on this service yet.', meta: { reason: 'not_available' } });
+  const { payout_wallet: wallet } = input;
+  if (wallet && !parseWallet(wallet).ok) throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
+  const merchantId = actor.accountId as AccountId;
+  const [settings, accountWallet] = await Promise.all([
+    listSettings(ctx.db, merchantId, actor.livemode),
+    findAccountWallet(ctx.db, merchantId),
+  ]);
+  const before = settings.find((setting) => setting.railId === railId) ?? null;
+  const { livemode } = actor;
+  const empty: Setting = { merchantId, livemode, railId, enabled: true, payoutWallet: null, updatedAt: ctx.now, version: 0 };
+  const after: Setting = {
+    ...(before ?? empty),
+    enabled: input.enabled ?? before?.enabled ?? true,
+    payoutWallet: wallet === undefined ? (before?.payoutWallet ?? null) : wallet,
+    updatedAt: ctx.now,
+    version: (before?.version ?? 0) + 1,
+  };
+  const paidTo = before?.payoutWallet ?? accountWallet;
+  const isMoved = (after.payoutWallet ?? accountWallet) !== paidTo;
+  // A stolen key must not be able to send the next sale elsewhere.
+  if (isMoved && paidTo !== null && livemode) requireFreshSignIn(ctx, actor);
+  const shown = await presentSetting(ctx, railId, after, accountWallet);
+  const event = {
+    merchantId,
+    livemode,
+    type: 'payout.changed',
+    subject: { type: 'rail_setting', id: `${merchantId}:${livemode ? 'live' : 'sandbox'}:${railId}`, version: after.version },
+    object: shown,
+    previous: { payout_wallet: before?.payoutWallet ?? null },
+  } as const;
+  return {
+    events: isMoved ? [event] : [],
+    writes: before ? updateSetting(ctx, before, after) : [insertSetting(ctx.db, after)],
+    result: shown,
+  };
+}

@@ -1,0 +1,175 @@
+import type { CreditAnswer, Customer } from '../balance.ts';
+import { type Actor, type Ctx, hasX402 } from '../context.ts';
+import { sha256Hex } from '../core/crypto.ts';
+import { utf8 } from '../core/encoding.ts';
+import { ApiError } from '../core/errors.ts';
+import type { AccountId, PaymentId, ProductId } from '../core/ids.ts';
+import { toMoneyResource } from '../core/money.ts';
+import { DAY } from '../core/time.ts';
+import { commit } from '../db/commit.ts';
+import { type IdempotentRequest, lease, type StoredAnswer } from '../db/once.ts';
+import { creditPayment, identityOf } from '../entitlements/entitlement.ts';
+import { getSale, type Sale } from '../products/product.ts';
+import { encodeHeader } from '../x402/wire.ts';
+import { customerColumns, draftSettlement, readPayment } from './draft.ts';
+import { notReady, type Offer, offerPayment } from './offer.ts';
+import { claimOnce, type Outcome, outcomeOf, paidOf, pursue } from './settlement.ts';
+import { findSettlement, loadSettlement, type Settlement } from './store.ts';
+
+export interface SettlePayment {
+  productId: ProductId;
+  /** Value of the buyer's PAYMENT-SIGNATURE header. */
+  paymentSignature: string;
+  /** Whose entitlement it is; the payer's wallet where null. */
+  customer: Customer | null;
+  /** Used in the same step. */
+  consumeUnits: number;
+}
+
+export interface SettledBody {
+  success: true;
+  payment_id: PaymentId;
+  receipt_id: string;
+  tx_signature: string;
+  network: string;
+  payer: string;
+  amount: ReturnType<typeof toMoneyResource>;
+  entitlement_id: string;
+  granted_units: number | null;
+  consumed_units: number;
+  consumption_id?: string;
+  remaining: number | null;
+  payment_response: string;
+}
+
+export type Settling =
+  /** `isDuplicate`: the payment was first used by another request; nothing may be served for this one. */
+  | { kind: 'settled'; answer: StoredAnswer; consumedUnits: number; isDuplicate: boolean }
+  | { kind: 'pending'; txSignature: string }
+  | { kind: 'refused'; reason: string; offer: Offer };
+
+const KEEP_MS = 30 * DAY;
+
+/**
+ * Settles a payment once per Idempotency-Key, and once per payment whatever the key: verify, claim, co-sign, broadcast, see
+ * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by whoever comes next.
+ * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 503 rpc_unavailable. (contract section 6 "settle")
+ */
+export async function settlePayment(ctx: Ctx, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<Settling> {
+  const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
+  const held = await lease(ctx, { ...request, keepMs: KEEP_MS });
+  if ('answer' in held) return replayed(ctx, held.answer, caller);
+  try {
+    const settling = await settle(ctx, actor, input, caller);
+    if (settling.kind !== 'settled') await held.lease.release();
+    else {
+      // The same body follows from what is stored, should this be lost: then the payment itself is the key.
+      const writes = held.lease.finish(settling.answer);
+      await commit(ctx, { events: [], writes, result: null }).catch(() => ctx.note('the answer could not be kept'));
+    }
+    return settling;
+  } catch (error) {
+    await held.lease.release();
+    throw error;
+  }
+}
+
+/** A kept answer is given again, but never where what it served was taken back. */
+async function replayed(ctx: Ctx, answer: StoredAnswer, caller: string): Promise<Settling> {
+  const { payment_id: paymentId, consumed_units: consumedUnits } = JSON.parse(answer.body) as SettledBody;
+  const stored = consumedUnits > 0 ? await loadSettlement(ctx.db, paymentId) : null;
+  if (stored) useOf(await creditPayment(ctx, paidOf(stored.settlement), { key: caller, units: consumedUnits }));
+  return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: false };
+}
+
+async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: string): Promise<Settling> {
+  const sale = await getSale(ctx.db, actor.accountId as AccountId, actor.livemode, input.productId, 'x402_solana_usdc');
+  if (!actor.livemode) throw notReady('sandbox');
+  if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
+  const read = await readPayment(ctx, input.paymentSignature);
+  if (!read.ok) return refuse(ctx, sale, read.reason);
+  const known = await findSettlement(ctx.db, read.verified.messageHash);
+  if (known) {
+    requireSamePurpose(known, actor, input);
+    return settled(
+      ctx,
+      known,
+      known.status === 'pending' ? await see(ctx, known, false) : await outcomeOf(ctx, known.paymentId),
+      sale,
+      input,
+      caller,
+    );
+  }
+  const drafted = await draftSettlement(ctx, sale, read, input.customer);
+  if (!drafted.ok) return refuse(ctx, sale, drafted.reason);
+  const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);
+  requireSamePurpose(settlement, actor, input);
+  return settled(ctx, settlement, await see(ctx, settlement, isNew), sale, input, caller);
+}
+
+const see = (ctx: Ctx, settlement: Settlement, send: boolean): Promise<Outcome> =>
+  pursue(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
+
+/** One payment is for one product and one customer of one merchant, for ever. */
+function requireSamePurpose(settlement: Settlement, actor: Actor, { productId, customer }: SettlePayment): void {
+  const isTheirs =
+    settlement.merchantId === actor.accountId && settlement.livemode === actor.livemode && settlement.productId === productId;
+  const named = customerColumns(customer, settlement.payerWallet);
+  const isSameCustomer = settlement.customerRef === named.customerRef && settlement.customerWallet === named.customerWallet;
+  if (!isTheirs || !isSameCustomer) throw new ApiError('duplicate_settlement');
+}
+
+/** The end of a settlement, whoever brought it about: everything in this answer follows from facts that no longer change. */
+async function settled(
+  ctx: Ctx,
+  settlement: Settlement,
+  outcome: Outcome,
+  sale: Sale,
+  input: SettlePayment,
+  caller: string,
+): Promise<Settling> {
+  const { txSignature, payerWallet: payer } = settlement;
+  if (outcome.status === 'pending') return { kind: 'pending', txSignature };
+  if (outcome.status === 'failed') {
+    ctx.note(`settlement: ${outcome.reason}`);
+    return refuse(ctx, sale, 'invalid_exact_svm_transaction_failed');
+  }
+  const consume = input.consumeUnits > 0 ? { key: caller, units: input.consumeUnits } : null;
+  const credit = await creditPayment(ctx, paidOf(settlement), consume);
+  const use = useOf(credit);
+  const network = ctx.config.network.caip2;
+  const owner = { accountId: settlement.merchantId, livemode: settlement.livemode };
+  const customer =
+    settlement.customerRef === null ? { walletAddress: settlement.customerWallet! } : { customerRef: settlement.customerRef };
+  const amount = settlement.amount.toString();
+  const body: SettledBody = {
+    success: true,
+    payment_id: settlement.paymentId,
+    receipt_id: outcome.receiptId,
+    tx_signature: txSignature,
+    network,
+    payer,
+    amount: toMoneyResource({ asset: settlement.asset, units: settlement.amount }),
+    entitlement_id: identityOf(owner, settlement.productId!, customer).entitlementId,
+    granted_units: credit.grantedUnits,
+    consumed_units: use?.units ?? 0,
+    ...(use ? { consumption_id: use.consumptionId } : {}),
+    remaining: credit.remaining,
+    payment_response: encodeHeader({ success: true, payer, transaction: txSignature, network, amount }),
+  };
+  const answer = { status: 200, body: JSON.stringify(body), replayed: false };
+  return { kind: 'settled', answer, consumedUnits: use?.by === 'mine' ? use.units : 0, isDuplicate: use?.by === 'other' };
+}
+
+/** The use that was made of a payment; a use that was taken back is never given again to the same request. */
+function useOf({ consumption }: CreditAnswer) {
+  if (consumption.by === 'refunded')
+    throw new ApiError('state_conflict', { detail: 'What this request consumed was refunded.', meta: { reason: 'refunded' } });
+  return consumption.by === 'none' ? null : consumption;
+}
+
+const refuse = async (ctx: Ctx, sale: Sale, reason: string): Promise<Settling> => ({
+  kind: 'refused',
+  reason,
+  offer: await offerPayment(ctx, sale, { error: reason }),
+});

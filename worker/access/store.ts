@@ -1,0 +1,90 @@
+import { and, asc, eq, lte } from 'drizzle-orm';
+import type { Ctx, Db } from '../context.ts';
+import type { AccountId, PaymentId } from '../core/ids.ts';
+import { railSettings, settlements } from '../db/access.ts';
+import { payments, txClaims } from '../db/commerce.ts';
+import { vetoUnlessChanged, type Write } from '../db/commit.ts';
+import { accounts } from '../db/identity.ts';
+import { SETTLEMENT } from '../states.ts';
+
+export type Setting = typeof railSettings.$inferSelect;
+export type Settlement = typeof settlements.$inferSelect;
+
+export const listSettings = async (db: Db, merchantId: AccountId, livemode: boolean): Promise<Setting[]> =>
+  db
+    .select()
+    .from(railSettings)
+    .where(and(eq(railSettings.merchantId, merchantId), eq(railSettings.livemode, livemode)));
+
+export const findAccountWallet = async (db: Db, merchantId: AccountId): Promise<string | null> =>
+  (await db.select({ wallet: accounts.walletAddress }).from(accounts).where(eq(accounts.id, merchantId)).get())?.wallet ?? null;
+
+export const insertSetting = (db: Db, setting: Setting): Write => db.insert(railSettings).values(setting);
+
+/** Statements, not effects: the second fails the batch where another change was faster. */
+export const updateSetting = (ctx: Ctx, before: Setting, after: Setting): Write[] => [
+  ctx.db
+    .update(railSettings)
+    .set(after)
+    .where(
+      and(
+        eq(railSettings.merchantId, before.merchantId),
+        eq(railSettings.livemode, before.livemode),
+        eq(railSettings.railId, before.railId),
+        eq(railSettings.version, before.version),
+      ),
+    ),
+  vetoUnlessChanged(ctx),
+];
+
+/** Of any merchant: a message is claimed once in the whole service. */
+export const findSettlement = (db: Db, messageHash: string) =>
+  db.select().from(settlements).where(eq(settlements.messageHash, messageHash)).get();
+
+/** A settlement as it stands now, with the receipt of its payment once there is one. */
+export async function loadSettlement(db: Db, paymentId: PaymentId) {
+  const found = await db
+    .select({ settlement: settlements, receiptId: payments.receiptId })
+    .from(settlements)
+    .leftJoin(payments, eq(payments.id, settlements.paymentId))
+    .where(eq(settlements.paymentId, paymentId))
+    .get();
+  return found ?? null;
+}
+
+/** Statements, not effects: both fail where anybody anywhere claimed this message or signature before. */
+export const claimSettlement = (db: Db, settlement: Settlement): Write[] => [
+  db.insert(txClaims).values({
+    txSignature: settlement.txSignature,
+    messageHash: settlement.messageHash,
+    kind: 'settlement',
+    subjectId: settlement.paymentId,
+    createdAt: settlement.createdAt,
+  }),
+  db.insert(settlements).values(settlement),
+];
+
+/** Statements, not effects: the second fails the batch where the settlement already has its end. */
+export const endSettlement = (
+  ctx: Ctx,
+  settlement: Settlement,
+  transition: 'settle' | 'fail',
+  failureReason: string | null = null,
+): Write[] => [
+  ctx.db
+    .update(settlements)
+    .set({ status: SETTLEMENT.next(settlement.status, transition), failureReason })
+    .where(and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, settlement.status))),
+  vetoUnlessChanged(ctx),
+];
+
+export const postponeSettlement = (db: Db, settlement: Settlement, nextCheckAt: number): Write =>
+  db.update(settlements).set({ nextCheckAt }).where(eq(settlements.paymentId, settlement.paymentId));
+
+export const listDueSettlements = (db: Db, now: number, max: number): Promise<Settlement[]> =>
+  db
+    .select()
+    .from(settlements)
+    .where(and(eq(settlements.status, 'pending'), lte(settlements.nextCheckAt, now)))
+    .orderBy(asc(settlements.nextCheckAt))
+    .limit(max);

@@ -1,0 +1,22 @@
+import type { Ctx } from '../context.ts';
+import { MINUTE } from '../core/time.ts';
+
+/** A token account that was there stays, all but always; so it is asked for again only after a while. */
+const SEEN_FOR_MS = 10 * MINUTE;
+const SEEN_MAX = 10_000;
+const seen = new Map<string, number>();
+
+/** Does this token account exist? null where the node does not answer. */
+export async function tokenAccountExists(ctx: Ctx, ata: string): Promise<boolean | null> {
+  const place = `${ctx.config.RPC_URL} ${ata}`;
+  if (ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
+  const answer = await ctx.chain.prepare([ata]);
+  if (answer.kind === 'unavailable') {
+    ctx.note(`rpc: ${answer.reason}`);
+    return null;
+  }
+  const exists = answer.exists[0] === true;
+  if (seen.size >= SEEN_MAX) seen.clear();
+  if (exists) seen.set(place, ctx.now);
+  return exists;
+}

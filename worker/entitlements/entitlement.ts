@@ -1,0 +1,106 @@
+import type { Addition, Credit, CreditAnswer, Customer, EntitlementIdentity, EntitlementProjection } from '../balance.ts';
+import type { Actor, Ctx } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import { entitlementIdOf, type PaymentId, parseConsumptionId } from '../core/ids.ts';
+import { commit, eventRow } from '../db/commit.ts';
+import { fingerprintOf, type IdempotentRequest } from '../db/once.ts';
+import { toEntitlementResource } from './resource.ts';
+import { listPaid, type Paid, projectionWrites } from './store.ts';
+
+export { listEntitlements } from './store.ts';
+
+/** Whose entitlement: its id follows from who sells what to whom, so nothing has to be looked up. */
+export function identityOf(owner: { accountId: string; livemode: boolean }, productId: string, customer: Customer): EntitlementIdentity {
+  const { accountId: merchantId, livemode } = owner;
+  return { entitlementId: entitlementIdOf(merchantId, livemode, productId, customer), merchantId, livemode, productId, customer };
+}
+
+/** The object of an entitlement. Merchant and mode are part of its name, so no id of another tenant ever reaches his object. */
+export const entitlementObject = ({ env }: Ctx, owner: { merchantId: string; livemode: boolean }, entitlementId: string) =>
+  env.ENTITLEMENT.getByName(`${owner.merchantId}:${owner.livemode ? 'live' : 'sandbox'}:${entitlementId}`);
+
+/** Consumes units in one step, exactly once per key. Denials and conflicts are answers; the caller knows what to offer. */
+export function consumeEntitlement(ctx: Ctx, identity: EntitlementIdentity, request: IdempotentRequest, units: number) {
+  const { key, body } = request;
+  const operation = { identity, key: `consume:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input: { units } };
+  return entitlementObject(ctx, identity, identity.entitlementId).consume(operation);
+}
+
+/** Gives units or days without a payment. 409 idempotency_conflict, 422 where it would be more than can be counted. */
+export async function grantEntitlement(
+  ctx: Ctx,
+  identity: EntitlementIdentity,
+  { key, body }: IdempotentRequest,
+  input: Addition & { reason: string },
+) {
+  const operation = { identity, key: `grant:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input };
+  const answer = await entitlementObject(ctx, identity, identity.entitlementId).grant(operation);
+  if (answer.ok) return answer;
+  if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
+  const problem = { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
+  throw new ApiError('validation_error', { problems: [problem] });
+}
+
+/** Frees what a consumption used. The consumption's id tells which object keeps it. 404, 409 state_conflict. */
+export async function refundConsumption(
+  ctx: Ctx,
+  actor: Actor,
+  { key, body }: IdempotentRequest,
+  input: { consumptionId: string; reason: string },
+) {
+  const named = parseConsumptionId(input.consumptionId);
+  if (!named) throw new ApiError('not_found');
+  const owner = { merchantId: actor.accountId, livemode: actor.livemode };
+  const object = entitlementObject(ctx, owner, named.entitlementId);
+  // Another tenant's id names an object of ours that does not exist: nothing is asked to write there.
+  const known = await object.read(ctx.now);
+  if (!known) throw new ApiError('not_found');
+  const operation = { identity: known, key: `refund:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input };
+  const answer = await object.refund(operation);
+  if (answer.ok) return { ...answer, entitlementId: named.entitlementId };
+  if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
+  if (answer.reason === 'not_found') throw new ApiError('not_found');
+  throw new ApiError('state_conflict', { detail: 'This consumption was refunded before.', meta: { reason: 'refunded' } });
+}
+
+/** The reference a purchase gave, else the wallet it named, else the wallet that paid. (contract section 3 "Customer") */
+const buyerOf = ({ customerRef, customerWallet, payerWallet }: Paid): Customer =>
+  customerRef === null ? { walletAddress: customerWallet ?? payerWallet! } : { customerRef };
+
+/** Adds what a payment bought to its buyer's entitlement. Keyed by the payment, so that once more is harmless. */
+export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {
+  const identity = identityOf({ accountId: paid.merchantId, livemode: paid.livemode }, paid.productId, buyerOf(paid));
+  const { usageUnits: units, accessPeriodDays: days } = paid.terms;
+  const object = entitlementObject(ctx, identity, identity.entitlementId);
+  return object.credit({ identity, paymentId: paid.id, addition: { units, days }, now: ctx.now, consume });
+}
+
+/** The other half of a confirmation, and of a payment the chain dropped: brought here at least once, by the events' job. */
+export async function followPayments(ctx: Ctx, confirmed: PaymentId[], orphaned: PaymentId[]): Promise<void> {
+  const paid = confirmed.length + orphaned.length > 0 ? await listPaid(ctx.db, [...confirmed, ...orphaned]) : [];
+  await Promise.all(paid.filter(({ id }) => confirmed.includes(id)).map((payment) => creditPayment(ctx, payment)));
+  await Promise.all(
+    paid
+      .filter(({ id }) => orphaned.includes(id))
+      .map((payment) => {
+        const identity = identityOf({ accountId: payment.merchantId, livemode: payment.livemode }, payment.productId, buyerOf(payment));
+        return entitlementObject(ctx, identity, identity.entitlementId).revoke({ identity, paymentId: payment.id, now: ctx.now });
+      }),
+  );
+}
+
+/** Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late. */
+export async function projectEntitlement(ctx: Ctx, { snapshot, events }: EntitlementProjection): Promise<void> {
+  const rows = events.map(({ type, snapshot: object }) =>
+    eventRow(ctx, {
+      merchantId: object.merchantId,
+      livemode: object.livemode,
+      type,
+      subject: { type: 'entitlement', id: object.entitlementId, version: object.version },
+      object: toEntitlementResource(object),
+      productId: object.productId,
+    }),
+  );
+  await commit(ctx, { events: [], writes: projectionWrites(ctx, snapshot, rows), result: undefined });
+  if (rows.length > 0) ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: rows.map(({ id }) => id) }));
+}

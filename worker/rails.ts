@@ -1,0 +1,48 @@
+import type { Asset } from './core/money.ts';
+
+/** The ways of being paid, by the names the contract gives them. (contract section 6 "Rails") */
+interface Rail {
+  name: string;
+  kind: 'checkout' | 'subscription' | 'x402' | 'mpp';
+  asset: Asset;
+  /** What can be bought this way; empty where the rail does not exist on this service yet. */
+  supports: readonly string[];
+}
+
+export const RAILS = {
+  solana_usdc: { name: 'USDC by hosted checkout', kind: 'checkout', asset: 'USDC', supports: ['checkout', 'one_off', 'recurring'] },
+  solana_sol: { name: 'SOL by hosted checkout', kind: 'checkout', asset: 'SOL', supports: [] },
+  solana_usdc_subscription: { name: 'Native USDC subscription', kind: 'subscription', asset: 'USDC', supports: [] },
+  x402_solana_usdc: {
+    name: 'USDC per request (x402 V2)',
+    kind: 'x402',
+    asset: 'USDC',
+    supports: ['pay_per_request', 'one_off', 'recurring'],
+  },
+  mpp_solana_usdc: { name: 'USDC by metered channel (MPP)', kind: 'mpp', asset: 'USDC', supports: [] },
+} as const satisfies Record<string, Rail>;
+
+export type RailId = keyof typeof RAILS;
+export const RAIL_IDS = Object.keys(RAILS) as [RailId, ...RailId[]];
+/** What a product can be sold over today. */
+export const SELLING_RAILS = RAIL_IDS.filter((railId) => RAILS[railId].supports.length > 0);
+
+export const isRailId = (text: string): text is RailId => Object.hasOwn(RAILS, text);
+
+/** A setting of a rail, as far as a sale needs it. */
+export interface RailSetting {
+  railId: string;
+  enabled: boolean;
+  payoutWallet: string | null;
+}
+
+/** Where a sale's money goes: the product's own wallet, else the rail's, else the account's. (contract section 3 "Payout wallet") */
+export const payoutWalletOf = (
+  product: { payoutWallet: string | null },
+  setting: RailSetting | null,
+  accountWallet: string | null,
+): string | null => product.payoutWallet ?? setting?.payoutWallet ?? accountWallet;
+
+/** Rails a product may be sold over: those it names, else all. */
+export const allowedRailsOf = (product: { allowedRails: string[] | null }, isX402Available: boolean): string[] =>
+  product.allowedRails ?? SELLING_RAILS.filter((railId) => railId !== 'x402_solana_usdc' || isX402Available);
