@@ -11,6 +11,9 @@ export interface LocalSecrets {
   receiptKeys: string;
   operatorSecret: string;
   sealKeys: string;
+  challengeKeys: string;
+  /** Pays the network for agents; its wallet gets SOL from the local chain at every start. */
+  feePayerKeys: string;
   merchant: {
     email: string;
     password: string;
@@ -24,27 +27,31 @@ export interface LocalSecrets {
 const FILE = 'secrets.json';
 const newSeed = (): string => randomBytes(32).toString('base64url');
 
+const newKeys = (): Omit<LocalSecrets, 'merchant'> => ({
+  pepper: newSeed(),
+  jwtKeys: newSeed(),
+  receiptKeys: newSeed(),
+  operatorSecret: newSeed(),
+  sealKeys: newSeed(),
+  challengeKeys: newSeed(),
+  feePayerKeys: newSeed(),
+});
+
 /** The secrets of a state directory; the first call makes the directory and them. */
 export function openSecrets(stateDir: string): LocalSecrets {
   const path = join(stateDir, FILE);
   if (existsSync(path)) {
     const known = readSecrets(path);
-    // Directories made before there was an operator.
-    if (!known.operatorSecret) saveSecrets(stateDir, { ...known, operatorSecret: newSeed() });
-    return readSecrets(path);
+    // Directories made before there was one of these get it now; what they have stays.
+    const complete = { ...newKeys(), ...known };
+    if (Object.keys(complete).length > Object.keys(known).length) saveSecrets(stateDir, complete);
+    return complete;
   }
   mkdirSync(stateDir, { recursive: true });
   // Wherever it lies, nothing in this directory belongs into a repository.
   writeFileSync(join(stateDir, '.gitignore'), '*\n');
   const merchant = { email: 'demo@svc.local', password: randomBytes(12).toString('base64url'), payoutSeed: newSeed() };
-  const secrets = {
-    pepper: newSeed(),
-    jwtKeys: newSeed(),
-    receiptKeys: newSeed(),
-    operatorSecret: newSeed(),
-    sealKeys: newSeed(),
-    merchant,
-  };
+  const secrets = { ...newKeys(), merchant };
   saveSecrets(stateDir, secrets);
   return secrets;
 }

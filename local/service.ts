@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { createKeyPairSignerFromPrivateKeyBytes } from '@solana/kit';
 import { startChainServer } from './chain/server.ts';
 import { startCron } from './cron.ts';
 import { freePort } from './ports.ts';
@@ -40,6 +41,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   onProgress('Starting a Solana chain (in memory: the database outlives a restart, transactions on chain do not)');
   const chain = await startChainServer({ port: chainPort });
   teardown.defer(() => chain.close());
+  await fundFeePayer(chain.url, secrets.feePayerKeys);
 
   const persist = ['--local', '--persist-to', join(stateDir, 'wrangler')];
   onProgress('Bringing the database up to date');
@@ -53,6 +55,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     RECEIPT_KEYS: secrets.receiptKeys,
     OPERATOR_SECRET: secrets.operatorSecret,
     SEAL_KEYS: secrets.sealKeys,
+    CHALLENGE_KEYS: secrets.challengeKeys,
+    FEE_PAYER_KEYS: secrets.feePayerKeys,
     ALLOW_INSECURE_WEBHOOKS: 'true',
     RPC_URL: chain.url,
     BASE_URL: baseUrl,
@@ -67,6 +71,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const cron = await startCron(baseUrl, (problem) => onProblem(`cron: ${problem}`));
   teardown.defer(() => cron.stop());
   return { baseUrl, rpcUrl: chain.url, crashed };
+}
+
+/** The key that pays the network for agents needs SOL, and the chain begins anew at every start. */
+async function fundFeePayer(rpcUrl: string, feePayerKeys: string): Promise<void> {
+  const [seed = ''] = feePayerKeys.split(',');
+  const { address } = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(Buffer.from(seed, 'base64url')));
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'local_fundSol', params: [address, '10000000000'] });
+  const response = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const answer = (await response.json()) as { error?: { message: string } };
+  if (answer.error) throw new Error(`the fee payer gets no SOL: ${answer.error.message}`);
 }
 
 /** Until `/health` says ok for the database and the chain. Gives up where wrangler ends, or after two minutes. */

@@ -2,7 +2,6 @@ import { confirmPayment } from './confirm.ts';
 import { type Answer, type Call, type CallOptions, type ClientOptions, Transport } from './transport.ts';
 import type * as T from './types.ts';
 
-/** Settling waits for the chain. */
 const SETTLE_TIMEOUT_MS = 30_000;
 
 export type Client = ReturnType<typeof createClient>;
@@ -19,8 +18,9 @@ export function createClient(options: ClientOptions) {
   const once = <R>(method: Call['method'], path: string, body?: unknown, callOptions?: CallOptions): Promise<Answer<R>> =>
     transport.call<R>({ method, path, body, repeat: 'once', options: callOptions });
   /** A write of the access API: repeated under the same Idempotency-Key. */
-  const keyed = <R>(method: Call['method'], path: string, body: unknown, callOptions?: CallOptions, minTimeoutMs = 0): Promise<Answer<R>> =>
-    transport.call<R>({ method, path, body, repeat: 'keyed', options: callOptions, minTimeoutMs });
+  const keyed = <R>(method: Call['method'], path: string, body: unknown, callOptions?: CallOptions): Promise<Answer<R>> =>
+    transport.call<R>({ method, path, body, repeat: 'keyed', options: callOptions });
+  const settleTimeoutMs = options.settleTimeoutMs ?? SETTLE_TIMEOUT_MS;
 
   const product = (productId: string) => `/v1/products/${encodeURIComponent(productId)}`;
   const endpoint = (endpointId: string) => `/v1/webhooks/endpoints/${encodeURIComponent(endpointId)}`;
@@ -90,7 +90,8 @@ export function createClient(options: ClientOptions) {
     },
     x402: {
       /** Settles a buyer's PAYMENT-SIGNATURE, and with `consume_units` makes the first use in the same step. */
-      settle: (body: T.Settle, o?: CallOptions) => keyed<T.Settlement>('POST', '/v1/access/x402/settle', body, o, SETTLE_TIMEOUT_MS),
+      settle: (body: T.Settle, o?: CallOptions) =>
+        keyed<T.Settlement>('POST', '/v1/access/x402/settle', body, { timeoutMs: settleTimeoutMs, ...o }),
     },
     rails: { list: (o?: CallOptions) => read<T.Rails>('/v1/access/rails', undefined, o) },
     railSettings: {

@@ -7,8 +7,10 @@ export interface ClientOptions {
   /** An API key (`svc_…`), kept server-side; or a session token. Absent: public routes only. */
   key?: string;
   fetch?: (request: Request) => Promise<Response>;
-  /** Per attempt. Default 10 000; settling waits for the chain and has at least 30 000. */
+  /** Per attempt. Default 10 000. */
   timeoutMs?: number;
+  /** Per attempt to settle a payment, which waits for the chain. Default 30 000. */
+  settleTimeoutMs?: number;
   /** Further attempts after the first, where repeating is safe. Default 2. */
   maxRetries?: number;
 }
@@ -42,7 +44,6 @@ export interface Call {
    */
   repeat: 'safe' | 'keyed' | 'once';
   options?: CallOptions | undefined;
-  minTimeoutMs?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -106,7 +107,7 @@ export class Transport {
 
   /** One request and its whole answer within the time, even where the given `fetch` ignores our signal. */
   async #exchange(call: Call, key: string | null): Promise<{ response: Response; text: string }> {
-    const timeoutMs = Math.max(call.minTimeoutMs ?? 0, call.options?.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const timeoutMs = call.options?.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     const abort = new AbortController();
     const request = this.#request(call, key, abort.signal);
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -29,6 +29,7 @@ const request = (change: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
   credential: { kind: 'key', keyHash: 'hash-1' },
   permission: 'read',
   mode: null,
+  bucket: 'requests',
   rateMultiplier: 1,
   now: NOW,
   ...change,

@@ -36,7 +36,13 @@ const PROVOKED_IN: Record<string, string[]> = {
   'products.test.ts': ['invalid_product_type', 'state_conflict', 'invalid_wallet_address'],
 };
 // Provoked where the story is told that they belong to.
-const IN_STORIES = ['invalid_rpc_payload', 'webhook_signature_failed'];
+const IN_STORIES = [
+  'invalid_rpc_payload',
+  'webhook_signature_failed',
+  'entitlement_missing',
+  'subscription_expired',
+  'duplicate_settlement',
+];
 const files = import.meta.glob<string>('./*.test.ts', { query: '?raw', import: 'default', eager: true });
 
 describe('the catalog of errors', () => {

@@ -2,6 +2,7 @@ import { importJWK, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { crc32, keyRing } from '../../worker/core/crypto.ts';
 import { base62, base64url, utf8 } from '../../worker/core/encoding.ts';
+import { entitlementIdOf } from '../../worker/core/ids.ts';
 import { PLANS } from '../../worker/plans.ts';
 import { builtRoutes, fill, nameOf, type Route } from '../spec-routes.ts';
 import { testEnv } from '../world/env.ts';
@@ -45,6 +46,16 @@ describe('every route', () => {
       'POST /v1/webhooks/endpoints/{endpoint_id}/test': {},
       'POST /v1/webhooks/endpoints/{endpoint_id}/rotate-secret': {},
       'POST /v1/webhooks/endpoints/{endpoint_id}/recover': { since: '2026-01-01T00:00:00Z' },
+      'PUT /v1/access/rail-settings/{rail_id}': { enabled: true },
+      'POST /v1/access/entitlements/consume': { product_id: params.product_id ?? NOWHERE, customer: { customer_ref: 'customer-2' } },
+      'POST /v1/access/entitlements/grant': {
+        product_id: params.product_id ?? NOWHERE,
+        customer: { customer_ref: 'customer-3' },
+        units: 1,
+        reason: 'a gift',
+      },
+      'POST /v1/access/entitlements/refund': { consumption_id: 'con_01KAJ3V5Y7H2Q8M4N6P9R1S3T5', reason: 'failed' },
+      'POST /v1/access/x402/settle': { product_id: params.product_id ?? NOWHERE, payment_signature: 'e30=' },
       'POST /v1/integrations/automation/hooks': { target_url: 'https://hooks.example.com/x', event_type: 'payment.confirmed' },
     };
     return bodies[nameOf(route)];
@@ -53,7 +64,8 @@ describe('every route', () => {
     route: Route,
     options: { key?: string; headers?: Record<string, string>; query?: string; params?: Record<string, string> },
   ) => {
-    const { params = {}, query = '', key, headers } = options;
+    const { params = {}, query = '', key } = options;
+    const headers = { ...(route.idempotent ? { 'Idempotency-Key': crypto.randomUUID() } : {}), ...options.headers };
     return w.call(route.method, fill(route.path, params) + query, { key, headers, body: bodyOf(route, params) });
   };
   const newKey = async (token: string, body: Record<string, unknown>): Promise<{ key: { id: string }; raw_key: string }> =>
@@ -76,6 +88,8 @@ describe('every route', () => {
       receipt_id: confirmed.receipt_id,
       membership_id: confirmed.membership_id,
       key_id: me.body.key_id,
+      rail_id: 'solana_usdc',
+      entitlement_id: entitlementIdOf(owner.userId, true, product.product_id, { customerRef: 'customer-1' }),
       slug: product.slug,
     };
     // The free plan has two keys: a third account carries the odd ones.
@@ -197,7 +211,9 @@ describe('every route', () => {
     }
   });
 
-  const addressed = guarded.filter(({ path }) => /_id\}/.test(path) || path === '/v1/pay/confirm');
+  // A rail is nobody's: everybody sets his own.
+  const isAddressed = (path: string) => /_id\}/.test(path) && !path.includes('{rail_id}');
+  const addressed = guarded.filter(({ path }) => isAddressed(path) || path === '/v1/pay/confirm');
   it.each(each(addressed))('%s shows nothing of another tenant, of the other mode, or of nobody', async (_name, route) => {
     const callers = route.auth === 'person' ? [stranger.token] : [stranger.token, stranger.key, owner.sandboxKey];
     for (const key of callers) {
@@ -214,7 +230,7 @@ describe('every route', () => {
     expect(own.status).toBe(200);
   });
 
-  it.each(each(builtRoutes.filter(({ path }) => /_id\}/.test(path))))('%s refuses an id that is not one', async (_name, route) => {
+  it.each(each(builtRoutes.filter(({ path }) => isAddressed(path))))('%s refuses an id that is not one', async (_name, route) => {
     const numbered = route.path.includes('{delivery_id}');
     for (const bad of [numbered ? '0' : '1', numbered ? '1.5' : '-1', 'not-a-uuid', `${NOWHERE}0`, '%00', "' OR 1=1 --"]) {
       const params = Object.fromEntries(Object.keys(ids).map((name) => [name, bad]));
@@ -229,7 +245,9 @@ describe('every route', () => {
     const { token } = route.path === '/v1/account/account' ? await w.merchant() : owner;
     const { headers } = await send(route, { key: token, params: { ...ids, key_id: NOWHERE }, query: '?page=1' });
     const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => Number(headers.get(`X-RateLimit-${name}`)));
-    expect(limit).toBe(PLANS.scale.requestsPerMinute * 100_000);
+    // Consume and settle are counted by the second, in a bucket of their own.
+    const isMetered = /\/(?:consume|settle)$/.test(route.path);
+    expect(limit).toBe((isMetered ? PLANS.scale.meteredPerSecond : PLANS.scale.requestsPerMinute) * 100_000);
     expect(remaining).toBeLessThan(limit!);
     expect(remaining).toBeGreaterThan(limit! - 1000);
     expect(reset).toBeGreaterThanOrEqual(before);

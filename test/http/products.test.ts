@@ -33,7 +33,7 @@ describe('products', () => {
       access_period_days: null,
       usage_units: 1,
       default_rail: 'solana_usdc',
-      allowed_rails: ['solana_usdc'],
+      allowed_rails: ['solana_usdc', 'x402_solana_usdc'],
       grace_hours: 72,
       requires_identity: null,
       metadata: {},

@@ -11,10 +11,9 @@ import {
   judgeCaller,
   PERMISSIONS,
   type RefusalReason,
-  rateOf,
   type Window,
 } from '../../worker/admission.ts';
-import { PLAN_NAMES } from '../../worker/plans.ts';
+import { PLAN_NAMES, rateOf } from '../../worker/plans.ts';
 
 const account = (change: Partial<AdmittedAccount> = {}): AdmittedAccount => ({
   accountId: 'account-1',
@@ -37,6 +36,7 @@ const request = (change: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
   credential: { kind: 'key', keyHash: 'hash-1' },
   permission: 'read',
   mode: null,
+  bucket: 'requests',
   rateMultiplier: 1,
   now: 0,
   ...change,
@@ -140,18 +140,24 @@ describe('who calls', () => {
 
 describe('the rate of a plan', () => {
   it('is the published one, and in the sandbox a fifth of it but at least 30', () => {
-    const rates = PLAN_NAMES.map((plan) =>
-      [true, false].map((livemode) => {
-        const caller = callerOf(judgeCaller(account({ plan }), key({ livemode }), request()));
-        return rateOf(caller, 1);
-      }),
-    );
+    const rates = PLAN_NAMES.map((plan) => [true, false].map((livemode) => rateOf(plan, 'requests', livemode, 1).limit));
     expect(Object.fromEntries(PLAN_NAMES.map((plan, i) => [plan, rates[i]]))).toEqual({
       free: [60, 30],
       starter: [300, 60],
       growth: [1000, 200],
       scale: [3000, 600],
     });
+  });
+
+  it('has a bucket by the second for consume, settle and metered calls', () => {
+    const rates = PLAN_NAMES.map((plan) => [true, false].map((livemode) => rateOf(plan, 'metered', livemode, 1)));
+    expect(Object.fromEntries(PLAN_NAMES.map((plan, i) => [plan, rates[i]!.map(({ limit }) => limit)]))).toEqual({
+      free: [5, 1],
+      starter: [20, 4],
+      growth: [100, 20],
+      scale: [500, 100],
+    });
+    expect(new Set(rates.flat().map(({ windowSeconds }) => windowSeconds))).toEqual(new Set([1]));
   });
 });
 

@@ -15,7 +15,7 @@ function shop(options: Partial<ProtectOptions<Request>> = {}) {
   const open = () =>
     protect(
       {
-        client: createClient({ baseUrl: 'https://svc.test', key: 'svc_live_x', fetch: service.fetch, timeoutMs: 50, maxRetries: 2 }),
+        client: createClient({ baseUrl: 'https://svc.test', key: 'svc_live_x', fetch: service.fetch, timeoutMs: 50, settleTimeoutMs: 50 }),
         product: 'p1',
         onError: (error) => errors.push(error),
         ...options,
@@ -276,6 +276,7 @@ describe('when the service is away', () => {
     service.faults.push(fault, fault, fault);
     expect((await ask()).status).toBe(200);
     expect(served[0]).toMatchObject({ isFailOpen: true, consumptionId: null, units: 0 });
+    service.faults.length = 0;
     expect((await ask()).status, 'a verdict is still a verdict').toBe(402);
   });
 

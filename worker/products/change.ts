@@ -8,7 +8,7 @@ import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
 import { payoutWalletOf } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
-import { priceOf, requireSellable } from './product.ts';
+import { priceOf, requireRails, requireSellable } from './product.ts';
 import { toProductResource, type UpdateProductRequest } from './resource.ts';
 import { countActiveProducts, findByExternalId, getProduct, getSale, type Product, reviveProduct, updateProduct } from './store.ts';
 
@@ -34,6 +34,7 @@ export async function changeProduct(
       // A stolen key must not be able to send the next sale elsewhere.
       if (movesPayout && payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
+      requireRails(ctx, after);
       return { ...changed(ctx, product, after), events: movesPayout ? [payoutChanged(ctx, after, payout)] : [] };
     });
   } catch (error) {

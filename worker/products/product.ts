@@ -1,11 +1,12 @@
 import type { z } from '@hono/zod-openapi';
-import type { Actor, Ctx } from '../context.ts';
+import { type Actor, type Ctx, hasX402 } from '../context.ts';
 import { randomBase62 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AccountId, newId, type ProductId } from '../core/ids.ts';
 import { type Asset, type Money, parseAmount } from '../core/money.ts';
 import { commitNew, isConstraint } from '../db/commit.ts';
 import { PLANS } from '../plans.ts';
+import { allowedRailsOf } from '../rails.ts';
 import { parseWallet } from '../solana/assets.ts';
 import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
 
@@ -28,6 +29,7 @@ const notReady = (feature: string): ApiError =>
 export async function createProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Product> {
   const productType = requireSellable({ ...input, product_type: input.product_type ?? 'api' });
   const product = newProduct(ctx, actor, productType, input);
+  requireRails(ctx, product);
   const limit = PLANS[actor.plan].activeProductsMax;
   try {
     const change = { events: [], writes: insertProduct(ctx, product, limit), result: product };
@@ -56,6 +58,16 @@ export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { 
     throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
   }
   return productType as keyof typeof TYPES;
+}
+
+/** A product is sold only over rails that exist here; the one to begin with is among them. */
+export function requireRails({ config }: Ctx, { allowedRails, defaultRail }: Pick<Product, 'allowedRails' | 'defaultRail'>): void {
+  const available = allowedRailsOf({ allowedRails: null }, hasX402(config));
+  const isOffered = (railId: string) => available.includes(railId);
+  if (allowedRails && !allowedRails.every(isOffered))
+    throw invalid('allowed_rails', 'Not available here: GET /v1/access/rails', 'rail_unavailable');
+  if (defaultRail && !(allowedRails ?? available).includes(defaultRail))
+    throw invalid('default_rail', 'The default rail is not among the allowed ones', 'rail_not_allowed');
 }
 
 export function priceOf(input: { asset: Asset; amount: string }): Money {

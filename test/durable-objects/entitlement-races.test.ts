@@ -1,0 +1,232 @@
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { describe, expect, it } from 'vitest';
+import { Ledger } from '../../durable-objects/ledger.ts';
+import type { ConsumeAnswer } from '../../worker/balance.ts';
+import { type Holder, interceptJobs, newHolder } from '../world/entitlement.ts';
+import { SEED, SOAK } from '../world/env.ts';
+import { seededRandom, shuffled } from '../world/faults.ts';
+
+const okOnly = (answers: ConsumeAnswer[]) => answers.filter((answer) => answer.ok);
+
+/** Kills the object where it stands: what is not committed is lost, and calls on their way fail. */
+async function abort(holder: Holder): Promise<void> {
+  await runInDurableObject(holder.stub, (_, state) => state.abort('killed by the test')).catch(() => null);
+  holder.reconnect();
+}
+
+/** As an SDK does: the same call with the same key until somebody answers. */
+async function untilAnswered<T>(holder: Holder, call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (attempt === 5) throw error;
+      holder.reconnect();
+    }
+  }
+}
+
+describe('10,000 consumes from 64 clients, a fifth of them repeated, on 1,000 units', () => {
+  it('use exactly 1,000 units, and every replay is its first answer', async () => {
+    const { stub, consume, grant } = newHolder();
+    const random = seededRandom(SEED);
+    await grant('grant-1', { units: 1000 });
+    const keys = shuffled(
+      [...Array.from({ length: 8000 }, (_, i) => `key-${i}`), ...Array.from({ length: 2000 }, (_, i) => `key-${i}`)],
+      random,
+    );
+    const answers = new Map<string, ConsumeAnswer[]>();
+    const client = async () => {
+      for (let key = keys.pop(); key; key = keys.pop()) answers.set(key, [...(answers.get(key) ?? []), await consume(key)]);
+    };
+    await Promise.all(Array.from({ length: 64 }, client));
+    const consumed = [...answers.values()].flatMap(okOnly).filter(({ replayed }) => !replayed);
+    expect(consumed).toHaveLength(1000);
+    expect(new Set(consumed.map(({ consumptionId }) => consumptionId)).size).toBe(1000);
+    expect(new Set(consumed.map(({ remaining }) => remaining)).size).toBe(1000);
+    for (const same of answers.values()) {
+      const first = same.find((answer) => answer.ok && !answer.replayed);
+      for (const answer of okOnly(same)) expect({ ...answer, replayed: false }).toEqual(first);
+    }
+    expect(await stub.read(Date.now())).toMatchObject({ status: 'exhausted', usedUnits: 1000, remaining: 0, version: 1001 });
+    await evictDurableObject(stub);
+    const replays = await Promise.all([...answers.keys()].slice(0, 2000).map(async (key) => [key, await consume(key)] as const));
+    for (const [key, replay] of replays) {
+      const first = answers.get(key)!.find(({ ok }) => ok);
+      expect(replay).toEqual(first ? { ...first, replayed: true } : expect.objectContaining({ ok: false }));
+    }
+  });
+});
+
+describe('a payment credited by many at once', () => {
+  it('is added once and first used by exactly one of them, whatever the object suffers', async () => {
+    for (let round = 0; round < 10 * SOAK; round++) {
+      const holder = newHolder();
+      const keys = Array.from({ length: 20 }, (_, i) => `settle-${i % 10}`);
+      const calls = keys.map((key) => untilAnswered(holder, () => holder.credit('pay-1', { units: 3 }, { key, units: 2 })));
+      if (round % 2) await abort(holder);
+      const answers = await Promise.all(calls);
+      const mine = new Set(answers.flatMap(({ consumption }, i) => (consumption.by === 'mine' ? [keys[i]] : [])));
+      expect(mine.size).toBe(1);
+      expect(answers.filter(({ consumption }) => consumption.by === 'mine')).toHaveLength(2);
+      expect(new Set(answers.map(({ consumption: { by: _, ...use }, ...answer }) => JSON.stringify([use, answer]))).size).toBe(1);
+      expect(await holder.stub.read(Date.now())).toMatchObject({ grantedUnits: 3, usedUnits: 2, remaining: 1, version: 2 });
+    }
+  });
+});
+
+describe('any sequence of operations, evictions and crashes', () => {
+  it('loses nothing that was answered, and does nothing twice', async () => {
+    const random = seededRandom(SEED);
+    const below = (n: number) => Math.floor(random() * n);
+    for (let round = 0; round < 8 * SOAK; round++) {
+      const holder = newHolder();
+      const { consume, grant, refund, credit } = holder;
+      const told = new Map<number, string>();
+      let granted = 0;
+      let uses: { key: string; answer: ConsumeAnswer & { ok: true } }[] = [];
+      const again: (() => Promise<unknown>)[] = [];
+      for (let step = 0; step < 40; step++) {
+        const key = `key-${step}`;
+        const units = 1 + below(5);
+        // Each call is made, perhaps cut off in the middle, and made again until it is answered.
+        const ask = async <T>(call: () => Promise<T>): Promise<T> => {
+          const first = call().catch(() => null);
+          if (below(4) === 0) await abort(holder);
+          await first;
+          if (below(4) === 0) await evictDurableObject(holder.stub).catch(() => null);
+          const answer = await untilAnswered(holder, call);
+          const settled = JSON.stringify({ ...answer, replayed: true });
+          again.push(async () => expect(JSON.stringify({ ...(await call()), replayed: true })).toBe(settled));
+          return answer;
+        };
+        const verb = below(10);
+        if (verb < 5) {
+          const answer = await untilAnswered(holder, () => consume(key, units));
+          const isRefused = !answer.ok;
+          if (isRefused) expect(granted - uses.reduce((sum, use) => sum + use.answer.units, 0)).toBeLessThan(units);
+          else uses.push({ key, answer: await ask(() => consume(key, units)).then((same) => same as typeof answer) });
+          if (!isRefused) expect(uses.at(-1)!.answer).toEqual({ ...answer, replayed: true });
+        } else if (verb < 7) {
+          await ask(() => grant(key, { units }));
+          granted += units;
+        } else if (verb < 9) {
+          const answer = await ask(() => credit(key, { units: units + 1 }, { key, units }));
+          expect(answer.consumption).toMatchObject({ by: 'mine', units });
+          granted += 1;
+        } else if (uses.length > 0) {
+          const { answer, key: used } = uses[below(uses.length)]!;
+          expect(await ask(() => refund(key, answer.consumptionId))).toMatchObject({ ok: true, units: answer.units });
+          uses = uses.filter((use) => use.answer.consumptionId !== answer.consumptionId);
+          again.splice(0, again.length);
+          again.push(async () => expect(await consume(used, answer.units)).toEqual({ ok: false, reason: 'refunded' }));
+        }
+        const remaining = granted - uses.reduce((sum, use) => sum + use.answer.units, 0);
+        if (granted > 0) expect((await untilAnswered(holder, () => holder.stub.read(Date.now())))?.remaining).toBe(remaining);
+      }
+      for (const check of again) await untilAnswered(holder, check);
+      const { sent } = await interceptJobs(holder.stub);
+      await runInDurableObject(holder.stub, (instance) => instance.alarm?.());
+      for (const { snapshot, type } of sent.flatMap(({ events }) => events)) told.set(snapshot.version, type);
+      expect(told.size).toBe(sent.flatMap(({ events }) => events).length);
+    }
+  });
+});
+
+describe('group commit', () => {
+  interface Count {
+    version: number;
+  }
+
+  /** A ledger of a counter, on the storage of a fresh object, which counts its commits. */
+  async function counting(
+    test: (
+      ledger: Ledger<Count, string, string>,
+      commits: { transactions: number; syncs: number },
+      storage: DurableObjectStorage,
+    ) => Promise<void>,
+  ) {
+    const { stub } = newHolder();
+    await runInDurableObject(stub, async (_, { storage }) => {
+      const commits = { transactions: 0, syncs: 0 };
+      const counted = new Proxy(storage, {
+        get(target, name) {
+          if (name === 'transactionSync') commits.transactions++;
+          if (name === 'sync') commits.syncs++;
+          const value = Reflect.get(target, name);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+      await test(newLedger(counted), commits, counted);
+      await storage.deleteAlarm();
+    });
+  }
+  const newLedger = (storage: DurableObjectStorage) =>
+    new Ledger<Count, string, string>(storage, {
+      empty: { version: 0 },
+      tables: '',
+      versionOf: ({ version }) => version,
+      dueAt: () => null,
+      passTime: () => {},
+      publish: async () => {},
+    });
+  const count = (ledger: Ledger<Count, string, string>, key: string) =>
+    ledger.run(Date.now(), () => {
+      ledger.state = { version: ledger.state.version + 1 };
+      ledger.record(ledger.nextTick(), key, '', key);
+      return ledger.state.version;
+    });
+
+  it('takes operations that came during a commit together, in order, and one alone waits for nobody', async () => {
+    await counting(async (ledger, commits) => {
+      const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => count(ledger, `key-${i}`)));
+      expect(answers).toEqual(Array.from({ length: 200 }, (_, i) => i + 1));
+      expect(commits).toEqual({ transactions: 2, syncs: 2 });
+      for (const key of ['a', 'b', 'c']) await count(ledger, key);
+      expect(commits).toEqual({ transactions: 5, syncs: 5 });
+      // What reads only commits nothing.
+      expect(await ledger.run(0, () => ledger.find('key-7')?.content)).toBe('key-7');
+      expect(commits.syncs).toBe(5);
+    });
+  });
+
+  it('with a bug in it stores nothing of its group, and leaves the ledger as it was', async () => {
+    await counting(async (ledger, _, storage) => {
+      const first = count(ledger, 'before');
+      const group = [count(ledger, 'good'), ledger.run(0, raise), count(ledger, 'other')];
+      expect(await first).toBe(1);
+      expect((await Promise.allSettled(group)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+      expect(await ledger.run(0, () => [ledger.state.version, ledger.find('good')])).toEqual([1, null]);
+      expect(await count(ledger, 'good')).toBe(2);
+      const reopened = newLedger(storage);
+      expect(await reopened.run(0, () => [reopened.state.version, reopened.find('good')?.content])).toEqual([2, 'good']);
+    });
+  });
+
+  it('with a bug in its very first write leaves no table', async () => {
+    await counting(async (ledger, _, storage) => {
+      const broken = ledger.run(0, () => {
+        ledger.record(ledger.nextTick(), 'key', '', '');
+        raise();
+      });
+      await expect(broken).rejects.toThrow('a bug');
+      expect(storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'operations'").toArray()).toEqual([]);
+      expect(await count(ledger, 'key')).toBe(1);
+    });
+  });
+
+  it('gives ticks that grow with the time and never repeat, though the clock steps back', async () => {
+    await counting(async (ledger, _, storage) => {
+      const tick = (from: Ledger<Count, string, string>, now: number) => from.run(now, () => from.nextTick());
+      expect([await tick(ledger, 1000), await tick(ledger, 1000), await tick(ledger, 500), await tick(ledger, 5000)]).toEqual([
+        1000, 1001, 1002, 5000,
+      ]);
+      const reopened = newLedger(storage);
+      expect(await tick(reopened, 10)).toBe(5001);
+    });
+  });
+});
+
+function raise(): never {
+  throw new Error('a bug');
+}
