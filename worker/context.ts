@@ -69,6 +69,8 @@ const Config = z.object({
   CHALLENGE_KEYS: seeds.optional(),
   /** Below this balance the fee payer counts as running dry. */
   FEE_PAYER_LOW_LAMPORTS: count(50_000_000),
+  /** Where plans are paid to; without one they cannot be bought. */
+  TREASURY_WALLET: wallet.optional(),
   /** How long an agent's payment is waited for before its caller is told to come back. */
   SETTLE_PATIENCE_MS: count(8000),
   /** Local development only: webhooks to http://127.0.0.1. */

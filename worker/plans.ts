@@ -1,5 +1,7 @@
 /** Plans: quotas and rates, the one place they are written. (contract section 2) */
 export interface Plan {
+  /** For 30 days, as a decimal. */
+  priceUsdc: string;
   activeKeysMax: number;
   activeProductsMax: number;
   requestsPerMinute: number;
@@ -9,10 +11,25 @@ export interface Plan {
 }
 
 export const PLANS = {
-  free: { activeKeysMax: 2, activeProductsMax: 3, requestsPerMinute: 60, meteredPerSecond: 5, enabledEndpointsMax: 2 },
-  starter: { activeKeysMax: 5, activeProductsMax: 25, requestsPerMinute: 300, meteredPerSecond: 20, enabledEndpointsMax: 5 },
-  growth: { activeKeysMax: 20, activeProductsMax: 250, requestsPerMinute: 1000, meteredPerSecond: 100, enabledEndpointsMax: 20 },
+  free: { priceUsdc: '0', activeKeysMax: 2, activeProductsMax: 3, requestsPerMinute: 60, meteredPerSecond: 5, enabledEndpointsMax: 2 },
+  starter: {
+    priceUsdc: '19',
+    activeKeysMax: 5,
+    activeProductsMax: 25,
+    requestsPerMinute: 300,
+    meteredPerSecond: 20,
+    enabledEndpointsMax: 5,
+  },
+  growth: {
+    priceUsdc: '49',
+    activeKeysMax: 20,
+    activeProductsMax: 250,
+    requestsPerMinute: 1000,
+    meteredPerSecond: 100,
+    enabledEndpointsMax: 20,
+  },
   scale: {
+    priceUsdc: '199',
     activeKeysMax: 100,
     activeProductsMax: Number.POSITIVE_INFINITY,
     requestsPerMinute: 3000,
@@ -21,8 +38,16 @@ export const PLANS = {
   },
 } as const satisfies Record<string, Plan>;
 
+export const PLAN_DAYS = 30;
+
 export type PlanName = keyof typeof PLANS;
 export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
+
+/** Plans that can be bought, cheapest first. */
+export const PAID_PLANS = ['starter', 'growth', 'scale'] as const satisfies PlanName[];
+export type PaidPlan = (typeof PAID_PLANS)[number];
+/** Which of two plans is more. */
+export const planRank = (plan: PlanName): number => PLAN_NAMES.indexOf(plan);
 
 /** What a call counts against: the API at large by the minute, or consume, settle and metered calls by the second. */
 export type CallBucket = 'requests' | 'metered';

@@ -34,4 +34,5 @@ export const testConfig = (chainId: string): Record<string, string> => ({
   FEE_PAYER_KEYS: seed(6),
   CHALLENGE_KEYS: `${seed(7)},${seed(8)}`,
   SETTLE_PATIENCE_MS: '600',
+  TREASURY_WALLET: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa',
 });

@@ -67,6 +67,7 @@ export async function draftSettlement(
     livemode: product.livemode,
     purpose: 'access',
     productId: product.id,
+    setupIntentId: null,
     ...customerColumns(customer, verified.payer),
     messageHash: verified.messageHash,
     txSignature,

@@ -13,6 +13,9 @@ export type ReceiptId = Id<'receipt'>;
 export type EndpointId = Id<'endpoint'>;
 export type UnmatchedId = Id<'unmatched'>;
 export type EntitlementId = Id<'entitlement'>;
+export type AppId = Id<'app'>;
+export type PaymentSessionId = Id<'paymentSession'>;
+export type SetupIntentId = Id<'setupIntent'>;
 
 /** UUIDv7 (RFC 9562): 48 bits of `now` in milliseconds, then 74 random bits, every one from the CSPRNG. */
 export function newId<T extends Id<string>>(now: number): T {

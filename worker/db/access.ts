@@ -1,9 +1,20 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { EntitlementStatus } from '../balance.ts';
-import type { AccountId, EntitlementId, PaymentId, ProductId } from '../core/ids.ts';
+import type {
+  AccountId,
+  AppId,
+  EntitlementId,
+  KeyId,
+  PaymentId,
+  PaymentSessionId,
+  ProductId,
+  ReceiptId,
+  SetupIntentId,
+} from '../core/ids.ts';
 import type { Asset } from '../core/money.ts';
-import { SETTLEMENT, type SettlementStatus } from '../states.ts';
+import type { PlanName } from '../plans.ts';
+import { SETTLEMENT, SETUP, type SettlementStatus, type SetupStatus } from '../states.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
 
 /** What a merchant set for a way of being paid. No row: the defaults of the rail. */
@@ -47,6 +58,9 @@ export const entitlements = sqliteTable(
   ],
 );
 
+/** What the money is for: units of a product, a plan of ours, or whatever a merchant sells through us as his facilitator. */
+export type SettlementPurpose = 'access' | 'activation' | 'facilitator';
+
 /** What an x402 payment was for, as it was when it was claimed. */
 export interface SettlementTerms {
   productName: string;
@@ -54,6 +68,8 @@ export interface SettlementTerms {
   accessPeriodDays: number | null;
   usageUnits: number | null;
   merchantName: string;
+  /** Of `activation`. */
+  plan?: PlanName;
 }
 
 /**
@@ -67,9 +83,11 @@ export const settlements = sqliteTable(
     paymentId: text('payment_id').$type<PaymentId>().primaryKey(),
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    /** What the money is for: units of a product here, more to come. */
-    purpose: text('purpose').$type<'access'>().notNull(),
+    purpose: text('purpose').$type<SettlementPurpose>().notNull(),
+    /** Of `access` alone. */
     productId: text('product_id').$type<ProductId>(),
+    /** Of `activation`: the agent's setup it was paid for, whose spend limits bind it. */
+    setupIntentId: text('setup_intent_id').$type<SetupIntentId>(),
     /** Of the customer who was named; null: the payer. */
     customerWallet: text('customer_wallet'),
     customerRef: text('customer_ref'),
@@ -96,5 +114,92 @@ export const settlements = sqliteTable(
   (table) => [
     oneOf('settlements_status', 'status', SETTLEMENT.states),
     index('settlements_pending').on(table.nextCheckAt).where(sql`status = 'pending'`),
+    index('settlements_by_intent').on(table.setupIntentId, table.createdAt).where(sql`setup_intent_id IS NOT NULL`),
   ],
+);
+
+/** A merchant's application that products may be grouped under. */
+export const accessApps = sqliteTable(
+  'access_apps',
+  {
+    id: text('id').$type<AppId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    name: text('name').notNull(),
+    homepageUrl: text('homepage_url'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [index('access_apps_by_merchant').on(table.merchantId, table.livemode, table.createdAt)],
+);
+
+/** A checkout that the merchant's server opened for one buyer: holds at most one payment that is not over. */
+export const paymentSessions = sqliteTable(
+  'payment_sessions',
+  {
+    id: text('id').$type<PaymentSessionId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    /** The promised price; a later edit of the product does not change it. */
+    asset: text('asset').$type<Asset>().notNull(),
+    priceAmount: amount('price_amount').notNull(),
+    customerRef: text('customer_ref'),
+    successUrl: text('success_url'),
+    metadata: json<Record<string, string>>('metadata').notNull(),
+    /** The last payment begun in it. */
+    paymentId: text('payment_id').$type<PaymentId>(),
+    expiresAt: instant('expires_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [index('payment_sessions_by_merchant').on(table.merchantId, table.livemode, table.createdAt)],
+);
+
+/** An agent that sets up an account by itself, from its first call to a live key. */
+export const setupIntents = sqliteTable(
+  'setup_intents',
+  {
+    id: text('id').$type<SetupIntentId>().primaryKey(),
+    accountId: text('account_id').$type<AccountId>().notNull().unique(),
+    /** Keyed hash of the setup secret. */
+    secretHash: text('secret_hash').notNull(),
+    status: text('status').$type<SetupStatus>().notNull(),
+    agentName: text('agent_name').notNull(),
+    operatorContact: text('operator_contact'),
+    intendedUse: text('intended_use'),
+    plan: text('plan').$type<PlanName>(),
+    manifest: json<object>('manifest'),
+    evaluation: json<object>('evaluation'),
+    /** Base units of USDC; bind what is paid with this secret. */
+    spendPerPayment: amount('spend_per_payment'),
+    spendPerDay: amount('spend_per_day'),
+    sandboxKeyId: text('sandbox_key_id').$type<KeyId>().notNull(),
+    liveKeyId: text('live_key_id').$type<KeyId>(),
+    approvedAt: instant('approved_at'),
+    /** null once a plan was activated: then it stays. */
+    expiresAt: instant('expires_at'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [
+    oneOf('setup_intents_status', 'status', SETUP.states),
+    index('setup_intents_expiring').on(table.expiresAt).where(sql`status <> 'expired' AND expires_at IS NOT NULL`),
+  ],
+);
+
+/** Plans that were paid for: one row per payment, so that none counts twice. */
+export const activations = sqliteTable(
+  'activations',
+  {
+    paymentId: text('payment_id').$type<PaymentId>().primaryKey(),
+    accountId: text('account_id').$type<AccountId>().notNull(),
+    plan: text('plan').$type<PlanName>().notNull(),
+    /** The plan and its end as they were right after it. */
+    resultingPlan: text('resulting_plan').$type<PlanName>().notNull(),
+    paidThrough: instant('paid_through').notNull(),
+    receiptId: text('receipt_id').$type<ReceiptId>().notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [index('activations_by_account').on(table.accountId, table.createdAt)],
 );

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { AccountId, MembershipId, PaymentId, ProductId, ReceiptId, UnmatchedId } from '../core/ids.ts';
+import type { AccountId, AppId, MembershipId, PaymentId, PaymentSessionId, ProductId, ReceiptId, UnmatchedId } from '../core/ids.ts';
 import type { Asset } from '../core/money.ts';
 import {
   MEMBERSHIP,
@@ -22,6 +22,7 @@ export const products = sqliteTable(
     livemode: flag('livemode').notNull(),
     slug: text('slug').notNull().unique(),
     externalProductId: text('external_product_id'),
+    accessAppId: text('access_app_id').$type<AppId>(),
     name: text('name').notNull(),
     description: text('description'),
     productType: text('product_type').$type<'api' | 'link'>().notNull(),
@@ -96,6 +97,8 @@ export const payments = sqliteTable(
     blockTime: instant('block_time'),
     membershipId: text('membership_id').$type<MembershipId>(),
     receiptId: text('receipt_id').$type<ReceiptId>(),
+    /** The session of a merchant's server that it was begun in. */
+    paymentSessionId: text('payment_session_id').$type<PaymentSessionId>(),
     /** Made by accepting money that had missed this other payment. */
     recoversPaymentId: text('recovers_payment_id').$type<PaymentId>(),
     expiresAt: instant('expires_at').notNull(),

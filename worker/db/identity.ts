@@ -33,6 +33,8 @@ export const accounts = sqliteTable(
     passwordHash: text('password_hash'),
     displayName: text('display_name').notNull(),
     plan: text('plan').$type<PlanName>().notNull(),
+    /** When a plan that was paid for ends; null: it does not. */
+    planThrough: instant('plan_through'),
     status: text('status').$type<AccountStatus>().notNull(),
     isStaff: flag('is_staff').notNull(),
     /** Tokens carry it; a token of an older version is refused on its next request. */

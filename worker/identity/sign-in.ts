@@ -33,6 +33,7 @@ export function newAccount(ctx: Ctx, displayName: string, identity: Identity): A
     passwordHash: null,
     displayName,
     plan: 'free',
+    planThrough: null,
     status: 'active',
     isStaff: false,
     tokenVersion: 1,

@@ -106,6 +106,7 @@ async function newPayment(ctx: Ctx, product: Product, recipient: string, input: 
     blockTime: null,
     membershipId: null,
     receiptId: null,
+    paymentSessionId: null,
     recoversPaymentId: null,
     expiresAt: ctx.now + (product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND,
     confirmedAt: null,

@@ -90,6 +90,7 @@ const confirmedPayment = ({ now }: Ctx, sale: PerRequestSale, proof: Proof): Pay
   blockTime: proof.blockTime,
   membershipId: null,
   receiptId: null,
+  paymentSessionId: null,
   recoversPaymentId: null,
   expiresAt: sale.expiresAt,
   confirmedAt: now,

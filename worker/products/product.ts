@@ -92,6 +92,7 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
     livemode: actor.livemode,
     slug: input.slug ?? newSlug(input.name),
     externalProductId: input.external_product_id ?? null,
+    accessAppId: null,
     name: input.name,
     description: input.description ?? null,
     productType,
