@@ -14,6 +14,8 @@ export interface LocalSecrets {
   challengeKeys: string;
   /** Pays the network for agents; its wallet gets SOL from the local chain at every start. */
   feePayerKeys: string;
+  /** Seed of the wallet that plans are paid to. */
+  treasurySeed: string;
   merchant: {
     email: string;
     password: string;
@@ -35,6 +37,7 @@ const newKeys = (): Omit<LocalSecrets, 'merchant'> => ({
   sealKeys: newSeed(),
   challengeKeys: newSeed(),
   feePayerKeys: newSeed(),
+  treasurySeed: newSeed(),
 });
 
 /** The secrets of a state directory; the first call makes the directory and them. */

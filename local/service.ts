@@ -41,7 +41,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   onProgress('Starting a Solana chain (in memory: the database outlives a restart, transactions on chain do not)');
   const chain = await startChainServer({ port: chainPort });
   teardown.defer(() => chain.close());
-  await fundFeePayer(chain.url, secrets.feePayerKeys);
+  await fund(chain.url, 'local_fundSol', await walletOf(secrets.feePayerKeys), '10000000000');
+  // One base unit, so that the account exists which the money for plans goes to.
+  const treasury = await walletOf(secrets.treasurySeed);
+  await fund(chain.url, 'local_fundUsdc', treasury, '1');
 
   const persist = ['--local', '--persist-to', join(stateDir, 'wrangler')];
   onProgress('Bringing the database up to date');
@@ -57,6 +60,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     SEAL_KEYS: secrets.sealKeys,
     CHALLENGE_KEYS: secrets.challengeKeys,
     FEE_PAYER_KEYS: secrets.feePayerKeys,
+    TREASURY_WALLET: treasury,
     ALLOW_INSECURE_WEBHOOKS: 'true',
     RPC_URL: chain.url,
     BASE_URL: baseUrl,
@@ -73,14 +77,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return { baseUrl, rpcUrl: chain.url, crashed };
 }
 
-/** The key that pays the network for agents needs SOL, and the chain begins anew at every start. */
-async function fundFeePayer(rpcUrl: string, feePayerKeys: string): Promise<void> {
-  const [seed = ''] = feePayerKeys.split(',');
-  const { address } = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(Buffer.from(seed, 'base64url')));
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'local_fundSol', params: [address, '10000000000'] });
+/** Address of the first of a secret's seeds. */
+async function walletOf(seeds: string): Promise<string> {
+  const [seed = ''] = seeds.split(',');
+  return (await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(Buffer.from(seed, 'base64url')))).address;
+}
+
+/** The service's own wallets hold nothing where a chain begins, and it begins anew at every start. */
+async function fund(rpcUrl: string, method: 'local_fundSol' | 'local_fundUsdc', address: string, units: string): Promise<void> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [address, units] });
   const response = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   const answer = (await response.json()) as { error?: { message: string } };
-  if (answer.error) throw new Error(`the fee payer gets no SOL: ${answer.error.message}`);
+  if (answer.error) throw new Error(`${method} ${address}: ${answer.error.message}`);
 }
 
 /** Until `/health` says ok for the database and the chain. Gives up where wrangler ends, or after two minutes. */

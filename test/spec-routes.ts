@@ -71,6 +71,8 @@ GET    /v1/receipts/export.csv                                       merchant  2
 PATCH  /v1/receipt/{receipt_id}/invoice-metadata                     merchant  200
 POST   /v1/receipt/{receipt_id}/send-proof                           merchant  200
 GET    /.well-known/svc-receipt-keys.json                            none      200
+GET    /.well-known/x402                                             none      200 undocumented
+GET    /llms.txt                                                     none      200 undocumented
 POST   /v1/support/tickets                                           merchant  200
 GET    /v1/support/tickets                                           merchant  200
 GET    /v1/support/tickets/{ticket_id}                               merchant  200
@@ -200,20 +202,7 @@ GET /r/{receipt_id}
 );
 
 // Whole groups of the service that do not exist yet.
-const GROUPS = [
-  '/v1/billing/',
-  '/v1/support/',
-  '/v1/testing/',
-  '/v1/access/agent-bootstrap',
-  '/v1/access/native-subscriptions/',
-  '/v1/access/apps',
-  '/v1/access/products',
-  '/v1/access/setup/',
-  '/v1/access/payment-sessions',
-  '/v1/access/metered-sessions',
-  '/v1/access/x402/activate/',
-  '/v1/access/x402/facilitator/',
-];
+const GROUPS = ['/v1/billing/', '/v1/support/', '/v1/testing/', '/v1/access/native-subscriptions/', '/v1/access/metered-sessions'];
 for (const route of routes) if (GROUPS.some((group) => route.path.startsWith(group))) notBuiltYet.add(nameOf(route));
 
 export const builtRoutes: Route[] = routes.filter((route) => !notBuiltYet.has(nameOf(route)));

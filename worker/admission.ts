@@ -1,4 +1,4 @@
-import type { CallBucket, PlanName } from './plans.ts';
+import { type CallBucket, type PlanName, planAt } from './plans.ts';
 import type { AccountStatus } from './states.ts';
 
 /**
@@ -11,6 +11,8 @@ export const PERMISSIONS = ['read', 'execute', 'admin'] as const;
 export interface AdmittedAccount {
   accountId: string;
   plan: PlanName;
+  /** When the plan ends; null: it does not. Judged with every call, so that it ends at its very instant. */
+  planThrough: number | null;
   status: AccountStatus;
   tokenVersion: number;
   isStaff: boolean;
@@ -178,6 +180,7 @@ export function judgeCaller(
   if (!isAllowed) return { ok: false, reason: 'permission' };
   const livemode = key ? key.livemode : mode !== 'sandbox';
   if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode' };
-  const { accountId, plan, isStaff } = account;
+  const { accountId, isStaff } = account;
+  const plan = planAt(account, request.now);
   return { ok: true, caller: { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan, isStaff } };
 }

@@ -2,13 +2,19 @@ import { bodyLimit } from 'hono/body-limit';
 import { cors } from 'hono/cors';
 import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
+import { activationRoutes } from './access/activation.routes.ts';
+import { bootstrapRoutes } from './access/bootstrap.routes.ts';
 import { entitlementRoutes } from './access/entitlements.routes.ts';
+import { facilitatorRoutes } from './access/facilitator.routes.ts';
+import { paymentSessionRoutes } from './access/payment-sessions.routes.ts';
 import { railRoutes } from './access/rails.routes.ts';
+import { setupRoutes } from './access/setup.routes.ts';
 import { x402Routes } from './access/x402.routes.ts';
 import { newCtx } from './context.ts';
 import { randomBase62 } from './core/encoding.ts';
 import { ApiError, ERRORS, storyOf } from './core/errors.ts';
 import { admissionIdOf } from './core/ids.ts';
+import { withPaymentInfo, x402Discovery } from './discovery.ts';
 import { docsRoutes } from './docs.ts';
 import { eventTypeRoutes, registerEvents } from './event-types.routes.ts';
 import { healthRoutes } from './health.ts';
@@ -20,6 +26,7 @@ import { authRoutes } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
 import { keyRoutes } from './identity/keys.routes.ts';
 import { operatorRoutes } from './identity/operator.routes.ts';
+import { llmsText } from './llms.ts';
 import { logRequest } from './log.ts';
 import { membershipRoutes } from './memberships/routes.ts';
 import { checkoutRoutes } from './payments/checkout.routes.ts';
@@ -101,7 +108,10 @@ const PUBLIC_PATHS = [
   '/v1/payments/:payment_id/transaction',
   '/v1/receipt/:receipt_id/public',
   '/v1/receipt/:receipt_id/verify',
+  '/v1/access/x402/*',
+  '/v1/access/agent-bootstrap/*',
   '/.well-known/*',
+  '/llms.txt',
 ];
 const openToBrowsers = cors({
   origin: '*',
@@ -141,7 +151,12 @@ for (const routes of [
   integrationRoutes,
   entitlementRoutes,
   railRoutes,
+  setupRoutes,
+  paymentSessionRoutes,
   x402Routes,
+  activationRoutes,
+  facilitatorRoutes,
+  bootstrapRoutes,
 ])
   app.route('/v1', routes);
 for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes]) app.route('/', routes);
@@ -154,6 +169,12 @@ app.openAPIRegistry.registerComponent('securitySchemes', 'chainSignature', {
   name: 'X-Rpc-Signature',
   description: 'HMAC-SHA256 over the raw body, hex. The header name is configurable.',
 });
+app.openAPIRegistry.registerComponent('securitySchemes', 'setupSecret', {
+  type: 'apiKey',
+  in: 'header',
+  name: 'X-Svc-Setup-Secret',
+  description: 'Of an agent that sets up an account: the `setup_secret` of agent-bootstrap.',
+});
 app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
 
 const DESCRIPTION =
@@ -164,15 +185,22 @@ const DESCRIPTION =
 let document: object | null = null;
 export function openApiDocument(): object {
   document ??= {
-    ...app.getOpenAPI31Document({
-      openapi: '3.1.0',
-      info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
-    }),
+    ...withPaymentInfo(
+      app.getOpenAPI31Document({
+        openapi: '3.1.0',
+        info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
+      }),
+    ),
     'x-error-codes': ERRORS,
   };
   return document;
 }
 app.get('/v1/openapi.json', (c) => c.json(openApiDocument()));
+
+/** For agents that look before they ask. */
+const KEEP = { 'Cache-Control': 'public, max-age=300' };
+app.get('/.well-known/x402', (c) => c.json(x402Discovery(c.var.ctx, openApiDocument()), 200, KEEP));
+app.get('/llms.txt', (c) => c.text(llmsText(c.var.ctx.baseUrl, openApiDocument()), 200, KEEP));
 
 app.onError(onError);
 app.notFound((c) => {

@@ -99,7 +99,8 @@ export type Db = ReturnType<typeof drizzle>;
 
 /** Who makes the request, once admitted. `authTime` (ms) tells when a person last signed in; null for a key. */
 export interface Actor extends Caller {
-  via: 'key' | 'jwt';
+  /** `setup`: the secret of an agent's setup, which buys plans and nothing else. */
+  via: 'key' | 'jwt' | 'setup';
   authTime: number | null;
 }
 

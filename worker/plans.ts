@@ -1,3 +1,7 @@
+import { assert } from './core/errors.ts';
+import { parseAmount } from './core/money.ts';
+import { addDays, SECOND } from './core/time.ts';
+
 /** Plans: quotas and rates, the one place they are written. (contract section 2) */
 export interface Plan {
   /** For 30 days, as a decimal. */
@@ -49,6 +53,37 @@ export type PaidPlan = (typeof PAID_PLANS)[number];
 /** Which of two plans is more. */
 export const planRank = (plan: PlanName): number => PLAN_NAMES.indexOf(plan);
 
+/** A plan and when it ends; null: it does not. */
+export interface HeldPlan {
+  plan: PlanName;
+  planThrough: number | null;
+}
+
+/** The plan that counts at an instant: one that was paid for is over at its end, whether or not anybody has written so yet. */
+export const planAt = ({ plan, planThrough }: HeldPlan, now: number): PlanName =>
+  // What an object remembers from before plans had an end has none.
+  (planThrough ?? Number.POSITIVE_INFINITY) <= now ? 'free' : plan;
+
+/** Atomic units of USDC for 30 days. */
+export function planPrice(plan: PlanName): bigint {
+  const price = parseAmount('USDC', PLANS[plan].priceUsdc);
+  assert(price.ok, 'a price is an amount');
+  return price.value.units;
+}
+
+/**
+ * What is held after a payment: 30 more days, at the end of what is paid for already. Where a higher plan runs by then, the
+ * money is not lost and the plan is not lowered: it lasts as much longer as was paid for at its own price, in whole seconds.
+ */
+export function extendPlan(held: HeldPlan, bought: PaidPlan, paidUnits: bigint, now: number): HeldPlan {
+  const current = planAt(held, now);
+  if (planRank(bought) > planRank(current) || (bought === current && held.planThrough !== null))
+    return { plan: bought, planThrough: addDays(Math.max(now, held.planThrough ?? now), PLAN_DAYS) };
+  if (held.planThrough === null) return { plan: current, planThrough: null };
+  const seconds = (BigInt(addDays(0, PLAN_DAYS) / SECOND) * paidUnits) / planPrice(current);
+  return { plan: current, planThrough: held.planThrough + Number(seconds) * SECOND };
+}
+
 /** What a call counts against: the API at large by the minute, or consume, settle and metered calls by the second. */
 export type CallBucket = 'requests' | 'metered';
 
@@ -80,6 +115,7 @@ export const PUBLIC_BUCKETS = {
   confirm: { max: 30, windowSeconds: 60 },
   status: { max: 60, windowSeconds: 60 },
   receipt: { max: 120, windowSeconds: 60 },
+  'agent-bootstrap': { max: 10, windowSeconds: 3600 },
 } as const satisfies Record<string, PublicBucket>;
 
 export type PublicBucketName = keyof typeof PUBLIC_BUCKETS;

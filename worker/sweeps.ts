@@ -1,7 +1,9 @@
 import { sweepFeePayer } from './access/fee-payer.ts';
 import { sweepSettlements } from './access/settlement.ts';
+import { sweepSetups } from './access/setup-expiry.ts';
 import { type Ctx, type Env, newCtx } from './context.ts';
 import { storyOf } from './core/errors.ts';
+import { sweepPlans } from './identity/lapse-plans.ts';
 import { logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
 import { sweepExpired } from './payments/expire.ts';
@@ -15,6 +17,8 @@ import { sweepDeliveries, sweepFanOut } from './webhooks/fan-out.ts';
 const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
   // What needs nobody else comes first, so that a node that hangs holds up only what needs it.
   memberships: sweepMemberships,
+  setups: sweepSetups,
+  plans: sweepPlans,
   receiptChains: sweepChains,
   fanOut: sweepFanOut,
   deliveries: sweepDeliveries,

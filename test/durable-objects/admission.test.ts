@@ -11,6 +11,7 @@ const NOW = 1_800_000_000_000;
 const account = (change: Partial<AdmittedAccount> = {}): AdmittedAccount => ({
   accountId: 'account-1',
   plan: 'free',
+  planThrough: null,
   status: 'active',
   tokenVersion: 1,
   isStaff: false,

@@ -42,6 +42,8 @@ const IN_STORIES = [
   'entitlement_missing',
   'subscription_expired',
   'duplicate_settlement',
+  'payment_required',
+  'spend_limit_exceeded',
 ];
 const files = import.meta.glob<string>('./*.test.ts', { query: '?raw', import: 'default', eager: true });
 

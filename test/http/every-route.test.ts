@@ -9,18 +9,21 @@ import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 /** One suite for every route that exists: a route added to the table is covered by adding it there. */
-const closed = builtRoutes.filter(({ auth }) => auth === 'merchant' || auth === 'person');
-const guarded = builtRoutes.filter(({ auth }) => auth === 'merchant' || auth === 'person' || auth === 'viewer');
-const merchantRoutes = builtRoutes.filter(({ auth }) => auth === 'merchant');
+const merchantRoutes = builtRoutes.filter(({ auth }) => auth === 'merchant' || auth === 'key' || auth === 'activator');
+const closed = builtRoutes.filter((route) => merchantRoutes.includes(route) || route.auth === 'person');
+const guarded = builtRoutes.filter((route) => closed.includes(route) || route.auth === 'viewer');
 const each = (routes: Route[]) => routes.map((route) => [nameOf(route), route] as const);
 
 const SIGNATURE = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
 
+const FACILITATED = { x402Version: 2, paymentPayload: {}, paymentRequirements: {} };
+
 /** What a route cannot do without. */
 const QUERIES: Record<string, string> = {
   '/v1/memberships/lookup': '?email=a@b.co',
   '/v1/webhooks/timeline': `?payment_id=${NOWHERE}`,
+  '/v1/access/products/available-rails': `?product_id=${NOWHERE}`,
 };
 
 describe('every route', () => {
@@ -47,6 +50,13 @@ describe('every route', () => {
       'POST /v1/webhooks/endpoints/{endpoint_id}/rotate-secret': {},
       'POST /v1/webhooks/endpoints/{endpoint_id}/recover': { since: '2026-01-01T00:00:00Z' },
       'PUT /v1/access/rail-settings/{rail_id}': { enabled: true },
+      'POST /v1/access/apps': { name: 'Another app' },
+      'POST /v1/access/agent-bootstrap': { agent_name: 'Another agent' },
+      'POST /v1/access/agent-bootstrap/{setup_intent_id}/status': { setup_secret: 'x' },
+      'POST /v1/access/agent-bootstrap/{setup_intent_id}/manifest': { setup_secret: 'x', manifest_version: '1', name: 'x' },
+      'POST /v1/access/agent-bootstrap/{setup_intent_id}/approve': { setup_secret: 'x' },
+      'POST /v1/access/products': { name: 'Another', price: { asset: 'USDC', amount: '1' } },
+      'POST /v1/access/payment-sessions': { product_id: params.product_id ?? NOWHERE },
       'POST /v1/access/entitlements/consume': { product_id: params.product_id ?? NOWHERE, customer: { customer_ref: 'customer-2' } },
       'POST /v1/access/entitlements/grant': {
         product_id: params.product_id ?? NOWHERE,
@@ -56,6 +66,8 @@ describe('every route', () => {
       },
       'POST /v1/access/entitlements/refund': { consumption_id: 'con_01KAJ3V5Y7H2Q8M4N6P9R1S3T5', reason: 'failed' },
       'POST /v1/access/x402/settle': { product_id: params.product_id ?? NOWHERE, payment_signature: 'e30=' },
+      'POST /v1/access/x402/facilitator/verify': FACILITATED,
+      'POST /v1/access/x402/facilitator/settle': FACILITATED,
       'POST /v1/integrations/automation/hooks': { target_url: 'https://hooks.example.com/x', event_type: 'payment.confirmed' },
     };
     return bodies[nameOf(route)];
@@ -90,6 +102,7 @@ describe('every route', () => {
       key_id: me.body.key_id,
       rail_id: 'solana_usdc',
       entitlement_id: entitlementIdOf(owner.userId, true, product.product_id, { customerRef: 'customer-1' }),
+      setup_intent_id: NOWHERE,
       slug: product.slug,
     };
     // The free plan has two keys: a third account carries the odd ones.
@@ -245,8 +258,8 @@ describe('every route', () => {
     const { token } = route.path === '/v1/account/account' ? await w.merchant() : owner;
     const { headers } = await send(route, { key: token, params: { ...ids, key_id: NOWHERE }, query: '?page=1' });
     const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => Number(headers.get(`X-RateLimit-${name}`)));
-    // Consume and settle are counted by the second, in a bucket of their own.
-    const isMetered = /\/(?:consume|settle)$/.test(route.path);
+    // Consume, settle and verify are counted by the second, in a bucket of their own.
+    const isMetered = /\/(?:consume|settle|verify)$/.test(route.path);
     expect(limit).toBe((isMetered ? PLANS.scale.meteredPerSecond : PLANS.scale.requestsPerMinute) * 100_000);
     expect(remaining).toBeLessThan(limit!);
     expect(remaining).toBeGreaterThan(limit! - 1000);

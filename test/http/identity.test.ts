@@ -153,7 +153,15 @@ describe('accounts and sign-in', () => {
     const again = await register({ email: person.email, password: PASSWORD, display_name: 'x' });
     expect([again.status, again.body.code]).toEqual([409, 'email_registered']);
     // The object that admits calls learns of it as an operator's change would tell it: from the row, newer than its own.
-    const row = { accountId: person.userId, plan: 'free', status: state, tokenVersion: 1, isStaff: false, version: 2 } as const;
+    const row = {
+      accountId: person.userId,
+      plan: 'free',
+      planThrough: null,
+      status: state,
+      tokenVersion: 1,
+      isStaff: false,
+      version: 2,
+    } as const;
     await testEnv.ADMISSION.getByName(`account:${admissionIdOf(person.userId)}`).load(row, []);
     const [token, key] = await Promise.all([
       w.call('GET', '/v1/products', { key: person.token }),

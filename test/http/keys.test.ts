@@ -74,7 +74,15 @@ describe('API keys', () => {
     expect([status, body.code]).toEqual([403, 'admin_requires_staff']);
     const colleague = await w.merchant();
     await testEnv.DB.prepare('UPDATE accounts SET is_staff = 1, version = version + 1 WHERE id = ?').bind(colleague.userId).run();
-    const row = { accountId: colleague.userId, plan: 'scale', status: 'active', tokenVersion: 1, isStaff: true, version: 2 } as const;
+    const row = {
+      accountId: colleague.userId,
+      plan: 'scale',
+      planThrough: null,
+      status: 'active',
+      tokenVersion: 1,
+      isStaff: true,
+      version: 2,
+    } as const;
     await testEnv.ADMISSION.getByName(`account:${admissionIdOf(colleague.userId)}`).load(row, []);
     const granted = await create(colleague, { name: 'k', permissions: ['read', 'admin'] });
     expect(granted.status).toBe(201);

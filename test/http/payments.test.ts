@@ -82,7 +82,7 @@ describe('payments', () => {
     const answers = [await connect(sandbox.body.slug), await connect(walletless.slug)];
     expect(answers.map(({ status, body }) => [status, body.code, body.meta.reason])).toEqual([
       [409, 'setup_not_ready', 'sandbox'],
-      [409, 'setup_not_ready', 'payout_wallet_missing'],
+      [409, 'setup_not_ready', 'payout_wallet_set'],
     ]);
     expect((await connect('no-such-product')).status).toBe(404);
   });

@@ -18,6 +18,7 @@ import { PLAN_NAMES, rateOf } from '../../worker/plans.ts';
 const account = (change: Partial<AdmittedAccount> = {}): AdmittedAccount => ({
   accountId: 'account-1',
   plan: 'free',
+  planThrough: null,
   status: 'active',
   tokenVersion: 3,
   isStaff: false,

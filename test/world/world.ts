@@ -120,7 +120,7 @@ export class World {
     const response = await worker.fetch(request, options.env ?? this.env, execution);
     const text = await response.text();
     await waitOnExecutionContext(execution);
-    const parsed = text === '' ? null : response.headers.get('content-type')?.startsWith('text/html') ? text : JSON.parse(text);
+    const parsed = text === '' ? null : response.headers.get('content-type')?.startsWith('text/') ? text : JSON.parse(text);
     expectPublishedResponse(method, new URL(request.url).pathname, response.status, parsed);
     return { status: response.status, body: parsed, headers: response.headers };
   }

@@ -6,24 +6,29 @@ import { newId, type PaymentId } from '../core/ids.ts';
 import { SECOND } from '../core/time.ts';
 import type { Sale } from '../products/product.ts';
 import { associatedTokenAccount } from '../solana/checkout-transaction.ts';
-import { claimedChallenge, verifyChallenge } from '../x402/challenge.ts';
 import { coSign, type VerifiedTransaction, verifyExact } from '../x402/exact.ts';
-import { type PaymentRequirements, parsePaymentSignature } from '../x402/wire.ts';
+import { type PaymentPayload, type PaymentRequirements, parsePaymentSignature } from '../x402/wire.ts';
+import { readOffer } from './challenge.ts';
 import { feePayersOf } from './fee-payer.ts';
-import type { Settlement } from './store.ts';
+import { findSettlement, type Settlement } from './store.ts';
 
-export type Read = { ok: true; verified: VerifiedTransaction; accepted: PaymentRequirements } | { ok: false; reason: string };
+export type Read =
+  | { ok: true; verified: VerifiedTransaction; accepted: PaymentRequirements }
+  | { ok: false; reason: string; payer?: string };
 
 /** The payload as such: well formed, and a transaction we could co-sign without being drained. */
 export async function readPayment(ctx: Ctx, paymentSignature: string): Promise<Read> {
   const parsed = parsePaymentSignature(paymentSignature);
-  if (!parsed.ok) return parsed;
-  const { accepted } = parsed.value;
+  // What was offered is in the MAC: price and payee come from the echo.
+  return parsed.ok ? readPayload(ctx, parsed.value, parsed.value.accepted) : parsed;
+}
+
+/** The same for a payload that was taken apart already, against what was asked for. Network and scheme are ours alone. */
+export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirements: PaymentRequirements): Promise<Read> {
   const { network } = ctx.config;
-  // What counts is ours, what was offered is in the MAC: price and payee come from the echo, network and scheme do not.
-  const asked = { ...accepted, scheme: 'exact', network: network.caip2 };
-  const verdict = await verifyExact(parsed.value, asked, { feePayers: feePayersOf(ctx.config).addresses, mints: [network.usdcMint] });
-  return verdict.ok ? { ok: true, verified: verdict.value, accepted } : verdict;
+  const asked = { ...requirements, scheme: 'exact', network: network.caip2 };
+  const verdict = await verifyExact(payload, asked, { feePayers: feePayersOf(ctx.config).addresses, mints: [network.usdcMint] });
+  return verdict.ok ? { ok: true, verified: verdict.value, accepted: payload.accepted } : verdict;
 }
 
 /** A customer as it is stored; the payer where nobody else was named. */
@@ -32,7 +37,7 @@ export const customerColumns = (customer: Customer | null, payer: string) =>
     ? { customerRef: customer.customerRef, customerWallet: null }
     : { customerRef: null, customerWallet: customer?.walletAddress ?? payer };
 
-type Draft = { ok: true; settlement: Settlement } | { ok: false; reason: string };
+export type Draft = { ok: true; settlement: Settlement } | { ok: false; reason: string };
 
 /** Did we offer this, does the offer stand, would it succeed? Then it is co-signed, and still only on paper. */
 export async function draftSettlement(
@@ -41,15 +46,46 @@ export async function draftSettlement(
   { verified, accepted }: Read & { ok: true },
   customer: Customer | null,
 ): Promise<Draft> {
-  const claimed = claimedChallenge(accepted, { livemode: product.livemode, merchantId: product.merchantId, productId: product.id });
-  const verdict = claimed && verifyChallenge(claimed.memo, claimed.facts, { keys: ctx.config.CHALLENGE_KEYS!, now: ctx.now });
-  if (!claimed || !verdict?.ok) {
-    ctx.note(`challenge: ${verdict?.ok === false ? verdict.reason : 'absent'}`);
-    return {
-      ok: false,
-      reason: verdict?.ok === false && verdict.reason === 'expired' ? 'payment_expired' : 'invalid_payment_requirements',
-    };
-  }
+  const { livemode, merchantId, id: productId } = product;
+  const offered = readOffer(ctx, accepted, { livemode, merchantId, productId });
+  if (!offered.ok) return offered;
+  const { payTo, quantity, nonce } = offered;
+  return draftPayment(ctx, verified, {
+    merchantId,
+    livemode,
+    purpose: 'access',
+    productId,
+    setupIntentId: null,
+    ...customerColumns(customer, verified.payer),
+    recipientWallet: payTo,
+    nonce,
+    terms: {
+      productName: product.name,
+      slug: product.slug,
+      merchantName: merchant.displayName,
+      accessPeriodDays: product.accessPeriodDays === null ? null : product.accessPeriodDays * quantity,
+      usageUnits: product.usageUnits === null ? null : product.usageUnits * quantity,
+    },
+  });
+}
+
+/** What a payment is for: all of a settlement that its transaction does not tell. */
+export type Cause = Pick<
+  Settlement,
+  | 'merchantId'
+  | 'livemode'
+  | 'purpose'
+  | 'productId'
+  | 'setupIntentId'
+  | 'customerRef'
+  | 'customerWallet'
+  | 'recipientWallet'
+  | 'nonce'
+  | 'terms'
+>;
+
+/** A payment that would succeed, co-signed on paper. 503 where the node cannot say. */
+export async function draftPayment(ctx: Ctx, verified: VerifiedTransaction, cause: Cause): Promise<Draft> {
   const { wire, txSignature } = coSign(verified, feePayersOf(ctx.config).signerOf(verified.feePayer));
   const simulated = await ctx.chain.simulate(wire);
   if (simulated.kind === 'unavailable') {
@@ -58,17 +94,13 @@ export async function draftSettlement(
   }
   if (simulated.kind === 'failed') {
     ctx.note(`simulation: ${simulated.reason}`);
-    return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
+    // Whoever brought the same payment a moment earlier may have made it land: then his claim is found, and it is no refusal.
+    const isClaimed = (await findSettlement(ctx.db, verified.messageHash)) !== undefined;
+    if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
-  const { payTo, quantity } = claimed.facts;
   const settlement: Settlement = {
     paymentId: newId<PaymentId>(ctx.now),
-    merchantId: product.merchantId,
-    livemode: product.livemode,
-    purpose: 'access',
-    productId: product.id,
-    setupIntentId: null,
-    ...customerColumns(customer, verified.payer),
+    ...cause,
     messageHash: verified.messageHash,
     txSignature,
     wire: base64.encode(wire),
@@ -76,22 +108,15 @@ export async function draftSettlement(
     mint: ctx.config.network.usdcMint,
     amount: verified.amount,
     payerWallet: verified.payer,
-    recipientWallet: payTo,
-    recipientAta: await associatedTokenAccount(payTo, ctx.config.network.usdcMint),
-    nonce: claimed.memo.slice('svc:'.length),
-    terms: {
-      productName: product.name,
-      slug: product.slug,
-      merchantName: merchant.displayName,
-      accessPeriodDays: product.accessPeriodDays === null ? null : product.accessPeriodDays * quantity,
-      usageUnits: product.usageUnits === null ? null : product.usageUnits * quantity,
-    },
-    lastValidBlockHeight: simulated.lastValidBlockHeight,
+    recipientAta: await associatedTokenAccount(cause.recipientWallet, ctx.config.network.usdcMint),
+    lastValidBlockHeight: simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0,
     status: 'pending',
     failureReason: null,
-    // Nobody else touches it while this call is on it.
-    nextCheckAt: ctx.now + 30 * SECOND,
+    nextCheckAt: ctx.now + CLAIM_LEASE_MS,
     createdAt: ctx.now,
   };
   return { ok: true, settlement };
 }
+
+/** Nobody else touches a new claim while its call is on it. */
+export const CLAIM_LEASE_MS = 30 * SECOND;

@@ -10,6 +10,7 @@ import {
   merchantBodyErrors,
   merchantErrors,
   merchantRoute,
+  sendStored,
 } from '../http/guards.ts';
 import { errors, jsonBody, ModeQuery, ok, pageOf, router } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
@@ -79,6 +80,5 @@ export const railRoutes = router()
       () => planRailSetting(ctx, actor, railId, input),
       (body) => ({ status: 200, body }),
     );
-    if (answer.replayed) c.header('Idempotent-Replayed', 'true');
-    return c.body(answer.body, 200, { 'content-type': 'application/json' }) as never;
+    return sendStored(c, answer);
   });

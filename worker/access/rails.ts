@@ -107,7 +107,7 @@ export async function presentSetting(
   };
 }
 
-async function ataTransaction(ctx: Ctx, wallet: string): Promise<string | null> {
+export async function ataTransaction(ctx: Ctx, wallet: string): Promise<string | null> {
   const state = await ctx.chain.prepare([]);
   return state.kind === 'ready' ? buildAtaTransaction(wallet, ctx.config.network.usdcMint, state.lifetime) : null;
 }

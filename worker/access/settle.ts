@@ -145,7 +145,7 @@ async function settled(
   const body: SettledBody = {
     success: true,
     payment_id: settlement.paymentId,
-    receipt_id: outcome.receiptId,
+    receipt_id: outcome.receiptId!,
     tx_signature: txSignature,
     network,
     payer,

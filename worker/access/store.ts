@@ -1,8 +1,8 @@
 import { and, asc, eq, lte } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import type { AccountId, PaymentId } from '../core/ids.ts';
-import { railSettings, settlements } from '../db/access.ts';
-import { payments, txClaims } from '../db/commerce.ts';
+import { activations, railSettings, settlements } from '../db/access.ts';
+import { payments, products, txClaims } from '../db/commerce.ts';
 import { vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
 import { SETTLEMENT } from '../states.ts';
@@ -18,6 +18,40 @@ export const listSettings = async (db: Db, merchantId: AccountId, livemode: bool
 
 export const findAccountWallet = async (db: Db, merchantId: AccountId): Promise<string | null> =>
   (await db.select({ wallet: accounts.walletAddress }).from(accounts).where(eq(accounts.id, merchantId)).get())?.wallet ?? null;
+
+/** Would this merchant be paid to this wallet: by the x402 rail, by the account, or by a product on sale? */
+export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: string): Promise<boolean> {
+  const [account, setting, product] = await db.batch([
+    db
+      .select({ id: accounts.id })
+      .from(accounts)
+      .where(and(eq(accounts.id, merchantId), eq(accounts.walletAddress, wallet))),
+    db
+      .select({ railId: railSettings.railId })
+      .from(railSettings)
+      .where(
+        and(
+          eq(railSettings.merchantId, merchantId),
+          eq(railSettings.livemode, true),
+          eq(railSettings.railId, 'x402_solana_usdc'),
+          eq(railSettings.payoutWallet, wallet),
+        ),
+      ),
+    db
+      .select({ id: products.id })
+      .from(products)
+      .where(
+        and(
+          eq(products.merchantId, merchantId),
+          eq(products.livemode, true),
+          eq(products.status, 'active'),
+          eq(products.payoutWallet, wallet),
+        ),
+      )
+      .limit(1),
+  ]);
+  return account.length + setting.length + product.length > 0;
+}
 
 export const insertSetting = (db: Db, setting: Setting): Write => db.insert(railSettings).values(setting);
 
@@ -41,15 +75,16 @@ export const updateSetting = (ctx: Ctx, before: Setting, after: Setting): Write[
 export const findSettlement = (db: Db, messageHash: string) =>
   db.select().from(settlements).where(eq(settlements.messageHash, messageHash)).get();
 
-/** A settlement as it stands now, with the receipt of its payment once there is one. */
+/** A settlement as it stands now, with the receipt of its payment or activation once there is one. */
 export async function loadSettlement(db: Db, paymentId: PaymentId) {
   const found = await db
-    .select({ settlement: settlements, receiptId: payments.receiptId })
+    .select({ settlement: settlements, sold: payments.receiptId, activated: activations.receiptId })
     .from(settlements)
     .leftJoin(payments, eq(payments.id, settlements.paymentId))
+    .leftJoin(activations, eq(activations.paymentId, settlements.paymentId))
     .where(eq(settlements.paymentId, paymentId))
     .get();
-  return found ?? null;
+  return found ? { settlement: found.settlement, receiptId: found.sold ?? found.activated } : null;
 }
 
 /** Statements, not effects: both fail where anybody anywhere claimed this message or signature before. */

@@ -1,5 +1,6 @@
 import type { Ctx } from '../context.ts';
 import { MINUTE } from '../core/time.ts';
+import { associatedTokenAccount } from '../solana/checkout-transaction.ts';
 
 /** A token account that was there stays, all but always; so it is asked for again only after a while. */
 const SEEN_FOR_MS = 10 * MINUTE;
@@ -20,3 +21,6 @@ export async function tokenAccountExists(ctx: Ctx, ata: string): Promise<boolean
   if (exists) seen.set(place, ctx.now);
   return exists;
 }
+
+export const payoutAccountExists = async (ctx: Ctx, wallet: string): Promise<boolean | null> =>
+  tokenAccountExists(ctx, await associatedTokenAccount(wallet, ctx.config.network.usdcMint));

@@ -3,6 +3,7 @@ import { ApiError } from '../core/errors.ts';
 import { CustomerBody, customerOf } from '../entitlements/resource.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, idempotentRoute, merchantBodyErrors } from '../http/guards.ts';
 import { jsonBody, ModeQuery, MoneyBody, ok, orNull, router } from '../http/openapi.ts';
+import { RETRY_AFTER_SECONDS, SettlePending } from './pending.ts';
 import { productIdOf, productRef } from './product-ref.ts';
 import { type Settling, settlePayment } from './settle.ts';
 
@@ -31,9 +32,6 @@ const SettleResponse = z
     payment_response: z.string().openapi({ description: 'Send it to the buyer as the PAYMENT-RESPONSE header.' }),
   })
   .openapi('SettleResponse');
-const SettlePending = z
-  .object({ success: z.literal(false), error_reason: z.literal('settlement_pending'), tx_signature: z.string(), retry_after: z.int() })
-  .openapi('SettlePending');
 
 const settle = createRoute({
   method: 'post',
@@ -63,8 +61,6 @@ const settle = createRoute({
     ),
   },
 });
-
-const RETRY_AFTER_SECONDS = 2;
 
 /** A payment that is none: why, in the words of x402, and a fresh challenge to pay instead. */
 function refusal({ reason, offer }: Settling & { kind: 'refused' }): ApiError {

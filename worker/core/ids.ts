@@ -39,6 +39,12 @@ function uuid<T extends Id<string>>(bytes: Uint8Array, version: number): T {
  */
 export const admissionIdOf = (accountId: string): string => base62(BigInt(`0x${accountId.replaceAll('-', '').slice(16)}`), 11);
 
+/** The service itself, where a document names who sold: nobody's account, and a valid UUID all the same. */
+export const SERVICE_ACCOUNT_ID = '00000000-0000-8000-8000-000000000000';
+
+/** The product that a plan of ours is on its receipt: derived from its name, so that it is the same for ever. */
+export const planProductIdOf = (plan: string): ProductId => uuid<ProductId>(sha256(utf8(`plan:${plan}`)).slice(0, 16), 8);
+
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** A ULID: 48 bits of time in milliseconds and 80 other bits, as 26 Crockford base32 digits. */

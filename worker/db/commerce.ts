@@ -121,10 +121,7 @@ export const payments = sqliteTable(
   ],
 );
 
-/**
- * Signatures somebody named for a payment and the chain has not shown us yet. Not claims: at most five, replaceable, and
- * never those we broadcast ourselves (`sent`) or the chain told us of (`found`). (contract section 3 "confirm")
- */
+/** Signatures named for a payment, not claims: at most five, replaceable but for those we `sent` or `found`. (contract section 3) */
 export const paymentCandidates = sqliteTable(
   'payment_candidates',
   {

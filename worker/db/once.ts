@@ -28,12 +28,16 @@ export interface StoredAnswer {
 const KEEP_MS = 24 * HOUR;
 const LEASE_MS = 30_000;
 
-/** For effects that live in the database alone: `plan` decides, `present` renders before the commit. */
+/**
+ * For effects that live in the database alone: `plan` decides, `present` renders before the commit. Where the database refused
+ * the effect itself, `explain` says why (a quota, a name that is taken); null: what was planned is out of date, try again.
+ */
 export async function once<T>(
   ctx: Ctx,
   request: IdempotentRequest,
   plan: () => Promise<Change<T>>,
   present: (result: T) => { status: number; body: unknown },
+  explain: (planned: T) => Promise<ApiError | null> = async () => null,
 ): Promise<StoredAnswer> {
   const fingerprint = fingerprintOf(request.body);
   const known = await findClaim(ctx, request);
@@ -48,10 +52,8 @@ export async function once<T>(
   } catch (error) {
     const winner = await findClaim(ctx, request);
     if (winner) return { ...replay(winner, fingerprint, ctx.now), replayed: winner.body !== answer.body };
-    // Refused for another reason than our claim: either what was planned is out of date, or the database was out of reach.
-    throw isConstraint(error)
-      ? new ApiError('idempotency_race', { retryAfterSeconds: 1 })
-      : new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+    if (!isConstraint(error)) throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+    throw (await explain(change.result)) ?? new ApiError('idempotency_race', { retryAfterSeconds: 1 });
   }
 }
 

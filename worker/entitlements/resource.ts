@@ -6,7 +6,7 @@ import { orNull, Timestamp } from '../http/openapi.ts';
 
 /** Any address can be a customer, programs' among them; only its form is checked. */
 const WalletAddress = z.string().refine((text) => base58Bytes(text, 32) !== null, 'Not a Solana address');
-const CustomerRef = z.string().regex(/^[\x21-\x7e]{1,180}$/, '1 to 180 visible characters');
+export const CustomerRef = z.string().regex(/^[\x21-\x7e]{1,180}$/, '1 to 180 visible characters');
 
 /** Who an entitlement belongs to: exactly one of the two. (contract section 6 "Customer") */
 export const CustomerBody = z

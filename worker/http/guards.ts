@@ -5,7 +5,7 @@ import type { Permission } from '../admission.ts';
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import { MINUTE } from '../core/time.ts';
-import type { IdempotentRequest } from '../db/once.ts';
+import type { IdempotentRequest, StoredAnswer } from '../db/once.ts';
 import type { CallBucket } from '../plans.ts';
 import { type AppEnv, bodyErrors, errors } from './openapi.ts';
 
@@ -28,6 +28,23 @@ const requireActor = (permission: Permission, bucket: CallBucket = 'requests') =
 export const merchantRoute = (permission: Permission) => ({
   security: [{ apiKey: [] }, { bearer: [] }] as Record<string, string[]>[],
   middleware: requireActor(permission),
+});
+
+const requireKey = (bucket: CallBucket) =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    const actor = await c.var.authenticate(c, 'execute', bucket);
+    if (actor.via !== 'key') {
+      const detail = 'This is called by servers. Send a key in X-Svc-Key.';
+      throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'key_required' } });
+    }
+    c.set('actor', actor);
+    await next();
+  });
+
+/** A route of machines alone: a key that may execute, no token. */
+export const keyRoute = (bucket: CallBucket) => ({
+  security: [{ apiKey: [] }] as Record<string, string[]>[],
+  middleware: requireKey(bucket),
 });
 
 /** In this order: there, not too long, only visible ASCII. (contract section 1 "Idempotency") */
@@ -68,6 +85,13 @@ export const idempotentRequest = (c: Context<AppEnv>, body: unknown): Idempotent
   key: c.req.header('Idempotency-Key')!,
   body,
 });
+
+/** The kept answer, byte for byte, and whether it is a repetition. */
+export function sendStored(c: Context<AppEnv>, { status, body, replayed }: StoredAnswer): never {
+  if (replayed) c.header('Idempotent-Replayed', 'true');
+  // Its bytes were made from the route's own schema; the framework types only what it serialises itself.
+  return c.body(body, status as 200, { 'content-type': 'application/json' }) as never;
+}
 
 const requirePerson = createMiddleware<AppEnv>(async (c, next) => {
   const actor = await c.var.authenticate(c, null);

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { Permission } from '../admission.ts';
 import type { Actor, Ctx, Env } from '../context.ts';
 import { ApiError, ERRORS, type ErrorCode, type ErrorStatus } from '../core/errors.ts';
+import type { SetupIntentId } from '../core/ids.ts';
 import type { CallBucket } from '../plans.ts';
 
 export interface AppEnv {
@@ -10,6 +11,8 @@ export interface AppEnv {
   Variables: {
     ctx: Ctx;
     actor: Actor;
+    /** Where a setup secret was shown instead of a key or token: whose spend limits bind what is bought. */
+    setupIntentId: SetupIntentId | null;
     /** On public routes: the owner who also showed a credential, or null. */
     viewer: Actor | null;
     /** Set once in app.ts, so that guards can admit a caller without knowing how accounts are stored. */

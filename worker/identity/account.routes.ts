@@ -1,12 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
-import type { Actor } from '../context.ts';
+import type { Actor, Ctx } from '../context.ts';
 import type { AccountId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { merchantBodyErrors, merchantErrors, merchantRoute, personRoute } from '../http/guards.ts';
 import { type AppEnv, DetailResponse, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '../http/openapi.ts';
 import { hitBucket } from '../http/rate-limit.ts';
-import { PLAN_NAMES } from '../plans.ts';
+import { PLAN_NAMES, planAt } from '../plans.ts';
 import { ACCOUNT } from '../states.ts';
 import { deleteAccount, updateAccount } from './account.ts';
 import { ClaimsBody, Email } from './auth.routes.ts';
@@ -40,12 +40,12 @@ const AccountBody = z
   })
   .openapi('Account');
 
-const toAccountResource = (account: Account, actor: Actor) => ({
+const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor) => ({
   user_id: account.id,
   email: account.email,
   wallet_address: account.walletAddress,
   display_name: account.displayName,
-  tier: account.plan,
+  tier: planAt(account, now),
   status: account.status,
   email_verified: account.emailVerified,
   timezone: account.timezone,
@@ -146,7 +146,7 @@ const remove = createRoute({
 export const accountRoutes = router()
   .openapi(me, async (c) => {
     const { actor, ctx } = c.var;
-    return c.json(toAccountResource(await getAccount(ctx.db, actor.accountId as AccountId), actor), 200);
+    return c.json(toAccountResource(ctx, await getAccount(ctx.db, actor.accountId as AccountId), actor), 200);
   })
   .openapi(update, async (c) => {
     const { display_name, timezone, merchant_settings } = c.req.valid('json');

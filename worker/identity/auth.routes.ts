@@ -6,7 +6,7 @@ import { iso } from '../core/time.ts';
 import { merchantErrors, personRoute, publicBodyErrors } from '../http/guards.ts';
 import { type AppEnv, created, DetailResponse, jsonBody, ok, orNull, router, Timestamp } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
-import { PLAN_NAMES } from '../plans.ts';
+import { PLAN_NAMES, planAt } from '../plans.ts';
 import { bearerOf } from './authenticate.ts';
 import { emailKeyOf, logIn, refreshSession, registerAccount } from './sign-in.ts';
 import type { Account, LoginNonce } from './store.ts';
@@ -36,7 +36,14 @@ const LoginRequest = z.object({ email: Email, password: z.string().max(1024) }).
 /** A fresh session. It counts as signed in now, unless it continues one that began at `authTime`. */
 async function toAuthResponse(ctx: Ctx, account: Account, authTime: number = ctx.now) {
   const { token, expiresAt } = await issueToken(ctx, account, authTime);
-  return { token, user_id: account.id, tier: account.plan, email: account.email, claims: claimsOf(account), expires_at: iso(expiresAt) };
+  return {
+    token,
+    user_id: account.id,
+    tier: planAt(account, ctx.now),
+    email: account.email,
+    claims: claimsOf(account),
+    expires_at: iso(expiresAt),
+  };
 }
 
 /** Counted per address and e-mail, so that nobody can lock a stranger out from elsewhere. */

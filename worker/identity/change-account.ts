@@ -3,12 +3,16 @@ import { canonicalJson } from '../core/encoding.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { transact, unchanged, type Write } from '../db/commit.ts';
+import type { NewEvent } from '../events.ts';
 import { type Account, getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
 
 /** What a verb wants of an account: the new values, and what else belongs into the same batch. */
 export interface AccountChange {
   values: Partial<Account>;
+  events?: NewEvent[];
   writes?: Write[];
+  /** Whether this very change was stored, where the account's row alone cannot tell: others may change it alike. */
+  wasStored?(): Promise<boolean>;
 }
 
 /**
@@ -21,21 +25,22 @@ export async function changeAccount(
   accountId: AccountId,
   plan: (account: Account) => AccountChange | null | Promise<AccountChange | null>,
 ): Promise<Account> {
-  let planned: Account | null = null;
+  let planned: { account: Account; wasStored?(): Promise<boolean> } | null = null;
   let staged: Account | null = null;
   try {
     const changed = await transact(ctx, async () => {
       const account = await getAccount(ctx.db, accountId);
       // An earlier try was stored and only its answer was lost.
-      if (planned && canonicalJson(account) === canonicalJson(planned)) return unchanged(account);
+      if (planned && (await (planned.wasStored?.() ?? isSame(account, planned.account)))) return unchanged(account);
       const change = await plan(account);
       if (!change) return unchanged(account);
       const next = { ...account, ...change.values, version: account.version + 1 };
-      planned = next;
-      if (isJudgedAlike(account, next)) return { events: [], writes: writesOf(ctx, next, change), result: next };
+      planned = { account: next, wasStored: change.wasStored };
+      const stored = { events: change.events ?? [], writes: writesOf(ctx, next, change), result: next };
+      if (isJudgedAlike(account, next)) return stored;
       staged = next;
       await admissionOf(ctx, next).stage(toAdmittedAccount(next));
-      return { events: [], writes: writesOf(ctx, next, change), result: next };
+      return stored;
     });
     if (staged) await confirm(ctx, changed);
     return changed;
@@ -46,6 +51,8 @@ export async function changeAccount(
     throw error;
   }
 }
+
+const isSame = (a: object, b: object): boolean => canonicalJson(a) === canonicalJson(b);
 
 const writesOf = (ctx: Ctx, next: Account, { writes = [] }: AccountChange): Write[] => [...replaceAccount(ctx, next), ...writes];
 

@@ -36,6 +36,25 @@ export interface CreateKey {
   sandboxMode: boolean;
 }
 
+/** A key before it is stored. `rawKey` is known to nobody but the caller. */
+export function draftKey(
+  ctx: Ctx,
+  merchantId: AccountId,
+  given: Pick<ApiKey, 'name' | 'permissions' | 'livemode'>,
+): { key: ApiKey; rawKey: string } {
+  const rawKey = newRawKey(merchantId, given.livemode);
+  const key = {
+    id: newId<KeyId>(ctx.now),
+    merchantId,
+    keyHash: hashOf(ctx, rawKey),
+    keyPrefix: rawKey.slice(0, 'svc_live_'.length + 4),
+    ...given,
+    createdAt: ctx.now,
+    revokedAt: null,
+  };
+  return { key, rawKey };
+}
+
 /** A new key. `rawKey` exists only in this answer. */
 export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey): Promise<{ key: ApiKey; rawKey: string }> {
   const permissions = [...new Set(input.permissions)];
@@ -48,18 +67,7 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey): Promi
   if (permissions.includes('admin') && !actor.isStaff) throw new ApiError('admin_requires_staff');
 
   const merchantId = actor.accountId as AccountId;
-  const rawKey = newRawKey(merchantId, !input.sandboxMode);
-  const key: ApiKey = {
-    id: newId<KeyId>(ctx.now),
-    merchantId,
-    name: input.name,
-    keyHash: hashOf(ctx, rawKey),
-    keyPrefix: rawKey.slice(0, 'svc_live_'.length + 4),
-    permissions,
-    livemode: !input.sandboxMode,
-    createdAt: ctx.now,
-    revokedAt: null,
-  };
+  const { key, rawKey } = draftKey(ctx, merchantId, { name: input.name, permissions, livemode: !input.sandboxMode });
   const limit = PLANS[actor.plan].activeKeysMax;
   try {
     await commitNew(ctx, { events: [], writes: insertKey(ctx, key, limit), result: null }, () => findKey(ctx.db, merchantId, key.id));

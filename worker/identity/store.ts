@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm';
 import type { AdmittedAccount, AdmittedKey } from '../admission.ts';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
@@ -22,6 +22,15 @@ export async function getAccount(db: Db, accountId: AccountId): Promise<Account>
   return (await findAccount(db, accountId)) ?? raise('not_found');
 }
 
+/** Accounts whose plan is over and still stands in their row. */
+export const listLapsed = (db: Db, now: number, max: number) =>
+  db
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(isNotNull(accounts.planThrough), lte(accounts.planThrough, now), ne(accounts.plan, 'free')))
+    .orderBy(asc(accounts.planThrough))
+    .limit(max);
+
 /** What an admission object needs to judge every call of one account; null where no such account exists. */
 export async function findAdmission(db: Db, admissionId: string): Promise<{ account: AdmittedAccount; keys: AdmittedKey[] } | null> {
   const rows = await db
@@ -39,8 +48,8 @@ export async function findAdmission(db: Db, admissionId: string): Promise<{ acco
 export const isStaffMember = (account: Account): boolean => account.isStaff && account.email !== null;
 
 export const toAdmittedAccount = (account: Account): AdmittedAccount => {
-  const { id: accountId, plan, status, tokenVersion, version } = account;
-  return { accountId, plan, status, tokenVersion, isStaff: isStaffMember(account), version };
+  const { id: accountId, plan, planThrough, status, tokenVersion, version } = account;
+  return { accountId, plan, planThrough, status, tokenVersion, isStaff: isStaffMember(account), version };
 };
 
 export const toAdmittedKey = ({ id, keyHash, permissions, livemode, revokedAt }: ApiKey): AdmittedKey => ({

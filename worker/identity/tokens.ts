@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Ctx } from '../context.ts';
 import { keyRing } from '../core/crypto.ts';
 import { DAY, SECOND, unixSeconds } from '../core/time.ts';
+import { planAt } from '../plans.ts';
 import { type Account, isStaffMember } from './store.ts';
 
 /** Session tokens: JWT, EdDSA pinned, 24 hours. Stateless, but bound to the account's token version. (contract section 2) */
@@ -22,7 +23,12 @@ export const claimsOf = (account: Account) => ({
 /** A fresh token. `authTime` (ms) is when the person last proved who they are, kept through refreshes. */
 export async function issueToken(ctx: Ctx, account: Account, authTime: number): Promise<{ token: string; expiresAt: number }> {
   const [key] = keyRing(ctx.config.JWT_KEYS);
-  const token = await new SignJWT({ tier: account.plan, ...claimsOf(account), auth_time: unixSeconds(authTime), ver: account.tokenVersion })
+  const token = await new SignJWT({
+    tier: planAt(account, ctx.now),
+    ...claimsOf(account),
+    auth_time: unixSeconds(authTime),
+    ver: account.tokenVersion,
+  })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: key!.keyId })
     .setSubject(account.id)
     .setIssuedAt(unixSeconds(ctx.now))

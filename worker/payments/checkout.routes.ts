@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
-import type { PaymentId } from '../core/ids.ts';
+import type { PaymentId, PaymentSessionId } from '../core/ids.ts';
 import { ASSETS, DECIMALS, toMoneyResource } from '../core/money.ts';
 import { iso } from '../core/time.ts';
 import { publicBodyErrors } from '../http/guards.ts';
@@ -10,6 +10,7 @@ import { publicBucket } from '../http/rate-limit.ts';
 import { type Checkout, connectBuyer, prepareTransaction, requireBuyer, solanaPayUrl } from './checkout.ts';
 import { failureOf } from './judge.ts';
 import { memoOf, pollAfterMs, priceOf } from './resource.ts';
+import { connectInSession } from './session.ts';
 import { getPayment, type Payment } from './store.ts';
 
 const ConnectRequest = z
@@ -25,14 +26,20 @@ const ConnectRequest = z
     locale: z.string().max(35).optional(),
     handoff_token: z.string().max(2048).optional(),
     identity_session_id: z.string().max(64).optional(),
-    payment_session_id: z.string().max(64).optional(),
+    payment_session_id: z
+      .uuid()
+      .optional()
+      .openapi({ description: 'From POST /v1/access/payment-sessions: its price, customer and success URL win, and it is paid once.' }),
   })
   .openapi('ConnectRequest');
 
 const ConnectResponse = z
   .object({
     payment_id: z.uuid(),
-    status: z.literal('PENDING_SIGNATURE'),
+    status: z.enum(['PENDING_SIGNATURE', 'PENDING_CONFIRMATION']).openapi({
+      description:
+        'PENDING_CONFIRMATION only where the payment session already holds a payment that is on its way: wait, do not pay again.',
+    }),
     nonce: z.string(),
     memo: z.string(),
     price: MoneyBody,
@@ -72,7 +79,16 @@ const connect = createRoute({
   },
   responses: {
     ...ok(ConnectResponse),
-    ...publicBodyErrors('not_found', 'setup_not_ready', 'invalid_wallet_address', 'rate_limited', 'fee_wallet_missing', 'rpc_unavailable'),
+    ...publicBodyErrors(
+      'not_found',
+      'setup_not_ready',
+      'state_conflict',
+      'session_expired',
+      'invalid_wallet_address',
+      'rate_limited',
+      'fee_wallet_missing',
+      'rpc_unavailable',
+    ),
   },
 });
 
@@ -115,7 +131,7 @@ const solanaPay = createRoute({
 function toConnectResource(ctx: Ctx, { payment, prepared }: Checkout): z.infer<typeof ConnectResponse> {
   return {
     payment_id: payment.id,
-    status: 'PENDING_SIGNATURE',
+    status: payment.status === 'PENDING_CONFIRMATION' ? payment.status : 'PENDING_SIGNATURE',
     nonce: payment.nonce,
     memo: memoOf(payment),
     price: toMoneyResource(priceOf(payment)),
@@ -151,12 +167,15 @@ export const checkoutRoutes = router()
   .openapi(connect, async (c) => {
     const { wallet_address, customer_ref, email, asset, handoff_token, identity_session_id, payment_session_id } = c.req.valid('json');
     // Dropping one of these silently would sell to somebody the merchant does not recognise.
-    if (handoff_token ?? identity_session_id ?? payment_session_id) {
-      const detail = 'Hand-offs, buyer identity and payment sessions are not available on this service yet.';
+    if (handoff_token ?? identity_session_id) {
+      const detail = 'Hand-offs and buyer identity are not available on this service yet.';
       throw new ApiError('setup_not_ready', { detail, meta: { reason: 'not_available' } });
     }
     const { slug } = c.req.valid('param');
-    const checkout = await connectBuyer(c.var.ctx, { slug, asset, email, walletAddress: wallet_address, customerRef: customer_ref });
+    const buyer = { slug, asset, email, walletAddress: wallet_address, customerRef: customer_ref };
+    const checkout = await (payment_session_id
+      ? connectInSession(c.var.ctx, buyer, payment_session_id as PaymentSessionId)
+      : connectBuyer(c.var.ctx, buyer));
     return c.json(toConnectResource(c.var.ctx, checkout), 200);
   })
   .openapi(solanaPayLabel, async (c) => {

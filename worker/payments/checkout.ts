@@ -1,12 +1,12 @@
 import type { Ctx } from '../context.ts';
 import { base58 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
-import { newId, type PaymentId } from '../core/ids.ts';
+import { newId, type PaymentId, type PaymentSessionId } from '../core/ids.ts';
 import { basisPoints, DECIMALS, formatAmount, type Money, money, subtract } from '../core/money.ts';
 import { SECOND } from '../core/time.ts';
 import { commitNew } from '../db/commit.ts';
-import { getOffer, type Product } from '../products/product.ts';
-import { payoutWalletOf } from '../rails.ts';
+import { getOffer, type Sale } from '../products/product.ts';
+import { notReady, type Obstacle, obstaclesOf, payoutOf, prospectOf } from '../products/sale.ts';
 import { parseWallet } from '../solana/assets.ts';
 import { associatedTokenAccount, buildCheckoutTransaction, type CheckoutTerms } from '../solana/checkout-transaction.ts';
 import { planCreate } from './payment.ts';
@@ -32,34 +32,33 @@ export interface Checkout {
  * unknown or archived product, 409 setup_not_ready, 422 invalid_wallet_address, 503 fee_wallet_missing or rpc_unavailable.
  */
 export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout> {
-  const { product, merchant, setting } = await getOffer(ctx.db, input.slug);
-  if (!product.livemode) {
-    const next = 'Sandbox products never touch the chain. Use a live product, or simulate a payment with POST /v1/testing/sessions.';
-    throw new ApiError('setup_not_ready', { detail: next, meta: { reason: 'sandbox', next: 'POST /v1/testing/sessions' } });
-  }
-  if (input.asset !== undefined && input.asset !== product.asset) {
-    throw new ApiError('validation_error', {
-      problems: [{ loc: ['body', 'asset'], msg: `This product is sold for ${product.asset}`, type: 'invalid_value' }],
-    });
-  }
-  const isOffered = setting?.enabled !== false && (product.allowedRails?.includes('solana_usdc') ?? true);
-  if (!isOffered) {
-    throw new ApiError('setup_not_ready', { detail: 'The merchant does not sell this by checkout.', meta: { reason: 'rail_disabled' } });
-  }
-  const recipient = payoutWalletOf(product, setting, merchant.walletAddress);
-  if (!recipient) {
-    throw new ApiError('setup_not_ready', {
-      detail: 'The merchant has not set a payout wallet yet.',
-      meta: { reason: 'payout_wallet_missing' },
-    });
-  }
-  if (input.walletAddress !== undefined) requireBuyer(input.walletAddress, recipient);
-
-  const payment = await newPayment(ctx, product, recipient, input, merchant.merchantSettings.default_redirect_url ?? null);
+  const sale = await getOffer(ctx.db, input.slug);
+  const recipient = requireCheckout(ctx, sale, input);
+  const life = (sale.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
+  const payment = await newPayment(ctx, sale, recipient, { ...input, expiresAt: ctx.now + life });
   // The node is asked before anything is stored: a session nobody can pay is not worth keeping.
   const prepared = input.walletAddress === undefined ? null : await prepareTransaction(ctx, payment, input.walletAddress);
   await commitNew(ctx, planCreate(ctx, payment), () => findPayment(ctx.db, payment.id));
   return { payment, prepared };
+}
+
+/** Not asked of a buyer: the one gates what a merchant's server begins, the other has a code of its own. */
+const NOT_FOR_BUYERS: Obstacle[] = ['live_mode_confirmed', 'fee_wallet_configured'];
+
+/** Whom a checkout pays. 409 setup_not_ready, 422 for another asset or a wallet that cannot buy. */
+export function requireCheckout(ctx: Ctx, sale: Sale, { asset, walletAddress }: Pick<Connect, 'asset' | 'walletAddress'>): string {
+  const { product } = sale;
+  const prospect = prospectOf(sale);
+  const [obstacle] = obstaclesOf(ctx.config, prospect, 'solana_usdc').filter((one) => !NOT_FOR_BUYERS.includes(one));
+  if (obstacle !== 'sandbox' && asset !== undefined && asset !== product.asset) {
+    throw new ApiError('validation_error', {
+      problems: [{ loc: ['body', 'asset'], msg: `This product is sold for ${product.asset}`, type: 'invalid_value' }],
+    });
+  }
+  if (obstacle) throw notReady(obstacle, 'solana_usdc', prospect);
+  const recipient = payoutOf(prospect)!;
+  if (walletAddress !== undefined) requireBuyer(walletAddress, recipient);
+  return recipient;
 }
 
 export function requireBuyer(walletAddress: string, recipient: string): void {
@@ -67,9 +66,18 @@ export function requireBuyer(walletAddress: string, recipient: string): void {
   if (walletAddress === recipient) throw new ApiError('invalid_wallet_address', { detail: 'The payout wallet cannot buy from itself.' });
 }
 
-async function newPayment(ctx: Ctx, product: Product, recipient: string, input: Connect, redirectDefault: string | null): Promise<Payment> {
+/** What is fixed before the payment begins, by the product or by the session of a merchant's server. */
+export interface Promised extends Pick<Connect, 'walletAddress' | 'email' | 'customerRef'> {
+  priceAmount?: bigint;
+  successUrl?: string | null;
+  paymentSessionId?: PaymentSessionId;
+  expiresAt: number;
+}
+
+export async function newPayment(ctx: Ctx, { product, merchant }: Sale, recipient: string, promised: Promised): Promise<Payment> {
   const mint = ctx.config.network.usdcMint;
-  const fee = feeOf(ctx, { asset: product.asset, units: product.priceAmount }, recipient);
+  const priceAmount = promised.priceAmount ?? product.priceAmount;
+  const fee = feeOf(ctx, { asset: product.asset, units: priceAmount }, recipient);
   return {
     id: newId<PaymentId>(ctx.now),
     merchantId: product.merchantId,
@@ -82,7 +90,7 @@ async function newPayment(ctx: Ctx, product: Product, recipient: string, input: 
     reference: base58.encode(crypto.getRandomValues(new Uint8Array(32))),
     asset: product.asset,
     mint,
-    priceAmount: product.priceAmount,
+    priceAmount,
     recipientWallet: recipient,
     recipientAta: await associatedTokenAccount(recipient, mint),
     feeAmount: fee?.amount.units ?? null,
@@ -94,21 +102,21 @@ async function newPayment(ctx: Ctx, product: Product, recipient: string, input: 
       productName: product.name,
       accessPeriodDays: product.accessPeriodDays,
       usageUnits: product.usageUnits,
-      successUrl: product.successUrl ?? redirectDefault,
+      successUrl: promised.successUrl ?? product.successUrl ?? merchant.merchantSettings.default_redirect_url ?? null,
     },
-    expectedWallet: input.walletAddress ?? null,
-    customerRef: input.customerRef ?? null,
+    expectedWallet: promised.walletAddress ?? null,
+    customerRef: promised.customerRef ?? null,
     customerWallet: null,
-    email: input.email?.trim().toLowerCase() ?? null,
+    email: promised.email?.trim().toLowerCase() ?? null,
     payerWallet: null,
     txSignature: null,
     slot: null,
     blockTime: null,
     membershipId: null,
     receiptId: null,
-    paymentSessionId: null,
+    paymentSessionId: promised.paymentSessionId ?? null,
     recoversPaymentId: null,
-    expiresAt: ctx.now + (product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND,
+    expiresAt: promised.expiresAt,
     confirmedAt: null,
     finalizedAt: null,
     orphanSuspectedAt: null,

@@ -5,6 +5,7 @@ import { type Change, transact, unchanged } from '../db/commit.ts';
 import { paymentEvent, requireViewer } from './payment.ts';
 import { type Proof, planPurchase } from './purchase.ts';
 import { toUnmatchedResource } from './resource.ts';
+import { holdRecovered } from './session.store.ts';
 import {
   acceptUnmatchedRow,
   findPayment,
@@ -91,7 +92,12 @@ export function planRecovery(ctx: Ctx, { payment, memberships, merchantName }: L
   const row = { ...recovered, membershipId: bought.result.membership.id, receiptId: bought.result.receipt.id };
   return {
     events: [paymentEvent(ctx, 'payment.confirmed', row), ...bought.events],
-    writes: [insertClaim(ctx.db, row, proof.txSignature, ctx.now), insertPayment(ctx.db, row), ...bought.writes],
+    writes: [
+      insertClaim(ctx.db, row, proof.txSignature, ctx.now),
+      insertPayment(ctx.db, row),
+      ...holdRecovered(ctx.db, row),
+      ...bought.writes,
+    ],
     result: row,
   };
 }

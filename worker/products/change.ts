@@ -2,13 +2,13 @@ import type { z } from '@hono/zod-openapi';
 import type { Actor, Ctx } from '../context.ts';
 import { canonicalJson } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
-import type { AccountId, ProductId } from '../core/ids.ts';
+import type { AccountId, AppId, ProductId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
 import { payoutWalletOf } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
-import { priceOf, requireRails, requireSellable } from './product.ts';
+import { priceOf, requireApp, requireRails, requireSellable } from './product.ts';
 import { toProductResource, type UpdateProductRequest } from './resource.ts';
 import { countActiveProducts, findByExternalId, getProduct, getSale, type Product, reviveProduct, updateProduct } from './store.ts';
 
@@ -27,6 +27,7 @@ export async function changeProduct(
         product_type: input.product_type ?? product.productType,
         billing_model: input.billing_model ?? product.billingModel,
       });
+      if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
       const patch = patchOf(input);
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product]))) return unchanged(product);
       const payout = payoutWalletOf(product, setting, merchant.walletAddress);
@@ -68,6 +69,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>): Partial<Product> 
     asset: price?.asset,
     priceAmount: price?.units,
     externalProductId: input.external_product_id,
+    accessAppId: input.access_app_id as AppId | null | undefined,
     description: input.description,
     productType: input.product_type as Product['productType'] | undefined,
     billingModel: input.billing_model,

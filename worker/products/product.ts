@@ -2,18 +2,28 @@ import type { z } from '@hono/zod-openapi';
 import { type Actor, type Ctx, hasX402 } from '../context.ts';
 import { randomBase62 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
-import { type AccountId, newId, type ProductId } from '../core/ids.ts';
+import { type AccountId, type AppId, newId, type ProductId } from '../core/ids.ts';
 import { type Asset, type Money, parseAmount } from '../core/money.ts';
-import { commitNew, isConstraint } from '../db/commit.ts';
+import { type Change, commitNew, isConstraint } from '../db/commit.ts';
 import { PLANS } from '../plans.ts';
 import { allowedRailsOf } from '../rails.ts';
 import { parseWallet } from '../solana/assets.ts';
 import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
 
 // What other features may use of products goes through here.
-export { findByExternalId, getOffer, getProduct, getSale, type Product, type Sale } from './store.ts';
+export {
+  findApp,
+  findByExternalId,
+  findSales,
+  getListing,
+  getOffer,
+  getProduct,
+  getSale,
+  type Product,
+  type Sale,
+} from './store.ts';
 
-import { countActiveProducts, findProduct, insertProduct, type Product } from './store.ts';
+import { countActiveProducts, findApp, findProduct, insertProduct, isTaken, type Product } from './store.ts';
 
 /** What can be sold today. The other types of the contract answer setup_not_ready until their delivery exists. */
 const TYPES = { api: { usageUnits: 1, accessPeriodDays: null }, link: { usageUnits: null, accessPeriodDays: 30 } } as const;
@@ -23,23 +33,41 @@ const notReady = (feature: string): ApiError =>
   new ApiError('setup_not_ready', { detail: `${feature} is not available on this service yet.`, meta: { reason: 'not_available' } });
 
 /**
- * A new product. 400 invalid_product_type, 409 state_conflict (slug or external id taken), 422 for terms that contradict
- * each other, 429 plan_limit_reached. (contract section 3 "Product")
+ * A new product, however it is asked for. 400 invalid_product_type, 404 for an app that is not the merchant's, 422 for terms
+ * that contradict each other. (contract section 3 "Product")
  */
-export async function createProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Product> {
+export async function planProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Change<Product>> {
   const productType = requireSellable({ ...input, product_type: input.product_type ?? 'api' });
+  if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
   const product = newProduct(ctx, actor, productType, input);
   requireRails(ctx, product);
+  return { events: [], writes: insertProduct(ctx, product, PLANS[actor.plan].activeProductsMax), result: product };
+}
+
+/** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique; null where neither is so any more. */
+export async function explainRefusal(ctx: Ctx, actor: Actor, product: Product): Promise<ApiError | null> {
   const limit = PLANS[actor.plan].activeProductsMax;
+  const used = await countActiveProducts(ctx.db, product.merchantId, product.livemode);
+  if (used >= limit) return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
+  const detail = 'This slug or external_product_id is taken.';
+  return (await isTaken(ctx.db, product)) ? new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } }) : null;
+}
+
+/** A new product, stored. As `planProduct`, and 409 state_conflict (slug or external id taken), 429 plan_limit_reached. */
+export async function createProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Product> {
+  const change = await planProduct(ctx, actor, input);
+  const { merchantId, livemode, id } = change.result;
   try {
-    const change = { events: [], writes: insertProduct(ctx, product, limit), result: product };
-    return await commitNew(ctx, change, () => findProduct(ctx.db, product.merchantId, product.livemode, product.id));
+    return await commitNew(ctx, change, () => findProduct(ctx.db, merchantId, livemode, id));
   } catch (error) {
-    if (!isConstraint(error)) throw error;
-    const used = await countActiveProducts(ctx.db, product.merchantId, product.livemode);
-    if (used >= limit) throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
-    throw new ApiError('state_conflict', { detail: 'This slug or external_product_id is taken.', meta: { reason: 'not_unique' } });
+    throw (isConstraint(error) && (await explainRefusal(ctx, actor, change.result))) || error;
   }
+}
+
+/** Apps are never taken away again, so one that is there stays there. */
+export async function requireApp(ctx: Ctx, actor: Actor, appId: string): Promise<void> {
+  if (await findApp(ctx.db, actor.accountId as AccountId, actor.livemode, appId as AppId)) return;
+  throw new ApiError('not_found', { detail: 'You have no access app with this id in this mode.', meta: { field: 'access_app_id' } });
 }
 
 /** What a request asks for, before and after it is a product: terms that contradict each other or cannot be kept yet are refused. */
@@ -52,7 +80,6 @@ export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { 
   if (automatic) throw notReady('Automatic renewal');
   if (input.requires_identity) throw notReady('Buyer identity');
   if (input.delivery !== undefined) throw notReady('Delivery');
-  if (input.access_app_id) throw notReady('An access app');
   if (input.price?.asset === 'SOL' || input.accepted_assets?.includes('SOL')) throw notReady('Selling for SOL');
   if (input.payout_wallet !== undefined && !parseWallet(input.payout_wallet).ok) {
     throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
@@ -92,7 +119,7 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
     livemode: actor.livemode,
     slug: input.slug ?? newSlug(input.name),
     externalProductId: input.external_product_id ?? null,
-    accessAppId: null,
+    accessAppId: (input.access_app_id ?? null) as AppId | null,
     name: input.name,
     description: input.description ?? null,
     productType,

@@ -22,7 +22,14 @@ const create = createRoute({
   request: { query: z.object(ModeQuery), ...jsonBody(CreateProductRequest) },
   responses: {
     ...created(ProductBody),
-    ...merchantBodyErrors('invalid_product_type', 'state_conflict', 'setup_not_ready', 'invalid_wallet_address', 'plan_limit_reached'),
+    ...merchantBodyErrors(
+      'invalid_product_type',
+      'not_found',
+      'state_conflict',
+      'setup_not_ready',
+      'invalid_wallet_address',
+      'plan_limit_reached',
+    ),
   },
 });
 const list = createRoute({

@@ -1,13 +1,13 @@
-import { and, desc, eq, sql } from 'drizzle-orm';
+import { and, desc, eq, or, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
-import type { AccountId, ProductId } from '../core/ids.ts';
-import { railSettings } from '../db/access.ts';
+import type { AccountId, AppId, ProductId } from '../core/ids.ts';
+import { accessApps, railSettings } from '../db/access.ts';
 import { products } from '../db/commerce.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
-import type { RailId, RailSetting } from '../rails.ts';
+import { RAIL_IDS, type RailId, type RailSetting } from '../rails.ts';
 
 export type Product = typeof products.$inferSelect;
 
@@ -30,6 +30,25 @@ export const findByExternalId = (db: Db, merchantId: AccountId, livemode: boolea
     .from(products)
     .where(and(ofMerchant(merchantId, livemode), eq(products.externalProductId, externalProductId)))
     .get();
+
+/** A merchant's own app, in the same mode. */
+export const findApp = (db: Db, merchantId: AccountId, livemode: boolean, appId: AppId) =>
+  db
+    .select()
+    .from(accessApps)
+    .where(and(eq(accessApps.id, appId), eq(accessApps.merchantId, merchantId), eq(accessApps.livemode, livemode)))
+    .get();
+
+/** Does another product have this one's slug, or its name at the merchant's? */
+export async function isTaken(db: Db, { merchantId, livemode, slug, externalProductId }: Product): Promise<boolean> {
+  const sameName = externalProductId && and(ofMerchant(merchantId, livemode), eq(products.externalProductId, externalProductId));
+  const other = await db
+    .select({ id: products.id })
+    .from(products)
+    .where(or(eq(products.slug, slug), sameName || undefined))
+    .get();
+  return other !== undefined;
+}
 
 export async function listProducts(db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) {
   const mine = ofMerchant(merchantId, livemode);
@@ -61,12 +80,18 @@ const selectSale = (db: Db, railId: RailId) =>
       and(eq(railSettings.merchantId, products.merchantId), eq(railSettings.livemode, products.livemode), eq(railSettings.railId, railId)),
     );
 
+/** A product, on sale or not any more, and its seller, by the public slug. */
+export async function getListing(db: Db, slug: string): Promise<Sale> {
+  const listing = await selectSale(db, 'solana_usdc')
+    .where(and(eq(products.slug, slug), eq(accounts.status, 'active')))
+    .get();
+  return listing ?? raise('not_found');
+}
+
 /** An active product and its seller, by the public slug: what a checkout begins with. */
 export async function getOffer(db: Db, slug: string): Promise<Sale> {
-  const offer = await selectSale(db, 'solana_usdc')
-    .where(and(eq(products.slug, slug), eq(products.status, 'active'), eq(accounts.status, 'active')))
-    .get();
-  return offer ?? raise('not_found');
+  const listing = await getListing(db, slug);
+  return listing.product.status === 'active' ? listing : raise('not_found');
 }
 
 /** A merchant's own product, active or not. */
@@ -81,6 +106,29 @@ export async function getSale(
     .where(and(ofMerchant(merchantId, livemode), eq(products.id, productId)))
     .get();
   return sale ?? raise('not_found');
+}
+
+/** A merchant's own product as it stands on every rail; null where there is none. */
+export async function findSales(
+  db: Db,
+  merchantId: AccountId,
+  livemode: boolean,
+  named: { productId: ProductId } | { externalProductId: string },
+): Promise<Record<RailId, Sale> | null> {
+  const isNamed = 'productId' in named ? eq(products.id, named.productId) : eq(products.externalProductId, named.externalProductId);
+  const rows = await db
+    .select({ product: products, merchant: accounts, setting: railSettings })
+    .from(products)
+    .innerJoin(accounts, eq(accounts.id, products.merchantId))
+    .leftJoin(railSettings, and(eq(railSettings.merchantId, products.merchantId), eq(railSettings.livemode, products.livemode)))
+    .where(and(ofMerchant(merchantId, livemode), isNamed));
+  const [first] = rows;
+  if (!first) return null;
+  const saleOn = (railId: RailId): Sale => ({
+    ...first,
+    setting: rows.find(({ setting }) => setting?.railId === railId)?.setting ?? null,
+  });
+  return Object.fromEntries(RAIL_IDS.map((railId) => [railId, saleOn(railId)])) as Record<RailId, Sale>;
 }
 
 export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>

@@ -65,17 +65,21 @@ export const toReceiptResource = (receipt: Receipt, baseUrl: string, view: 'publ
   created_at: iso(receipt.createdAt),
 });
 
-/** The receipt of a confirmed payment, signed now, stored in the same batch as the confirmation. One per transaction. */
+/**
+ * The receipt of a confirmed payment, signed now, stored in the same batch as the confirmation. One per transaction. It is
+ * kept by `owner`: whoever sold, unless the service did.
+ */
 export function planReceipt(
   ctx: Ctx,
   paymentId: PaymentId,
   facts: Omit<ReceiptFacts, 'receiptId' | 'issuedAt' | 'network'>,
+  owner = facts.merchant.accountId as AccountId,
 ): Change<Receipt> {
   const receiptId = newId<ReceiptId>(ctx.now);
   const signed = signReceipt({ ...facts, receiptId, issuedAt: ctx.now, network: ctx.config.network.caip2 }, ctx.config.RECEIPT_KEYS);
   const receipt: Receipt = {
     id: receiptId,
-    merchantId: facts.merchant.accountId as AccountId,
+    merchantId: owner,
     livemode: facts.livemode,
     productId: facts.productId as ProductId,
     paymentId,

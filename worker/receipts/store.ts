@@ -23,7 +23,8 @@ export async function getReceiptWithFate(db: Db, receiptId: ReceiptId): Promise<
   const found = await db
     .select({ receipt: receipts, orphanedAt: payments.orphanedAt })
     .from(receipts)
-    .innerJoin(payments, eq(payments.id, receipts.paymentId))
+    // A plan of ours is paid for without a payment of a merchant.
+    .leftJoin(payments, eq(payments.id, receipts.paymentId))
     .where(eq(receipts.id, receiptId))
     .get();
   return found ? { receipt: found.receipt, isOrphaned: found.orphanedAt !== null } : raise('not_found');

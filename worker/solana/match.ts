@@ -6,7 +6,8 @@ import { svcMemos } from './transaction.ts';
  * the recipient's own token account gained, in the right mint, in time. (contract section 3 "Verification", protocols 6)
  */
 export interface Expectation {
-  memo: string;
+  /** null where the transaction is known by its signature, because we signed it. */
+  memo: string | null;
   mint: string;
   /** Associated token account of the recipient for that mint. */
   destination: string;
@@ -48,7 +49,7 @@ export type Match =
   | { ok: false; reason: Exclude<MismatchReason, 'late' | 'underpaid' | 'too_early'> };
 
 export function matchPayment(transaction: ChainTransaction, expected: Expectation): Match {
-  const correlation = matchMemo(transaction.memos, expected.memo);
+  const correlation = expected.memo === null ? null : matchMemo(transaction.memos, expected.memo);
   if (correlation) return { ok: false, reason: correlation };
   if (transaction.failed) return { ok: false, reason: 'transaction_failed' };
 

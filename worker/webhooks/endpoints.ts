@@ -12,6 +12,8 @@ import { newSecret, secretHint } from './signature.ts';
 import { countEnabledEndpoints, type Endpoint, findEndpoint, getEndpoint, insertEndpoint, updateEndpoint, vetoOverQuota } from './store.ts';
 import { checkTarget, type TargetRules } from './target.ts';
 
+export { disableEndpointsOf } from './store.ts';
+
 export const targetRules = ({ config, baseUrl }: Ctx): TargetRules => ({
   ownHosts: URL.canParse(baseUrl) ? [new URL(baseUrl).hostname] : [],
   allowLoopback: config.ALLOW_INSECURE_WEBHOOKS === 'true',

@@ -5,6 +5,7 @@ import type { AccountId, EndpointId } from '../core/ids.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
+import { ENDPOINT } from '../states.ts';
 
 export type Endpoint = typeof webhookEndpoints.$inferSelect;
 export type Delivery = typeof webhookDeliveries.$inferSelect;
@@ -53,6 +54,13 @@ export const updateEndpoint = (ctx: Ctx, before: Endpoint, patch: Partial<Endpoi
     .where(and(eq(webhookEndpoints.id, before.id), eq(webhookEndpoints.version, before.version))),
   vetoUnlessChanged(ctx),
 ];
+
+/** A statement, not an effect: every endpoint of an account, in both modes. */
+export const disableEndpointsOf = (ctx: Ctx, merchantId: AccountId, disabledReason: string): Write =>
+  ctx.db
+    .update(webhookEndpoints)
+    .set({ status: ENDPOINT.next('enabled', 'disable'), disabledReason, updatedAt: ctx.now, version: sql`version + 1` })
+    .where(and(eq(webhookEndpoints.merchantId, merchantId), eq(webhookEndpoints.status, 'enabled')));
 
 /** A statement, not an effect: what an attempt showed, relative to whatever other attempts showed meanwhile. */
 export const noteHealth = (ctx: Ctx, endpointId: EndpointId, success: boolean, now: number): Write =>

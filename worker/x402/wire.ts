@@ -94,12 +94,21 @@ const HEADER_MAX = 16 * 1024;
 const DEPTH_MAX = 32;
 
 /** The value of a PAYMENT-SIGNATURE header. Whatever a stranger writes there is an answer of this function, never an exception. */
-export function parsePaymentSignature(header: string): Result<PaymentPayload, 'invalid_payload' | 'invalid_x402_version'> {
-  const value = decodeHeader(header);
+export const parsePaymentSignature = (header: string): Result<PaymentPayload, 'invalid_payload' | 'invalid_x402_version'> =>
+  parsePaymentPayload(decodeHeader(header));
+
+/** The same for a payload that came as JSON, as resource servers send it to a facilitator. */
+export function parsePaymentPayload(value: unknown): Result<PaymentPayload, 'invalid_payload' | 'invalid_x402_version'> {
   if (!isBag(value) || !isPlain(value)) return err('invalid_payload');
   if (Object.hasOwn(value, 'x402Version') && value.x402Version !== X402_VERSION) return err('invalid_x402_version');
   const parsed = PaymentPayload.safeParse(value);
   return parsed.success ? ok(parsed.data) : err('invalid_payload');
+}
+
+/** What a resource server asks for, in the body of a call to a facilitator. */
+export function parseRequirements(value: unknown): Result<PaymentRequirements, 'invalid_payment_requirements'> {
+  const parsed = isBag(value) && isPlain(value) ? PaymentRequirements.safeParse(value) : null;
+  return parsed?.success ? ok(parsed.data) : err('invalid_payment_requirements');
 }
 
 function decodeHeader(header: string): unknown {

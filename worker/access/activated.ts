@@ -1,0 +1,66 @@
+import type { Ctx } from '../context.ts';
+import { assert } from '../core/errors.ts';
+import { planProductIdOf, SERVICE_ACCOUNT_ID } from '../core/ids.ts';
+import { addDays, SECOND } from '../core/time.ts';
+import type { Write } from '../db/commit.ts';
+import type { NewEvent } from '../events.ts';
+import { extendPlan, type HeldPlan, PAID_PLANS, type PaidPlan, PLAN_DAYS } from '../plans.ts';
+import { planReceipt } from '../receipts/receipt.ts';
+import type { ChainTransaction } from '../solana/transaction.ts';
+import { insertActivation, liftExpiry } from './activation.store.ts';
+import type { Settlement } from './store.ts';
+
+/** How a plan is called where people read it. */
+export const planTitle = (plan: PaidPlan): string => `${plan[0]!.toUpperCase()}${plan.slice(1)} plan, ${PLAN_DAYS} days`;
+
+export function boughtPlan({ terms }: Settlement): PaidPlan {
+  const plan = PAID_PLANS.find((name) => name === terms.plan);
+  assert(plan !== undefined, 'an activation names its plan');
+  return plan;
+}
+
+/**
+ * A plan that was paid for: the account's new plan and end, the activation, its receipt and event, and the setup that paid
+ * need not end any more. All of it belongs into the batch that ends the settlement.
+ */
+export function planActivation(
+  ctx: Ctx,
+  settlement: Settlement,
+  transaction: ChainTransaction,
+  held: HeldPlan,
+): { values: HeldPlan; events: NewEvent[]; writes: Write[] } {
+  const { paymentId, merchantId: accountId, setupIntentId } = settlement;
+  const plan = boughtPlan(settlement);
+  const after = extendPlan(held, plan, settlement.amount, ctx.now);
+  const facts = {
+    txSignature: settlement.txSignature,
+    slot: transaction.slot,
+    blockTime: transaction.blockTimeSeconds! * SECOND,
+    payer: settlement.payerWallet,
+    recipient: settlement.recipientWallet,
+    amount: { asset: settlement.asset, units: settlement.amount },
+    fee: null,
+    productId: planProductIdOf(plan),
+    productName: planTitle(plan),
+    merchant: { accountId: SERVICE_ACCOUNT_ID, displayName: 'svc' },
+    memo: `svc:${settlement.nonce}`,
+    livemode: settlement.livemode,
+  };
+  // Sold by the service, kept by the account that bought: it reads its receipts as it reads those of its own sales.
+  const receipt = planReceipt(ctx, paymentId, facts, accountId);
+  const activation = {
+    paymentId,
+    accountId,
+    plan,
+    resultingPlan: after.plan,
+    // A plan without an end had no need of this; what was paid for is written down all the same.
+    paidThrough: after.planThrough ?? addDays(ctx.now, PLAN_DAYS),
+    receiptId: receipt.result.id,
+    createdAt: ctx.now,
+  };
+  return {
+    values: after,
+    events: receipt.events,
+    writes: [insertActivation(ctx.db, activation), ...receipt.writes, ...(setupIntentId === null ? [] : [liftExpiry(ctx, setupIntentId)])],
+  };
+}

@@ -1,0 +1,67 @@
+import { and, eq, ne, sql } from 'drizzle-orm';
+import type { Ctx, Db } from '../context.ts';
+import { raise } from '../core/errors.ts';
+import type { AccountId, PaymentId, SetupIntentId } from '../core/ids.ts';
+import { DAY } from '../core/time.ts';
+import { activations, setupIntents } from '../db/access.ts';
+import { vetoIf, type Write } from '../db/commit.ts';
+import { accounts } from '../db/identity.ts';
+import type { HeldPlan } from '../plans.ts';
+import type { Settlement } from './store.ts';
+
+export type SetupIntent = typeof setupIntents.$inferSelect;
+export type Activation = typeof activations.$inferSelect;
+
+export const findSetup = async (db: Db, setupIntentId: SetupIntentId): Promise<SetupIntent | null> =>
+  (await db.select().from(setupIntents).where(eq(setupIntents.id, setupIntentId)).get()) ?? null;
+
+/** What an account holds, as it is stored: a plan that has ended may still stand there. */
+export async function getStanding(db: Db, accountId: AccountId): Promise<HeldPlan & Pick<typeof accounts.$inferSelect, 'status'>> {
+  const { plan, planThrough, status } = accounts;
+  return (await db.select({ plan, planThrough, status }).from(accounts).where(eq(accounts.id, accountId)).get()) ?? raise('not_found');
+}
+
+export async function getActivation(db: Db, paymentId: PaymentId): Promise<Activation> {
+  return (await db.select().from(activations).where(eq(activations.paymentId, paymentId)).get()) ?? raise('not_found');
+}
+
+export const insertActivation = (db: Db, activation: Activation): Write => db.insert(activations).values(activation);
+
+/** A setup that was paid for stays. Its version moves too, so that nobody writes the old end back. */
+export const liftExpiry = (ctx: Ctx, setupIntentId: SetupIntentId): Write =>
+  ctx.db
+    .update(setupIntents)
+    .set({ expiresAt: null, updatedAt: ctx.now, version: sql`${setupIntents.version} + 1` })
+    .where(and(eq(setupIntents.id, setupIntentId), ne(setupIntents.status, 'expired')));
+
+const spentSince = (setupIntentId: SetupIntentId, since: number) => sql`(SELECT coalesce(sum(CAST(amount AS INTEGER)), 0) FROM settlements
+  WHERE setup_intent_id = ${setupIntentId} AND status <> 'failed' AND created_at >= ${since})`;
+
+/** Days of spend limits are those of UTC. */
+const dayOf = (at: number): number => at - (at % DAY);
+
+/** What a setup may spend, and has spent today: all that was claimed and did not fail. Base units of USDC. */
+export async function getSpending(
+  { db, now }: Ctx,
+  setupIntentId: SetupIntentId,
+): Promise<{ perPayment: bigint | null; perDay: bigint | null; today: bigint }> {
+  const { spendPerPayment: perPayment, spendPerDay: perDay } = setupIntents;
+  const today = sql<number>`${spentSince(setupIntentId, dayOf(now))}`;
+  const found = await db.select({ perPayment, perDay, today }).from(setupIntents).where(eq(setupIntents.id, setupIntentId)).get();
+  return found ? { ...found, today: BigInt(found.today) } : raise('not_found');
+}
+
+/**
+ * Statements, not effects: refuse the batch that would claim more than the setup may spend, by the limits as they are right
+ * then. A limit that is not set is NULL, and NULL refuses nothing.
+ */
+export function vetoOverspending(ctx: Ctx, { setupIntentId, amount, createdAt }: Settlement): Write[] {
+  if (setupIntentId === null) return [];
+  const units = amount.toString();
+  const limit = (column: 'spend_per_payment' | 'spend_per_day') =>
+    sql`(SELECT CAST(${sql.raw(column)} AS INTEGER) FROM setup_intents WHERE id = ${setupIntentId})`;
+  return [
+    vetoIf(ctx, sql`CAST(${units} AS INTEGER) > ${limit('spend_per_payment')}`),
+    vetoIf(ctx, sql`${spentSince(setupIntentId, dayOf(createdAt))} + CAST(${units} AS INTEGER) > ${limit('spend_per_day')}`),
+  ];
+}

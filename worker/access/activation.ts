@@ -1,0 +1,159 @@
+import { type Actor, type Ctx, hasX402 } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import type { AccountId, SetupIntentId } from '../core/ids.ts';
+import { formatAmount } from '../core/money.ts';
+import { iso, isoOrNull } from '../core/time.ts';
+import { type HeldPlan, type PaidPlan, PLAN_DAYS, planAt, planPrice, planRank } from '../plans.ts';
+import { encodeHeader, type PaymentRequired } from '../x402/wire.ts';
+import { planTitle } from './activated.ts';
+import { type Activation, getActivation, getSpending, getStanding, vetoOverspending } from './activation.store.ts';
+import { askFor, readOffer } from './challenge.ts';
+import { type Draft, draftPayment, type Read, readPayment } from './draft.ts';
+import { chainObstacles } from './obstacles.ts';
+import { notReady } from './offer.ts';
+import { claimOnce, type Outcome, outcomeOf, pursue } from './settlement.ts';
+import { findSettlement, type Settlement } from './store.ts';
+
+export interface ActivatePlan {
+  plan: PaidPlan;
+  /** Value of the PAYMENT-SIGNATURE header; null: what is to be paid? */
+  paymentSignature: string | null;
+  /** The setup whose secret was shown: its spend limits bind the payment. */
+  setupIntentId: SetupIntentId | null;
+}
+
+export type Activating =
+  | { kind: 'activated'; body: { plan: string; paid_through: string; account_id: string; receipt_id: string }; paymentResponse: string }
+  | { kind: 'pending'; txSignature: string }
+  /** To be paid, or paid again. `paymentResponse` where a payment was tried and came to nothing. */
+  | { kind: 'required'; required: PaymentRequired; header: string; reason: string | null; paymentResponse: string | null };
+
+/**
+ * Buys 30 days of a plan for an account, once per payment: the same machinery as a sale, paid to the service. The same payment
+ * again gives the first answer. 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs),
+ * duplicate_settlement, 503 rpc_unavailable. (contract section 6 "Activation")
+ */
+export async function activatePlan(ctx: Ctx, actor: Actor, input: ActivatePlan): Promise<Activating> {
+  if (!actor.livemode) throw notReady('sandbox');
+  const payTo = requireTreasury(ctx);
+  const accountId = actor.accountId as AccountId;
+  const read = input.paymentSignature === null ? null : await readPayment(ctx, input.paymentSignature);
+  const known = read?.ok ? await findSettlement(ctx.db, read.verified.messageHash) : undefined;
+  if (known) {
+    requireSamePlan(known, accountId, input.plan);
+    const outcome = known.status === 'pending' ? await see(ctx, known, false) : await outcomeOf(ctx, known.paymentId);
+    return answer(ctx, payTo, known, outcome, input.plan);
+  }
+  requireNotLower(ctx, await getStanding(ctx.db, accountId), input.plan);
+  if (input.setupIntentId) await requireWithinLimits(ctx, input.setupIntentId, input.plan);
+  const [obstacle] = await chainObstacles(ctx, payTo, 'x402_solana_usdc');
+  if (obstacle) throw treasuryNotReady(obstacle === 'payout_ata_exists' ? 'treasury_ata_exists' : obstacle);
+  if (!read) return ask(ctx, payTo, accountId, input.plan, null);
+  if (!read.ok) return ask(ctx, payTo, accountId, input.plan, read.reason);
+  const drafted = await draftActivation(ctx, accountId, input, read);
+  if (!drafted.ok) return ask(ctx, payTo, accountId, input.plan, drafted.reason);
+  const { settlement, isNew } = await claim(ctx, drafted.settlement);
+  requireSamePlan(settlement, accountId, input.plan);
+  return answer(ctx, payTo, settlement, await see(ctx, settlement, isNew), input.plan);
+}
+
+function requireTreasury({ config }: Ctx): string {
+  if (!hasX402(config) || config.TREASURY_WALLET === undefined) throw treasuryNotReady('treasury_wallet_set');
+  return config.TREASURY_WALLET;
+}
+
+const treasuryNotReady = (reason: string): ApiError =>
+  new ApiError('setup_not_ready', { detail: 'This service cannot be paid for a plan right now.', meta: { reason } });
+
+const see = (ctx: Ctx, settlement: Settlement, send: boolean): Promise<Outcome> =>
+  pursue(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
+
+/** One payment is for one plan of one account, for ever. */
+function requireSamePlan(settlement: Settlement, accountId: AccountId, plan: PaidPlan): void {
+  const { purpose, merchantId, terms } = settlement;
+  if (purpose !== 'activation' || merchantId !== accountId || terms.plan !== plan) throw new ApiError('duplicate_settlement');
+}
+
+/** Nobody is asked to pay for what he would not get: less than he has, or more of what never ends. */
+function requireNotLower({ now }: Ctx, held: HeldPlan, plan: PaidPlan): void {
+  const current = planAt(held, now);
+  const isEndless = current === plan && held.planThrough === null;
+  if (planRank(plan) >= planRank(current) && !isEndless) return;
+  throw new ApiError('state_conflict', {
+    detail: isEndless
+      ? `The ${current} plan of this account does not end.`
+      : `The ${current} plan of this account is higher and still runs.`,
+    meta: { reason: isEndless ? 'plan_endless' : 'plan_lower', plan: current, paid_through: isoOrNull(held.planThrough) },
+  });
+}
+
+/** Told before anything is asked for; what binds is the veto in the claim. */
+async function requireWithinLimits(ctx: Ctx, setupIntentId: SetupIntentId, plan: PaidPlan): Promise<void> {
+  const { perPayment, perDay, today } = await getSpending(ctx, setupIntentId);
+  const price = planPrice(plan);
+  const exceeded = perPayment !== null && price > perPayment ? 'per_payment' : perDay !== null && today + price > perDay ? 'per_day' : null;
+  if (!exceeded) return;
+  const inUsdc = (units: bigint | null) => (units === null ? null : formatAmount({ asset: 'USDC', units }));
+  const limits = { per_payment: inUsdc(perPayment), per_day: inUsdc(perDay), spent_today: inUsdc(today) };
+  throw new ApiError('spend_limit_exceeded', { meta: { reason: exceeded, ...limits, price: inUsdc(price) } });
+}
+
+async function claim(ctx: Ctx, settlement: Settlement): Promise<{ settlement: Settlement; isNew: boolean }> {
+  try {
+    return await claimOnce(ctx, settlement, vetoOverspending(ctx, settlement));
+  } catch (error) {
+    const { setupIntentId, terms } = settlement;
+    // Refused, and nobody has its message: the day's budget went to others that came at the same moment, or its signature is taken.
+    const isRefused = error instanceof ApiError && error.code === 'duplicate_settlement';
+    if (isRefused && setupIntentId) await requireWithinLimits(ctx, setupIntentId, terms.plan as PaidPlan);
+    throw error;
+  }
+}
+
+async function draftActivation(ctx: Ctx, accountId: AccountId, input: ActivatePlan, read: Read & { ok: true }): Promise<Draft> {
+  const { plan, setupIntentId } = input;
+  const offered = readOffer(ctx, read.accepted, { livemode: true, merchantId: accountId, productId: `plan:${plan}` });
+  if (!offered.ok) return offered;
+  return draftPayment(ctx, read.verified, {
+    merchantId: accountId,
+    livemode: true,
+    purpose: 'activation',
+    productId: null,
+    setupIntentId,
+    customerRef: null,
+    customerWallet: null,
+    recipientWallet: offered.payTo,
+    nonce: offered.nonce,
+    terms: { productName: planTitle(plan), slug: '', merchantName: 'svc', accessPeriodDays: PLAN_DAYS, usageUnits: null, plan },
+  });
+}
+
+/** Everything in it follows from facts that no longer change, so that a repetition is equal to the last byte. */
+async function answer(ctx: Ctx, payTo: string, settlement: Settlement, outcome: Outcome, plan: PaidPlan): Promise<Activating> {
+  const { txSignature: transaction, payerWallet: payer, merchantId } = settlement;
+  const network = ctx.config.network.caip2;
+  if (outcome.status === 'pending') return { kind: 'pending', txSignature: transaction };
+  if (outcome.status === 'failed') {
+    ctx.note(`settlement: ${outcome.reason}`);
+    const errorReason = 'invalid_exact_svm_transaction_failed';
+    const paymentResponse = encodeHeader({ success: false, errorReason, payer, transaction, network });
+    return { ...ask(ctx, payTo, merchantId, plan, errorReason), paymentResponse };
+  }
+  const amount = settlement.amount.toString();
+  const paymentResponse = encodeHeader({ success: true, payer, transaction, network, amount });
+  return { kind: 'activated', body: bodyOf(await getActivation(ctx.db, settlement.paymentId)), paymentResponse };
+}
+
+const bodyOf = ({ resultingPlan, paidThrough, accountId, receiptId }: Activation) => ({
+  plan: resultingPlan,
+  paid_through: iso(paidThrough),
+  account_id: accountId,
+  receipt_id: receiptId,
+});
+
+function ask(ctx: Ctx, payTo: string, accountId: AccountId, plan: PaidPlan, reason: string | null): Activating & { kind: 'required' } {
+  const sold = { livemode: true, merchantId: accountId, productId: `plan:${plan}`, amount: planPrice(plan).toString(), payTo, quantity: 1 };
+  const url = `${ctx.baseUrl}/v1/access/x402/activate/${plan}`;
+  const offer = askFor(ctx, sold, { url, description: planTitle(plan), mimeType: 'application/json' }, reason ?? undefined);
+  return { kind: 'required', ...offer, reason, paymentResponse: null };
+}

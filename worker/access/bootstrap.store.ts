@@ -1,0 +1,60 @@
+import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
+import type { Ctx, Db } from '../context.ts';
+import { raise } from '../core/errors.ts';
+import type { AccountId, SetupIntentId } from '../core/ids.ts';
+import { setupIntents } from '../db/access.ts';
+import { vetoUnlessChanged, type Write } from '../db/commit.ts';
+import { accounts, apiKeys } from '../db/identity.ts';
+import type { SetupIntent } from './activation.store.ts';
+
+/** A setup as it stands: with its account's plan, and the live key it issued, whether that is revoked by now or not. */
+export async function getSetupStanding(db: Db, setupIntentId: SetupIntentId) {
+  const found = await db
+    .select({ intent: setupIntents, account: accounts, liveKey: apiKeys })
+    .from(setupIntents)
+    .innerJoin(accounts, eq(accounts.id, setupIntents.accountId))
+    .leftJoin(apiKeys, eq(apiKeys.id, setupIntents.liveKeyId))
+    .where(eq(setupIntents.id, setupIntentId))
+    .get();
+  return found ?? raise('not_found');
+}
+
+export type SetupStanding = Awaited<ReturnType<typeof getSetupStanding>>;
+
+export const insertSetup = (db: Db, intent: SetupIntent): Write => db.insert(setupIntents).values(intent);
+
+/** Statements, not effects: the second fails the batch where another change was faster. The expiry is left to those who lift it. */
+export const updateSetup = (
+  ctx: Ctx,
+  before: Pick<SetupIntent, 'id' | 'version'>,
+  patch: Partial<Omit<SetupIntent, 'id' | 'version' | 'updatedAt'>>,
+): Write[] => [
+  ctx.db
+    .update(setupIntents)
+    .set({ ...patch, updatedAt: ctx.now, version: before.version + 1 })
+    .where(and(eq(setupIntents.id, before.id), eq(setupIntents.version, before.version))),
+  vetoUnlessChanged(ctx),
+];
+
+/** Setups whose time is over, and that no payment still on its way can save. */
+export const listEndedSetups = (db: Db, endedBefore: number, limit: number) =>
+  db
+    .select({ intent: setupIntents, account: accounts })
+    .from(setupIntents)
+    .innerJoin(accounts, eq(accounts.id, setupIntents.accountId))
+    .where(
+      and(
+        // As the index has it, word for word, or it is not used.
+        sql`${setupIntents.status} <> 'expired' AND ${setupIntents.expiresAt} IS NOT NULL`,
+        lte(setupIntents.expiresAt, endedBefore),
+        sql`NOT EXISTS (SELECT 1 FROM settlements WHERE setup_intent_id = ${setupIntents.id} AND status = 'pending')`,
+      ),
+    )
+    .orderBy(asc(setupIntents.expiresAt))
+    .limit(limit);
+
+export const listActiveKeys = (db: Db, accountId: AccountId) =>
+  db
+    .select()
+    .from(apiKeys)
+    .where(and(eq(apiKeys.merchantId, accountId), isNull(apiKeys.revokedAt)));

@@ -1,0 +1,138 @@
+import { type Ctx, hasX402 } from '../context.ts';
+import { canonicalJson } from '../core/encoding.ts';
+import { ApiError, raise } from '../core/errors.ts';
+import { newId, type SetupIntentId } from '../core/ids.ts';
+import { DAY } from '../core/time.ts';
+import { type Change, commitNew, transact, unchanged } from '../db/commit.ts';
+import { announceAccount, planAgentAccount } from '../identity/agent.ts';
+import { requireActive } from '../identity/sign-in.ts';
+import { type PlanName, planAt, planRank } from '../plans.ts';
+import { SELLING_RAILS } from '../rails.ts';
+import { parseWallet } from '../solana/assets.ts';
+import { targetRules } from '../webhooks/endpoints.ts';
+import { findSetup, type SetupIntent } from './activation.store.ts';
+import { getSetupStanding, insertSetup, type SetupStanding, updateSetup } from './bootstrap.store.ts';
+import { feePayersOf } from './fee-payer.ts';
+import { evaluateManifest, isAcceptable, type ManifestFacts } from './manifest.ts';
+import type { Manifest } from './manifest-body.ts';
+import { moved } from './moved.ts';
+import { statusAt } from './setup-intent.ts';
+import { findSetupBySecret, hashSetupSecret, newSetupSecret } from './setup-secret.ts';
+import { spendLimitsOf } from './spend-limits.ts';
+import { tokenAccountExists } from './token-account.ts';
+
+const SETUP_MS = DAY;
+
+export interface CreateSetup {
+  agentName: string;
+  operatorContact: string | null;
+  intendedUse: string | null;
+  plan: PlanName | null;
+}
+
+/**
+ * An account, its sandbox key and the setup that leads to a live one, in one batch: a crash leaves all of it or nothing. Both
+ * secrets exist only in this answer; where it is lost, so is the setup, and the sweep clears it away after a day.
+ */
+export async function createSetup(
+  ctx: Ctx,
+  input: CreateSetup,
+): Promise<{ standing: SetupStanding; setupSecret: string; sandboxApiKey: string }> {
+  const { account, key, rawKey, writes } = planAgentAccount(ctx, input.agentName);
+  const id = newId<SetupIntentId>(ctx.now);
+  const setupSecret = newSetupSecret(id);
+  const intent: SetupIntent = {
+    id,
+    accountId: account.id,
+    secretHash: hashSetupSecret(ctx, setupSecret),
+    status: 'created',
+    ...input,
+    manifest: null,
+    evaluation: null,
+    spendPerPayment: null,
+    spendPerDay: null,
+    sandboxKeyId: key.id,
+    liveKeyId: null,
+    approvedAt: null,
+    expiresAt: ctx.now + SETUP_MS,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+  const change = { events: [], writes: [...writes, insertSetup(ctx.db, intent)], result: null };
+  await commitNew(ctx, change, () => findSetup(ctx.db, id));
+  await announceAccount(ctx, account, key);
+  return { standing: { intent, account, liveKey: null }, setupSecret, sandboxApiKey: rawKey };
+}
+
+/**
+ * The setup a secret opens, under its own id. A wrong secret, a wrong id, one of nobody and two that do not belong together
+ * are the same 404, after the same work.
+ */
+export async function getSetup(ctx: Ctx, setupIntentId: SetupIntentId, secret: string): Promise<SetupStanding> {
+  const intent = await findSetupBySecret(ctx, secret);
+  if (!intent || intent.id !== setupIntentId) return raise('not_found');
+  return getSetupStanding(ctx.db, setupIntentId);
+}
+
+/** 409 state_conflict once it is over, 403 where its account is suspended. */
+export function requireOpenSetup(standing: SetupStanding, now: number): SetupStanding {
+  requireActive(standing.account);
+  if (statusAt(standing, now) !== 'expired') return standing;
+  throw new ApiError('state_conflict', {
+    detail: 'This setup has expired. Start a new one.',
+    meta: { state: 'expired', next: 'POST /v1/access/agent-bootstrap' },
+  });
+}
+
+/**
+ * Attaches a manifest and evaluates it. The whole of it replaces the one before, with its spend limits; a limit that cannot be
+ * read leaves the one before in force. Of two that come at once, the later one stands.
+ */
+export async function attachManifest(ctx: Ctx, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupStanding> {
+  const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
+  const isTokenAccount = await paysTokenAccount(ctx, manifest);
+  let first: SetupStanding | null = before;
+  return transact(ctx, async (): Promise<Change<SetupStanding>> => {
+    const standing = first ?? requireOpenSetup(await getSetupStanding(ctx.db, setupIntentId), ctx.now);
+    first = null;
+    const { intent } = standing;
+    const evaluation = evaluateManifest(manifest, factsOf(ctx, standing, isTokenAccount));
+    const limits = spendLimitsOf(manifest);
+    const patch = {
+      status: moved(intent, isAcceptable(evaluation) ? 'accept' : 'refuse'),
+      manifest,
+      evaluation,
+      spendPerPayment: limits.perPayment === undefined ? intent.spendPerPayment : limits.perPayment,
+      spendPerDay: limits.perDay === undefined ? intent.spendPerDay : limits.perDay,
+    };
+    if (isWithin(patch, intent)) return unchanged(standing);
+    const next = { ...intent, ...patch, updatedAt: ctx.now, version: intent.version + 1 };
+    return { events: [], writes: updateSetup(ctx, intent, patch), result: { ...standing, intent: next } };
+  });
+}
+
+function factsOf(ctx: Ctx, { intent, account }: SetupStanding, isTokenAccount: boolean): ManifestFacts {
+  const { config, now } = ctx;
+  const { TREASURY_WALLET: treasury, FEE_WALLET: fees } = config;
+  return {
+    target: targetRules(ctx),
+    availableRails: SELLING_RAILS.filter((railId) => railId !== 'x402_solana_usdc' || hasX402(config)),
+    ownWallets: [treasury, fees, ...(hasX402(config) ? feePayersOf(config).addresses : [])].filter((wallet) => wallet !== undefined),
+    isTokenAccount,
+    plan: higherPlan(intent.plan ?? 'free', planAt(account, now)),
+  };
+}
+
+const higherPlan = (one: PlanName, other: PlanName): PlanName => (planRank(one) > planRank(other) ? one : other);
+
+/** Only the chain can tell a token account with a key of its own from a wallet. It is asked for addresses alone, never for a URL. */
+async function paysTokenAccount(ctx: Ctx, { payout }: Manifest): Promise<boolean> {
+  return payout !== undefined && parseWallet(payout.wallet_address).ok && (await tokenAccountExists(ctx, payout.wallet_address)) === true;
+}
+
+/** Is all of it so already? Then an earlier try was stored, or the agent repeats itself. */
+const isWithin = (patch: Partial<SetupIntent>, intent: SetupIntent): boolean =>
+  Object.entries(patch).every(([name, value]) => comparable(value) === comparable(intent[name as keyof SetupIntent]));
+
+const comparable = (value: unknown): string => (typeof value === 'bigint' ? `${value}` : canonicalJson(value ?? null));

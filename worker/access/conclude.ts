@@ -1,0 +1,116 @@
+import type { Ctx } from '../context.ts';
+import { ApiError, storyOf, unreachable } from '../core/errors.ts';
+import type { PaymentId, ReceiptId } from '../core/ids.ts';
+import { SECOND } from '../core/time.ts';
+import { type Change, transact, unchanged } from '../db/commit.ts';
+import { changeAccount } from '../identity/change-account.ts';
+import { planPerRequest } from '../payments/per-request.ts';
+import { matchPayment } from '../solana/match.ts';
+import type { ChainTransaction } from '../solana/transaction.ts';
+import { CHALLENGE_SECONDS } from '../x402/challenge.ts';
+import { planActivation } from './activated.ts';
+import { endSettlement, loadSettlement, type Settlement } from './store.ts';
+
+/**
+ * What became of a settlement. `pending`: it may land yet, and the service keeps looking by itself. A receipt belongs to what
+ * the service sold or was paid for itself; what a merchant sold through us as his facilitator has none.
+ */
+export type Outcome = { status: 'settled'; receiptId: ReceiptId | null } | { status: 'failed'; reason: string } | { status: 'pending' };
+
+/** The chain has spoken. What it shows is judged once more, as any payment is: we co-signed bytes, the chain moved money. */
+export async function conclude(ctx: Ctx, settlement: Settlement, transaction: ChainTransaction): Promise<Outcome> {
+  const match = matchPayment(transaction, {
+    // A merchant's own server has a memo of its own; there the signature, which is ours, correlates.
+    memo: settlement.purpose === 'facilitator' ? null : `svc:${settlement.nonce}`,
+    mint: settlement.mint,
+    destination: settlement.recipientAta,
+    priceUnits: settlement.amount,
+    fee: null,
+    notBeforeSeconds: 0,
+    notAfterSeconds: Number.MAX_SAFE_INTEGER,
+  });
+  if (!match.ok) return endWith(ctx, settlement, match.reason);
+  switch (settlement.purpose) {
+    case 'access':
+      return end(ctx, settlement, () => planSold(ctx, settlement, transaction));
+    case 'activation':
+      return activate(ctx, settlement, transaction);
+    case 'facilitator':
+      return end(ctx, settlement, () => planFacilitated(ctx, settlement));
+    default:
+      return unreachable(settlement.purpose);
+  }
+}
+
+export const endWith = (ctx: Ctx, settlement: Settlement, reason: string): Promise<Outcome> =>
+  end(ctx, settlement, () => ({
+    events: [],
+    writes: endSettlement(ctx, settlement, 'fail', reason),
+    result: { status: 'failed', reason },
+  }));
+
+/** Ends a settlement once. Whoever comes second finds the end the first one gave it. */
+function end(ctx: Ctx, settlement: Settlement, plan: () => Change<Outcome>): Promise<Outcome> {
+  let isFirst = true;
+  return transact(ctx, async () => {
+    // What the caller holds is tried as it is; after a lost race, what is stored.
+    const known = isFirst ? null : await outcomeOf(ctx, settlement.paymentId);
+    isFirst = false;
+    return known && known.status !== 'pending' ? unchanged(known) : plan();
+  });
+}
+
+/** A merchant's product: payment, receipt and their events. */
+function planSold(ctx: Ctx, settlement: Settlement, transaction: ChainTransaction): Change<Outcome> {
+  const { terms, txSignature, payerWallet: payer, amount } = settlement;
+  const { productId } = settlement as Settlement & { productId: NonNullable<Settlement['productId']> };
+  const sale = { ...settlement, ...terms, productId, expiresAt: settlement.createdAt + CHALLENGE_SECONDS * SECOND };
+  const { slot, blockTimeSeconds } = transaction;
+  const proof = { txSignature, slot, blockTime: blockTimeSeconds! * SECOND, payer, paidUnits: amount, feePaidUnits: 0n };
+  const paid = planPerRequest(ctx, sale, proof);
+  return {
+    events: paid.events,
+    writes: [...paid.writes, ...endSettlement(ctx, settlement, 'settle')],
+    result: { status: 'settled', receiptId: paid.result.receiptId! },
+  };
+}
+
+/** The merchant's own server keeps the books: nothing but the end of the settlement. */
+const planFacilitated = (ctx: Ctx, settlement: Settlement): Change<Outcome> => ({
+  events: [],
+  writes: endSettlement(ctx, settlement, 'settle'),
+  result: { status: 'settled', receiptId: null },
+});
+
+/**
+ * A plan of ours: the account changes in the same batch, and its limits with it. What hinders that is never the payer's loss:
+ * the payment is claimed and on the chain, so it stays pending, and the next look stores it.
+ */
+async function activate(ctx: Ctx, settlement: Settlement, transaction: ChainTransaction): Promise<Outcome> {
+  const { paymentId } = settlement;
+  const hasEnded = async () => (await outcomeOf(ctx, paymentId)).status !== 'pending';
+  let isFirst = true;
+  try {
+    await changeAccount(ctx, settlement.merchantId, async (account) => {
+      const isOver = !isFirst && (await hasEnded());
+      isFirst = false;
+      if (isOver) return null;
+      const { writes, ...change } = planActivation(ctx, settlement, transaction, account);
+      // Two payments at once change an account alike: only the settlement tells whether this one was stored.
+      return { ...change, writes: [...writes, ...endSettlement(ctx, settlement, 'settle')], wasStored: hasEnded };
+    });
+    return await outcomeOf(ctx, paymentId);
+  } catch (error) {
+    ctx.note(`activation: ${storyOf(error)}`);
+    return { status: 'pending' };
+  }
+}
+
+/** As it is stored. */
+export async function outcomeOf(ctx: Ctx, paymentId: PaymentId): Promise<Outcome> {
+  const stored = await loadSettlement(ctx.db, paymentId);
+  if (!stored) throw new ApiError('not_found');
+  const { settlement, receiptId } = stored;
+  if (settlement.status === 'settled') return { status: 'settled', receiptId };
+  return settlement.status === 'failed' ? { status: 'failed', reason: settlement.failureReason ?? 'unknown' } : { status: 'pending' };
+}

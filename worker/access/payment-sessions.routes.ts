@@ -1,0 +1,99 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Ctx } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import { toMoneyResource } from '../core/money.ts';
+import { iso } from '../core/time.ts';
+import { once } from '../db/once.ts';
+import { CustomerRef } from '../entitlements/resource.ts';
+import {
+  IdempotencyHeader,
+  idempotencyErrors,
+  idempotentRequest,
+  idempotentRoute,
+  merchantBodyErrors,
+  sendStored,
+} from '../http/guards.ts';
+import { created, given, jsonBody, ModeQuery, MoneyBody, router, Timestamp } from '../http/openapi.ts';
+import { type PaymentSession, planPaymentSession, statusOf } from '../payments/session.ts';
+import { RAIL_IDS, RAILS } from '../rails.ts';
+import { getSales } from './product-rails.ts';
+import { namedProduct, productRef } from './product-ref.ts';
+
+const PaymentSessionRequest = z
+  .object({
+    ...productRef,
+    customer_ref: CustomerRef.optional().openapi({ description: 'Your own name for the buyer; keys membership and entitlement.' }),
+    rail_id: z.enum(RAIL_IDS).default('solana_usdc').openapi({ description: 'A rail of the hosted checkout.' }),
+    success_url: z
+      .url({ protocol: /^https$/, hostname: z.regexes.domain })
+      .max(2048)
+      .optional(),
+    metadata: z.record(z.string().min(1).max(64), z.string().max(500)).default({}),
+  })
+  .openapi('PaymentSessionRequest', {
+    example: { product_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', customer_ref: 'user-42', rail_id: 'solana_usdc', metadata: {} },
+  });
+
+const PaymentSessionBody = z
+  .object({
+    payment_session_id: z.uuid(),
+    payment_id: z.uuid().optional(),
+    status: z.enum(['open', 'pending_confirmation', 'completed', 'failed', 'expired']),
+    checkout_url: z.string().openapi({ description: 'Send the buyer here.' }),
+    product_id: z.uuid(),
+    price: MoneyBody,
+    expires_at: Timestamp,
+    created_at: Timestamp,
+  })
+  .openapi('PaymentSession');
+
+const create = createRoute({
+  method: 'post',
+  path: '/access/payment-sessions',
+  operationId: 'createPaymentSession',
+  tags: ['Checkout'],
+  summary: 'Open a checkout for one buyer, with the price and customer fixed for 30 minutes',
+  description:
+    'Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one. ' +
+    'After a failed payment a new one may begin while the session lives.',
+  ...idempotentRoute(),
+  request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(PaymentSessionRequest) },
+  responses: {
+    ...created(PaymentSessionBody),
+    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', 'not_found', 'setup_not_ready'),
+  },
+});
+
+const toPaymentSessionResource = (ctx: Ctx, session: PaymentSession, slug: string): z.infer<typeof PaymentSessionBody> => ({
+  payment_session_id: session.id,
+  ...given('payment_id', session.paymentId),
+  status: statusOf(session, null, ctx.now),
+  checkout_url: `${ctx.baseUrl}/p/${slug}?ps=${session.id}`,
+  product_id: session.productId,
+  price: toMoneyResource({ asset: session.asset, units: session.priceAmount }),
+  expires_at: iso(session.expiresAt),
+  created_at: iso(session.createdAt),
+});
+
+export const paymentSessionRoutes = router().openapi(create, async (c) => {
+  const { actor, ctx } = c.var;
+  const body = c.req.valid('json');
+  const { rail_id: railId } = body;
+  if (RAILS[railId].kind !== 'checkout') {
+    const msg = 'A payment session is paid at the hosted checkout: solana_usdc';
+    throw new ApiError('validation_error', { problems: [{ loc: ['body', 'rail_id'], msg, type: 'invalid_value' }] });
+  }
+  const input = { railId, customerRef: body.customer_ref ?? null, successUrl: body.success_url ?? null, metadata: body.metadata };
+  let slug = '';
+  const answer = await once(
+    ctx,
+    idempotentRequest(c, body),
+    async () => {
+      const sale = (await getSales(ctx, actor, namedProduct(body, 'body')))[railId];
+      slug = sale.product.slug;
+      return planPaymentSession(ctx, sale, input);
+    },
+    (session) => ({ status: 201, body: toPaymentSessionResource(ctx, session, slug) }),
+  );
+  return sendStored(c, answer);
+});

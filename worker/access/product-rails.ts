@@ -1,0 +1,58 @@
+import { z } from '@hono/zod-openapi';
+import type { Actor, Ctx } from '../context.ts';
+import { raise } from '../core/errors.ts';
+import type { AccountId } from '../core/ids.ts';
+import { given } from '../http/openapi.ts';
+import { findSales, type Sale } from '../products/product.ts';
+import { fixOf, type Obstacle, obstaclesOf, payoutOf, prospectOf } from '../products/sale.ts';
+import type { RailId } from '../rails.ts';
+import { chainObstacles } from './obstacles.ts';
+import type { NamedProduct } from './product-ref.ts';
+import { listRails, RailBody } from './rails.ts';
+
+export const FixBody = z
+  .object({
+    detail: z.string(),
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional(),
+    path: z.string().optional(),
+    body: z.record(z.string(), z.unknown()).optional(),
+    transaction: z.string().optional().openapi({ description: 'Unsigned, base64: sign it with the payout wallet and send it.' }),
+  })
+  .openapi('Fix', {
+    description: 'What to do: a call, with values of yours in the place of <…>. Without a method only the operator can do it.',
+  });
+
+export const ProductRailBody = RailBody.extend({
+  reason: z.string().optional().openapi({ description: 'Of the service (GET /v1/access/rails), or the readiness check that fails.' }),
+  fix: FixBody.optional(),
+}).openapi('ProductRail');
+
+/** A merchant's own product, on every rail. 404 where there is none. */
+export const getSales = async (ctx: Ctx, actor: Actor, named: NamedProduct): Promise<Record<RailId, Sale>> =>
+  (await findSales(ctx.db, actor.accountId as AccountId, actor.livemode, named)) ?? raise('not_found');
+
+/** Every rail, and whether this product could be sold over it this moment. */
+export async function listProductRails(ctx: Ctx, actor: Actor, named: NamedProduct): Promise<z.infer<typeof ProductRailBody>[]> {
+  const sales = await getSales(ctx, actor, named);
+  const rails = await listRails(ctx);
+  return Promise.all(
+    rails.map(async ({ status: state, reason: why, ...rail }) => {
+      const prospect = prospectOf(sales[rail.rail_id]);
+      const serviceReason = given('reason', why ?? null);
+      // A rail the service itself cannot serve says why in the service's own words.
+      if (state === 'unavailable' && prospect.livemode)
+        return { ...rail, status: state, ...serviceReason, fix: fixOf('rail_unavailable', rail.rail_id, prospect) };
+      const obstacles = [
+        ...obstaclesOf(ctx.config, prospect, rail.rail_id),
+        ...(prospect.livemode ? await chainObstacles(ctx, payoutOf(prospect), rail.rail_id) : []),
+      ];
+      const [reason] = obstacles;
+      if (!reason) return { ...rail, status: state, ...serviceReason };
+      return { ...rail, status: hindrance(rail.rail_id, obstacles), reason, fix: fixOf(reason, rail.rail_id, prospect) };
+    }),
+  );
+}
+
+/** The hosted page sells without the merchant's word that he is ready; payment sessions and agents wait for it. */
+const hindrance = (railId: RailId, obstacles: Obstacle[]): 'degraded' | 'unavailable' =>
+  railId === 'solana_usdc' && obstacles.every((obstacle) => obstacle === 'live_mode_confirmed') ? 'degraded' : 'unavailable';

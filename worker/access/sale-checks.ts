@@ -1,0 +1,123 @@
+import type { Ctx } from '../context.ts';
+import type { AppId } from '../core/ids.ts';
+import { given } from '../http/openapi.ts';
+import type { Product } from '../products/product.ts';
+import { type Fix, fixOf, type Obstacle, obstaclesOf, type Prospect, payoutOf } from '../products/sale.ts';
+import type { RailId } from '../rails.ts';
+import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
+import { chainObstacles } from './obstacles.ts';
+import { ataTransaction } from './rails.ts';
+import { payoutAccountExists } from './token-account.ts';
+
+/** A rail the product is offered on, and what is in the way there. */
+export interface Way {
+  railId: RailId;
+  prospect: Prospect;
+  obstacles: Obstacle[];
+  /** Of the payout wallet's USDC account; null where there is no wallet, or the node does not answer. */
+  hasAccount: boolean | null;
+}
+
+export const SANDBOX = 'Skipped: sandbox products are never sold on chain. Simulate payments with POST /v1/testing/sessions.';
+export const SANDBOX_SKIPS = [
+  'rail_enabled',
+  'payout_wallet_set',
+  'payout_ata_exists',
+  'fee_wallet_configured',
+  'live_mode_confirmed',
+] satisfies CheckCode[];
+
+/** What is in the way on one rail; the node is asked too. */
+export async function look(ctx: Ctx, { railId, prospect }: Pick<Way, 'railId' | 'prospect'>): Promise<Way> {
+  const obstacles = obstaclesOf(ctx.config, prospect, railId);
+  if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null };
+  const payTo = payoutOf(prospect);
+  const onChain = await chainObstacles(ctx, payTo, railId);
+  const hasAccount = payTo === null ? null : onChain.includes('payout_ata_exists') ? false : await payoutAccountExists(ctx, payTo);
+  return { railId, prospect, obstacles: [...obstacles, ...onChain], hasAccount };
+}
+
+export function found(product: Product | null, isNamed: boolean, appId: AppId | null): Check {
+  if (!isNamed) return skip('product_found', 'Name a product to have a whole sale judged; without one only the account is.');
+  if (!product) {
+    const body = { name: '<name>', price: { asset: 'USDC', amount: '5' }, live_mode_confirmed: true, ...given('access_app_id', appId) };
+    const detail = 'You have no such product in this mode. Create one.';
+    return fail('product_found', detail, { detail, method: 'POST', path: '/v1/access/products', body });
+  }
+  if (appId !== null && product.accessAppId !== appId) {
+    const detail = 'The product does not belong to this app.';
+    return fail('product_found', detail, { detail, method: 'PATCH', path: `/v1/products/${product.id}`, body: { access_app_id: appId } });
+  }
+  return pass('product_found', `The product is “${product.name}”.`);
+}
+
+/** One check over all ways: it fails for the first that has the obstacle, and names every one. */
+function over(code: CheckCode, ways: Way[], obstacle: Obstacle, fine: string): Check {
+  const blocked = ways.filter(({ obstacles }) => obstacles.includes(obstacle));
+  const [first] = blocked;
+  if (!first) return pass(code, fine);
+  const fix = fixOf(obstacle, first.railId, first.prospect);
+  return fail(code, `${blocked.map(({ railId }) => railId).join(', ')}: ${fix.detail}`, fix);
+}
+
+export function ofProduct(ways: Way[], product: Product): Check[] {
+  const archived = fixOf('product_active', 'solana_usdc', { product, setting: null });
+  return [
+    product.status === 'active' ? pass('product_active', 'The product is on sale.') : fail('product_active', archived.detail, archived),
+    price(ways, product),
+  ];
+}
+
+/** What the public x402 client pays without being told that it may. */
+const UNASKED_MAX = 1_000_000n;
+
+function price(ways: Way[], product: Product): Check {
+  const check = over('price_set', ways, 'price_set', 'The price is in an asset that its rails take.');
+  const isForAgents = ways.some(({ railId }) => railId === 'x402_solana_usdc');
+  if (check.status === 'fail' || !isForAgents || product.priceAmount <= UNASKED_MAX) return check;
+  const detail = 'More than 1 USDC: the public x402 client refuses it until its owner raises spendControls.maxAmountPerPayment.';
+  return warn('price_set', detail, null);
+}
+
+export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' | 'prospect'>): Promise<Check[]> {
+  if (ways.length === 0) {
+    const fix = fixOf('rail_enabled', usual.railId, usual.prospect);
+    const rest = SANDBOX_SKIPS.filter((code) => code !== 'rail_enabled');
+    return [fail('rail_enabled', `No rail is left to sell over. ${fix.detail}`, fix), ...rest.map((code) => skip(code, 'No rail is on.'))];
+  }
+  const { product } = usual.prospect;
+  const hasCheckout = ways.some(({ railId }) => railId === 'solana_usdc');
+  const names = ways.map(({ railId }) => railId).join(', ');
+  return [
+    over('rail_enabled', ways, 'rail_unavailable', `Offered over ${names}.`),
+    over('payout_wallet_set', ways, 'payout_wallet_set', 'Every rail knows where its money goes.'),
+    await payoutAccounts(ctx, ways),
+    hasCheckout
+      ? over('fee_wallet_configured', ways, 'fee_wallet_configured', 'The fee of this service, if any, can be paid.')
+      : skip('fee_wallet_configured', 'No fee is taken where no checkout is offered.'),
+    product
+      ? over('live_mode_confirmed', ways, 'live_mode_confirmed', 'You said that you are ready to be paid.')
+      : skip('live_mode_confirmed', 'No product is named.'),
+  ];
+}
+
+/** Agents cannot pay into an account that does not exist; a buyer at checkout creates it on the way, at his expense. */
+async function payoutAccounts(ctx: Ctx, ways: Way[]): Promise<Check> {
+  const code = 'payout_ata_exists';
+  const missing = ways.find(({ obstacles }) => obstacles.includes(code)) ?? ways.find(({ hasAccount }) => hasAccount === false);
+  if (!missing) {
+    if (ways.every(({ prospect }) => payoutOf(prospect) === null)) return skip(code, 'There is no payout wallet to look at.');
+    const isUnknown = ways.some(({ hasAccount, prospect }) => hasAccount === null && payoutOf(prospect) !== null);
+    return isUnknown ? warn(code, 'The Solana node does not answer right now. Ask again.', null) : pass(code, 'Payout accounts exist.');
+  }
+  const { detail } = fixOf(code, missing.railId, missing.prospect);
+  const transaction = await ataTransaction(ctx, payoutOf(missing.prospect)!);
+  const fix: Fix = {
+    detail: transaction ? `${detail} It is here too: sign the transaction with the payout wallet and send it.` : detail,
+    method: 'GET',
+    path: '/v1/access/rail-settings',
+    ...given('transaction', transaction),
+  };
+  if (missing.obstacles.includes(code)) return fail(code, `${missing.railId}: ${detail}`, fix);
+  return warn(code, 'The payout wallet has no USDC account yet. The first buyer pays for creating it.', fix);
+}

@@ -1,0 +1,114 @@
+import { feePayersOf } from './access/fee-payer.ts';
+import { activationPath } from './access/next-actions.ts';
+import { type Ctx, hasX402 } from './context.ts';
+import { parseAmount } from './core/money.ts';
+import { PAID_PLANS, PLANS } from './plans.ts';
+import { RAILS, SELLING_RAILS } from './rails.ts';
+import { CHALLENGE_SECONDS } from './x402/challenge.ts';
+import { type PaymentRequirements, X402_VERSION } from './x402/wire.ts';
+
+/** What can be bought here, for machines that look before they ask. All of it follows from the published document and the plans. */
+export interface PublishedDocument {
+  paths?: Record<string, object>;
+}
+
+/** The `x-payment-info` of an operation, as payment discovery writes it. Advisory: the 402 itself decides. */
+export interface PaymentInfo {
+  price: { mode: 'fixed'; currency: 'USD'; amount: string } | { mode: 'dynamic'; currency: 'USD' };
+  protocols: { x402: Record<string, never> }[];
+}
+
+export interface PublishedOperation {
+  operationId: string;
+  summary?: string;
+  description?: string;
+  tags?: string[];
+  responses: Record<string, unknown>;
+  'x-payment-info'?: PaymentInfo;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** Every operation of the document, in its order. */
+export const operationsOf = ({ paths = {} }: PublishedDocument): { method: string; path: string; operation: PublishedOperation }[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods as Record<string, PublishedOperation>)
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+
+const fixedPrices = new Map(PAID_PLANS.map((plan) => [activationPath(plan), PLANS[plan].priceUsdc]));
+
+/** The document with the price on every operation that may answer 402. */
+export function withPaymentInfo<D extends PublishedDocument>(document: D): D {
+  const paths = Object.entries(document.paths ?? {}).map(([path, methods]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(methods as Record<string, PublishedOperation>).map(([method, operation]) => [method, priced(path, operation)]),
+    ),
+  ]);
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+function priced(path: string, operation: PublishedOperation): PublishedOperation {
+  if (!operation.responses?.['402']) return operation;
+  const amount = fixedPrices.get(path);
+  const price: PaymentInfo['price'] =
+    amount === undefined ? { mode: 'dynamic', currency: 'USD' } : { mode: 'fixed', currency: 'USD', amount };
+  return { ...operation, 'x-payment-info': { price, protocols: [{ x402: {} }] } };
+}
+
+/** What the 402 of a fixed price will ask, but for its memo, which is new in every challenge. */
+function acceptsOf({ config }: Ctx, amount: string): PaymentRequirements[] {
+  const price = parseAmount('USDC', amount);
+  if (!price.ok || config.TREASURY_WALLET === undefined || !hasX402(config)) return [];
+  const { caip2: network, usdcMint: asset } = config.network;
+  const extra = { feePayer: feePayersOf(config).current };
+  const payTo = config.TREASURY_WALLET;
+  return [{ scheme: 'exact', network, asset, amount: price.value.units.toString(), payTo, maxTimeoutSeconds: CHALLENGE_SECONDS, extra }];
+}
+
+/** `/.well-known/x402`: no standard, only a habit, so only what its readers agree on, and links to the rest. */
+export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
+  const { baseUrl, config } = ctx;
+  const operations = operationsOf(document);
+  const resources = operations.flatMap(({ method, path, operation }) => {
+    const price = operation['x-payment-info']?.price;
+    if (price?.mode !== 'fixed') return [];
+    const accepts = acceptsOf(ctx, price.amount);
+    const { summary = '' } = operation;
+    return accepts.length === 0
+      ? []
+      : [{ resource: `${baseUrl}${path}`, type: 'http', method, x402Version: X402_VERSION, description: summary, price, accepts }];
+  });
+  const facilitator = '/v1/access/x402/facilitator';
+  const hasFacilitator = hasX402(config) && operations.some(({ path }) => path === `${facilitator}/supported`);
+  return {
+    x402Version: X402_VERSION,
+    name: 'Merchant payments and access on Solana',
+    description: 'Sell access by the request and be paid in USDC on Solana. Plans of the service itself are bought by x402.',
+    resources,
+    ...(hasFacilitator
+      ? {
+          facilitator: {
+            url: `${baseUrl}${facilitator}`,
+            networks: [config.network.caip2],
+            schemes: ['exact'],
+            authentication: 'X-Svc-Key',
+          },
+        }
+      : {}),
+    rails: SELLING_RAILS.filter((railId) => railId !== 'x402_solana_usdc' || hasX402(config)).map((railId) => ({
+      rail_id: railId,
+      name: RAILS[railId].name,
+      asset: RAILS[railId].asset,
+      network: config.network.caip2,
+    })),
+    start: { method: 'POST', url: `${baseUrl}/v1/access/agent-bootstrap` },
+    notes: [
+      'accepts is advisory: pay what the PAYMENT-REQUIRED header of the 402 asks, which carries a memo of its own.',
+      "Public x402 clients refuse more than $1 unless told otherwise: setSpendControls({ maxAmountPerPayment: '$<price>' }).",
+    ],
+    docs: { openapi: `${baseUrl}/v1/openapi.json`, llms: `${baseUrl}/llms.txt`, reference: `${baseUrl}/v1/docs` },
+  };
+}

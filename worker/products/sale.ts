@@ -1,0 +1,124 @@
+import { type Config, hasX402 } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import { allowedRailsOf, payoutWalletOf, RAILS, type RailId, SELLING_RAILS } from '../rails.ts';
+import type { Product, Sale } from './store.ts';
+
+/** What may stand between a product and its sale over a rail: the words of readiness, in the order in which they are said. */
+export type Obstacle =
+  | 'sandbox'
+  | 'rail_unavailable'
+  | 'product_active'
+  | 'rail_enabled'
+  | 'price_set'
+  | 'live_mode_confirmed'
+  | 'payout_wallet_set'
+  | 'fee_wallet_configured'
+  | 'payout_ata_exists';
+
+/** A sale, or what there is of one while no product is named. */
+export interface Prospect {
+  livemode: boolean;
+  product: Pick<Product, 'id' | 'status' | 'asset' | 'allowedRails' | 'payoutWallet' | 'liveModeConfirmed'> | null;
+  setting: Sale['setting'];
+  accountWallet: string | null;
+}
+
+export const prospectOf = ({ product, merchant, setting }: Sale): Prospect => ({
+  livemode: product.livemode,
+  product,
+  setting,
+  accountWallet: merchant.walletAddress,
+});
+
+export const payoutOf = ({ product, setting, accountWallet }: Prospect): string | null =>
+  payoutWalletOf(product ?? { payoutWallet: null }, setting, accountWallet);
+
+/** Does the product’s own list, if it has one, name this rail? */
+export const isAllowed = ({ product }: Pick<Prospect, 'product'>, railId: RailId): boolean =>
+  (product?.allowedRails ?? SELLING_RAILS).includes(railId);
+
+/** Is the product meant to be sold over this rail? Neither its own list nor the merchant's switch says no. */
+export const isOffered = (config: Config, { product, setting }: Prospect, railId: RailId): boolean =>
+  setting?.enabled !== false && allowedRailsOf(product ?? { allowedRails: null }, hasX402(config)).includes(railId);
+
+/** A service fee without a wallet for it stops every checkout; x402 allows one transfer only, so no fee is taken there. */
+const lacksFeeWallet = ({ FEE_BPS, FEE_WALLET }: Config, railId: RailId): boolean =>
+  RAILS[railId].kind === 'checkout' && FEE_BPS > 0 && FEE_WALLET === undefined;
+
+/**
+ * Each question about a sale is decided here and nowhere else: checkout, payment sessions, x402 and readiness differ only in
+ * which answers stop them. What only the node knows is asked in access/.
+ */
+export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId): Obstacle[] {
+  const { product, livemode, setting } = prospect;
+  const isThere = SELLING_RAILS.includes(railId) && (railId !== 'x402_solana_usdc' || hasX402(config));
+  const isOn = setting?.enabled !== false && isAllowed(prospect, railId);
+  const stands: [Obstacle, boolean][] = [
+    ['sandbox', !livemode],
+    ['rail_unavailable', !isThere],
+    ['product_active', product !== null && product.status !== 'active'],
+    ['rail_enabled', !isOn],
+    ['price_set', product !== null && product.asset !== RAILS[railId].asset],
+    ['live_mode_confirmed', product !== null && !product.liveModeConfirmed],
+    ['payout_wallet_set', payoutOf(prospect) === null],
+    ['fee_wallet_configured', lacksFeeWallet(config, railId)],
+  ];
+  return stands.filter(([, isInTheWay]) => isInTheWay).map(([obstacle]) => obstacle);
+}
+
+/** What to do about an obstacle: a call that an agent can make as it is, or with its own values filled in. */
+export interface Fix {
+  detail: string;
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  path?: string;
+  body?: Record<string, unknown>;
+  /** Unsigned, base64. */
+  transaction?: string;
+}
+
+export function fixOf(obstacle: Obstacle, railId: RailId, { product, setting }: Pick<Prospect, 'product' | 'setting'>): Fix {
+  const path = `/v1/products/${product?.id ?? '{product_id}'}`;
+  const railPath = `/v1/access/rail-settings/${railId}`;
+  const patch = (detail: string, body: Record<string, unknown>): Fix => ({ detail, method: 'PATCH', path, body });
+  switch (obstacle) {
+    case 'sandbox': {
+      const detail = 'Sandbox products never touch the chain. Use a live product, or simulate a payment with POST /v1/testing/sessions.';
+      return { detail, method: 'POST', path: '/v1/testing/sessions', body: { scenario: 'payment_confirmed' } };
+    }
+    case 'rail_unavailable':
+      return {
+        detail: `This service cannot take payments over ${railId} right now. GET /v1/access/rails says why.`,
+        method: 'GET',
+        path: '/v1/access/rails',
+      };
+    case 'product_active':
+      return { detail: 'The product is archived. Unarchive it to sell it again.', method: 'POST', path: `${path}/unarchive` };
+    case 'rail_enabled':
+      return setting?.enabled === false
+        ? { detail: `${railId} is switched off. Switch it on.`, method: 'PUT', path: railPath, body: { enabled: true } }
+        : patch(`The product is not sold over ${railId}. Name it in allowed_rails.`, {
+            allowed_rails: [...(product?.allowedRails ?? []), railId],
+          });
+    case 'price_set':
+      return patch(`${railId} needs a price in ${RAILS[railId].asset}.`, { price: { asset: RAILS[railId].asset, amount: '1' } });
+    case 'live_mode_confirmed':
+      return patch('Set live_mode_confirmed to true on the product once you are ready to be paid.', { live_mode_confirmed: true });
+    case 'payout_wallet_set': {
+      const detail = 'No payout wallet is set. Say where the money goes: the address of a Solana wallet of yours, never its key.';
+      return { detail, method: 'PUT', path: railPath, body: { payout_wallet: '<address of your Solana wallet>' } };
+    }
+    case 'fee_wallet_configured':
+      return { detail: 'This service charges a fee and has no wallet for it. Only its operator can mend this: FEE_WALLET.' };
+    case 'payout_ata_exists':
+      return { detail: 'The payout wallet has no USDC account yet. GET /v1/access/rail-settings has the transaction that creates it.' };
+  }
+}
+
+/** 409 setup_not_ready in the words of readiness, with the call that mends it. */
+export function notReady(obstacle: Obstacle, railId: RailId, prospect: Pick<Prospect, 'product' | 'setting'>): ApiError {
+  const fix = fixOf(obstacle, railId, prospect);
+  const named = prospect.product ? `?product_id=${prospect.product.id}` : '';
+  const next = fix.method ? { next: `${fix.method} ${fix.path}` } : {};
+  const readiness = `GET /v1/access/setup/readiness${named}`;
+  return new ApiError('setup_not_ready', { detail: fix.detail, meta: { reason: obstacle, ...next, fix, readiness } });
+}
