@@ -1,7 +1,7 @@
 /** Remembered per process; the oldest go first. Beyond it the service's own word decides alone. */
 const REMEMBERED_MAX = 10_000;
 
-/** What this process knows of the Idempotency-Keys it used itself, where the service alone could not tell. */
+/** What this process knows of its own Idempotency-Keys and consumptions, where the service alone could not tell. */
 export class KeyLedger {
   readonly #abandoned = new Map<string, string>();
   readonly #claimed = new Set<string>();
@@ -20,10 +20,10 @@ export class KeyLedger {
     return key;
   }
 
-  /** True for the first request that serves under this key. */
-  claim(key: string): boolean {
-    if (this.#claimed.has(key)) return false;
-    this.#claimed.add(key);
+  /** True for the first request that serves for this consumption. */
+  claim(use: string): boolean {
+    if (this.#claimed.has(use)) return false;
+    this.#claimed.add(use);
     if (this.#claimed.size > REMEMBERED_MAX) this.#claimed.delete(this.#claimed.values().next().value as string);
     return true;
   }

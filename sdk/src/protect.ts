@@ -198,7 +198,7 @@ export class Gate<R> {
    * One write under the key of this request: derived from the caller's own where that is usable, so that a repeated request
    * is seen to be one; else random. `isReplay`: an earlier request was already answered under it.
    */
-  async #underKey<T>({ subject, callerKey }: Ask, body: string, send: (key: string) => Promise<Answer<T>>) {
+  async #underKey<T extends object>({ subject, callerKey }: Ask, body: string, send: (key: string) => Promise<Answer<T>>) {
     const same = await digestOf(subject, body);
     for (let generation = 0; ; generation++) {
       const derived = callerKey === null ? null : await digestOf(same, callerKey, String(generation));
@@ -208,8 +208,9 @@ export class Gate<R> {
       try {
         const answer = await send(key);
         if (answer.response.status === 202) this.#ledger.abandon(slot, key);
-        const isMine = !answer.replayed || answer.response.isAmbiguous || resumed !== null;
-        const isReplay = derived !== null && answer.response.status !== 202 && !(isMine && this.#ledger.claim(key));
+        const isMine = derived === null || !answer.replayed || answer.response.isAmbiguous || resumed !== null;
+        const use = 'consumption_id' in answer ? String(answer.consumption_id) : key;
+        const isReplay = answer.response.status !== 202 && !(isMine && this.#ledger.claim(use));
         return { answer, isReplay };
       } catch (error) {
         if (derived !== null && isRefunded(error) && generation < GENERATIONS_MAX) continue;

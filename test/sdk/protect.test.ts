@@ -91,7 +91,7 @@ describe('without a payment', () => {
   });
 });
 
-describe('with a payment', () => {
+describe.concurrent('with a payment', () => {
   it('settles, uses and serves, with PAYMENT-RESPONSE and kept from shared caches', async () => {
     const { pay, served, service, state } = shop();
     state.handler = () => new Response('sunny', { headers: { 'Cache-Control': 'public, max-age=60' } });
@@ -117,15 +117,16 @@ describe('with a payment', () => {
   });
 
   it('never twice for one payment, although answers are lost on the way', async () => {
-    for (let seed = 0; seed < 20; seed++) {
+    const stories = Array.from({ length: 20 }, async (_, seed) => {
       const { pay, served, service, open } = shop();
       const processes = [open(), open()];
       for (let i = 0; i < 8; i++) service.faults.push((['lost', null, 'unreachable', 'late'] as const)[(seed * 7 + i * i) % 4]!);
       const key = seed % 2 === 0 ? {} : { 'Idempotency-Key': 'caller-key-1' };
       const asked = await Promise.all(Array.from({ length: 6 }, (_, i) => pay('pay:bob:1', key, processes[i % 2])));
       for (let i = 0; i < 4; i++) asked.push(await pay('pay:bob:1', key, processes[i % 2]));
-      expect(served.length, `seed ${seed}: ${asked.map(({ status }) => status)}`).toBeLessThanOrEqual(1);
-    }
+      return { served: served.length, story: asked.map(({ status }) => status) };
+    });
+    for (const { served, story } of await Promise.all(stories)) expect(served, `${story}`).toBeLessThanOrEqual(1);
   });
 
   it('a settlement whose answer was lost for good serves the buyer who comes back with the same payment, once', async () => {
@@ -188,7 +189,7 @@ describe('with a payment', () => {
   });
 });
 
-describe('when the handler fails', () => {
+describe.concurrent('when the handler fails', () => {
   it.each([
     [
       'throws',
@@ -248,7 +249,7 @@ describe('when the handler fails', () => {
   });
 });
 
-describe('when the service is away', () => {
+describe.concurrent('when the service is away', () => {
   const outages = [
     ['unreachable', 'unreachable'],
     ['silent', 'late'],

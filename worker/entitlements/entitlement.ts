@@ -1,6 +1,6 @@
 import type { Addition, Credit, CreditAnswer, Customer, EntitlementIdentity, EntitlementProjection } from '../balance.ts';
 import type { Actor, Ctx } from '../context.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, storyOf } from '../core/errors.ts';
 import { entitlementIdOf, type PaymentId, parseConsumptionId } from '../core/ids.ts';
 import { commit, eventRow } from '../db/commit.ts';
 import { fingerprintOf, type IdempotentRequest } from '../db/once.ts';
@@ -16,14 +16,31 @@ export function identityOf(owner: { accountId: string; livemode: boolean }, prod
 }
 
 /** The object of an entitlement. Merchant and mode are part of its name, so no id of another tenant ever reaches his object. */
-export const entitlementObject = ({ env }: Ctx, owner: { merchantId: string; livemode: boolean }, entitlementId: string) =>
+const entitlementObject = ({ env }: Ctx, owner: { merchantId: string; livemode: boolean }, entitlementId: string) =>
   env.ENTITLEMENT.getByName(`${owner.merchantId}:${owner.livemode ? 'live' : 'sandbox'}:${entitlementId}`);
+
+/**
+ * Asks an object. One that is restarted, overloaded or out of reach is weather: what became of the call is not known, and
+ * since every call is keyed, the caller may simply come back.
+ */
+const ask = async <T>(ctx: Ctx, call: Promise<T>): Promise<T> => {
+  try {
+    return await call;
+  } catch (error) {
+    ctx.note(`object: ${storyOf(error)}`);
+    throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  }
+};
+
+/** As it is this moment; null where nothing was ever granted. */
+export const readEntitlement = (ctx: Ctx, owner: { merchantId: string; livemode: boolean }, entitlementId: string) =>
+  ask(ctx, entitlementObject(ctx, owner, entitlementId).read(ctx.now));
 
 /** Consumes units in one step, exactly once per key. Denials and conflicts are answers; the caller knows what to offer. */
 export function consumeEntitlement(ctx: Ctx, identity: EntitlementIdentity, request: IdempotentRequest, units: number) {
   const { key, body } = request;
   const operation = { identity, key: `consume:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input: { units } };
-  return entitlementObject(ctx, identity, identity.entitlementId).consume(operation);
+  return ask(ctx, entitlementObject(ctx, identity, identity.entitlementId).consume(operation));
 }
 
 /** Gives units or days without a payment. 409 idempotency_conflict, 422 where it would be more than can be counted. */
@@ -34,7 +51,7 @@ export async function grantEntitlement(
   input: Addition & { reason: string },
 ) {
   const operation = { identity, key: `grant:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input };
-  const answer = await entitlementObject(ctx, identity, identity.entitlementId).grant(operation);
+  const answer = await ask(ctx, entitlementObject(ctx, identity, identity.entitlementId).grant(operation));
   if (answer.ok) return answer;
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
   const problem = { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
@@ -53,10 +70,10 @@ export async function refundConsumption(
   const owner = { merchantId: actor.accountId, livemode: actor.livemode };
   const object = entitlementObject(ctx, owner, named.entitlementId);
   // Another tenant's id names an object of ours that does not exist: nothing is asked to write there.
-  const known = await object.read(ctx.now);
+  const known = await ask(ctx, object.read(ctx.now));
   if (!known) throw new ApiError('not_found');
   const operation = { identity: known, key: `refund:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input };
-  const answer = await object.refund(operation);
+  const answer = await ask(ctx, object.refund(operation));
   if (answer.ok) return { ...answer, entitlementId: named.entitlementId };
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
   if (answer.reason === 'not_found') throw new ApiError('not_found');
@@ -72,7 +89,7 @@ export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consu
   const identity = identityOf({ accountId: paid.merchantId, livemode: paid.livemode }, paid.productId, buyerOf(paid));
   const { usageUnits: units, accessPeriodDays: days } = paid.terms;
   const object = entitlementObject(ctx, identity, identity.entitlementId);
-  return object.credit({ identity, paymentId: paid.id, addition: { units, days }, now: ctx.now, consume });
+  return ask(ctx, object.credit({ identity, paymentId: paid.id, addition: { units, days }, now: ctx.now, consume }));
 }
 
 /** The other half of a confirmation, and of a payment the chain dropped: brought here at least once, by the events' job. */
