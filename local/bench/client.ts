@@ -44,9 +44,9 @@ export class Connection {
     this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
     const headEnd = this.#received.indexOf('\r\n\r\n');
     if (headEnd < 0) return;
-    const head = this.#received.latin1Slice(0, headEnd);
+    const head = this.#received.toString('latin1', 0, headEnd);
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-    if (length === undefined) return this.#onFailure(new Error(`an answer without a length: ${head}`));
+    if (length === undefined) this.#onFailure(new Error(`an answer without a length: ${head}`));
     if (this.#received.length < headEnd + 4 + Number(length)) return;
     this.#received = Buffer.alloc(0);
     this.#onStatus?.(Number(head.slice(9, 12)));

@@ -37,11 +37,17 @@ export async function runLoad({ port, clients, warmupMs, measureMs, request }: L
     new Promise((resolve, reject) => {
       const next = (): void => {
         const sentAt = performance.now();
-        if (sentAt >= until) return resolve();
+        if (sentAt >= until) {
+          resolve();
+          return;
+        }
         const text = request(sent++);
         const onStatus = (status: number): void => {
           const at = performance.now();
-          if (status !== 200) return reject(new Error(`answered ${status} to:\n${text}`));
+          if (status !== 200) {
+            reject(new Error(`answered ${status} to:\n${text}`));
+            return;
+          }
           answered++;
           if (at >= from && at < until) latencies.push(at - sentAt);
           next();

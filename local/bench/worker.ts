@@ -6,7 +6,7 @@ import { type Ctx, type Env, newCtx } from '../../worker/context.ts';
 import { crc32 } from '../../worker/core/crypto.ts';
 import { base62, randomBase62, utf8 } from '../../worker/core/encoding.ts';
 import { admissionIdOf } from '../../worker/core/ids.ts';
-import { consumeEntitlement, entitlementObject, grantEntitlement, identityOf } from '../../worker/entitlements/entitlement.ts';
+import { consumeEntitlement, grantEntitlement, identityOf, readEntitlement } from '../../worker/entitlements/entitlement.ts';
 import { parseRawKey } from '../../worker/identity/keys.ts';
 
 /**
@@ -30,6 +30,7 @@ class BenchEntitlement extends Entitlement {
     super(state, { ...env, ...STUBS });
   }
 }
+
 export { BenchEntitlement as Entitlement };
 
 /**
@@ -124,8 +125,7 @@ bench.post('/bench/used', async (c) => {
   const { customerRefs, isGrouped } = await c.req.json<Counters>();
   const ctx = ctxOf(c.env, isGrouped);
   const owner = { merchantId: OWNER.accountId, livemode: OWNER.livemode };
-  const read = (ref: string) => entitlementObject(ctx, owner, identity(ref).entitlementId).read(ctx.now);
-  const snapshots = await Promise.all(customerRefs.map(read));
+  const snapshots = await Promise.all(customerRefs.map((ref) => readEntitlement(ctx, owner, identity(ref).entitlementId)));
   return c.json({ used: snapshots.reduce((sum, snapshot) => sum + snapshot!.usedUnits, 0) });
 });
 

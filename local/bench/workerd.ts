@@ -38,8 +38,8 @@ export async function startWorkerd({ stateDir, teardown }: { stateDir: string; t
 /** The real worker's own, so that the bench never measures another platform than the one we deploy to. */
 function compatibility(): { date: string; flags: string } {
   const toml = readFileSync(WRANGLER_TOML, 'utf8');
-  const valueOf = (name: string): string => new RegExp(`^${name} = (.+)$`, 'm').exec(toml)![1]!;
-  return { date: valueOf('compatibility_date'), flags: valueOf('compatibility_flags') };
+  const settingOf = (name: string): string => new RegExp(`^${name} = (.+)$`, 'm').exec(toml)![1]!;
+  return { date: settingOf('compatibility_date'), flags: settingOf('compatibility_flags') };
 }
 
 function variablesOf(stateDir: string): Record<string, string> {

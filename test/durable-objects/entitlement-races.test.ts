@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import { Ledger } from '../../durable-objects/ledger.ts';
 import type { ConsumeAnswer } from '../../worker/balance.ts';
-import { type Holder, interceptJobs, newHolder } from '../world/entitlement.ts';
+import { type Holder, interceptJobs, newHolder, silence } from '../world/entitlement.ts';
 import { SEED, SOAK } from '../world/env.ts';
 import { seededRandom, shuffled } from '../world/faults.ts';
 
@@ -75,6 +75,7 @@ describe('a payment credited by many at once', () => {
       expect(answers.filter(({ consumption }) => consumption.by === 'mine')).toHaveLength(2);
       expect(new Set(answers.map(({ consumption: { by: _, ...use }, ...answer }) => JSON.stringify([use, answer]))).size).toBe(1);
       expect(await holder.stub.read(Date.now())).toMatchObject({ grantedUnits: 3, usedUnits: 2, remaining: 1, version: 2 });
+      await silence(holder.stub);
     }
   });
 });
@@ -132,6 +133,7 @@ describe('any sequence of operations, evictions and crashes', () => {
       for (const check of again.values()) await untilAnswered(holder, check);
       const left = granted - [...uses.values()].reduce((sum, use) => sum + use.units, 0);
       if (granted > 0) expect(await holder.stub.read(Date.now())).toMatchObject({ remaining: left, version: changes });
+      await silence(holder.stub);
     }
   });
 });

@@ -85,10 +85,16 @@ describe('the object of one customer', () => {
     await one.grant('grant-1', { units: 1 });
     const { identity } = two;
     const misled = { ...one.identity, entitlementId: identity.entitlementId };
-    await expect(one.stub.consume({ identity: misled, key: 'key-1', fingerprint: '', now: 0, input: { units: 1 } })).rejects.toThrow(
-      'object of',
-    );
-    await expect(one.stub.revoke({ identity, paymentId: 'pay-1', now: 0 })).rejects.toThrow('object of');
+    const said = async (call: PromiseLike<unknown>) => {
+      try {
+        return await call;
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const consume = { identity: misled, key: 'key-1', fingerprint: '', now: 0, input: { units: 1 } };
+    expect(await said(one.stub.consume(consume))).toContain('this is the object of');
+    expect(await said(one.stub.revoke({ identity, paymentId: 'pay-1', now: 0 }))).toContain('this is the object of');
     expect(await one.stub.read(Date.now())).toMatchObject({ ...one.identity, remaining: 1, version: 1 });
   });
 });

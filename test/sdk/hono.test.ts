@@ -1,11 +1,11 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { describe, expect, it } from 'vitest';
 import { type ProtectOptions, protect, type SvcEnv } from '../../sdk/src/hono.ts';
 import { createClient } from '../../sdk/src/index.ts';
 import { StandIn } from './stand-in.ts';
 
-function shop(options: Partial<ProtectOptions<never>> = {}) {
+function shop(options: Partial<ProtectOptions<Context>> = {}) {
   const service = new StandIn();
   const client = createClient({ baseUrl: 'https://svc.test', key: 'svc_live_x', fetch: service.fetch });
   const app = new Hono<SvcEnv>();

@@ -1,38 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Access, type ProtectOptions, protect } from '../../sdk/src/fetch.ts';
-import { createClient } from '../../sdk/src/index.ts';
-import { CHALLENGE, StandIn } from './stand-in.ts';
+import { codeOf, shop } from './shop.ts';
+import { CHALLENGE } from './stand-in.ts';
 
-const URL_PAID = 'https://weather.test/forecast?city=Oslo';
+/** Without and with an Idempotency-Key of the caller's own. */
+const KEYS: Record<string, string>[] = [{}, { 'Idempotency-Key': 'caller-key-1' }];
 const ada = { customer_ref: 'ada' };
-
-/** A protected handler before the stand-in; `handler` may be replaced to fail. */
-function shop(options: Partial<ProtectOptions<Request>> = {}) {
-  const service = new StandIn();
-  const errors: unknown[] = [];
-  const served: Access[] = [];
-  const state = { handler: (): Response => new Response('sunny') };
-  const open = () =>
-    protect(
-      {
-        client: createClient({ baseUrl: 'https://svc.test', key: 'svc_live_x', fetch: service.fetch, timeoutMs: 50, settleTimeoutMs: 50 }),
-        product: 'p1',
-        onError: (error) => errors.push(error),
-        ...options,
-      },
-      (_request, access) => {
-        served.push(access);
-        return state.handler();
-      },
-    );
-  const app = open();
-  const ask = (headers: Record<string, string> = {}, through = app) => through(new Request(URL_PAID, { headers }));
-  const pay = (payment: string, headers: Record<string, string> = {}, through = app) =>
-    ask({ 'PAYMENT-SIGNATURE': payment, ...headers }, through);
-  /** Another process of the same merchant: it remembers nothing of the first. */
-  return { service, errors, served, state, ask, pay, open };
-}
-const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
 
 describe('without a payment', () => {
   it('never serves without consumption: a stranger gets the challenge of the service as a 402', async () => {
@@ -105,7 +77,7 @@ describe.concurrent('with a payment', () => {
 
   it('never twice for one payment: again, at once, under any Idempotency-Key, through any process', async () => {
     const { pay, served, service, open } = shop();
-    const keys = [{}, { 'Idempotency-Key': 'caller-key-1' }, { 'Idempotency-Key': 'caller-key-2' }];
+    const keys = [...KEYS, { 'Idempotency-Key': 'caller-key-2' }];
     const processes = [open(), open(), open()];
     const responses = await Promise.all(
       processes.flatMap((one) => keys.flatMap((key) => [pay('pay:bob:1', key, one), pay('pay:bob:1', key, one)])),
@@ -121,7 +93,7 @@ describe.concurrent('with a payment', () => {
       const { pay, served, service, open } = shop();
       const processes = [open(), open()];
       for (let i = 0; i < 8; i++) service.faults.push((['lost', null, 'unreachable', 'late'] as const)[(seed * 7 + i * i) % 4]!);
-      const key = seed % 2 === 0 ? {} : { 'Idempotency-Key': 'caller-key-1' };
+      const key = KEYS[seed % 2]!;
       const asked = await Promise.all(Array.from({ length: 6 }, (_, i) => pay('pay:bob:1', key, processes[i % 2])));
       for (let i = 0; i < 4; i++) asked.push(await pay('pay:bob:1', key, processes[i % 2]));
       return { served: served.length, story: asked.map(({ status }) => status) };
@@ -130,7 +102,7 @@ describe.concurrent('with a payment', () => {
   });
 
   it('a settlement whose answer was lost for good serves the buyer who comes back with the same payment, once', async () => {
-    for (const key of [{}, { 'Idempotency-Key': 'caller-key-1' }]) {
+    for (const key of KEYS) {
       const { pay, served, service } = shop();
       service.faults.push('lost', 'late', 'lost');
       const first = await pay('pay:bob:1', key);
@@ -199,7 +171,7 @@ describe.concurrent('when the handler fails', () => {
     ],
     ['answers 500', () => new Response('oops', { status: 500 })],
   ])('refunds when the handler %s, and the same payment is served afterwards', async (_how, handler) => {
-    for (const key of [{}, { 'Idempotency-Key': 'caller-key-1' }]) {
+    for (const key of KEYS) {
       const { pay, service, state, served, open } = shop();
       state.handler = handler;
       await pay('pay:bob:1', key).catch((error: Error) => expect(error.message).toBe('model crashed'));
@@ -246,55 +218,5 @@ describe.concurrent('when the handler fails', () => {
     state.handler = () => new Response('no such city', { status: 404 });
     expect((await pay('pay:bob:1')).status).toBe(404);
     expect(service.standingUses).toBe(1);
-  });
-});
-
-describe.concurrent('when the service is away', () => {
-  const outages = [
-    ['unreachable', 'unreachable'],
-    ['silent', 'late'],
-    ['broken', { status: 502, body: '<h1>Bad gateway</h1>' }],
-    ['overloaded', { status: 429, body: { code: 'rate_limited', retryable: true }, headers: { 'Retry-After': '30' } }],
-    ['refusing our key', { status: 401, body: { code: 'invalid_authorization' } }],
-  ] as const;
-
-  it.each(outages)('fails closed: %s', async (_what, fault) => {
-    for (const headers of [{}, { 'PAYMENT-SIGNATURE': 'pay:bob:1' }] as Record<string, string>[]) {
-      const { ask, service, served, errors } = shop();
-      service.faults.push(fault, fault, fault);
-      const response = await ask(headers);
-      expect(response.status).toBe(503);
-      expect(Number(response.headers.get('Retry-After'))).toBeGreaterThan(0);
-      expect(response.headers.has('PAYMENT-REQUIRED')).toBe(false);
-      expect(await codeOf(response)).toBe('access_unavailable');
-      expect(served).toEqual([]);
-      expect(errors.length).toBe(1);
-    }
-  });
-
-  it.each(outages)('fails open only where the merchant chose so: %s', async (_what, fault) => {
-    const { ask, service, served } = shop({ failOpen: true });
-    service.faults.push(fault, fault, fault);
-    expect((await ask()).status).toBe(200);
-    expect(served[0]).toMatchObject({ isFailOpen: true, consumptionId: null, units: 0 });
-    service.faults.length = 0;
-    expect((await ask()).status, 'a verdict is still a verdict').toBe(402);
-  });
-
-  it('fails closed on the merchant’s own mistakes, even with failOpen', async () => {
-    for (const units of [0, -1, 1.5, Number.NaN]) {
-      const { ask, served, errors } = shop({ units, failOpen: true });
-      expect((await ask()).status).toBe(503);
-      expect(served).toEqual([]);
-      expect(errors.length).toBe(1);
-    }
-    const { ask, served } = shop({
-      failOpen: true,
-      customer: () => {
-        throw new Error('session store is down');
-      },
-    });
-    expect((await ask()).status).toBe(503);
-    expect(served).toEqual([]);
   });
 });

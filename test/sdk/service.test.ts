@@ -1,6 +1,6 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { wrapFetchWithPayment } from '@x402/fetch';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { protect, type SvcEnv } from '../../sdk/src/hono.ts';
 import { type Client, createClient, type ProtectOptions, type SvcError } from '../../sdk/src/index.ts';
@@ -89,7 +89,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
     agent = await newAgent(w);
   });
 
-  function shop(options: Partial<ProtectOptions<never>> = {}, wire?: Wire) {
+  function shop(options: Partial<ProtectOptions<Context>> = {}, wire?: Wire) {
     const client = clientOf(w, merchant.key, wire);
     const state = { served: 0, fails: false };
     const app = new Hono<SvcEnv>();
@@ -153,7 +153,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
     expect(state.served).toBe(1);
   });
 
-  it.each([{}, { 'Idempotency-Key': 'agent-key-3' }])(
+  it.each<Record<string, string>>([{}, { 'Idempotency-Key': 'agent-key-3' }])(
     'refunds when the handler throws; the same payment is then served, once (%j)',
     async (headers) => {
       const { state, buy, again } = shop();
@@ -186,7 +186,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
   });
 
   it('a merchant’s revoked or wrong key fails closed', async () => {
-    const client = clientOf(w, `${merchant.key.slice(0, -1)}x`);
+    const client = clientOf(w, `${merchant.key.slice(0, -1)}${merchant.key.endsWith('x') ? 'y' : 'x'}`);
     const app = new Hono().use('*', protect({ client, product: product.product_id })).get('/', (c) => c.text('served'));
     expect((await app.request('/')).status).toBe(503);
   });

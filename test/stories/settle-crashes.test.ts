@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '../../worker/context.ts';
-import { letLeasesEnd, mayServe, newKey, ONE, openShop, type Shop, stall, sellToAgents, withObjectFaults } from '../world/agent.ts';
+import { letLeasesEnd, mayServe, newKey, ONE, openShop, type Shop, sellToAgents, stall, withObjectFaults } from '../world/agent.ts';
 import { REPEATED } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { World } from '../world/world.ts';
@@ -8,6 +8,8 @@ import { World } from '../world/world.ts';
 /** What must hold when everybody has given up asking: once paid, once granted, once used, and once served. */
 async function expectOnce(shop: Shop, payment: string, key: string, earlier: boolean): Promise<void> {
   await letLeasesEnd(shop.w);
+  // Who claimed it and died has not sent it; seconds later somebody else does.
+  await shop.w.env.DB.prepare('UPDATE settlements SET created_at = created_at - 10000').run();
   const again = await shop.settle(payment, {}, { idempotencyKey: key });
   expect(again, JSON.stringify(again.body)).toMatchObject({ status: 200, body: { success: true, granted_units: 1, consumed_units: 1 } });
   await letLeasesEnd(shop.w);
@@ -148,7 +150,11 @@ describe('a settle whose call of the object is cut', REPEATED, () => {
     const own = await newStall(shop);
     await own.grant({ units: 3 });
     const { body: used } = await own.consume();
-    const call = { consume: own.consume, grant: own.grant, refund: (_: object, options: object) => own.refund(used.consumption_id, options) }[verb];
+    const call = {
+      consume: own.consume,
+      grant: own.grant,
+      refund: (_: object, options: object) => own.refund(used.consumption_id, options),
+    }[verb];
     for (const when of ['before', 'after'] as const) {
       const key = newKey();
       const body = verb === 'grant' ? { units: 2 } : {};

@@ -2,9 +2,9 @@ import type { KeyPairSigner } from '@solana/kit';
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import type { PaymentRequired } from '@x402/core/types';
 import { ExactSvmScheme } from '@x402/svm';
+import type { Env } from '../../worker/context.ts';
 import { keyRing } from '../../worker/core/crypto.ts';
 import { base58, base64 } from '../../worker/core/encoding.ts';
-import type { Env } from '../../worker/context.ts';
 import { entitlementIdOf } from '../../worker/core/ids.ts';
 import { NETWORKS } from '../../worker/solana/assets.ts';
 import type { Answer, Merchant, World } from './world.ts';
@@ -170,6 +170,7 @@ export function withObjectFaults(
 }
 
 /** The lease of a request whose holder died has run out. */
-export const letLeasesEnd = (w: World): Promise<unknown> => w.env.DB.prepare('UPDATE claims SET lease_until = 0 WHERE status IS NULL').run();
+export const letLeasesEnd = (w: World): Promise<unknown> =>
+  w.env.DB.prepare('UPDATE claims SET lease_until = 0 WHERE status IS NULL').run();
 
 export const decoded = (header: string): Body => JSON.parse(new TextDecoder().decode(base64.decode(header)));

@@ -70,3 +70,6 @@ export const tablesOf = (stub: Stub) =>
   );
 
 export const alarmOf = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
+
+/** The object sends nothing to the queue any more, unless something changes again. */
+export const silence = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.deleteAlarm());

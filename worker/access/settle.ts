@@ -5,7 +5,7 @@ import { utf8 } from '../core/encoding.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId, PaymentId, ProductId } from '../core/ids.ts';
 import { toMoneyResource } from '../core/money.ts';
-import { DAY } from '../core/time.ts';
+import { DAY, SECOND } from '../core/time.ts';
 import { commit, isConstraint } from '../db/commit.ts';
 import { type IdempotentRequest, type Lease, lease, type StoredAnswer } from '../db/once.ts';
 import { creditPayment, identityOf } from '../entitlements/entitlement.ts';
@@ -49,6 +49,8 @@ export type Settling =
   | { kind: 'refused'; reason: string; offer: Offer };
 
 const KEEP_MS = 30 * DAY;
+/** Whoever claimed a payment has sent it by then, or died: the next to bring it sends it, while its blockhash still lives. */
+const RESEND_AFTER_MS = 5 * SECOND;
 
 /**
  * Settles a payment once per Idempotency-Key, and once per payment whatever the key: verify, claim, co-sign, broadcast, see
@@ -104,23 +106,26 @@ async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: stri
   if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
   const read = await readPayment(ctx, input.paymentSignature);
   if (!read.ok) return refuse(ctx, sale, input, read.reason);
-  const known = await findSettlement(ctx.db, read.verified.messageHash);
-  if (known) {
-    requireSamePurpose(known, actor, input);
-    return settled(
-      ctx,
-      known,
-      known.status === 'pending' ? await see(ctx, known, false) : await outcomeOf(ctx, known.paymentId),
-      sale,
-      input,
-      caller,
-    );
-  }
+  const { messageHash } = read.verified;
+  const known = await findSettlement(ctx.db, messageHash);
+  if (known) return resume(ctx, actor, known, sale, input, caller);
   const drafted = await draftSettlement(ctx, sale, read, input.customer);
-  if (!drafted.ok) return refuse(ctx, sale, input, drafted.reason);
+  if (!drafted.ok) {
+    // Somebody may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
+    const claimed = await findSettlement(ctx.db, messageHash);
+    return claimed ? resume(ctx, actor, claimed, sale, input, caller) : refuse(ctx, sale, input, drafted.reason);
+  }
   const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);
   requireSamePurpose(settlement, actor, input);
   return settled(ctx, settlement, await see(ctx, settlement, isNew), sale, input, caller);
+}
+
+/** A payment that was brought before, here or by another request. */
+async function resume(ctx: Ctx, actor: Actor, known: Settlement, sale: Sale, input: SettlePayment, caller: string): Promise<Settling> {
+  requireSamePurpose(known, actor, input);
+  const isUnsent = ctx.now >= known.createdAt + RESEND_AFTER_MS;
+  const outcome = known.status === 'pending' ? await see(ctx, known, isUnsent) : await outcomeOf(ctx, known.paymentId);
+  return settled(ctx, known, outcome, sale, input, caller);
 }
 
 const see = (ctx: Ctx, settlement: Settlement, send: boolean): Promise<Outcome> =>
