@@ -24,7 +24,7 @@ export default defineConfig({
         ],
         test: {
           name: 'workerd',
-          include: ['test/{pure,durable-objects,http,stories}/**/*.test.ts', 'test/*.test.ts'],
+          include: ['test/{pure,durable-objects,http,stories,sdk}/**/*.test.ts', 'test/*.test.ts'],
           globalSetup: ['./test/world/global-setup.ts'],
           setupFiles: ['./test/world/setup.ts'],
           // A soak takes its time; a test run does not.
