@@ -19,7 +19,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-export type SubjectType = 'payment' | 'unmatched_payment' | 'receipt' | 'membership' | 'product' | 'webhook_endpoint';
+export type SubjectType = 'payment' | 'unmatched_payment' | 'receipt' | 'membership' | 'product' | 'webhook_endpoint' | 'webhook_test';
 
 /** A subscription's pattern: one type, all of a group (`payment.*`), or everything. */
 export const matchesType = (patterns: readonly string[], type: string): boolean =>
