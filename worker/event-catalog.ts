@@ -209,7 +209,7 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     object: z.union([ProductBody, RailSettingBody]),
     example: product,
   },
-  'webhook.test': { description: 'A test you asked for.', subject: 'webhook_endpoint', object: EndpointBody, example: endpoint },
+  'webhook.test': { description: 'A test you asked for.', subject: 'webhook_test', object: EndpointBody, example: endpoint },
   'webhook.endpoint_disabled': {
     description: 'An endpoint was given up: it said it is gone, or did not succeed for five days.',
     subject: 'webhook_endpoint',
@@ -225,6 +225,12 @@ export const envelopeOf = (type: EventType) =>
     data: z.object({ object: EVENT_CATALOG[type].object, previous: z.record(z.string(), z.unknown()).optional() }),
   });
 
+/** Whom an example is about, as its own object says; some objects do not show their version. */
+function subjectOf(type: string, example: object) {
+  const { version = 1, ...object } = example as Record<string, unknown>;
+  return { type, id: object[`${type.split('_')[0]}_id`] ?? object.endpoint_id, version };
+}
+
 export function exampleOf(type: EventType): object {
   const { subject, example } = EVENT_CATALOG[type];
   return {
@@ -234,7 +240,7 @@ export function exampleOf(type: EventType): object {
     livemode: true,
     api_version: VERSION,
     account_id: receipt.document.merchant.account_id,
-    subject: { type: subject, id: PAYMENT, version: 1 },
+    subject: subjectOf(subject, example),
     data: { object: example },
   };
 }

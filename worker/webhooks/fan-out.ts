@@ -2,11 +2,13 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId, EndpointId, PaymentId } from '../core/ids.ts';
 import { DAY, SECOND } from '../core/time.ts';
+import { forEach } from '../db/commit.ts';
 import { followPayments } from '../entitlements/entitlement.ts';
-import { matchesType } from '../events.ts';
+import { EVENT_TYPES, matchesType } from '../events.ts';
+import { listOverdue, listWaitingEvents } from './backlog.store.ts';
 import { insertDeliveries, insertMissed, listMissed, loadFanOut, markFannedOut, type NewDelivery } from './delivery.store.ts';
 import { BREAKER_STREAK, PROBE_EVERY_MS, scheduleOf } from './schedule.ts';
-import { type Delivery, type Endpoint, getDelivery, getEndpoint, listOverdue, listWaitingEvents, type StoredEvent } from './store.ts';
+import { type Delivery, type Endpoint, getDelivery, getEndpoint, type StoredEvent } from './store.ts';
 
 /** Does this endpoint want this event? Its type, its product, its mode, and not what happened before it existed. */
 export const wants = (endpoint: Endpoint, event: StoredEvent): boolean =>
@@ -54,15 +56,14 @@ const BATCH_MAX = 100;
 
 /** Brings due attempts to the queue; endpoints that failed last wait among themselves, so they delay nobody else. */
 export async function sendAttempts(ctx: Ctx, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
-  for (const [queue, isSlow] of [
-    [ctx.env.WEBHOOKS, false],
-    [ctx.env.WEBHOOKS_SLOW, true],
-  ] as const) {
+  const feed = async (queue: typeof ctx.env.WEBHOOKS, isSlow: boolean) => {
     const messages = due
       .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
       .map(({ id }) => ({ body: { deliveryId: id }, delaySeconds }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
-  }
+  };
+  // Together: one queue out of order does not keep the other from being fed.
+  await Promise.all([feed(ctx.env.WEBHOOKS, false), feed(ctx.env.WEBHOOKS_SLOW, true)]);
 }
 
 const SWEEP_MAX = 500;
@@ -75,13 +76,20 @@ const PATIENCE_MS = 10 * SECOND;
 export async function sweepFanOut(ctx: Ctx): Promise<number> {
   const waiting = await listWaitingEvents(ctx.db, ctx.now - PATIENCE_MS, SWEEP_MAX);
   const ids = waiting.map(({ id }) => id);
-  for (let i = 0; i < ids.length; i += FAN_OUT_MAX) await fanOut(ctx, ids.slice(i, i + FAN_OUT_MAX));
+  const parts = Array.from({ length: Math.ceil(ids.length / FAN_OUT_MAX) }, (_, i) => ids.slice(i * FAN_OUT_MAX, (i + 1) * FAN_OUT_MAX));
+  await forEach(ctx, parts, (part) => fanOut(ctx, part));
   return waiting.length;
 }
 
-/** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. */
+/** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. What may still wait in a queue is not doubled. */
 export async function sweepDeliveries(ctx: Ctx): Promise<number> {
-  const overdue = await listOverdue(ctx.db, ctx.now, { streak: BREAKER_STREAK, failedAfter: ctx.now - PROBE_EVERY_MS }, SWEEP_MAX);
+  const overdue = await listOverdue(
+    ctx.db,
+    ctx.now,
+    ctx.now - PATIENCE_MS,
+    { streak: BREAKER_STREAK, failedAfter: ctx.now - PROBE_EVERY_MS },
+    SWEEP_MAX,
+  );
   await sendAttempts(ctx, overdue);
   return overdue.length;
 }
@@ -104,21 +112,24 @@ const RECOVER_PAGE = 500;
 const RECOVER_PAGES_MAX = 40;
 const RECOVER_DAYS = 90;
 
-/** Everything of a window that never reached this endpoint, on a whole schedule of its own. Answers how many. */
+/**
+ * What this endpoint wants and never got of a window, oldest first, each on a whole schedule of its own. Answers how many; where
+ * there are more than one call can take, the next call goes on.
+ */
 export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointId, since: number, until: number): Promise<number> {
   const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
   const from = Math.max(since, ctx.now - RECOVER_DAYS * DAY);
+  // A test was for one endpoint and one moment: nobody missed it.
+  const types = EVENT_TYPES.filter((type) => type !== 'webhook.test' && matchesType(endpoint.eventTypes, type));
   let scheduled = 0;
   let afterSeq = 0;
   for (let page = 0; page < RECOVER_PAGES_MAX; page++) {
-    const missed = await listMissed(ctx.db, endpoint, { since: from, until, afterSeq }, RECOVER_PAGE);
-    // A test was for one endpoint and one moment: nobody missed it.
-    const wanted = missed.filter(({ event }) => event.type !== 'webhook.test' && wants({ ...endpoint, createdAt: 0 }, event));
+    const missed = await listMissed(ctx.db, endpoint, types, { since: from, until, afterSeq }, RECOVER_PAGE);
     const written = await insertMissed(
       ctx,
-      wanted.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
+      missed.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
     );
     await sendAttempts(
       ctx,
