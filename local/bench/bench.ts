@@ -10,7 +10,7 @@ import { describeMachine } from './machine.ts';
 import { type Measured, measureAll, typical } from './measure.ts';
 import { type BenchOptions, readBenchOptions } from './options.ts';
 import { INSTALL_HINT, type Postgres, startPostgres } from './postgres.ts';
-import { endProcess } from './processes.ts';
+import { childrenOf, endProcess, type Server } from './processes.ts';
 import { aimsText, limitsText, tableOf } from './report.ts';
 import { setUp } from './rows.ts';
 import { startWorkerd } from './workerd.ts';
@@ -20,11 +20,12 @@ const OUT_FILE = join(import.meta.dirname, '../../dist/bench.json');
 const PEER = join(import.meta.dirname, 'peer.ts');
 const INTERRUPTED = 130;
 
-async function startPeer(postgres: Postgres, teardown: Teardown): Promise<number> {
+async function startPeer(postgres: Postgres, teardown: Teardown): Promise<Server> {
   const child = fork(PEER, [postgres.host], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   teardown.defer(() => endProcess(child));
+  const pids = () => [child.pid!, postgres.pid, ...childrenOf(postgres.pid)];
   return new Promise((resolve, reject) => {
-    child.once('message', ({ port }: { port: number }) => resolve(port));
+    child.once('message', ({ port }: { port: number }) => resolve({ port, pids }));
     child.once('exit', (code) => reject(new Error(`the peer ended before it listened (${code})`)));
   });
 }
@@ -38,8 +39,7 @@ async function bench(options: BenchOptions, teardown: Teardown): Promise<void> {
   say(`${machine.cores} cores (${machine.cpu}), load ${machine.loadBefore}, fdatasync ${machine.fdatasyncMs} ms`);
 
   say('bundling the service as it would be deployed, and starting it on workerd serve');
-  const { port } = await startWorkerd({ stateDir, teardown });
-  const targets: Parameters<typeof measureAll>[1] = { workerd: await setUp(port) };
+  const targets: Parameters<typeof measureAll>[1] = { workerd: await setUp(await startWorkerd({ stateDir, teardown })) };
   const postgres = options.rows.some(({ target }) => target === 'peer') ? await startPostgres(teardown) : null;
   const skipped = postgres ? [] : options.rows.filter(({ target }) => target === 'peer');
   if (postgres) {

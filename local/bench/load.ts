@@ -1,7 +1,8 @@
 import { Connection } from './client.ts';
+import { cpuMsOf, type Server } from './processes.ts';
 
 export interface LoadOptions {
-  port: number;
+  server: Server;
   clients: number;
   warmupMs: number;
   measureMs: number;
@@ -15,6 +16,8 @@ export interface Sample {
   /** Milliseconds. */
   p50: number;
   p99: number;
+  /** Processor time of the server's processes for one answer, in microseconds: what noise from outside changes least. */
+  cpuMicros: number;
   /** All answers, also those before and after the measured time. */
   answered: number;
 }
@@ -26,9 +29,11 @@ const percentile = (sorted: Float64Array, share: number): number =>
  * A closed loop: every client sends its next request when its last one is answered. Any answer but 200 ends the run, because
  * refusals are cheaper than what is measured. Resolves when nothing is under way any more.
  */
-export async function runLoad({ port, clients, warmupMs, measureMs, request }: LoadOptions): Promise<Sample> {
-  const connections = await Promise.all(Array.from({ length: clients }, () => Connection.open(port)));
+export async function runLoad({ server, clients, warmupMs, measureMs, request }: LoadOptions): Promise<Sample> {
+  const connections = await Promise.all(Array.from({ length: clients }, () => Connection.open(server.port)));
   const latencies: number[] = [];
+  const pids = server.pids();
+  const cpuBefore = cpuMsOf(pids);
   const from = performance.now() + warmupMs;
   const until = from + measureMs;
   let sent = 0;
@@ -61,7 +66,8 @@ export async function runLoad({ port, clients, warmupMs, measureMs, request }: L
   } finally {
     for (const connection of connections) connection.close();
   }
+  const cpuMicros = ((cpuMsOf(pids) - cpuBefore) * 1000) / answered;
   const sorted = Float64Array.from(latencies).sort();
   const perSecond = (sorted.length * 1000) / measureMs;
-  return { perSecond, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), answered };
+  return { perSecond, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), cpuMicros, answered };
 }

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { runLoad, type Sample } from './load.ts';
 import { median } from './machine.ts';
 import type { BenchOptions } from './options.ts';
 import { prepare, type Row, type Target, type TargetName } from './rows.ts';
 
 const WARMUP_CLIENTS = 32;
+/** Every object tells the database of its changes within two seconds: many of them must not do so in the next row's time. */
+const QUIET_AFTER_MS = 2300;
 
 /** One row at one number of clients: a sample per round, in the order of the rounds. */
 export interface Measured {
@@ -42,8 +45,9 @@ type Once = { clients: number; warmupMs: number; measureMs: number; name: string
 async function measureOnce(row: Row, target: Target, { clients, warmupMs, measureMs, name }: Once): Promise<Sample> {
   const { request, check } = await prepare(row, target, name);
   try {
-    const sample = await runLoad({ port: target.port, clients, warmupMs, measureMs, request });
+    const sample = await runLoad({ server: target, clients, warmupMs, measureMs, request });
     await check(sample);
+    if (row.counters > 1 && row.target === 'workerd') await sleep(QUIET_AFTER_MS);
     return sample;
   } catch (error) {
     throw new Error(`${row.name.trim()}, ${clients} clients: ${error instanceof Error ? error.message : error}`);
@@ -53,7 +57,7 @@ async function measureOnce(row: Row, target: Target, { clients, warmupMs, measur
 /** What is typical: the median over the rounds, figure by figure. */
 export function typical({ samples }: Measured): Omit<Sample, 'answered'> {
   const of = (figure: (sample: Sample) => number) => median(samples.map(figure));
-  return { perSecond: of((s) => s.perSecond), p50: of((s) => s.p50), p99: of((s) => s.p99) };
+  return { perSecond: of((s) => s.perSecond), p50: of((s) => s.p50), p99: of((s) => s.p99), cpuMicros: of((s) => s.cpuMicros) };
 }
 
 /** How two rows compare: the median of the ratios of rounds measured side by side. Null where one of them is missing. */

@@ -11,12 +11,12 @@ export interface BenchOptions {
   rows: readonly Row[];
 }
 
-const USAGE = 'npm run bench -- [--quick] [--rounds 5] [--seconds 1.5] [--clients 1,32,128] [--rows empty,authed,peer]';
+const USAGE = 'npm run bench -- [--quick] [--rounds 5] [--seconds 2] [--clients 1,32,128] [--rows empty,authed,peer]';
 
 /** `--quick` shows in half a minute that everything runs; its numbers mean nothing. Throws a `Refusal` for what it does not know. */
 export function readBenchOptions(args: string[]): BenchOptions {
   const { quick = false, rounds, seconds, clients, rows } = parseFlags(args);
-  const measureMs = positive('--seconds', seconds ?? (quick ? '0.2' : '1.5')) * 1000;
+  const measureMs = positive('--seconds', seconds ?? (quick ? '0.2' : '2')) * 1000;
   const names = rows?.split(',');
   const unknown = names?.find((name) => !ROWS.some(({ id }) => id === name));
   if (unknown !== undefined) throw new Refusal(`There is no row "${unknown}". Rows: ${ROWS.map(({ id }) => id).join(', ')}`);

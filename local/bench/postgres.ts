@@ -26,6 +26,7 @@ export interface Postgres {
   settings: Record<string, string>;
   /** The directory of its socket. */
   host: string;
+  pid: number;
 }
 
 /** The newest installed server's binaries, or null where there is none. */
@@ -64,7 +65,8 @@ export async function startPostgres(teardown: Teardown): Promise<Postgres | null
   });
   const settingOf = (name: string): string => read.rows.find((row) => row.name === name)!.setting;
   const shown = [...Object.keys(SETTINGS).slice(1), 'wal_sync_method'];
-  return { version: settingOf('server_version'), settings: Object.fromEntries(shown.map((name) => [name, settingOf(name)])), host: home };
+  const used = Object.fromEntries(shown.map((name) => [name, settingOf(name)]));
+  return { version: settingOf('server_version'), settings: used, host: home, pid: child.pid! };
 }
 
 async function withClient<T>(host: string, use: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -1,9 +1,9 @@
 import { requestText } from './client.ts';
 import type { Sample } from './load.ts';
+import type { Server } from './processes.ts';
 
 /** A server under measurement, with an account set up on it. */
-export interface Target {
-  port: number;
+export interface Target extends Server {
   rawKey: string;
   productId: string;
 }
@@ -58,8 +58,8 @@ async function post<T>(port: number, path: string, body: unknown): Promise<T> {
 }
 
 /** An account with a key on a server that just started. */
-export async function setUp(port: number): Promise<Target> {
-  return { port, ...(await post<{ rawKey: string; productId: string }>(port, '/bench/account', {})) };
+export async function setUp(server: Server): Promise<Target> {
+  return { ...server, ...(await post<{ rawKey: string; productId: string }>(server.port, '/bench/account', {})) };
 }
 
 export interface Prepared {

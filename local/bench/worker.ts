@@ -34,13 +34,21 @@ class BenchEntitlement extends Entitlement {
 export { BenchEntitlement as Entitlement };
 
 /**
- * The same object without group commit: its ledger waits for no commit, so every call makes one of its own, and the platform
- * holds each answer back until its commit is on disk. Nothing else differs.
+ * The same object without group commit: one call at a time, and its ledger waits for no commit, so every call makes one of its
+ * own, and the platform holds each answer back until that is on disk. Nothing else differs.
  */
 export class Ungrouped extends BenchEntitlement {
+  #last: Promise<unknown> = Promise.resolve();
+
   constructor(state: DurableObjectState, env: Env) {
     Object.defineProperty(state.storage, 'sync', { value: () => Promise.resolve() });
     super(state, env);
+  }
+
+  override consume(operation: Parameters<Entitlement['consume']>[0]): ReturnType<Entitlement['consume']> {
+    const answer = this.#last.then(() => super.consume(operation));
+    this.#last = answer.catch(() => {});
+    return answer;
   }
 }
 

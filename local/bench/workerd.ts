@@ -7,7 +7,7 @@ import { freePort } from '../ports.ts';
 import { openSecrets } from '../secrets.ts';
 import type { Teardown } from '../teardown.ts';
 import { runWrangler } from '../wrangler.ts';
-import { endProcess, until } from './processes.ts';
+import { endProcess, type Server, until } from './processes.ts';
 
 const ENTRY = join(import.meta.dirname, 'worker.ts');
 const WRANGLER_TOML = join(import.meta.dirname, '../../wrangler.toml');
@@ -19,7 +19,7 @@ const OBJECTS = { ADMISSION: 'Admission', ENTITLEMENT: 'Entitlement', UNGROUPED:
 const workerdPath = (): string => createRequire(fileURLToPath(import.meta.resolve('wrangler')))('workerd').default;
 
 /** Bundles the service with the bench's routes as wrangler would deploy it, and runs it on `workerd serve`. */
-export async function startWorkerd({ stateDir, teardown }: { stateDir: string; teardown: Teardown }): Promise<{ port: number }> {
+export async function startWorkerd({ stateDir, teardown }: { stateDir: string; teardown: Teardown }): Promise<Server> {
   const outDir = join(stateDir, 'worker');
   await runWrangler(['deploy', ENTRY, '--dry-run', '--outdir', outDir], { stateDir, onStart: (run) => teardown.defer(() => run.stop()) });
   const modules = readdirSync(outDir).filter((name) => /\.(?:js|wasm)$/.test(name));
@@ -28,11 +28,10 @@ export async function startWorkerd({ stateDir, teardown }: { stateDir: string; t
   const config = join(stateDir, 'config.capnp');
   writeFileSync(config, capnpConfig({ modules, port, variables: variablesOf(stateDir), ...compatibility() }), { mode: 0o600 });
   // Its log lines are written, as everywhere, and read by nobody.
-  const args = ['serve', '--experimental', ...(process.env.BENCH_WORKERD_ARGS?.split(' ') ?? []), config];
-  const child = spawn(workerdPath(), args, { cwd: stateDir, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(workerdPath(), ['serve', '--experimental', config], { cwd: stateDir, stdio: ['ignore', 'ignore', 'inherit'] });
   teardown.defer(() => endProcess(child));
   await until('workerd', child, async () => (await fetch(`http://127.0.0.1:${port}/bench/empty`)).ok);
-  return { port };
+  return { port, pids: () => [child.pid!] };
 }
 
 /** The real worker's own, so that the bench never measures another platform than the one we deploy to. */

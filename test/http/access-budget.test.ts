@@ -44,6 +44,13 @@ describe('what a consume costs', () => {
     expect(await costOf({ ...named(), units: 90 })).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
   });
 
+  it('a database that is down stops nobody who has units; who has none is told to come back', async () => {
+    const { env } = withFaults(w.env, { before: () => true });
+    expect((await shop.consume({}, { env })).status).toBe(200);
+    const denied = await shop.consume({ customer: { customer_ref: 'nobody' } }, { env });
+    expect([denied.status, denied.body.code, denied.body.retryable]).toEqual([503, 'temporarily_unavailable', true]);
+  });
+
   it('a settle asks the node at most for height, simulation, broadcast and one look', async () => {
     const payment = await shop.pay({ customer: { customer_ref: 'settler' } });
     await w.chain.call('local_resetCalls');
@@ -124,10 +131,8 @@ describe('credits_burned of a key', () => {
     const shop = await openShop(w);
     const { merchant } = shop;
     const burned = async () => {
-      const { body: keys } = await w.call('GET', '/v1/keys', { key: merchant.token });
-      return (keys as { sandbox: boolean; sandbox_mode?: boolean; usage?: { credits_burned: number }; credits_burned?: number }[]).map(
-        (key) => key.usage?.credits_burned ?? key.credits_burned,
-      );
+      const { body: keys } = await w.call<{ usage_summary: { credits_burned: number } }[]>('GET', '/v1/keys', { key: merchant.token });
+      return keys.map(({ usage_summary }) => usage_summary.credits_burned);
     };
     await shop.grant({ units: 10 });
     const consumeKey = newKey();

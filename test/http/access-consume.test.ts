@@ -139,7 +139,12 @@ describe('consume', () => {
     const timed = stall(
       w,
       shop.merchant,
-      await w.product(shop.merchant, { price: { asset: 'USDC', amount: '0.01' }, usage_units: null, live_mode_confirmed: true }),
+      await w.product(shop.merchant, {
+        price: { asset: 'USDC', amount: '0.01' },
+        usage_units: null,
+        access_period_days: 30,
+        live_mode_confirmed: true,
+      }),
       shop.agent,
     );
     const customer = newCustomer();
@@ -256,7 +261,7 @@ describe('every write that takes an Idempotency-Key', () => {
       const codeOf = async (key?: string) => {
         const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key };
         const { status, body } = await w.call(route.method, path, { key: merchant.key, headers, body: {} });
-        return [status, body.code];
+        return [status, String(body.code)];
       };
       const required = [400, 'idempotency_key_required'];
       expect([await codeOf(), await codeOf('short-1'), await codeOf('a b'), await codeOf('é'.repeat(7))]).toEqual([
