@@ -27,7 +27,7 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/payments\//, 16],
   [/^worker\/webhooks\//, 17],
   [/^worker\/access\//, 18],
-  [/^worker\/(?:docs|docs-assets|event-catalog|event-types\.routes|health|jobs|sweeps)\.ts$/, 20],
+  [/^worker\/(?:docs|docs-assets|event-catalog|event-examples|event-types\.routes|health|jobs|sweeps)\.ts$/, 20],
   [/^worker\/app\.ts$/, 30],
   [/^worker\/index\.ts$/, 40],
 ];
@@ -164,7 +164,10 @@ describe('every matter has one owner', () => {
     [
       'ApiError is not thrown by pure rules other than the state machines',
       () => filesWith(/throw new ApiError/),
-      [/^worker\/(?:core\/errors|states|app)\.ts$/, /^worker\/(?:db|http|identity|products|memberships|receipts|entitlements|payments|webhooks|access)\//],
+      [
+        /^worker\/(?:core\/errors|states|app)\.ts$/,
+        /^worker\/(?:db|http|identity|products|memberships|receipts|entitlements|payments|webhooks|access)\//,
+      ],
     ],
     ['environment variables are read through the checked configuration', () => filesWith(/\bprocess\.env\b/), []],
     ['no type is escaped', () => filesWith(/\bas any\b|:\s*any\b|@ts-(?:ignore|expect-error|nocheck)/), []],

@@ -13,7 +13,7 @@ export interface BenchOptions {
 
 const USAGE = 'npm run bench -- [--quick] [--rounds 5] [--seconds 2] [--clients 1,32,128] [--rows empty,authed,peer]';
 
-/** `--quick` shows in half a minute that everything runs; its numbers mean nothing. Throws a `Refusal` for what it does not know. */
+/** `--quick` shows in a minute that everything runs; its numbers mean nothing. Throws a `Refusal` for what it does not know. */
 export function readBenchOptions(args: string[]): BenchOptions {
   const { quick = false, rounds, seconds, clients, rows } = parseFlags(args);
   const measureMs = positive('--seconds', seconds ?? (quick ? '0.2' : '2')) * 1000;

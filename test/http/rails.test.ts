@@ -122,6 +122,16 @@ describe('a rail’s setting', () => {
     expect((await put({ payout_wallet: await freshWallet() }, { key: session.token })).status).toBe(200);
   });
 
+  it('cannot be got around by a key through the product that pays out to it', async () => {
+    const bob = await w.merchant();
+    await put({ payout_wallet: await freshWallet() }, { key: bob.key });
+    const sold = { name: 'Weather', price: { asset: 'USDC', amount: '0.01' }, live_mode_confirmed: true, allowed_rails: [X402] };
+    const { body: product } = await w.call('POST', '/v1/products', { key: bob.key, body: sold });
+    const path = `/v1/products/${product.product_id}`;
+    expectSignIn(await w.call('PATCH', path, { key: bob.key, body: { payout_wallet: await freshWallet() } }));
+    expect((await w.call('PATCH', path, { key: bob.token, body: { payout_wallet: await freshWallet() } })).status).toBe(200);
+  });
+
   it('moves freely in the sandbox, which is a setting of its own', async () => {
     const bob = await w.merchant();
     const live = await freshWallet();

@@ -42,6 +42,11 @@ async function shop(options: Partial<ProtectOptions<express.Request>> = {}) {
     await gate.promise;
     res.send('done');
   });
+  app.get('/paid/slow-crash', async () => {
+    state.served++;
+    await gate.promise;
+    throw new Error('model crashed');
+  });
   app.get('/paid/stream', async (_req, res) => {
     res.write('first half');
     await gate.promise;
@@ -89,15 +94,50 @@ describe('Express', () => {
     expect((await ask('/paid/forecast', 'pay:bob:1')).status).toBe(200);
   });
 
-  it('refunds when the buyer is gone before anything was sent', async () => {
-    const { service, state, base, gate } = await shop();
+  it('refunds when the buyer is gone before the handler began', async () => {
+    const service = new StandIn();
+    const settled = Promise.withResolvers<void>();
+    const fetchLate = async (request: Request) => {
+      const isSettle = request.url.endsWith('/settle');
+      const answer = await service.fetch(request);
+      if (isSettle) await settled.promise;
+      return answer;
+    };
+    const { state, base } = await shop({ client: createClient({ baseUrl: 'https://svc.test', fetch: fetchLate }) });
+    const call = httpRequest(`${base}/paid/slow`, { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } }).on('error', () => {});
+    call.end();
+    await eventually(() => service.standingUses === 1);
+    call.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    settled.resolve();
+    await eventually(() => service.standingUses === 0);
+    expect(state.served).toBe(0);
+  });
+
+  it('does not refund a buyer who hangs up while the handler works: no work for free', async () => {
+    const { service, state, base, gate, ask } = await shop();
     const call = httpRequest(`${base}/paid/slow`, { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } }).on('error', () => {});
     call.end();
     await eventually(() => state.served === 1);
-    expect(service.standingUses).toBe(1);
     call.destroy();
-    await eventually(() => service.standingUses === 0);
+    await new Promise((resolve) => setTimeout(resolve, 100));
     gate.resolve();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(service.standingUses).toBe(1);
+    expect((await ask('/paid/slow', 'pay:bob:1')).status).toBe(409);
+    expect(state.served).toBe(1);
+  });
+
+  it('refunds when the handler fails after the buyer hung up', async () => {
+    const { service, state, base, gate } = await shop();
+    const call = httpRequest(`${base}/paid/slow-crash`, { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } }).on('error', () => {});
+    call.end();
+    await eventually(() => state.served === 1);
+    call.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(service.standingUses).toBe(1);
+    gate.resolve();
+    await eventually(() => service.standingUses === 0);
   });
 
   it('does not refund a buyer who hangs up half way through the answer', async () => {

@@ -6,11 +6,14 @@ describe.concurrent('when the service is away', () => {
     ['unreachable', 'unreachable'],
     ['silent', 'late'],
     ['broken', { status: 502, body: '<h1>Bad gateway</h1>' }],
+  ] as const;
+  /** A buyer or a revoked key could bring them about. */
+  const answers = [
     ['overloaded', { status: 429, body: { code: 'rate_limited', retryable: true }, headers: { 'Retry-After': '30' } }],
     ['refusing our key', { status: 401, body: { code: 'invalid_authorization' } }],
   ] as const;
 
-  it.each(outages)('fails closed: %s', async (_what, fault) => {
+  it.each([...outages, ...answers])('fails closed: %s', async (_what, fault) => {
     for (const headers of [{}, { 'PAYMENT-SIGNATURE': 'pay:bob:1' }] as Record<string, string>[]) {
       const { ask, service, served, errors } = shop();
       service.faults.push(fault, fault, fault);
@@ -31,6 +34,25 @@ describe.concurrent('when the service is away', () => {
     expect(served[0]).toMatchObject({ isFailOpen: true, consumptionId: null, units: 0 });
     service.faults.length = 0;
     expect((await ask()).status, 'a verdict is still a verdict').toBe(402);
+  });
+
+  it.each(answers)('never fails open for what is an answer: %s', async (_what, fault) => {
+    for (const headers of [{}, { 'PAYMENT-SIGNATURE': 'pay:bob:1' }] as Record<string, string>[]) {
+      const { ask, service, served } = shop({ failOpen: true });
+      service.faults.push(fault);
+      const response = await ask(headers);
+      expect([response.status, await codeOf(response)]).toEqual([503, 'access_unavailable']);
+      expect(response.headers.get('Retry-After')).toBe(fault.status === 429 ? '30' : '5');
+      expect(served).toEqual([]);
+    }
+  });
+
+  it('never fails open where the last word was an answer, whatever went wrong before it', async () => {
+    const { pay, service, served } = shop({ failOpen: true });
+    service.faults.push('lost', answers[0][1]);
+    expect((await pay('pay:bob:1')).status).toBe(503);
+    expect((await pay('pay:bob:1')).status, 'and the lost answer is found again').toBe(200);
+    expect([served.length, service.standingUses]).toEqual([1, 1]);
   });
 
   it('fails closed on the merchant’s own mistakes, even with failOpen', async () => {

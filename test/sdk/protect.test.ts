@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createClient } from '../../sdk/src/index.ts';
 import { codeOf, shop } from './shop.ts';
-import { CHALLENGE } from './stand-in.ts';
 
 /** Without and with an Idempotency-Key of the caller's own. */
 const KEYS: Record<string, string>[] = [{}, { 'Idempotency-Key': 'caller-key-1' }];
@@ -11,7 +11,8 @@ describe('without a payment', () => {
     const { ask, served, service } = shop();
     const response = await ask();
     expect(response.status).toBe(402);
-    expect(response.headers.get('PAYMENT-REQUIRED')).toBe(CHALLENGE);
+    const challenge = JSON.parse(atob(response.headers.get('PAYMENT-REQUIRED')!));
+    expect(challenge.resource).toEqual({ url: 'https://weather.test/forecast' });
     expect(response.headers.get('Cache-Control')).toBe('no-store');
     expect(response.headers.get('Access-Control-Expose-Headers')).toContain('PAYMENT-REQUIRED');
     expect(await codeOf(response)).toBe('entitlement_missing');
@@ -113,14 +114,14 @@ describe.concurrent('with a payment', () => {
     }
   });
 
-  it('retries reuse the key: of the caller’s key too, and never show it', async () => {
+  it('retries reuse the key, which is never the caller’s own', async () => {
     const { pay, service } = shop();
     service.faults.push('lost', 'lost');
     expect((await pay('pay:bob:1', { 'Idempotency-Key': 'caller-key-1' })).status).toBe(200);
     const keys = service.keysOf('/settle');
     expect(keys.length).toBe(3);
     expect(new Set(keys).size).toBe(1);
-    expect(keys[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(keys[0]).not.toContain('caller-key');
   });
 
   it('a pending settlement is asked for once more, then answered 503: never a new 402', async () => {
@@ -146,6 +147,50 @@ describe.concurrent('with a payment', () => {
     expect([response.status, response.headers.has('PAYMENT-REQUIRED')]).toEqual([status, hasChallenge]);
     expect(await codeOf(response)).toBe(code);
     expect(served).toEqual([]);
+  });
+
+  it('an answer replayed under a key that was not sent before is not served', async () => {
+    const { pay, service, served } = shop();
+    const body = {
+      success: true,
+      payer: 'eve',
+      consumed_units: 1,
+      granted_units: 1,
+      remaining: 0,
+      consumption_id: 'con_1',
+      payment_response: 'x',
+    };
+    service.faults.push({ status: 200, body, headers: { 'Idempotent-Replayed': 'true' } });
+    const response = await pay('pay:bob:1');
+    expect([response.status, await response.json()]).toEqual([
+      409,
+      expect.objectContaining({ code: 'payment_replayed', consumption_id: 'con_1' }),
+    ]);
+    expect(served).toEqual([]);
+  });
+
+  it('a paid request that died with its process is served after the merchant gave it back by the id in the 409', async () => {
+    const { pay, service, open, served, state } = shop();
+    state.handler = () => new Response('never arrives');
+    await pay('pay:bob:1', {}, open());
+    const { consumption_id } = (await (await pay('pay:bob:1')).json()) as { consumption_id: string };
+    const client = createClient({ baseUrl: 'https://svc.test', fetch: service.fetch });
+    await client.entitlements.refund({ consumption_id, reason: 'never served' }, { idempotencyKey: `refund-${consumption_id}` });
+    expect((await pay('pay:bob:1')).status).toBe(200);
+    expect((await pay('pay:bob:1')).status).toBe(409);
+    expect([served.length, service.standingUses]).toEqual([2, 1]);
+  });
+
+  it.each([
+    ['without `customer`, once', {}, 3, [/3 units, a request uses 1/]],
+    ['not where a request uses all', { units: 3 }, 3, []],
+    ['not where `customer` finds them again', { customer: () => null }, 3, []],
+    ['not where nothing is left', {}, 1, []],
+  ])('leftovers a buyer paid for are reported: %s', async (_when, options, unitsPerPayment, expected) => {
+    const { pay, service, errors } = shop(options);
+    service.unitsPerPayment = unitsPerPayment;
+    for (const payment of ['pay:bob:1', 'pay:bob:2', 'pay:eve:1']) expect((await pay(payment)).status).toBe(200);
+    expect(errors.map(String)).toEqual(expected.map((text) => expect.stringMatching(text)));
   });
 
   it('a payment that buys less than the request costs is a 402 that says the money arrived', async () => {

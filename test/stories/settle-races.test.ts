@@ -1,5 +1,17 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { letLeasesEnd, mayServe, newKey, ONE, openShop, type Shop, sellToAgents, stall, withConfig } from '../world/agent.ts';
+import {
+  decoded,
+  letLeasesEnd,
+  mayServe,
+  newAgent,
+  newKey,
+  ONE,
+  openShop,
+  type Shop,
+  sellToAgents,
+  stall,
+  withConfig,
+} from '../world/agent.ts';
 import { REPEATED } from '../world/env.ts';
 import { World } from '../world/world.ts';
 
@@ -124,5 +136,17 @@ describe('one payment brought many times at once', REPEATED, () => {
     expect(settled.body).toMatchObject({ granted_units: 5, consumed_units: expect.any(Number) });
     expect(served + settled.body.consumed_units).toBe(5);
     expect(await own.entitlement()).toMatchObject({ granted_units: 5, used_units: 5, status: 'exhausted' });
+  });
+
+  it('one challenge offered to two agents is paid by both, and both are served', async () => {
+    const own = await newStall();
+    const rival = stall(w, own.merchant, own.product, await newAgent(w));
+    const header = await own.challenge();
+    const payments = [await own.agent.pay(header), await rival.agent.pay(header)];
+    expect(decoded(payments[0]!).accepted.extra.memo).toBe(decoded(payments[1]!).accepted.extra.memo);
+    const answers = [await own.settle(payments[0]!), await rival.settle(payments[1]!)];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers.every(mayServe)).toBe(true);
+    expect(await own.books()).toEqual({ settlements: 2, claims: 2, payments: 2, receipts: 2, memberships: 0 });
   });
 });

@@ -36,6 +36,25 @@ describe('a live challenge', () => {
     expect(await refusedNow(own)).toEqual(['entitlement_missing', nowAsked]);
     const settled = await own.settle(payment);
     expect([settled.status, settled.body.amount.base_units, mayServe(settled)]).toEqual([200, '10000', true]);
+    // And what was offered for it: neither more nor less, whatever the product gives by now.
+    expect(settled.body.granted_units).toBe(1);
+  });
+
+  it.each([
+    [10, 1000, '1'],
+    [10, 1, '0.001'],
+  ])('for %d units gives those, although the product now gives %d for %s USDC', async (units, nowUnits, nowAmount) => {
+    const own = await newStall({ usage_units: units });
+    const payment = await own.pay();
+    await patch(own, { usage_units: nowUnits, price: { asset: 'USDC', amount: nowAmount } });
+    const settled = await own.settle(payment);
+    expect(settled.body).toMatchObject({ amount: { amount: '0.01' }, granted_units: units, remaining: units - 1 });
+  });
+
+  it('is not made for more than one payment can give', async () => {
+    const own = await newStall({ usage_units: 1, access_period_days: 3660 });
+    const { body } = await own.consume({ units: 30_000 });
+    expect(body.meta).toMatchObject({ payment_required: null, missing: 'units_too_many' });
   });
 
   it('outlives a rotation of the keys that vouch for challenges, while both are live, and no longer', async () => {

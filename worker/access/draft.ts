@@ -60,7 +60,8 @@ export async function draftSettlement(
     ctx.note(`simulation: ${simulated.reason}`);
     return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
-  const { payTo, quantity } = claimed.facts;
+  // What was offered, not what the product says by now: price and piece belong together.
+  const { payTo, quantity, units, days } = claimed.facts;
   const settlement: Settlement = {
     paymentId: newId<PaymentId>(ctx.now),
     merchantId: product.merchantId,
@@ -82,8 +83,8 @@ export async function draftSettlement(
       productName: product.name,
       slug: product.slug,
       merchantName: merchant.displayName,
-      accessPeriodDays: product.accessPeriodDays === null ? null : product.accessPeriodDays * quantity,
-      usageUnits: product.usageUnits === null ? null : product.usageUnits * quantity,
+      accessPeriodDays: days === null ? null : days * quantity,
+      usageUnits: units === null ? null : units * quantity,
     },
     lastValidBlockHeight: simulated.lastValidBlockHeight,
     status: 'pending',

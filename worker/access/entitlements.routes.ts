@@ -107,7 +107,7 @@ const refund = createRoute({
   tags,
   summary: 'Free the units of a consumption that could not be served',
   description: 'Possible for 24 hours. The key that consumed is answered 409 from then on, so that nothing is served for free.',
-  ...idempotentRoute(),
+  ...idempotentRoute('metered'),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(RefundRequest) },
   responses: { ...ok(RefundResponse), ...merchantBodyErrors(...idempotencyErrors, 'not_found', 'state_conflict') },
 });

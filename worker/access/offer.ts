@@ -19,7 +19,8 @@ export type Missing =
   | 'price_set'
   | 'live_mode_confirmed'
   | 'payout_wallet_set'
-  | 'payout_ata_exists';
+  | 'payout_ata_exists'
+  | 'units_too_many';
 
 const FIXES: Record<Missing, string> = {
   sandbox: 'Sandbox products never touch the chain. Simulate a payment with POST /v1/testing/sessions.',
@@ -30,6 +31,7 @@ const FIXES: Record<Missing, string> = {
   price_set: 'x402 needs a price in USDC.',
   live_mode_confirmed: 'Set live_mode_confirmed to true on the product once you are ready to be paid.',
   payout_wallet_set: 'Say where the money goes: PUT /v1/access/rail-settings/x402_solana_usdc with a payout_wallet.',
+  units_too_many: 'One payment cannot buy that many units. Ask for fewer at once, or sell larger packs.',
   payout_ata_exists: 'The payout wallet has no USDC account yet. GET /v1/access/rail-settings has the transaction that creates it.',
 };
 
@@ -73,6 +75,7 @@ export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units 
   const { product } = sale;
   const { config } = ctx;
   const quantity = quantityFor(product, units);
+  if (quantity === null) return { ok: false, missing: 'units_too_many', fix: FIXES.units_too_many };
   const facts: ChallengeFacts = {
     livemode: product.livemode,
     merchantId: product.merchantId,
@@ -83,6 +86,8 @@ export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units 
     payTo: ready.payTo,
     feePayer: feePayersOf(config).current,
     quantity,
+    units: product.usageUnits,
+    days: product.accessPeriodDays,
   };
   const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
   const memo = newChallenge(facts, { keys: config.CHALLENGE_KEYS!, random, expiresAt: ctx.now + CHALLENGE_SECONDS * SECOND });
@@ -91,9 +96,15 @@ export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units 
   return { ok: true, required, header: encodeHeader(required) };
 }
 
-/** How often the product must be bought for these units: a client pays once, so one payment has to be enough. */
-function quantityFor({ usageUnits, priceAmount }: Sale['product'], units: number): number {
+const PIECE_UNITS_MAX = 1_000_000_000;
+const PIECE_DAYS_MAX = 36_600;
+
+/** How often the product must be bought for these units: a client pays once, so one payment has to be enough. null: it cannot be. */
+function quantityFor({ usageUnits, accessPeriodDays, priceAmount }: Sale['product'], units: number): number | null {
   if (usageUnits === null) return 1;
   const quantity = Math.max(1, Math.ceil(units / usageUnits));
-  return priceAmount * BigInt(quantity) <= UNITS_MAX ? quantity : 1;
+  const fits =
+    priceAmount * BigInt(quantity) <= UNITS_MAX &&
+    (quantity === 1 || (usageUnits * quantity <= PIECE_UNITS_MAX && (accessPeriodDays ?? 0) * quantity <= PIECE_DAYS_MAX));
+  return fits ? quantity : null;
 }

@@ -116,8 +116,9 @@ async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: stri
     return claimed ? resume(ctx, actor, claimed, sale, input, caller) : refuse(ctx, sale, input, drafted.reason);
   }
   const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);
-  requireSamePurpose(settlement, actor, input);
-  return settled(ctx, settlement, await see(ctx, settlement, isNew), sale, input, caller);
+  // Whoever was faster may even have settled it by now.
+  if (!isNew) return resume(ctx, actor, settlement, sale, input, caller);
+  return settled(ctx, settlement, await see(ctx, settlement, true), sale, input, caller);
 }
 
 /** A payment that was brought before, here or by another request. */

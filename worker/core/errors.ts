@@ -20,8 +20,14 @@ export const ERRORS = {
   account_suspended: entry(403, 'This account is suspended. Contact support.'),
   account_deleted: entry(403, 'This account was deleted.'),
   admin_requires_staff: entry(403, 'Only staff may create a key with the admin permission.'),
-  entitlement_missing: entry(403, 'This customer has nothing left to use here. Answer 402 with the PAYMENT-REQUIRED header of this response.'),
-  subscription_expired: entry(403, 'The time this customer paid for is over. Answer 402 with the PAYMENT-REQUIRED header of this response.'),
+  entitlement_missing: entry(
+    403,
+    'This customer has nothing left to use here. Answer 402 with the PAYMENT-REQUIRED header of this response.',
+  ),
+  subscription_expired: entry(
+    403,
+    'The time this customer paid for is over. Answer 402 with the PAYMENT-REQUIRED header of this response.',
+  ),
   not_found: entry(404, 'There is nothing here that you can see.'),
   method_not_allowed: entry(405, 'This path exists, but not with this method.'),
   email_registered: entry(409, 'An account with this e-mail exists. Log in instead.'),

@@ -106,19 +106,33 @@ export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consu
   return ask(ctx, identity, identity.entitlementId, (object) => object.credit(credit));
 }
 
-/** The other half of a confirmation, and of a payment the chain dropped: brought here at least once, by the events' job. */
-export async function followPayments(ctx: Ctx, confirmed: PaymentId[], orphaned: PaymentId[]): Promise<void> {
+/**
+ * The other half of a confirmation, and of a payment the chain dropped: brought here at least once, by the events' job. Each on
+ * its own; answers those that could not be brought, so that their events come again and hold up nobody else's.
+ */
+export async function followPayments(ctx: Ctx, confirmed: PaymentId[], orphaned: PaymentId[]): Promise<Set<PaymentId>> {
   const paid = confirmed.length + orphaned.length > 0 ? await listPaid(ctx.db, [...confirmed, ...orphaned]) : [];
-  await Promise.all(paid.filter(({ id }) => confirmed.includes(id)).map((payment) => creditPayment(ctx, payment)));
-  await Promise.all(
-    paid
-      .filter(({ id }) => orphaned.includes(id))
-      .map((payment) => {
-        const identity = identityOf({ accountId: payment.merchantId, livemode: payment.livemode }, payment.productId, buyerOf(payment));
-        const revocation = { identity, paymentId: payment.id, now: ctx.now };
-        return ask(ctx, identity, identity.entitlementId, (object) => object.revoke(revocation));
-      }),
-  );
+  const failed = new Set<PaymentId>();
+  const follow = (among: PaymentId[], bring: (payment: Paid) => Promise<unknown>) =>
+    Promise.all(
+      paid
+        .filter(({ id }) => among.includes(id))
+        .map((payment) =>
+          bring(payment).catch((error: unknown) => {
+            ctx.note(`payment ${payment.id}: ${storyOf(error)}`);
+            failed.add(payment.id);
+          }),
+        ),
+    );
+  await follow(confirmed, (payment) => creditPayment(ctx, payment));
+  await follow(orphaned, (payment) => revokePayment(ctx, payment));
+  return failed;
+}
+
+function revokePayment(ctx: Ctx, payment: Paid): Promise<void> {
+  const identity = identityOf({ accountId: payment.merchantId, livemode: payment.livemode }, payment.productId, buyerOf(payment));
+  const revocation = { identity, paymentId: payment.id, now: ctx.now };
+  return ask(ctx, identity, identity.entitlementId, (object) => object.revoke(revocation));
 }
 
 /** Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late. */

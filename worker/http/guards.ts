@@ -47,14 +47,12 @@ export const idempotentRoute = (bucket: CallBucket = 'requests') => ({
 
 /** Described here, enforced by the route's middleware: a missing key has an error of its own. */
 export const IdempotencyHeader = z.object({
-  'Idempotency-Key': z
-    .string()
-    .openapi({
-      minLength: 8,
-      maxLength: 255,
-      description: 'Names this request: sent again, it has no second effect.',
-      example: 'order-4711-1',
-    }),
+  'Idempotency-Key': z.string().openapi({
+    minLength: 8,
+    maxLength: 255,
+    description: 'Names this request: sent again, it has no second effect.',
+    example: 'order-4711-1',
+  }),
 });
 
 export const idempotencyErrors = [

@@ -83,6 +83,22 @@ export async function getSale(
   return sale ?? raise('not_found');
 }
 
+/** A merchant's own product with all that decides where its money goes, whatever rail it is paid over. */
+export async function getProductWithPayouts(db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId) {
+  const [[found], settings] = await db.batch([
+    db
+      .select({ product: products, accountWallet: accounts.walletAddress })
+      .from(products)
+      .innerJoin(accounts, eq(accounts.id, products.merchantId))
+      .where(and(ofMerchant(merchantId, livemode), eq(products.id, productId))),
+    db
+      .select()
+      .from(railSettings)
+      .where(and(eq(railSettings.merchantId, merchantId), eq(railSettings.livemode, livemode))),
+  ]);
+  return found ? { ...found, settings } : raise('not_found');
+}
+
 export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
   db.$count(products, and(ofMerchant(merchantId, livemode), eq(products.status, 'active')));
 

@@ -1,13 +1,13 @@
-import { and, asc, eq, inArray, isNull, lt, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, isNull, lt, lte, sql } from 'drizzle-orm';
 import type { Db } from '../context.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 
 /** Events that nobody fanned out yet although their message should have come: lost, or on a bad day. */
-export const listWaitingEvents = (db: Db, createdBefore: number, limit: number) =>
+export const listWaitingEvents = (db: Db, createdBefore: number, afterSeq: number, limit: number) =>
   db
-    .select({ id: events.id })
+    .select({ id: events.id, seq: events.seq })
     .from(events)
-    .where(and(isNull(events.fannedOutAt), lte(events.createdAt, createdBefore)))
+    .where(and(isNull(events.fannedOutAt), lte(events.createdAt, createdBefore), gt(events.seq, afterSeq)))
     .orderBy(asc(events.seq))
     .limit(limit);
 

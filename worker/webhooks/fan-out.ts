@@ -28,13 +28,21 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
   replayOf,
 });
 
-/** Events to deliveries, each once per endpoint, in one batch with the mark that it was done. Harmless doubled. */
+/**
+ * Events to deliveries, each once per endpoint, in one batch with the mark that it was done. Harmless doubled. Throws after
+ * that where a payment could not be followed, so that its event, and no other, comes again.
+ */
 export async function fanOut(ctx: Ctx, eventIds: string[]): Promise<void> {
-  const { events, endpoints } = await loadFanOut(ctx.db, eventIds);
-  if (events.length === 0) return;
-  // Before anybody is told: whoever hears of a payment finds its access there.
-  const paymentsOf = (type: string) => events.filter((event) => event.type === type).map(({ paymentId }) => paymentId as PaymentId);
-  await followPayments(ctx, paymentsOf('payment.confirmed'), paymentsOf('payment.orphaned'));
+  const { events: waiting, endpoints } = await loadFanOut(ctx.db, eventIds);
+  // Before anybody is told: whoever hears of a payment finds its access there. Where it could not be brought, the event waits.
+  const paymentsOf = (type: string) => waiting.filter((event) => event.type === type).map(({ paymentId }) => paymentId as PaymentId);
+  const failed = await followPayments(ctx, paymentsOf('payment.confirmed'), paymentsOf('payment.orphaned'));
+  const events = waiting.filter(({ paymentId }) => !failed.has(paymentId as PaymentId));
+  if (events.length > 0) await deliverEvents(ctx, events, endpoints);
+  if (failed.size > 0) throw new Error(`${failed.size} payments could not be followed`);
+}
+
+async function deliverEvents(ctx: Ctx, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
     endpoints.filter((endpoint) => wants(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
   );
@@ -67,6 +75,7 @@ export async function sendAttempts(ctx: Ctx, due: { id: number; failureStreak: n
 }
 
 const SWEEP_MAX = 500;
+const SWEEP_PAGES_MAX = 20;
 /** Times the endpoints of a plan this must fit one parameter of the database. */
 const FAN_OUT_MAX = 50;
 /** A message should have come by then. */
@@ -74,11 +83,17 @@ const PATIENCE_MS = 10 * SECOND;
 
 /** Events whose message was lost. */
 export async function sweepFanOut(ctx: Ctx): Promise<number> {
-  const waiting = await listWaitingEvents(ctx.db, ctx.now - PATIENCE_MS, SWEEP_MAX);
-  const ids = waiting.map(({ id }) => id);
-  const parts = Array.from({ length: Math.ceil(ids.length / FAN_OUT_MAX) }, (_, i) => ids.slice(i * FAN_OUT_MAX, (i + 1) * FAN_OUT_MAX));
-  await forEach(ctx, parts, (part) => fanOut(ctx, part));
-  return waiting.length;
+  let taken = 0;
+  let afterSeq = 0;
+  // By pages, because what cannot be brought today stays at the head of the line.
+  for (let page = 0; page < SWEEP_PAGES_MAX; page++) {
+    const waiting = await listWaitingEvents(ctx.db, ctx.now - PATIENCE_MS, afterSeq, FAN_OUT_MAX);
+    await forEach(ctx, waiting.length > 0 ? [waiting.map(({ id }) => id)] : [], (ids) => fanOut(ctx, ids));
+    taken += waiting.length;
+    if (waiting.length < FAN_OUT_MAX) break;
+    afterSeq = waiting.at(-1)!.seq;
+  }
+  return taken;
 }
 
 /** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. What may still wait in a queue is not doubled. */
