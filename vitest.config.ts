@@ -1,37 +1,41 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
-// Two projects: nearly everything runs inside workerd; the local chain and what must kill a process run in Node.
+/** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
+const inWorkerd = (test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration => ({
+  plugins: [
+    cloudflareTest(async ({ inject }) => ({
+      main: './worker/index.ts',
+      wrangler: { configPath: './wrangler.toml' },
+      miniflare: {
+        bindings: {
+          TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+          TEST_CHAIN_URL: inject('chainUrl'),
+          TEST_RECEIVER_URL: inject('receiverUrl'),
+          TEST_SOAK: process.env.SOAK ?? '1',
+          TEST_SEED: process.env.SEED ?? String(Date.now() % 1_000_000),
+        },
+      },
+    })),
+  ],
+  test: {
+    ...test,
+    globalSetup: ['./test/world/global-setup.ts'],
+    setupFiles: ['./test/world/setup.ts'],
+    // A soak takes its time; a test run does not.
+    testTimeout: process.env.SOAK ? 3_600_000 : 60_000,
+  },
+});
+
+// Nearly everything runs inside workerd; the local chain and what must kill a process run in Node; what measures time comes
+// last and runs alone, because the others would be what it measures.
 export default defineConfig({
   test: {
     silent: 'passed-only',
     projects: [
-      {
-        plugins: [
-          cloudflareTest(async ({ inject }) => ({
-            main: './worker/index.ts',
-            wrangler: { configPath: './wrangler.toml' },
-            miniflare: {
-              bindings: {
-                TEST_MIGRATIONS: await readD1Migrations('./migrations'),
-                TEST_CHAIN_URL: inject('chainUrl'),
-                TEST_RECEIVER_URL: inject('receiverUrl'),
-                TEST_SOAK: process.env.SOAK ?? '1',
-                TEST_SEED: process.env.SEED ?? String(Date.now() % 1_000_000),
-              },
-            },
-          })),
-        ],
-        test: {
-          name: 'workerd',
-          include: ['test/{pure,durable-objects,http,stories}/**/*.test.ts', 'test/*.test.ts'],
-          globalSetup: ['./test/world/global-setup.ts'],
-          setupFiles: ['./test/world/setup.ts'],
-          // A soak takes its time; a test run does not.
-          testTimeout: process.env.SOAK ? 3_600_000 : 60_000,
-        },
-      },
+      inWorkerd({ name: 'workerd', include: ['test/{pure,durable-objects,http,stories,sdk}/**/*.test.ts', 'test/*.test.ts'] }),
       { test: { name: 'node', include: ['test/node/**/*.test.ts'], testTimeout: 60_000 } },
+      inWorkerd({ name: 'load', include: ['test/load/**/*.test.ts'], sequence: { groupOrder: 1 }, fileParallelism: false }),
     ],
   },
 });

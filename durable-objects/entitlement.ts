@@ -32,8 +32,7 @@ import { Ledger, type LedgerEntry } from './ledger.ts';
 
 /** The identity is known from the first write; ends up to `endsSeenThrough` were seen to pass. */
 type State = { identity: EntitlementIdentity | null; balance: Balance; endsSeenThrough: number };
-
-/** What can be used after an operation, as it was answered. */
+// What can be used after an operation, as it was answered.
 type Left = { remaining: number | null; paidThrough: number | null };
 
 type Content =
@@ -188,6 +187,8 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     if (grant?.credited) return grant.credited;
     const before = this.#ledger.state.balance;
     const isAdded = !grant && this.#add(identity, addition);
+    if (!grant && !isAdded)
+      throw new Error(`a payment must not vanish in silence, but its units cannot be counted: ${JSON.stringify(addition)}`);
     const after = this.#ledger.state.balance;
     const addsUncounted = addition.units === null || after.unlimitedThrough !== before.unlimitedThrough;
     const grantedUnits = !isAdded ? 0 : addsUncounted ? null : (addition.units ?? 0);
@@ -233,8 +234,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   readonly #emit = (type: EntitlementEventType): void => this.#ledger.emit({ type, snapshot: this.#snapshot() });
 
   #snapshot(): EntitlementSnapshot {
-    const { identity, balance } = this.#ledger.state;
-    return snapshotOf(balance, identity!, this.#ledger.now);
+    return snapshotOf(this.#ledger.state.balance, this.#ledger.state.identity!, this.#ledger.now);
   }
 
   #left(): Left {

@@ -156,10 +156,11 @@ export class Ledger<State, Content, Event> {
         const answers = this.#storage.transactionSync(() => this.#apply(group));
         if (this.#isDirty) await this.#storage.sync();
         for (const [i, { resolve }] of group.entries()) resolve(answers[i]);
+        // Those just answered get a turn to bring their next, so that groups are worth their commit.
+        if (group.length > 1 || this.#waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
       } catch (error) {
         for (const { reject } of group) reject(error);
-        // Nothing of the group is stored, so nothing of it may stay in memory either.
-        this.#load();
+        this.#load(); // Nothing of it is stored, so nothing of it may stay in memory.
       }
     }
     this.#isCommitting = false;

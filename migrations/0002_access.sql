@@ -59,7 +59,9 @@ CREATE TABLE `settlements` (
 CREATE UNIQUE INDEX `settlements_message_hash_unique` ON `settlements` (`message_hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `settlements_tx_signature_unique` ON `settlements` (`tx_signature`);--> statement-breakpoint
 CREATE INDEX `settlements_pending` ON `settlements` (`next_check_at`) WHERE status = 'pending';--> statement-breakpoint
+DROP INDEX `payments_by_nonce`;--> statement-breakpoint
 ALTER TABLE `payments` ADD `customer_wallet` text;--> statement-breakpoint
+CREATE UNIQUE INDEX `payments_by_nonce` ON `payments` (`nonce`) WHERE recovers_payment_id IS NULL AND reference <> '';--> statement-breakpoint
 ALTER TABLE `products` ADD `allowed_rails` text;--> statement-breakpoint
 ALTER TABLE `products` ADD `default_rail` text;--> statement-breakpoint
 ALTER TABLE `tx_claims` ADD `message_hash` text;--> statement-breakpoint

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { openApiDocument } from '../worker/app.ts';
 
 const TARGET = new URL('./src/api.d.ts', import.meta.url).pathname;
+// By a name the compiler does not follow: these are types for Node, those of the worker are another platform's.
+const APP = new URL('../worker/app.ts', import.meta.url).href;
 const HEAD = '// Made by sdk/generate.ts from our own OpenAPI document. Change the routes, not this file.\n\n';
 
 /** What a caller's types need: no examples, no failures (they are `SvcError`), and nothing of what we send to merchants. */
@@ -18,6 +19,7 @@ function withoutNoise(value: unknown, place = ''): unknown {
 
 /** The text of `src/api.d.ts` as it should be now. */
 export async function generateTypes(): Promise<string> {
+  const { openApiDocument } = (await import(APP)) as { openApiDocument(): object };
   const nodes = await openapiTS(withoutNoise(openApiDocument()) as Parameters<typeof openapiTS>[0], { defaultNonNullable: false });
   return execFileSync('biome', ['format', '--stdin-file-path=sdk/src/api.d.ts'], { input: HEAD + astToString(nodes), encoding: 'utf8' });
 }

@@ -27,7 +27,7 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/payments\//, 16],
   [/^worker\/webhooks\//, 17],
   [/^worker\/access\//, 18],
-  [/^worker\/(?:discovery|docs|docs-assets|event-catalog|event-types\.routes|health|jobs|llms|sweeps)\.ts$/, 20],
+  [/^worker\/(?:discovery|docs|docs-assets|event-catalog|event-examples|event-types\.routes|health|jobs|llms|sweeps)\.ts$/, 20],
   [/^worker\/app\.ts$/, 30],
   [/^worker\/index\.ts$/, 40],
 ];

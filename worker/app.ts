@@ -91,10 +91,12 @@ const admitBody = createMiddleware<AppEnv>(async (c, next) => {
   if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)) return next();
   if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
     throw new ApiError('unsupported_media_type');
-  // Read as bytes first: signatures of webhooks are over exactly these. What is not JSON is for the route to refuse.
-  await c.req.arrayBuffer();
+  const isProviders = c.req.path.startsWith('/v1/products/webhook/');
+  // Signatures of webhooks are over exact bytes; everything else is read as text once, for all who ask. What is not JSON is for
+  // the route to refuse.
+  await (isProviders ? c.req.arrayBuffer() : c.req.text());
   // A provider's list is long, signed, and holds nobody's secret of ours.
-  if (c.req.path.startsWith('/v1/products/webhook/')) return next();
+  if (isProviders) return next();
   const found = findUnacceptable(await c.req.json().catch(() => null));
   if (found) throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg: UNACCEPTABLE[found], type: found }] });
   return next();

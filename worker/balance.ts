@@ -51,7 +51,7 @@ export interface EntitlementSnapshot extends EntitlementIdentity {
   updatedAt: number;
 }
 
-/** What is added. A number adds, null means without limit (or end), absent leaves as it is; on an empty balance absent is null. */
+/** A number adds, null means without limit (or end), absent leaves as it is; on an empty balance absent is null. */
 export interface Addition {
   units?: number | null;
   days?: number | null;
@@ -121,7 +121,6 @@ export interface EntitlementRpc {
 }
 
 export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhausted' | 'entitlement.expired';
-
 /** What the object tells the database, by way of the queue: its state, and the events since it last did. */
 export interface EntitlementProjection {
   snapshot: EntitlementSnapshot;
@@ -137,7 +136,7 @@ const NOTHING = { grantedUnits: 0, drawnUnits: 0, writtenOffUnits: 0, uncountedU
 export const emptyBalance = (): Balance => ({ ...NOTHING, version: 0, updatedAt: 0 });
 const isCount = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;
 
-/** Throws for a bug; nothing a caller sends may get this far. */
+/** Throws for a bug. */
 export function assertBalance(balance: Balance): Balance {
   const { grantedUnits, drawnUnits, writtenOffUnits, uncountedUnits, unitsThrough } = balance;
   const areCounts = [grantedUnits + uncountedUnits, ...Object.values(balance)].every((count) => isCount(count ?? 0));
@@ -150,7 +149,7 @@ export function assertBalance(balance: Balance): Balance {
 const changed = (balance: Balance, now: number, change: Partial<Balance>): Balance =>
   assertBalance({ ...balance, ...change, version: balance.version + 1, updatedAt: now });
 const isOn = (through: number | null, now: number): boolean => through === null || now < through;
-const isNothing = (balance: Balance): boolean => balance.unitsThrough === 0 && balance.unlimitedThrough === 0;
+const isNothing = ({ unitsThrough, unlimitedThrough }: Balance): boolean => unitsThrough === 0 && unlimitedThrough === 0;
 const leftOf = (balance: Balance): number => balance.grantedUnits - balance.drawnUnits;
 
 /** What can be used at this moment; null: as much as one likes. */
@@ -217,23 +216,24 @@ export function planRefund(balance: Balance, { units, isCounted }: { units: numb
 /** 0: there was nothing, so absent days mean no end. What has no end keeps none. */
 function extended(through: number | null, days: number | null | undefined, now: number): number | null {
   if (days === undefined) return through === 0 ? null : through;
-  return days === null || through === null ? null : addDays(Math.max(now, through), days);
+  return days === null || through === null ? null : Math.min(END_MAX, addDays(Math.max(now, through), days));
 }
 
 /** A purchase or a grant. Days without units extend what is running, or, where nothing is, what there was. */
 export function planAddition(balance: Balance, { units, days }: Addition, now: number): AdditionPlan {
   if (![units ?? 0, days ?? 0].every(isCount)) throw new Error(`not numbers of units and days: ${units}, ${days}`);
-  const { unitsThrough, unlimitedThrough } = balance;
+  // Units that are used up end nothing: what is added begins an end of its own.
+  const live = leftOf(balance) > 0 ? balance : { ...balance, unitsThrough: 0 };
+  const { unlimitedThrough, unitsThrough } = live;
   const isAnyOn = isOn(unitsThrough, now) || isOn(unlimitedThrough, now);
   const isMeant = (through: number | null): boolean => units === undefined && through !== 0 && (!isAnyOn || isOn(through, now));
-  const addsUncounted = units === null || (units === undefined && isNothing(balance)) || isMeant(unlimitedThrough);
+  const addsUncounted = units === null || (units === undefined && isNothing(live)) || isMeant(unlimitedThrough);
   const next = {
     grantedUnits: balance.grantedUnits + (units ?? 0),
-    unitsThrough: typeof units === 'number' || isMeant(unitsThrough) ? extended(unitsThrough, days, now) : unitsThrough,
+    unitsThrough: typeof units === 'number' || isMeant(unitsThrough) ? extended(unitsThrough, days, now) : balance.unitsThrough,
     unlimitedThrough: addsUncounted ? extended(unlimitedThrough, days, now) : unlimitedThrough,
   };
-  const fits = Number.isSafeInteger(next.grantedUnits + balance.uncountedUnits);
-  if (!fits || Math.max(next.unitsThrough ?? 0, next.unlimitedThrough ?? 0) > END_MAX) return { ok: false, reason: 'too_many' };
+  if (!Number.isSafeInteger(next.grantedUnits + balance.uncountedUnits)) return { ok: false, reason: 'too_many' };
   return { ok: true, balance: changed(balance, now, next) };
 }
 

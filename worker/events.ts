@@ -30,7 +30,8 @@ export type SubjectType =
   | 'product'
   | 'entitlement'
   | 'rail_setting'
-  | 'webhook_endpoint';
+  | 'webhook_endpoint'
+  | 'webhook_test';
 
 /** A subscription's pattern: one type, all of a group (`payment.*`), or everything. */
 export const matchesType = (patterns: readonly string[], type: string): boolean =>

@@ -52,13 +52,13 @@ const CONFIRMED_TIMEOUT_MS = 20_000;
 
 /** The local chain, as a wallet application uses any node. */
 export class WalletChain {
-  readonly #url: string;
+  readonly url: string;
   constructor(url: string) {
-    this.#url = url;
+    this.url = url;
   }
 
   async call<T>(method: string, ...params: unknown[]): Promise<T> {
-    const response = await fetch(this.#url, {
+    const response = await fetch(this.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),

@@ -648,7 +648,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Deliver everything of a time that never arrived */
+    /**
+     * Deliver everything of a time that never arrived
+     * @description At most 90 days back, and 20,000 events at a time, oldest first: ask again until `scheduled` is 0.
+     */
     post: operations['recoverWebhookEndpoint'];
     delete?: never;
     options?: never;
@@ -957,6 +960,117 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/access/apps': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Name an application that your products belong to */
+    post: operations['createAccessApp'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/products': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Create a product, at most once
+     * @description The same product as POST /v1/products makes, in every rule; here the Idempotency-Key keeps a retry from making a second one.
+     */
+    post: operations['createAccessProduct'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/setup/readiness': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * What is still missing for a sale, and the call that mends each
+     * @description Name a product to have a whole sale judged; without one only the account is. A sandbox key is answered for the sandbox, where whatever concerns the chain is skipped. `docs_url` of a check points at its meaning in this document.
+     */
+    get: operations['getReadiness'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/products/available-rails': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Every rail, and whether this product could be sold over it right now */
+    get: operations['listProductRailsByName'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/products/{product_id}/available-rails': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The same, by the id of the product */
+    get: operations['listProductRails'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/payment-sessions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Open a checkout for one buyer, with the price and customer fixed for 30 minutes
+     * @description Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one. After a failed payment a new one may begin while the session lives.
+     */
+    post: operations['createPaymentSession'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/access/x402/settle': {
     parameters: {
       query?: never;
@@ -971,6 +1085,206 @@ export interface paths {
      * @description One payment counts once, whatever the key: sent again under another key it gives the first result, with the header `X-Svc-Duplicate-Settlement: true` where its units were consumed by another request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one.
      */
     post: operations['settlePayment'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/x402/activate/starter': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Buy 30 days of the starter plan
+     * @description Costs 19 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$19' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one. A plan that ends becomes free at that instant.
+     */
+    post: operations['activateStarter'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/x402/activate/growth': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Buy 30 days of the growth plan
+     * @description Costs 49 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$49' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one. A plan that ends becomes free at that instant.
+     */
+    post: operations['activateGrowth'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/x402/activate/scale': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Buy 30 days of the scale plan
+     * @description Costs 199 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$199' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one. A plan that ends becomes free at that instant.
+     */
+    post: operations['activateScale'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/x402/facilitator/supported': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * What this facilitator takes, as x402 resource servers ask for it
+     * @description The base URL of the facilitator ends before `/supported`. Give it to any x402 V2 resource server, with your key in `X-Svc-Key` of verify and settle.
+     */
+    get: operations['listFacilitatorKinds'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/x402/facilitator/verify': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Verify a payment for your own x402 server
+     * @description Reference body and answer, 200 also where it is refused. `payTo` must be your payout wallet: of the x402 rail, of your account, or of one of your live products. A payment that was settled before is refused as `duplicate_settlement`.
+     */
+    post: operations['verifyFacilitatedPayment'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/x402/facilitator/settle': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Settle a payment for your own x402 server
+     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: the same again gives the first answer and is never sent twice. While another call settles it, or where it was verified for several requests at once, the others get `duplicate_settlement`. `settlement_pending` means ask again with the same payment. Nothing is granted and no payment is recorded: your server keeps the books.
+     */
+    post: operations['settleFacilitatedPayment'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/agent-bootstrap': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Start as an agent: an account, a sandbox key, and the way to a live one
+     * @description Needs no credential. `setup_secret` and `sandbox_api_key` are shown once, here. The setup ends after 24 hours unless a plan is activated with its secret. Follow `next_actions`.
+     */
+    post: operations['createSetupIntent'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/agent-bootstrap/{setup_intent_id}/status': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * How a setup stands, and what to do next
+     * @description An unknown setup, a wrong secret and two that do not belong together are the same 404.
+     */
+    post: operations['getSetupIntent'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/agent-bootstrap/{setup_intent_id}/manifest': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Say what you sell, and have it evaluated with findings to act on
+     * @description Replaces the manifest before it, until the setup is approved. Findings of severity `error` send it back (`changes_required`); without one it is `ready`. Its URLs are never fetched. An unknown setup, a wrong secret and two that do not belong together are the same 404.
+     */
+    post: operations['putSetupManifest'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/access/agent-bootstrap/{setup_intent_id}/approve': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Approve a ready manifest, with a live key where a plan is active
+     * @description A live key is shown once. Asked for again while one is active it is 409 `state_conflict`; name that one in `replace_live_key_id` to revoke it and have another. Nothing of the manifest is applied by this: `next_actions` has the calls that do, each by itself. An unknown setup, a wrong secret and two that do not belong together are the same 404.
+     */
+    post: operations['approveSetupIntent'];
     delete?: never;
     options?: never;
     head?: never;
@@ -1260,6 +1574,8 @@ export interface components {
       product_id: string;
       slug: string;
       external_product_id?: string;
+      /** Format: uuid */
+      access_app_id?: string;
       name: string;
       description?: string;
       /** @enum {string} */
@@ -1362,11 +1678,13 @@ export interface components {
         | 'invalid_authorization'
         | 'invalid_credentials'
         | 'webhook_signature_failed'
+        | 'payment_required'
         | 'account_suspended'
         | 'account_deleted'
         | 'admin_requires_staff'
         | 'entitlement_missing'
         | 'subscription_expired'
+        | 'spend_limit_exceeded'
         | 'not_found'
         | 'method_not_allowed'
         | 'email_registered'
@@ -1416,11 +1734,13 @@ export interface components {
         | 'invalid_authorization'
         | 'invalid_credentials'
         | 'webhook_signature_failed'
+        | 'payment_required'
         | 'account_suspended'
         | 'account_deleted'
         | 'admin_requires_staff'
         | 'entitlement_missing'
         | 'subscription_expired'
+        | 'spend_limit_exceeded'
         | 'not_found'
         | 'method_not_allowed'
         | 'email_registered'
@@ -1643,9 +1963,12 @@ export interface components {
       /** @enum {string} */
       default_rail?: 'solana_usdc' | 'x402_solana_usdc';
       allowed_rails?: ('solana_usdc' | 'x402_solana_usdc')[];
-      delivery?: unknown;
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description An app of yours, in the same mode.
+       */
       access_app_id?: string;
+      delivery?: unknown;
       /** Format: uri */
       success_url?: string;
       metadata?: {
@@ -1682,9 +2005,8 @@ export interface components {
       /** @enum {string} */
       default_rail?: 'solana_usdc' | 'x402_solana_usdc';
       allowed_rails?: ('solana_usdc' | 'x402_solana_usdc')[];
+      access_app_id?: string | null;
       delivery?: unknown;
-      /** Format: uuid */
-      access_app_id?: string;
       success_url?: string | null;
       metadata?: {
         [key: string]: string;
@@ -1704,8 +2026,11 @@ export interface components {
     ConnectResponse: {
       /** Format: uuid */
       payment_id: string;
-      /** @enum {string} */
-      status: 'PENDING_SIGNATURE';
+      /**
+       * @description PENDING_CONFIRMATION only where the payment session already holds a payment that is on its way: wait, do not pay again.
+       * @enum {string}
+       */
+      status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION';
       nonce: string;
       memo: string;
       price: components['schemas']['Money'];
@@ -1742,6 +2067,10 @@ export interface components {
       locale?: string;
       handoff_token?: string;
       identity_session_id?: string;
+      /**
+       * Format: uuid
+       * @description From POST /v1/access/payment-sessions: its price, customer and success URL win, and it is paid once.
+       */
       payment_session_id?: string;
     };
     SolanaPayLabel: {
@@ -2095,6 +2424,118 @@ export interface components {
       enabled?: boolean;
       payout_wallet?: string | null;
     };
+    AccessApp: {
+      /** Format: uuid */
+      access_app_id: string;
+      name: string;
+      homepage_url?: string;
+      /** Format: date-time */
+      created_at: string;
+    };
+    CreateAppRequest: {
+      name: string;
+      /** Format: uri */
+      homepage_url?: string;
+    };
+    Readiness: {
+      /** @description A sale by payment session and by x402 would work this moment, over every rail the product is offered on. */
+      ready: boolean;
+      /** @enum {string} */
+      mode: 'live' | 'sandbox';
+      /** Format: uuid */
+      access_app_id?: string;
+      /** Format: uuid */
+      product_id?: string;
+      checks: components['schemas']['ReadinessCheck'][];
+      /** @description Codes of the checks that fail: each of them stops a sale. */
+      blocking: string[];
+      /** Format: date-time */
+      checked_at: string;
+    };
+    ReadinessCheck: {
+      /** @enum {string} */
+      code:
+        | 'product_found'
+        | 'product_active'
+        | 'price_set'
+        | 'rail_enabled'
+        | 'payout_wallet_set'
+        | 'payout_ata_exists'
+        | 'fee_wallet_configured'
+        | 'webhook_endpoint_enabled'
+        | 'plan_active'
+        | 'live_mode_confirmed'
+        | 'live_key_present'
+        | 'subscription_plan_published';
+      /** @enum {string} */
+      status: 'pass' | 'fail' | 'warn' | 'skip';
+      message: string;
+      fix: components['schemas']['Fix'] | null;
+      docs_url: string;
+    };
+    /** @description What to do: a call, with values of yours in the place of <…>. Without a method only the operator can do it. */
+    Fix: {
+      detail: string;
+      /** @enum {string} */
+      method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
+      path?: string;
+      body?: {
+        [key: string]: unknown;
+      };
+      /** @description Unsigned, base64: sign it with the payout wallet and send it. */
+      transaction?: string;
+    };
+    ProductRailPage: {
+      items: components['schemas']['ProductRail'][];
+      page: number;
+      per_page: number;
+      total: number;
+      total_pages: number;
+      has_more: boolean;
+      /** @enum {boolean} */
+      total_exact?: false;
+    };
+    ProductRail: components['schemas']['Rail'] & {
+      /** @description Of the service (GET /v1/access/rails), or the readiness check that fails. */
+      reason?: string;
+      fix?: components['schemas']['Fix'];
+    };
+    PaymentSession: {
+      /** Format: uuid */
+      payment_session_id: string;
+      /** Format: uuid */
+      payment_id?: string;
+      /** @enum {string} */
+      status: 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
+      /** @description Send the buyer here. */
+      checkout_url: string;
+      /** Format: uuid */
+      product_id: string;
+      price: components['schemas']['Money'];
+      /** Format: date-time */
+      expires_at: string;
+      /** Format: date-time */
+      created_at: string;
+    };
+    PaymentSessionRequest: {
+      /** Format: uuid */
+      product_id?: string;
+      external_product_id?: string;
+      /** @description Your own name for the buyer; keys membership and entitlement. */
+      customer_ref?: string;
+      /**
+       * @description A rail of the hosted checkout.
+       * @default solana_usdc
+       * @enum {string}
+       */
+      rail_id?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+      /** Format: uri */
+      success_url?: string;
+      /** @default {} */
+      metadata?: {
+        [key: string]: string;
+      };
+    };
     SettleResponse: {
       /** @enum {boolean} */
       success: true;
@@ -2136,6 +2577,328 @@ export interface components {
        * @default 0
        */
       consume_units?: number;
+    };
+    Activation: {
+      /**
+       * @description The plan that runs now.
+       * @enum {string}
+       */
+      plan: 'free' | 'starter' | 'growth' | 'scale';
+      /** Format: date-time */
+      paid_through: string;
+      /** Format: uuid */
+      account_id: string;
+      /** Format: uuid */
+      receipt_id: string;
+    };
+    FacilitatorSupported: {
+      kinds: {
+        x402Version: number;
+        scheme: string;
+        network: string;
+        extra?: {
+          [key: string]: unknown;
+        };
+      }[];
+      extensions: string[];
+      signers: {
+        [key: string]: string[];
+      };
+    };
+    FacilitatorVerification: {
+      isValid: boolean;
+      invalidReason?: string;
+      invalidMessage?: string;
+      payer?: string;
+      extensions?: {
+        [key: string]: unknown;
+      };
+      extra?: {
+        [key: string]: unknown;
+      };
+    };
+    /** @description The body the reference client of a facilitator sends. */
+    FacilitatorRequest: {
+      x402Version: number;
+      paymentPayload: {
+        [key: string]: unknown;
+      };
+      paymentRequirements: {
+        [key: string]: unknown;
+      };
+    };
+    FacilitatorSettlement: {
+      success: boolean;
+      errorReason?: string;
+      errorMessage?: string;
+      payer?: string;
+      transaction: string;
+      network: string;
+      amount?: string;
+      extensions?: {
+        [key: string]: unknown;
+      };
+      extra?: {
+        [key: string]: unknown;
+      };
+    };
+    CreatedSetupIntent: components['schemas']['SetupIntent'] & {
+      /** @description Shown once, here. It opens this setup and pays for its plan. */
+      setup_secret: string;
+      /** @description Shown once, here. */
+      sandbox_api_key: string;
+    };
+    SetupManifest: {
+      /** @enum {string} */
+      manifest_version: '1';
+      name: string;
+      description?: string;
+      /** @description A public https URL. It is never fetched. */
+      homepage_url?: string;
+      contact_email?: string;
+      /** @default [] */
+      resources?: {
+        method: string;
+        /** @description A public https URL. It is never fetched. */
+        url: string;
+        /** @description external_product_id or name of one of `products`. */
+        product_ref: string;
+        /**
+         * @description Units one call uses.
+         * @default 1
+         */
+        units?: number;
+      }[];
+      /** @default [] */
+      products?: {
+        external_product_id?: string;
+        name: string;
+        description?: string;
+        price: {
+          asset: string;
+          amount: string;
+        };
+        usage_units?: number;
+        access_period_days?: number;
+      }[];
+      payout?: {
+        rail_id: string;
+        wallet_address: string;
+      };
+      /** @default [] */
+      webhooks?: {
+        /** @description A public https URL. It is never fetched. */
+        url: string;
+        event_types: string[];
+      }[];
+      /**
+       * @description What the live key may do: read, execute.
+       * @default [
+       *       "read",
+       *       "execute"
+       *     ]
+       */
+      requested_permissions?: string[];
+      /**
+       * @description In USDC. Bind what is paid with the setup secret, by the day of UTC.
+       * @default {}
+       */
+      spend_limits?: {
+        per_payment?: {
+          asset: string;
+          amount: string;
+        };
+        per_day?: {
+          asset: string;
+          amount: string;
+        };
+      };
+      /** @default false */
+      live_requested?: boolean;
+    };
+    SetupEvaluation: {
+      /** @description 0 to 100. */
+      score: number;
+      findings: {
+        /**
+         * @description A manifest with an error is sent back for changes.
+         * @enum {string}
+         */
+        severity: 'error' | 'warning' | 'info';
+        code: string;
+        /** @description Where it stands in the manifest. */
+        path: string;
+        message: string;
+        suggestion: string;
+      }[];
+    };
+    NextAction: {
+      action: string;
+      /** @enum {string} */
+      method: 'GET' | 'POST' | 'PUT';
+      path: string;
+      description: string;
+      headers?: {
+        [key: string]: string;
+      };
+      body?: {
+        [key: string]: unknown;
+      };
+    };
+    SetupIntent: {
+      /** Format: uuid */
+      setup_intent_id: string;
+      /** @enum {string} */
+      status: 'created' | 'changes_required' | 'ready' | 'approved' | 'expired';
+      agent_name: string;
+      operator_contact?: string;
+      intended_use?: string;
+      /** Format: uuid */
+      account_id: string;
+      /**
+       * @description The plan that was asked for.
+       * @enum {string}
+       */
+      plan?: 'free' | 'starter' | 'growth' | 'scale';
+      /**
+       * @description The plan that counts now.
+       * @enum {string}
+       */
+      active_plan: 'free' | 'starter' | 'growth' | 'scale';
+      /** Format: date-time */
+      plan_paid_through?: string;
+      /** Format: uuid */
+      sandbox_key_id: string;
+      /**
+       * Format: uuid
+       * @description The live key this setup issued last.
+       */
+      live_key_id?: string;
+      live_key_active: boolean;
+      /** @description Bind what is paid with the setup secret. */
+      spend_limits: {
+        per_payment?: components['schemas']['Money'];
+        per_day?: components['schemas']['Money'];
+      };
+      manifest?: components['schemas']['SetupManifest'];
+      evaluation?: components['schemas']['SetupEvaluation'];
+      /** Format: date-time */
+      approved_at?: string;
+      /**
+       * Format: date-time
+       * @description Absent once a plan was activated: then it stays.
+       */
+      expires_at?: string;
+      /** @description What to do now, in this order. */
+      next_actions: components['schemas']['NextAction'][];
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    CreateSetupIntentRequest: {
+      agent_name: string;
+      operator_contact?: string;
+      intended_use?: string;
+      /**
+       * @description The plan you mean to buy.
+       * @enum {string}
+       */
+      plan?: 'free' | 'starter' | 'growth' | 'scale';
+    };
+    SetupIntentStatusRequest: {
+      /** @description As it was shown when the setup was created. */
+      setup_secret: string;
+    };
+    SetupManifestRequest: {
+      /** @description As it was shown when the setup was created. */
+      setup_secret: string;
+      /** @enum {string} */
+      manifest_version: '1';
+      name: string;
+      description?: string;
+      /** @description A public https URL. It is never fetched. */
+      homepage_url?: string;
+      contact_email?: string;
+      /** @default [] */
+      resources?: {
+        method: string;
+        /** @description A public https URL. It is never fetched. */
+        url: string;
+        /** @description external_product_id or name of one of `products`. */
+        product_ref: string;
+        /**
+         * @description Units one call uses.
+         * @default 1
+         */
+        units?: number;
+      }[];
+      /** @default [] */
+      products?: {
+        external_product_id?: string;
+        name: string;
+        description?: string;
+        price: {
+          asset: string;
+          amount: string;
+        };
+        usage_units?: number;
+        access_period_days?: number;
+      }[];
+      payout?: {
+        rail_id: string;
+        wallet_address: string;
+      };
+      /** @default [] */
+      webhooks?: {
+        /** @description A public https URL. It is never fetched. */
+        url: string;
+        event_types: string[];
+      }[];
+      /**
+       * @description What the live key may do: read, execute.
+       * @default [
+       *       "read",
+       *       "execute"
+       *     ]
+       */
+      requested_permissions?: string[];
+      /**
+       * @description In USDC. Bind what is paid with the setup secret, by the day of UTC.
+       * @default {}
+       */
+      spend_limits?: {
+        per_payment?: {
+          asset: string;
+          amount: string;
+        };
+        per_day?: {
+          asset: string;
+          amount: string;
+        };
+      };
+      /** @default false */
+      live_requested?: boolean;
+    };
+    ApprovedSetupIntent: components['schemas']['SetupIntent'] & {
+      /** @description Shown once, in the answer that issued it. */
+      live_api_key?: string;
+    };
+    ApproveSetupIntentRequest: {
+      /** @description As it was shown when the setup was created. */
+      setup_secret: string;
+      /** @default false */
+      issue_live_key?: boolean;
+      /**
+       * @description Must be true to issue a live key.
+       * @default false
+       */
+      live_mode_confirmed?: boolean;
+      /**
+       * Format: uuid
+       * @description Revokes this live key of the setup in the same step: for an answer that was lost, or a key that leaked.
+       */
+      replace_live_key_id?: string;
     };
     HealthResponse: {
       /** @enum {string} */
@@ -3754,6 +4517,172 @@ export interface operations {
       };
     };
   };
+  createAccessApp: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CreateAppRequest'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AccessApp'];
+        };
+      };
+    };
+  };
+  createAccessProduct: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CreateProductRequest'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Product'];
+        };
+      };
+    };
+  };
+  getReadiness: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+        product_id?: string;
+        external_product_id?: string;
+        access_app_id?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Readiness'];
+        };
+      };
+    };
+  };
+  listProductRailsByName: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+        product_id?: string;
+        external_product_id?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ProductRailPage'];
+        };
+      };
+    };
+  };
+  listProductRails: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        product_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ProductRailPage'];
+        };
+      };
+    };
+  };
+  createPaymentSession: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['PaymentSessionRequest'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PaymentSession'];
+        };
+      };
+    };
+  };
   settlePayment: {
     parameters: {
       query?: {
@@ -3789,6 +4718,281 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['SettlePending'];
+        };
+      };
+    };
+  };
+  activateStarter: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: {
+        /** @description The payment, as an x402 client writes it. */
+        'PAYMENT-SIGNATURE'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Activated; PAYMENT-RESPONSE tells the transaction */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Activation'];
+        };
+      };
+      /** @description Not known yet */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SettlePending'];
+        };
+      };
+    };
+  };
+  activateGrowth: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: {
+        /** @description The payment, as an x402 client writes it. */
+        'PAYMENT-SIGNATURE'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Activated; PAYMENT-RESPONSE tells the transaction */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Activation'];
+        };
+      };
+      /** @description Not known yet */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SettlePending'];
+        };
+      };
+    };
+  };
+  activateScale: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: {
+        /** @description The payment, as an x402 client writes it. */
+        'PAYMENT-SIGNATURE'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Activated; PAYMENT-RESPONSE tells the transaction */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Activation'];
+        };
+      };
+      /** @description Not known yet */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SettlePending'];
+        };
+      };
+    };
+  };
+  listFacilitatorKinds: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['FacilitatorSupported'];
+        };
+      };
+    };
+  };
+  verifyFacilitatedPayment: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['FacilitatorRequest'];
+      };
+    };
+    responses: {
+      /** @description Judged */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['FacilitatorVerification'];
+        };
+      };
+    };
+  };
+  settleFacilitatedPayment: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['FacilitatorRequest'];
+      };
+    };
+    responses: {
+      /** @description Settled or refused */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['FacilitatorSettlement'];
+        };
+      };
+    };
+  };
+  createSetupIntent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CreateSetupIntentRequest'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['CreatedSetupIntent'];
+        };
+      };
+    };
+  };
+  getSetupIntent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        setup_intent_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SetupIntentStatusRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SetupIntent'];
+        };
+      };
+    };
+  };
+  putSetupManifest: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        setup_intent_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SetupManifestRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SetupIntent'];
+        };
+      };
+    };
+  };
+  approveSetupIntent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        setup_intent_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ApproveSetupIntentRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ApprovedSetupIntent'];
         };
       };
     };

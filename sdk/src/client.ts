@@ -93,9 +93,9 @@ export function createClient(options: ClientOptions) {
       settle: (body: T.Settle, o?: CallOptions) =>
         keyed<T.Settlement>('POST', '/v1/access/x402/settle', body, { timeoutMs: settleTimeoutMs, ...o }),
     },
-    rails: { list: (o?: CallOptions) => read<T.Rails>('/v1/access/rails', undefined, o) },
+    rails: { list: (o?: CallOptions) => read<T.RailPage>('/v1/access/rails', undefined, o) },
     railSettings: {
-      list: (o?: CallOptions) => read<T.RailSettings>('/v1/access/rail-settings', undefined, o),
+      list: (o?: CallOptions) => read<T.RailSettingPage>('/v1/access/rail-settings', undefined, o),
       /** Where a rail pays out. A missing token account is reported with the transaction that creates it. */
       update: (railId: string, body: T.UpdateRailSetting, o?: CallOptions) =>
         keyed<T.RailSetting>('PUT', `/v1/access/rail-settings/${encodeURIComponent(railId)}`, body, o),

@@ -16,8 +16,8 @@ const REFUND_WAIT_MS = 3_000;
 
 /**
  * Express middleware: the handlers behind it run once per unit used or paid for; they find how in `req.svc`. The use is given
- * back when the answer is 500 or more, whoever made it, and when the connection ends before any of the answer was sent. Once an
- * answer below 500 has begun the use stays used: a buyer could otherwise hang up before the last byte and pay nothing.
+ * back when the answer is 500 or more, whoever made it, and when the buyer was gone before any handler began. Once one has begun
+ * the use stays used: a buyer could otherwise hang up while it works, as often as they like, and pay nothing.
  */
 export function protect(options: ProtectOptions<Request>): RequestHandler {
   const gate = new Gate<Request>(options);
@@ -75,6 +75,6 @@ function refundFailures(res: Response, refund: () => Promise<void>): void {
   };
   res.end = delayed as typeof res.end;
   res.once('close', () => {
-    if (!res.headersSent || res.statusCode >= 500) void refund();
+    if (res.statusCode >= 500) void refund();
   });
 }

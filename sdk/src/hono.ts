@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { type Access, Gate, type ProtectOptions } from './protect.ts';
+import type { WaitUntil } from './refunds.ts';
 import { servedHeaders } from './served.ts';
 
 export type { Access, ProtectOptions } from './protect.ts';
@@ -18,19 +19,30 @@ export function protect(options: ProtectOptions<Context<any>>): MiddlewareHandle
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   const gate = new Gate<Context<any>>(options);
   return async (c, next) => {
-    const incoming = { method: c.req.method, url: c.req.url, header: (name: string) => c.req.header(name) };
+    const waitUntil = waitUntilOf(c);
+    const incoming = { method: c.req.method, url: c.req.url, header: (name: string) => c.req.header(name), waitUntil };
     const { refusal, access, paymentResponse } = await gate.admit(incoming, c);
     if (refusal) return c.json(refusal.body, refusal.status, refusal.headers);
     c.set('svc', access);
     try {
       await next();
     } catch (error) {
-      await gate.refund(access, 'handler_failed', c);
+      await gate.refund(access, 'handler_failed', c, waitUntil);
       throw error;
     }
-    if (hasFailed(c)) await gate.refund(access, 'handler_failed', c);
+    if (hasFailed(c)) await gate.refund(access, 'handler_failed', c, waitUntil);
     for (const [name, value] of Object.entries(servedHeaders(c.res.headers, paymentResponse))) c.header(name, value);
   };
+}
+
+/** Hono's context throws where the platform has none. */
+function waitUntilOf(c: Context): WaitUntil | undefined {
+  try {
+    const execution = c.executionCtx;
+    return (work) => execution.waitUntil(work);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Hono turns what a handler throws into an answer; a refusal thrown on purpose (`HTTPException` below 500) is none of our failures. */

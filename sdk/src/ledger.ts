@@ -1,30 +1,27 @@
-/** Remembered per process; the oldest go first. Beyond it the service's own word decides alone. */
+/** Remembered per process; the oldest go first. */
 const REMEMBERED_MAX = 10_000;
 
-/** What this process knows of the Idempotency-Keys it used itself, where the service alone could not tell. */
-export class KeyLedger {
-  readonly #abandoned = new Map<string, string>();
-  readonly #claimed = new Set<string>();
+/** A write that is one request's alone: its Idempotency-Key, and what marks its body where the key may be another's too. */
+export interface OwnWrite {
+  key: string;
+  mark: string;
+}
 
-  /** The answer under this key never arrived, so it has served nobody: the next same request may go on with it. */
-  abandon(slot: string, key: string): void {
+/** What this process knows of its own writes that served nobody, where the service alone could not tell. */
+export class WriteLedger {
+  readonly #abandoned = new Map<string, OwnWrite>();
+
+  /** The answer never arrived, or was given back, so it has served nobody: the next same request may go on with it. */
+  abandon(slot: string, own: OwnWrite): void {
     this.#abandoned.delete(slot);
-    this.#abandoned.set(slot, key);
+    this.#abandoned.set(slot, own);
     if (this.#abandoned.size > REMEMBERED_MAX) this.#abandoned.delete(this.#abandoned.keys().next().value as string);
   }
 
-  /** Hands an abandoned key to one request only. */
-  resume(slot: string): string | null {
-    const key = this.#abandoned.get(slot) ?? null;
+  /** Hands an abandoned write to one request only. */
+  resume(slot: string): OwnWrite | null {
+    const own = this.#abandoned.get(slot) ?? null;
     this.#abandoned.delete(slot);
-    return key;
-  }
-
-  /** True for the first request that serves under this key. */
-  claim(key: string): boolean {
-    if (this.#claimed.has(key)) return false;
-    this.#claimed.add(key);
-    if (this.#claimed.size > REMEMBERED_MAX) this.#claimed.delete(this.#claimed.values().next().value as string);
-    return true;
+    return own;
   }
 }

@@ -1,7 +1,9 @@
 import type { Client } from './client.ts';
 import { SvcError } from './errors.ts';
 import { digestOf, isIdempotencyKey } from './keys.ts';
-import { KeyLedger } from './ledger.ts';
+import { type OwnWrite, WriteLedger } from './ledger.ts';
+import { withMark, withoutMark } from './mark.ts';
+import { RefundQueue, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
 import { type Answer, sleep } from './transport.ts';
 import type { Consume, Consumption, Customer, ProductReference, SettledPayment, Settlement } from './types.ts';
@@ -24,9 +26,12 @@ export interface ProtectOptions<R> {
    * `serve` runs the handler again without another unit: only for handlers that give the same answer again.
    */
   onReplay?: 'refuse' | 'serve';
-  /** Serve without consumption while the service does not answer. Default false: 503. */
+  /** Serve without consumption while the service is away: no connection, no answer in time, or 500 and more. Default false: 503. */
   failOpen?: boolean;
-  /** Told of every failure that the buyer is not to blame for, and of refunds that could not be made. */
+  /**
+   * Told of every failure that the buyer is not to blame for, of refunds that could not be made, and once if buyers pay for more
+   * than they can use here.
+   */
   onError?: (error: unknown, request: R) => void;
 }
 
@@ -41,7 +46,7 @@ export interface Access {
   customer: Customer | null;
   /** The payment settled for this request, if one came with it. */
   payment: SettledPayment | null;
-  /** Served before, and again by `onReplay: 'serve'`. */
+  /** Served before, as far as can be known, and again by `onReplay: 'serve'`. */
   isReplay: boolean;
   isFailOpen: boolean;
 }
@@ -52,6 +57,7 @@ export interface Incoming {
   /** Absolute. */
   url: string;
   header(name: string): string | null | undefined;
+  waitUntil?: WaitUntil | undefined;
 }
 
 export type Admission =
@@ -79,9 +85,11 @@ const isRefunded = (error: unknown) => error instanceof SvcError && error.code =
 /** Decides, per request, whether the handler may run; framework-free. Adapters ask `admit`, and `refund` when the handler failed. */
 export class Gate<R> {
   readonly #options: ProtectOptions<R>;
-  readonly #ledger = new KeyLedger();
-  /** Made at the first payment: workerd has no randomness while a module loads. */
-  #salt: string | null = null;
+  readonly #ledger = new WriteLedger();
+  readonly #refunds = new RefundQueue();
+  /** What to do once the use of an access was given back. */
+  readonly #onRefunded = new WeakMap<Access, () => void>();
+  #toldOfLeftovers = false;
 
   constructor(options: ProtectOptions<R>) {
     this.#options = options;
@@ -89,6 +97,7 @@ export class Gate<R> {
 
   /** Never throws: whatever is unclear is a refusal. */
   async admit(incoming: Incoming, request: R): Promise<Admission> {
+    this.#refunds.run(incoming.waitUntil);
     try {
       const ask = await this.#askOf(incoming, request);
       const payment = incoming.header('PAYMENT-SIGNATURE');
@@ -103,19 +112,26 @@ export class Gate<R> {
     }
   }
 
-  /** The handler failed: gives the use back, as well as that can be done. Never throws. */
-  async refund(access: Access, reason: string, request: R): Promise<void> {
+  /** The handler failed: gives the use back; where that fails for now, again later. Never throws. */
+  async refund(access: Access, reason: string, request: R, waitUntil?: WaitUntil): Promise<void> {
     // A replay used nothing of its own; giving the first use back would make a served request free.
     if (access.isReplay || access.isFailOpen) return;
+    const { consumptionId } = access;
+    if (consumptionId === null) {
+      return this.#report(new Error('The handler failed, and the service named no consumption that could be refunded'), request);
+    }
+    const send = async () => {
+      const options = { idempotencyKey: `refund-${consumptionId}` };
+      await this.#options.client.entitlements.refund({ consumption_id: consumptionId, reason }, options);
+      this.#onRefunded.get(access)?.();
+    };
+    const report = (error: unknown, outlook: string) => this.#report(refundFailure(error, consumptionId, outlook), request);
     try {
-      const { consumptionId } = access;
-      if (consumptionId === null) throw new Error('The handler failed, and the service named no consumption that could be refunded');
-      await this.#options.client.entitlements.refund(
-        { consumption_id: consumptionId, reason },
-        { idempotencyKey: `refund-${consumptionId}` },
-      );
+      await send();
     } catch (error) {
-      this.#report(error, request);
+      const isQueued = this.#refunds.add({ consumptionId, send, giveUp: (last) => report(last, 'given up') }, error);
+      report(error, isQueued ? 'will be tried again' : 'given up');
+      this.#refunds.run(waitUntil);
     }
   }
 
@@ -137,23 +153,45 @@ export class Gate<R> {
 
   async #consume(ask: Ask): Promise<Admission> {
     const customer = ask.customer ?? stranger();
-    const body: Consume = { ...ask.product, customer, units: ask.units, resource: ask.resource };
-    const send = (idempotencyKey: string) => this.#options.client.entitlements.consume(body, { idempotencyKey });
-    const { answer, isReplay } = await this.#underKey(ask, JSON.stringify(body), send);
-    if (isReplay && this.#options.onReplay !== 'serve') return { refusal: refuse.requestReplayed() };
-    return { access: { ...accessOf(answer), customer, payment: null, isReplay, isFailOpen: false }, paymentResponse: null };
+    const { callerKey, resource } = ask;
+    const body: Consume & { resource: Resource } = { ...ask.product, customer, units: ask.units, resource };
+    // Where the same request may be served again, it need not be told from others.
+    const servesReplays = this.#options.onReplay === 'serve';
+    const isMarked = callerKey !== null && !servesReplays;
+    const send = async ({ key, mark }: OwnWrite) => {
+      const marked = isMarked ? { ...body, resource: withMark(resource, mark) } : body;
+      try {
+        return await this.#options.client.entitlements.consume(marked, { idempotencyKey: key });
+      } catch (error) {
+        throw withoutMark(error, mark);
+      }
+    };
+    try {
+      const { answer, isOwn, abandon } = await this.#underKey(ask.subject, JSON.stringify(body), callerKey, send);
+      const isReplay = callerKey !== null && servesReplays ? answer.replayed : !isOwn;
+      if (isReplay && !servesReplays) return { refusal: refuse.requestReplayed() };
+      const access: Access = { ...accessOf(answer), customer, payment: null, isReplay, isFailOpen: false };
+      if (isMarked) this.#onRefunded.set(access, abandon);
+      return { access, paymentResponse: null };
+    } catch (error) {
+      // The key is derived from all that makes the request, so a different body under it is the same request, made elsewhere.
+      const isTaken = isMarked && error instanceof SvcError && error.code === 'idempotency_conflict';
+      if (isTaken) return { refusal: refuse.requestReplayed() };
+      throw error;
+    }
   }
 
   async #settle(ask: Ask, payment: string, request: R): Promise<Admission> {
     const { product, customer, units } = ask;
     const body = { ...product, payment_signature: payment, consume_units: units, ...(customer ? { customer } : {}) };
     try {
-      // Salted: another process that gets the same payment uses another key, and the service tells that one `duplicate`.
-      this.#salt ??= crypto.randomUUID();
-      const { answer, isReplay } = await this.#underKey(ask, this.#salt + JSON.stringify(body), (key) => this.#settleOnce(body, key));
+      // Never the caller's key: the payment itself says what is the same, and the service tells every other key `duplicate`.
+      const send = ({ key }: OwnWrite) => this.#settleOnce(body, key);
+      const { answer, isOwn } = await this.#underKey(ask.subject, JSON.stringify(body), null, send);
       if (!answer.success) return { refusal: refuse.settlementPending(answer.retry_after, answer.tx_signature) };
-      const isDuplicate = isReplay || answer.response.headers.get('X-Svc-Duplicate-Settlement') === 'true';
-      if (isDuplicate && this.#options.onReplay !== 'serve') return { refusal: refuse.paymentReplayed() };
+      const isDuplicate = !isOwn || answer.response.headers.get('X-Svc-Duplicate-Settlement') === 'true';
+      if (isDuplicate && this.#options.onReplay !== 'serve') return { refusal: refuse.paymentReplayed(answer.consumption_id) };
+      this.#watchLeftovers(answer, units, request);
       if (answer.consumed_units < units) {
         const detail = `The payment was settled and ${answer.remaining} units are held, but this request uses ${units}.`;
         return this.#challenge(ask, 'entitlement_missing', detail, { 'PAYMENT-RESPONSE': answer.payment_response });
@@ -178,7 +216,21 @@ export class Gate<R> {
     const first = await settle(body, { idempotencyKey });
     if (first.success || first.retry_after > PENDING_WAIT_MAX_SECONDS) return first;
     await sleep(first.retry_after * 1000);
-    return settle(body, { idempotencyKey });
+    const second = await settle(body, { idempotencyKey });
+    // Whatever was kept under this key since, the first of the two calls brought about.
+    second.response.isAmbiguous = true;
+    return second;
+  }
+
+  /** Without `customer` nobody is asked for by the wallet that paid, so what a payment bought beyond this request is never used. */
+  #watchLeftovers({ granted_units: granted }: { granted_units: number | null }, units: number, request: R): void {
+    if (this.#options.customer || this.#toldOfLeftovers || (granted !== null && granted <= units)) return;
+    this.#toldOfLeftovers = true;
+    const bought = granted === null ? 'access for a time' : `${granted} units`;
+    const message =
+      `Buyers pay for more than they get: a payment for this product buys ${bought}, a request uses ${units}, and without ` +
+      '`customer` the rest is never asked for. Set `usage_units` of the product to what a request uses, or give `protect` a `customer`.';
+    this.#report(new Error(message), request);
   }
 
   /** A fresh 402: asks for somebody who can never have anything. */
@@ -195,26 +247,32 @@ export class Gate<R> {
   }
 
   /**
-   * One write under the key of this request: derived from the caller's own where that is usable, so that a repeated request
-   * is seen to be one; else random. `isReplay`: an earlier request was already answered under it.
+   * One write that is this request's alone: under a random key, or under one derived from the caller's, with a mark in its body,
+   * so that the same request is told `idempotency_conflict` in whatever process it comes. What the service answers as replayed is
+   * therefore our own attempt, whose answer was lost; `isOwn` is false where there was none. Without a verdict the write is
+   * kept for the next same request of this process.
    */
-  async #underKey<T>({ subject, callerKey }: Ask, body: string, send: (key: string) => Promise<Answer<T>>) {
+  async #underKey<T extends object>(subject: string, body: string, callerKey: string | null, send: (own: OwnWrite) => Promise<Answer<T>>) {
     const same = await digestOf(subject, body);
     for (let generation = 0; ; generation++) {
       const derived = callerKey === null ? null : await digestOf(same, callerKey, String(generation));
       const slot = derived ?? same;
       const resumed = this.#ledger.resume(slot);
-      const key = resumed ?? derived ?? crypto.randomUUID();
+      const own = resumed ?? { key: derived ?? crypto.randomUUID(), mark: crypto.randomUUID() };
+      const abandon = () => this.#ledger.abandon(slot, own);
       try {
-        const answer = await send(key);
-        if (answer.response.status === 202) this.#ledger.abandon(slot, key);
-        const isMine = !answer.replayed || answer.response.isAmbiguous || resumed !== null;
-        const isReplay = derived !== null && answer.response.status !== 202 && !(isMine && this.#ledger.claim(key));
-        return { answer, isReplay };
+        const answer = await send(own);
+        if (answer.response.status === 202) abandon();
+        return { answer, isOwn: !answer.replayed || answer.response.isAmbiguous || resumed !== null, abandon };
       } catch (error) {
-        if (derived !== null && isRefunded(error) && generation < GENERATIONS_MAX) continue;
+        if (isRefunded(error) && generation < GENERATIONS_MAX) {
+          // Kept, so that this process finds its way past this generation again.
+          if (derived !== null) abandon();
+          continue;
+        }
+        const isServedAnyway = this.#options.failOpen && refuse.isOutage(error);
         const hasNoVerdict = error instanceof SvcError && error.isAmbiguous && error.retryable;
-        if (hasNoVerdict && !this.#options.failOpen) this.#ledger.abandon(slot, key);
+        if (!isServedAnyway && (hasNoVerdict || resumed !== null)) abandon();
         throw error;
       }
     }
@@ -235,6 +293,13 @@ const accessOf = (use: Pick<Consumption, 'entitlement_id' | 'units' | 'remaining
   units: use.units,
   remaining: use.remaining,
 });
+
+/** Names the consumption, so that somebody can give it back by hand. */
+function refundFailure(error: unknown, consumptionId: string, outlook: string): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `The units of ${consumptionId} could not be given back (${outlook}): ${reason}`;
+  return error instanceof SvcError ? new SvcError(error.code, message, { ...error, cause: error }) : new Error(message, { cause: error });
+}
 
 const FAILED_OPEN: Access = {
   consumptionId: null,

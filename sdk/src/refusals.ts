@@ -36,13 +36,15 @@ export const settlementPending = (seconds: number, txSignature: string): Refusal
   return refusal(503, { code: 'settlement_pending', detail, tx_signature: txSignature }, retryAfter(seconds));
 };
 
-export const paymentReplayed = (): Refusal => {
+/** The consumption is named, so that a buyer who was never served can tell the merchant which one to give back. */
+export const paymentReplayed = (consumptionId?: string): Refusal => {
   const detail = 'This payment was already used. Send the request without PAYMENT-SIGNATURE to pay anew.';
-  return refusal(409, { code: 'payment_replayed', detail });
+  return refusal(409, { code: 'payment_replayed', detail, ...(consumptionId === undefined ? {} : { consumption_id: consumptionId }) });
 };
 
 export const requestReplayed = (): Refusal => {
-  const detail = 'A request with this Idempotency-Key was already served. Use a new key for a new request.';
+  const detail =
+    'A request with this Idempotency-Key was already served, is being served, or was given back. Use a new key for a new request.';
   return refusal(409, { code: 'request_replayed', detail });
 };
 
@@ -79,6 +81,6 @@ export function toRefusal(error: SvcError): Refusal | null {
   }
 }
 
-/** No verdict about the buyer: the service is away, overloaded, or refuses the merchant's own key. What `failOpen` is about. */
+/** The service is away, which is what `failOpen` is about. 429 and 401 are answers: a buyer or a revoked key could bring them about. */
 export const isOutage = (error: unknown): boolean =>
-  error instanceof SvcError && (error.status === 0 || error.status >= 500 || error.status === 429 || error.status === 401);
+  error instanceof SvcError && (error.status >= 500 || error.code === 'connection_failed' || error.code === 'request_timeout');

@@ -36,122 +36,29 @@ export type MembershipLookup = QueryOf<'lookupMembership'>;
 export type ReceiptQuery = QueryOf<'listReceipts'>;
 export type WebhookDeliveryQuery = QueryOf<'listWebhookDeliveries'>;
 
-// The access API, by hand after contract section 6 until its routes are in the document.
-
 /** Exactly one of the two names a customer. */
 export type Customer = { wallet_address: string } | { customer_ref: string };
 export type ProductReference = { product_id: string } | { external_product_id: string };
+/** The document lists the two names of a product, and of a customer, as optional; one of each is needed. */
+type Named<B> = Omit<B, 'product_id' | 'external_product_id' | 'customer'> & ProductReference;
 
-export type Consume = ProductReference & {
-  customer: Customer;
-  /** Default 1. */
-  units?: number;
-  resource?: { url: string; description?: string; mime_type?: string };
-};
-export interface Consumption {
-  consumed: true;
-  consumption_id: string;
-  entitlement_id: string;
-  units: number;
-  remaining: number | null;
-  paid_through: string | null;
-}
+export type Consume = Named<Schemas['ConsumeRequest']> & { customer: Customer };
+export type Consumption = Schemas['ConsumeResponse'];
+export type Grant = Named<Schemas['GrantRequest']> & { customer: Customer };
+export type Refund = Schemas['RefundRequest'];
+export type RefundedConsumption = Schemas['RefundResponse'];
+export type Entitlement = Schemas['Entitlement'];
+export type EntitlementPage = Schemas['EntitlementPage'];
+export type EntitlementQuery = QueryOf<'listEntitlements'>;
 
-export type Grant = ProductReference & { customer: Customer; units?: number; days?: number; reason: string };
-export interface Refund {
-  consumption_id: string;
-  reason: string;
-}
-export interface Entitlement {
-  entitlement_id: string;
-  product_id: string;
-  customer: Customer;
-  status: 'active' | 'exhausted' | 'expired' | 'revoked';
-  granted_units: number | null;
-  used_units: number;
-  remaining: number | null;
-  paid_through: string | null;
-  livemode: boolean;
-  version: number;
-  updated_at: string;
-}
-export interface EntitlementPage {
-  items: Entitlement[];
-  page: number;
-  per_page: number;
-  total: number;
-  total_pages: number;
-  has_more: boolean;
-  total_exact?: false;
-}
-export interface EntitlementQuery extends PageQuery {
-  product_id?: string;
-  external_product_id?: string;
-  wallet_address?: string;
-  customer_ref?: string;
-}
-
-export type Settle = ProductReference & { payment_signature: string; customer?: Customer; consume_units?: number };
-export interface SettledPayment {
-  success: true;
-  payment_id: string;
-  receipt_id: string;
-  tx_signature: string;
-  network: string;
-  payer: string;
-  amount: Money;
-  entitlement_id: string;
-  granted_units: number | null;
-  consumed_units: number;
-  remaining: number | null;
-  /** Of the use made in the same call; what a refund names. */
-  consumption_id?: string;
-  /** The value of the PAYMENT-RESPONSE header for the buyer. */
-  payment_response: string;
-}
+export type Settle = Named<Schemas['SettleRequest']> & { customer?: Customer };
+export type SettledPayment = Schemas['SettleResponse'];
 /** Sent to the chain, outcome unknown: the same payload is settled again later, never paid again. */
-export interface PendingSettlement {
-  success: false;
-  error_reason: 'settlement_pending';
-  tx_signature: string;
-  retry_after: number;
-}
+export type PendingSettlement = Schemas['SettlePending'];
 export type Settlement = SettledPayment | PendingSettlement;
 
-export interface Rail {
-  rail_id: string;
-  name: string;
-  kind: string;
-  asset: string;
-  network: string;
-  mint?: string;
-  decimals: number;
-  status: 'available' | 'degraded' | 'unavailable';
-  reason?: string;
-  supports: string[];
-}
-export interface Rails {
-  items: Rail[];
-}
-export interface RailSetting {
-  rail_id: string;
-  enabled: boolean;
-  payout_wallet: string | null;
-  payout_ata?: string;
-  ata_exists: boolean;
-  updated_at: string;
-}
-export interface RailSettings {
-  items: RailSetting[];
-}
-export interface UpdateRailSetting {
-  enabled?: boolean;
-  payout_wallet?: string;
-}
-export interface RefundedConsumption {
-  consumption_id: string;
-  entitlement_id: string;
-  units: number;
-  remaining: number | null;
-  paid_through: string | null;
-}
+export type Rail = Schemas['Rail'];
+export type RailPage = Schemas['RailPage'];
+export type RailSetting = Schemas['RailSetting'];
+export type RailSettingPage = Schemas['RailSettingPage'];
+export type UpdateRailSetting = Schemas['RailSettingUpdate'];

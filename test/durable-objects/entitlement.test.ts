@@ -79,6 +79,26 @@ describe('a key', () => {
   });
 });
 
+describe('the object of one customer', () => {
+  it('refuses every call that names another, and changes nothing', async () => {
+    const [one, two] = [newHolder(), newHolder()];
+    await one.grant('grant-1', { units: 1 });
+    const { identity } = two;
+    const misled = { ...one.identity, entitlementId: identity.entitlementId };
+    const said = async (call: PromiseLike<unknown>) => {
+      try {
+        return await call;
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const consume = { identity: misled, key: 'key-1', fingerprint: '', now: 0, input: { units: 1 } };
+    expect(await said(one.stub.consume(consume))).toContain('this is the object of');
+    expect(await said(one.stub.revoke({ identity, paymentId: 'pay-1', now: 0 }))).toContain('this is the object of');
+    expect(await one.stub.read(Date.now())).toMatchObject({ ...one.identity, remaining: 1, version: 1 });
+  });
+});
+
 describe('a refund', () => {
   it('frees the units; the refunded key is never served again, the same refund gets its first answer', async () => {
     const { stub, consume, grant, refund } = newHolder();

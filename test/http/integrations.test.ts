@@ -44,10 +44,15 @@ describe('the health of integrations', () => {
     await testEnv.DB.prepare('UPDATE webhook_deliveries SET created_at = created_at - 90500 WHERE merchant_id = ?').bind(m.userId).run();
     const waited = (await get(m, 'health')).body.oldest_pending_seconds;
     expect([waited >= 90, waited < 150]).toEqual([true, true]);
-    await testEnv.DB.prepare("UPDATE webhook_deliveries SET status = 'failed' WHERE merchant_id = ? AND status = 'retrying'")
+    // A live delivery fails for good three days after it was made; it counts on the day it does.
+    const fail = `UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL, completed_at = ?1, created_at = ?1 - 3 * 86400000`;
+    await testEnv.DB.prepare(`${fail} WHERE merchant_id = ?2 AND status = 'retrying'`).bind(Date.now(), m.userId).run();
+    expect((await get(m, 'health')).body).toMatchObject({ success_rate_24h: 0.5, oldest_pending_seconds: null });
+    await testEnv.DB.prepare('UPDATE webhook_deliveries SET completed_at = completed_at - 90000000 WHERE merchant_id = ?')
       .bind(m.userId)
       .run();
-    expect((await get(m, 'health')).body).toMatchObject({ success_rate_24h: 0.5, oldest_pending_seconds: null });
+    const later = (await get(m, 'health')).body;
+    expect([later.success_rate_24h, Date.parse(later.last_delivery_at)]).toEqual([null, Date.parse(body.last_delivery_at) - 90_000_000]);
     expect((await get(m, 'health', m.sandboxKey)).body).toMatchObject({ status: 'ok', endpoints: { enabled: 0 }, success_rate_24h: null });
   });
 });

@@ -58,6 +58,25 @@ describe('the timeline', () => {
     expect(await itemsOf(`payment_id=${paid.payment_id}&limit=3`)).toEqual(all.slice(0, 3));
   });
 
+  it('is limited in the order in which it is told, however late a first delivery ends', async () => {
+    const m = await w.merchant();
+    const endpoint = await create(m, `${RECEIVER}/ok/${newBox()}`);
+    const { payment } = await w.purchase(await w.product(m), await w.chain.wallet());
+    await w.deliver();
+    await w.attempt();
+    // Ends in the reverse of the order in which they were made, a second apart.
+    await testEnv.DB.prepare('UPDATE webhook_deliveries SET completed_at = created_at + 60000 - 1000 * id WHERE endpoint_id = ?')
+      .bind(endpoint.endpoint_id)
+      .run();
+    const told = async (limit: number): Promise<Item[]> =>
+      (await get(m, `timeline?payment_id=${payment.payment_id}&limit=${limit}`)).body.items;
+    const all = await told(120);
+    expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).sort());
+    const ids = all.flatMap((item) => item.delivery_id ?? []);
+    expect([ids.length > 3, ids]).toEqual([true, [...ids].sort((a, b) => b - a)]);
+    for (let limit = 1; limit <= all.length; limit++) expect(await told(limit)).toEqual(all.slice(0, limit));
+  });
+
   it('wants exactly one of the two ids, and a limit from 1 to 120', async () => {
     const one = `payment_id=${paid.payment_id}`;
     for (const query of ['', `${one}&membership_id=${paid.membership_id}`, 'payment_id=1', `${one}&limit=0`, `${one}&limit=121`]) {

@@ -7,9 +7,11 @@ import {
   emptyBalance,
   foldAdditions,
   nextEndOf,
+  paidThroughOf,
   planAddition,
   planConsume,
   planRefund,
+  remainingOf,
   snapshotOf,
   statusOf,
 } from '../../worker/balance.ts';
@@ -94,10 +96,23 @@ describe('what is added', () => {
     expect(add(having({ units: 3, days: 1 }), { days: 2 }, day(5))).toMatchObject({ unitsThrough: day(7) });
   });
 
-  it('is refused where it could no longer be counted exactly, or dated', () => {
+  it('ends with the calendar where it is for longer than that', () => {
+    const planned = planAddition(emptyBalance(), { units: 1, days: 100_000_000 }, NOW);
+    expect(planned.ok && new Date(planned.balance.unitsThrough!).getUTCFullYear()).toBe(275_760);
+  });
+
+  it('begins an end of its own where what was there is used up', () => {
+    const spent = consume(having({ units: 1, days: null }), 1);
+    const pack = planAddition(spent, { units: 100, days: 30 }, NOW);
+    expect(pack.ok && paidThroughOf(pack.balance)).toBe(NOW + 30 * DAY);
+    const gift = planAddition(spent, { days: 30 }, NOW);
+    expect(gift.ok && remainingOf(gift.balance, NOW)).toBe(null);
+    expect(gift.ok && remainingOf(gift.balance, NOW + 30 * DAY)).toBe(0);
+  });
+
+  it('is refused where it could no longer be counted exactly', () => {
     const full = having({ units: Number.MAX_SAFE_INTEGER });
     expect(planAddition(full, { units: 1 }, NOW)).toEqual({ ok: false, reason: 'too_many' });
-    expect(planAddition(emptyBalance(), { units: 1, days: 100_000_000 }, NOW)).toEqual({ ok: false, reason: 'too_many' });
     const used = consume(having({ units: null }), Number.MAX_SAFE_INTEGER - 1);
     expect(planAddition(used, { units: 2 }, NOW)).toEqual({ ok: false, reason: 'too_many' });
     expect(planConsume(used, 2, NOW).ok).toBe(false);

@@ -26,7 +26,10 @@ const facts: ChallengeFacts = {
   payTo: 'payout wallet',
   feePayer: 'operator',
   quantity: 1,
+  units: 1,
+  days: null,
 };
+const COUNTS = ['quantity', 'units', 'days'];
 const memo = newChallenge(facts, { keys: OLD, random, expiresAt });
 const check = (text: string, of = facts, { keys = OLD, now = NOW } = {}) => {
   const answer = verifyChallenge(text, of, { keys, now });
@@ -72,7 +75,7 @@ describe('a challenge', () => {
     const other = fc.constantFrom(...(Object.keys(facts) as (keyof ChallengeFacts)[])).chain((field) =>
       fc.record({
         field: fc.constant(field),
-        value: field === 'livemode' ? fc.boolean() : field === 'quantity' ? fc.integer({ min: 1, max: 1_000_000 }) : fc.string(),
+        value: field === 'livemode' ? fc.boolean() : COUNTS.includes(field) ? fc.integer({ min: 1, max: 1_000_000 }) : fc.string(),
       }),
     );
     const property = fc.property(other, ({ field, value }) => {
@@ -157,8 +160,8 @@ describe('the offer', () => {
 
   it('comes back in the echo as the facts and the memo it was made of', () => {
     const sale = { livemode: true, merchantId: 'merchant', productId: 'product' };
-    for (const quantity of [1, 25]) {
-      const of = { ...facts, quantity };
+    for (const terms of [{}, { quantity: 25 }, { units: null, days: 30 }, { quantity: 2, units: 1000 }]) {
+      const of = { ...facts, ...terms };
       const made = newChallenge(of, { keys: OLD, random, expiresAt });
       const echo = structuredClone(requirementsFor(of, made));
       const claimed = claimedChallenge({ ...echo, extra: { ...echo.extra, recentBlockhash: 'a', note: 1 } }, sale)!;
@@ -178,6 +181,10 @@ describe('the offer', () => {
     { feePayer: 1, memo },
     { feePayer: 'operator', memo: [memo] },
     ...[0, -1, 1.5, '2', null, 2 ** 53].map((quantity) => ({ feePayer: 'operator', memo, quantity })),
+    ...[0, -1, 1.5, '2', 2 ** 53].flatMap((count) => [
+      { feePayer: 'operator', memo, units: count },
+      { feePayer: 'operator', memo, days: count },
+    ]),
   ])('is not claimed by an echo with the extra %j', (extra) => {
     expect(claimedChallenge({ ...requirements, extra }, { livemode: true, merchantId: 'merchant', productId: 'product' })).toBeNull();
   });

@@ -125,7 +125,7 @@ describe('idempotency keys', () => {
   });
 });
 
-describe('retries', () => {
+describe.concurrent('retries', () => {
   it('reads are repeated, and no more often than allowed', async () => {
     const { client, seen } = scripted([weather()], { maxRetries: 3 });
     expect((await failureOf(client.payments.list())).code).toBe('temporarily_unavailable');
@@ -185,7 +185,7 @@ describe('retries', () => {
   });
 });
 
-describe('confirm', () => {
+describe.concurrent('confirm', () => {
   const calls = (seen: { method: string; url: string }[]) => seen.map(({ method, url }) => `${method} ${new URL(url).pathname}`);
   const POST = 'POST /v1/pay/confirm';
   const GET = 'GET /v1/payments/p1';

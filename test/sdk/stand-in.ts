@@ -21,6 +21,8 @@ interface Use {
 }
 
 export const CHALLENGE = btoa(JSON.stringify({ x402Version: 2, accepts: [{ scheme: 'exact' }] }));
+/** What is sold, in the words of whoever asked, is part of the challenge. */
+const challengeFor = (resource: object) => btoa(JSON.stringify({ x402Version: 2, accepts: [{ scheme: 'exact' }], resource }));
 const RETRYABLE = ['idempotency_in_progress', 'rate_limited', 'temporarily_unavailable'];
 
 export class StandIn {
@@ -97,7 +99,7 @@ export class StandIn {
     const use = this.#use(customer, units, key);
     if (use === null) {
       const [headers, meta] = this.isPayable
-        ? [{ 'PAYMENT-REQUIRED': CHALLENGE }, { payment_required: {} }]
+        ? [{ 'PAYMENT-REQUIRED': body.resource ? challengeFor(body.resource) : CHALLENGE }, { payment_required: {} }]
         : [{}, { payment_required: null, reason: 'setup_not_ready' }];
       return this.#refuse({ status: 403, code: 'entitlement_missing', meta, headers: headers as Record<string, string> });
     }

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Agent, decoded, newAgent, newKey, sellToAgents, write } from '../world/agent.ts';
+import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+import { type Agent, decoded, mayServe, newAgent, newKey, sellToAgents, write } from '../world/agent.ts';
+import { USDC } from '../world/chain.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 describe('an agent that has never heard of us', () => {
@@ -35,5 +37,54 @@ describe('an agent that has never heard of us', () => {
     expect([other.status, other.headers.get('X-Svc-Duplicate-Settlement')]).toEqual([200, 'true']);
     expect(other.body).toEqual(settled.body);
     expect(await w.eventTypes(settled.body.payment_id)).toEqual(['payment.confirmed', 'receipt.created']);
+  });
+
+  it('pays again for the next request, and every receipt proves its own payment', async () => {
+    const receipts: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      const settled = await settle(await agent.pay((await consume()).headers.get('PAYMENT-REQUIRED')!), { consume_units: 1 });
+      expect([settled.status, mayServe(settled)]).toEqual([200, true]);
+      const response = decoded(settled.body.payment_response);
+      expect(response).toEqual({
+        success: true,
+        payer: agent.wallet.address,
+        transaction: settled.body.tx_signature,
+        network: settled.body.network,
+        amount: '10000',
+      });
+      const verified = await w.call('GET', `/v1/receipt/${settled.body.receipt_id}/verify`);
+      expect(verified.body.valid).toBe(true);
+      receipts.push(settled.body.receipt_id);
+    }
+    expect(new Set(receipts).size).toBe(3);
+    expect((await consume()).status).toBe(403);
+  });
+
+  it('is given the unit back where the resource fails, and the same payment serves another request once', async () => {
+    const signature = await agent.pay((await consume()).headers.get('PAYMENT-REQUIRED')!);
+    const settled = await settle(signature, { consume_units: 1 });
+    await write(w, merchant, 'entitlements/refund', { consumption_id: settled.body.consumption_id, reason: 'upstream timed out' });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => settle(signature, { consume_units: 1 })));
+    expect(answers.filter(mayServe)).toHaveLength(1);
+    expect((await consume()).status).toBe(403);
+  });
+
+  it('leaves its merchant a list of payments, without memberships, each confirmed and then final', async () => {
+    await w.chain.call('local_warp', 61);
+    await w.env.DB.prepare('UPDATE payments SET confirmed_at = confirmed_at - 61000').run();
+    await w.sweep();
+    const { body } = await w.call('GET', `/v1/payments?product_id=${product.product_id}`, { key: merchant.key });
+    expect(body.total).toBe(5);
+    for (const payment of body.items) {
+      expect(payment).toMatchObject({ status: 'CONFIRMED', references: [], payer_wallet: agent.wallet.address, net: { amount: '0.01' } });
+      expect([payment.membership_id, typeof payment.finalized_at]).toEqual([undefined, 'string']);
+      expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.confirmed', 'receipt.created', 'payment.finalized']);
+    }
+    const balance = await w.chain.call<{ value: { amount: string } }>(
+      'getTokenAccountBalance',
+      await associatedTokenAccount(merchant.wallet.address, USDC),
+    );
+    // All of it, straight to the merchant: the one unit that made the account, and five payments.
+    expect(balance.value.amount).toBe('50001');
   });
 });

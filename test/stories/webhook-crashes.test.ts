@@ -1,6 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Env } from '../../worker/context.ts';
-import { attemptDue, type Consumer, consumer, deliveries, emit, flip, pass, received, waiting } from '../world/consumer.ts';
+import {
+  attemptDue,
+  type Consumer,
+  consumer,
+  deliveries,
+  emit,
+  endpoint,
+  flip,
+  PATIENCE_MS,
+  pass,
+  received,
+  waiting,
+} from '../world/consumer.ts';
 import { REPEATED, SEED } from '../world/env.ts';
 import { type Faults, seededRandom, shuffled, withFaults } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';
@@ -89,6 +101,7 @@ describe('a queue that misbehaves', REPEATED, () => {
   it('while two sweeps run at once: one request each', async () => {
     await w.deliver(await emit(w, merchant, 3));
     w.attempts.length = 0;
+    await pass(mine, PATIENCE_MS);
     await Promise.all([w.sweep(), w.sweep()]);
     const due = await waiting(w, mine);
     expect(due).toHaveLength(6);
@@ -175,13 +188,29 @@ describe('a database out of reach', REPEATED, () => {
     expect(await states()).toEqual([['succeeded', 1]]);
   });
 
+  it('for one moment, at the record: the attempt is not made again', async () => {
+    const failing = await consumer(w, merchant, 'gone');
+    await w.deliver(await emit(w, merchant));
+    for (const message of w.attempts.splice(0)) {
+      let batches = 0;
+      await w.attempt([message], withFaults(w.env, { before: ({ kind }) => kind === 'batch' && ++batches === 2 }).env);
+    }
+    expect([await states(), await states(failing)]).toEqual([[['succeeded', 1]], [['failed', 1]]]);
+    expect(await endpoint(failing)).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
+    for (const who of [mine, failing]) {
+      await pass(who, 2 * MINUTE);
+      await attemptDue(w, who);
+      expect(await numbers(who)).toEqual([1]);
+    }
+  });
+
   it('after the commit of a record: what is recorded stands, nothing is sent twice', async () => {
     const failing = await consumer(w, merchant, 'fail');
     await w.deliver(await emit(w, merchant));
     for (const message of w.attempts.splice(0)) await w.attempt([message], cutAt(2, 'after'));
     expect([await states(), await states(failing)]).toEqual([[['succeeded', 1]], [['retrying', 1]]]);
-    // The message for the next attempt was never sent; the sweep knows when it is due.
-    expect(w.attempts).toEqual([]);
+    // What follows a record happens all the same.
+    expect(w.attempts).toMatchObject([{ isSlow: true, delaySeconds: 5 }]);
     await pass(mine, MINUTE);
     await pass(failing, MINUTE);
     await w.sweep();

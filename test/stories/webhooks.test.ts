@@ -137,6 +137,7 @@ describe('a consumer that fails', () => {
     await announce(owner);
     await w.attempt();
     expect(await received(mine)).toHaveLength(1);
+    expect(await received({ ...mine, box: `${mine.box}-followed` })).toEqual([]);
     expect(await deliveries(mine)).toMatchObject([{ status: 'retrying', attempt: 1, ...shown }]);
     expect(await endpoint(mine)).toMatchObject({ status: 'enabled', failure_streak: 1 });
   });
@@ -246,6 +247,15 @@ describe('a consumer that fails', () => {
 });
 
 describe('what a consumer answers', () => {
+  it('is its status: a body that breaks off afterwards changes nothing', async () => {
+    const owner = await w.merchant();
+    const mine = await consumer(w, owner, 'broken');
+    await announce(owner);
+    await w.attempt();
+    expect(await deliveries(mine)).toMatchObject([{ status: 'succeeded', response_status: 200, error: null }]);
+    expect((await deliveries(mine))[0]!.response_excerpt ?? 'thanks, and').toBe('thanks, and');
+  });
+
   it('is kept to four kilobytes', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'big');

@@ -1,6 +1,7 @@
 import { Validator } from '@cfworker/json-schema';
 import { expect } from 'vitest';
 import { openApiDocument } from '../../worker/app.ts';
+import { eventTypes } from '../../worker/event-catalog.ts';
 
 /** The published document as the test reads it. */
 export interface OpenApi {
@@ -56,4 +57,12 @@ export function expectPublishedResponse(method: string, path: string, status: nu
   ).toBeDefined();
   const schema = response?.content?.['application/json']?.schema;
   if (schema) expect(validate(schema, body), `${method} ${found.template} ${status}: ${JSON.stringify(body)}`).toEqual([]);
+}
+
+const eventSchemas = new Map<string, object>(eventTypes().map(({ type, schema }) => [type, schema]));
+
+/** What a consumer receives is what `event-types` promises him. */
+export function expectPublishedEvent(body: string): void {
+  const event = JSON.parse(body) as { type: string };
+  expect(validate(eventSchemas.get(event.type)!, event), body).toEqual([]);
 }

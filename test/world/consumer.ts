@@ -1,10 +1,13 @@
 import type { Job } from '../../worker/context.ts';
 import { newEventId } from '../../worker/core/ids.ts';
+import { EVENT_CATALOG } from '../../worker/event-catalog.ts';
+import type { EventType } from '../../worker/events.ts';
+import { expectPublishedEvent } from './call.ts';
 import { testEnv } from './env.ts';
 import type { Received } from './receiver.ts';
 import type { HeldAttempt, Merchant, World } from './world.ts';
 
-export type Habit = 'ok' | 'flip' | 'fail' | 'gone' | 'redirect' | 'later' | 'big' | 'reset' | 'hang' | 'slow';
+export type Habit = 'ok' | 'flip' | 'fail' | 'gone' | 'redirect' | 'later' | 'big' | 'reset' | 'hang' | 'slow' | 'broken';
 
 /** A merchant's endpoint together with the server behind it. */
 export interface Consumer {
@@ -28,9 +31,13 @@ export async function consumer(
   return { id: body.endpoint_id, secret: body.secret, box, key };
 }
 
+/** What the server behind a consumer got so far; of each type, the first is held against the schema it is published with. */
 export async function received({ box }: Consumer): Promise<Received[]> {
   const response = await fetch(`${testEnv.TEST_RECEIVER_URL}/_box/${box}`);
-  return response.json();
+  const got = await response.json<Received[]>();
+  const firsts = new Map(got.toReversed().map(({ headers, body }) => [headers['x-svc-event-type'], body]));
+  for (const body of firsts.values()) expectPublishedEvent(body);
+  return got;
 }
 
 /** What the server behind a `flip` consumer answers from now on. */
@@ -91,9 +98,13 @@ export async function waiting(w: World, mine: Consumer): Promise<HeldAttempt[]> 
   return w.attempts.splice(0).filter(({ deliveryId }) => ids.has(deliveryId));
 }
 
+/** The sweep leaves to the queues what is due for no longer than this. */
+export const PATIENCE_MS = 10_000;
+
 /** Everything of this endpoint that is due is found by the sweep and attempted once. Answers what was in the queues. */
 export async function attemptDue(w: World, mine: Consumer): Promise<HeldAttempt[]> {
   w.attempts.length = 0;
+  await pass(mine, PATIENCE_MS);
   await w.sweep();
   const due = await waiting(w, mine);
   await w.attempt(due);
@@ -105,7 +116,7 @@ export async function emit(
   w: World,
   { userId }: Merchant,
   count = 1,
-  { type = 'payout.changed', livemode = true }: { type?: string; livemode?: boolean } = {},
+  { type = 'payout.changed', livemode = true }: { type?: EventType; livemode?: boolean } = {},
 ): Promise<Job[]> {
   const now = Date.now();
   const ids = Array.from({ length: count }, () => newEventId(now));
@@ -113,7 +124,7 @@ export async function emit(
     `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at)
      VALUES (?, ?, ?, 'product', ?, 1, ?, ?, 'req_test', ?)`,
   );
-  const data = JSON.stringify({ object: { note: 'as a verb would have it' } });
+  const data = JSON.stringify({ object: EVENT_CATALOG[type].object.parse(EVENT_CATALOG[type].example) });
   await testEnv.DB.batch(ids.map((id) => insert.bind(id, userId, livemode ? 1 : 0, crypto.randomUUID(), type, data, now)));
   const jobs: Job[] = ids.map((id) => ({ kind: 'fanOut', eventIds: [id] }));
   w.queue.sent.push(...jobs.map((job) => ({ job, delaySeconds: 0 })));

@@ -1,5 +1,15 @@
 import { runInDurableObject } from 'cloudflare:test';
-import type { Addition, Credit, EntitlementIdentity, EntitlementProjection, Operation } from '../../worker/balance.ts';
+import type {
+  Addition,
+  ConsumeAnswer,
+  Credit,
+  CreditAnswer,
+  EntitlementIdentity,
+  EntitlementProjection,
+  GrantAnswer,
+  Operation,
+  RefundAnswer,
+} from '../../worker/balance.ts';
 import type { Job } from '../../worker/context.ts';
 import { entitlementIdOf } from '../../worker/core/ids.ts';
 import { testEnv } from './env.ts';
@@ -24,11 +34,13 @@ export function newHolder() {
     reconnect: () => {
       holder.stub = newStub();
     },
-    consume: (key: string, units = 1, now = Date.now()) => holder.stub.consume(operation(key, { units }, now)),
-    grant: (key: string, addition: Addition, now = Date.now()) => holder.stub.grant(operation(key, { ...addition, reason: 'test' }, now)),
-    refund: (key: string, consumptionId: string, now = Date.now()) =>
+    consume: async (key: string, units = 1, now = Date.now()): Promise<ConsumeAnswer> =>
+      holder.stub.consume(operation(key, { units }, now)),
+    grant: async (key: string, addition: Addition, now = Date.now()): Promise<GrantAnswer> =>
+      holder.stub.grant(operation(key, { ...addition, reason: 'test' }, now)),
+    refund: async (key: string, consumptionId: string, now = Date.now()): Promise<RefundAnswer> =>
       holder.stub.refund(operation(key, { consumptionId, reason: 'test' }, now)),
-    credit: (paymentId: string, addition: Addition, consume: Credit['consume'] = null, now = Date.now()) =>
+    credit: async (paymentId: string, addition: Addition, consume: Credit['consume'] = null, now = Date.now()): Promise<CreditAnswer> =>
       holder.stub.credit({ identity, paymentId, addition, consume, now }),
     revoke: (paymentId: string, now = Date.now()) => holder.stub.revoke({ identity, paymentId, now }),
   });
@@ -58,3 +70,6 @@ export const tablesOf = (stub: Stub) =>
   );
 
 export const alarmOf = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
+
+/** The object sends nothing to the queue any more, unless something changes again. */
+export const silence = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.deleteAlarm());

@@ -21,7 +21,14 @@ export async function startReceiver(): Promise<{ url: string; close(): Promise<v
     flip: (response, _, box) => response.writeHead(flips.get(box) ?? 500).end('flip'),
     fail: (response) => response.writeHead(500).end('no token=abcdef123456 here'),
     gone: (response) => response.writeHead(410).end(),
-    redirect: (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/private' }).end(),
+    redirect: (response, request, box) => response.writeHead(302, { location: `http://${request.headers.host}/ok/${box}-followed` }).end(),
+    pause: (response) => {
+      setTimeout(() => response.writeHead(200).end('in a moment'), 1000).unref();
+    },
+    broken: (response, request) => {
+      response.writeHead(200, { 'content-length': '1000' }).write('thanks, and');
+      setTimeout(() => request.socket.resetAndDestroy(), 50).unref();
+    },
     later: (response) => response.writeHead(503, { 'retry-after': '7200' }).end(),
     big: (response) => response.writeHead(200).end('x'.repeat(100_000)),
     reset: (_, request) => request.socket.resetAndDestroy(),
@@ -46,6 +53,9 @@ export async function startReceiver(): Promise<{ url: string; close(): Promise<v
     boxes.set(box, [...(boxes.get(box) ?? []), received]);
     (behave[habit] ?? ((answer) => answer.writeHead(404).end()))(response, request, box);
   });
+  // Longer than workerd keeps a connection: while it is busy it does not see that we closed one, sends the next request on it,
+  // and the healthiest endpoint has "connection failed". Sickness here is a habit asked for, never an accident.
+  server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

@@ -152,7 +152,16 @@ const bodyOf = ({ resultingPlan, paidThrough, accountId, receiptId }: Activation
 });
 
 function ask(ctx: Ctx, payTo: string, accountId: AccountId, plan: PaidPlan, reason: string | null): Activating & { kind: 'required' } {
-  const sold = { livemode: true, merchantId: accountId, productId: `plan:${plan}`, amount: planPrice(plan).toString(), payTo, quantity: 1 };
+  const sold = {
+    livemode: true,
+    merchantId: accountId,
+    productId: `plan:${plan}`,
+    amount: planPrice(plan).toString(),
+    payTo,
+    quantity: 1,
+    units: 1,
+    days: null,
+  };
   const url = `${ctx.baseUrl}/v1/access/x402/activate/${plan}`;
   const offer = askFor(ctx, sold, { url, description: planTitle(plan), mimeType: 'application/json' }, reason ?? undefined);
   return { kind: 'required', ...offer, reason, paymentResponse: null };

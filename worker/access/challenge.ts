@@ -31,7 +31,9 @@ export function askFor(
   return { required, header: encodeHeader(required) };
 }
 
-export type Offered = { ok: true; payTo: string; quantity: number; nonce: string } | { ok: false; reason: string };
+export type Offered =
+  | ({ ok: true; nonce: string } & Pick<ChallengeFacts, 'payTo' | 'quantity' | 'units' | 'days'>)
+  | { ok: false; reason: string };
 
 /** Did we offer what a client echoes, for this very thing, and does the offer still stand? */
 export function readOffer(
@@ -42,8 +44,8 @@ export function readOffer(
   const claimed = claimedChallenge(accepted, sold);
   const verdict = claimed && verifyChallenge(claimed.memo, claimed.facts, { keys: ctx.config.CHALLENGE_KEYS!, now: ctx.now });
   if (claimed && verdict?.ok) {
-    const { payTo, quantity } = claimed.facts;
-    return { ok: true, payTo, quantity, nonce: claimed.memo.slice('svc:'.length) };
+    const { payTo, quantity, units, days } = claimed.facts;
+    return { ok: true, payTo, quantity, units, days, nonce: claimed.memo.slice('svc:'.length) };
   }
   ctx.note(`challenge: ${verdict?.ok === false ? verdict.reason : 'absent'}`);
   return { ok: false, reason: verdict?.ok === false && verdict.reason === 'expired' ? 'payment_expired' : 'invalid_payment_requirements' };

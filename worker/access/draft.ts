@@ -49,7 +49,8 @@ export async function draftSettlement(
   const { livemode, merchantId, id: productId } = product;
   const offered = readOffer(ctx, accepted, { livemode, merchantId, productId });
   if (!offered.ok) return offered;
-  const { payTo, quantity, nonce } = offered;
+  // What was offered, not what the product says by now: price and piece belong together.
+  const { payTo, quantity, units, days, nonce } = offered;
   return draftPayment(ctx, verified, {
     merchantId,
     livemode,
@@ -63,8 +64,8 @@ export async function draftSettlement(
       productName: product.name,
       slug: product.slug,
       merchantName: merchant.displayName,
-      accessPeriodDays: product.accessPeriodDays === null ? null : product.accessPeriodDays * quantity,
-      usageUnits: product.usageUnits === null ? null : product.usageUnits * quantity,
+      accessPeriodDays: days === null ? null : days * quantity,
+      usageUnits: units === null ? null : units * quantity,
     },
   });
 }

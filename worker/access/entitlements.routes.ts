@@ -3,7 +3,7 @@ import { raise } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { isoOrNull } from '../core/time.ts';
 import { pageRequest, toPage } from '../db/page.ts';
-import { entitlementObject, grantEntitlement, identityOf, listEntitlements, refundConsumption } from '../entitlements/entitlement.ts';
+import { grantEntitlement, identityOf, listEntitlements, readEntitlement, refundConsumption } from '../entitlements/entitlement.ts';
 import { CustomerBody, customerOf, EntitlementBody, toEntitlementResource } from '../entitlements/resource.ts';
 import {
   IdempotencyHeader,
@@ -107,7 +107,7 @@ const refund = createRoute({
   tags,
   summary: 'Free the units of a consumption that could not be served',
   description: 'Possible for 24 hours. The key that consumed is answered 409 from then on, so that nothing is served for free.',
-  ...idempotentRoute(),
+  ...idempotentRoute('metered'),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(RefundRequest) },
   responses: { ...ok(RefundResponse), ...merchantBodyErrors(...idempotencyErrors, 'not_found', 'state_conflict') },
 });
@@ -202,6 +202,6 @@ export const entitlementRoutes = router()
     const { actor, ctx } = c.var;
     const entitlementId = c.req.valid('param').entitlement_id;
     const owner = { merchantId: actor.accountId, livemode: actor.livemode };
-    const snapshot = await entitlementObject(ctx, owner, entitlementId).read(ctx.now);
+    const snapshot = await readEntitlement(ctx, owner, entitlementId);
     return c.json(toEntitlementResource(snapshot ?? raise('not_found')), 200);
   });

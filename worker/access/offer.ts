@@ -28,7 +28,9 @@ export interface Ask {
   error?: string;
 }
 
-export type Offer = { ok: true; required: PaymentRequired; header: string } | { ok: false; missing: Obstacle; fix: string };
+export type Offer =
+  | { ok: true; required: PaymentRequired; header: string }
+  | { ok: false; missing: Obstacle | 'units_too_many'; fix: string };
 
 /** A fresh challenge for one purchase of a product, or what is missing to make one. Costs no write. (contract section 6 "Challenge") */
 export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units = 1, error }: Ask = {}): Promise<Offer> {
@@ -36,6 +38,7 @@ export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units 
   if (!ready.ok) return { ...ready, fix: fixOf(ready.missing, 'x402_solana_usdc', sale).detail };
   const { product } = sale;
   const quantity = quantityFor(product, units);
+  if (quantity === null) return { ok: false, missing: 'units_too_many', fix: UNITS_TOO_MANY };
   const sold = {
     livemode: product.livemode,
     merchantId: product.merchantId,
@@ -43,14 +46,23 @@ export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units 
     amount: (product.priceAmount * BigInt(quantity)).toString(),
     payTo: ready.payTo,
     quantity,
+    units: product.usageUnits,
+    days: product.accessPeriodDays,
   };
   const described = { description: product.name, ...resource, url: resource.url ?? `${ctx.baseUrl}/p/${product.slug}` };
   return { ok: true, ...askFor(ctx, sold, described, error) };
 }
 
-/** How often the product must be bought for these units: a client pays once, so one payment has to be enough. */
-function quantityFor({ usageUnits, priceAmount }: Sale['product'], units: number): number {
+const UNITS_TOO_MANY = 'One payment cannot buy that many units. Ask for fewer at once, or sell larger packs.';
+const PIECE_UNITS_MAX = 1_000_000_000;
+const PIECE_DAYS_MAX = 36_600;
+
+/** How often the product must be bought for these units: a client pays once, so one payment has to be enough. null: it cannot be. */
+function quantityFor({ usageUnits, accessPeriodDays, priceAmount }: Sale['product'], units: number): number | null {
   if (usageUnits === null) return 1;
   const quantity = Math.max(1, Math.ceil(units / usageUnits));
-  return priceAmount * BigInt(quantity) <= UNITS_MAX ? quantity : 1;
+  const fits =
+    priceAmount * BigInt(quantity) <= UNITS_MAX &&
+    (quantity === 1 || (usageUnits * quantity <= PIECE_UNITS_MAX && (accessPeriodDays ?? 0) * quantity <= PIECE_DAYS_MAX));
+  return fits ? quantity : null;
 }

@@ -2,12 +2,12 @@ import type { CreditAnswer, Customer } from '../balance.ts';
 import { type Actor, type Ctx, hasX402 } from '../context.ts';
 import { sha256Hex } from '../core/crypto.ts';
 import { utf8 } from '../core/encoding.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId, PaymentId, ProductId } from '../core/ids.ts';
 import { toMoneyResource } from '../core/money.ts';
-import { DAY } from '../core/time.ts';
-import { commit } from '../db/commit.ts';
-import { type IdempotentRequest, lease, type StoredAnswer } from '../db/once.ts';
+import { DAY, SECOND } from '../core/time.ts';
+import { commit, isConstraint } from '../db/commit.ts';
+import { type IdempotentRequest, type Lease, lease, type StoredAnswer } from '../db/once.ts';
 import { creditPayment, identityOf } from '../entitlements/entitlement.ts';
 import { getSale, type Sale } from '../products/product.ts';
 import { encodeHeader } from '../x402/wire.ts';
@@ -49,6 +49,8 @@ export type Settling =
   | { kind: 'refused'; reason: string; offer: Offer };
 
 const KEEP_MS = 30 * DAY;
+/** Whoever claimed a payment has sent it by then, or died: the next to bring it sends it, while its blockhash still lives. */
+const RESEND_AFTER_MS = 5 * SECOND;
 
 /**
  * Settles a payment once per Idempotency-Key, and once per payment whatever the key: verify, claim, co-sign, broadcast, see
@@ -59,18 +61,34 @@ export async function settlePayment(ctx: Ctx, actor: Actor, request: IdempotentR
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
   const held = await lease(ctx, { ...request, keepMs: KEEP_MS });
   if ('answer' in held) return replayed(ctx, held.answer, caller);
+  const settling = await settle(ctx, actor, input, caller).catch(async (error: unknown) => {
+    await free(ctx, held.lease);
+    throw error;
+  });
+  // Only what had an effect is kept: no refusal, nothing unknown, and no second look at what another request used.
+  if (settling.kind === 'settled' && !settling.isDuplicate) return keep(ctx, request, held.lease, settling);
+  await free(ctx, held.lease);
+  return settling;
+}
+
+/** The key is free for the next try; where even that fails, when the lease ends. */
+const free = (ctx: Ctx, held: Lease): Promise<unknown> =>
+  held.release().catch((error: unknown) => ctx.note(`lease not released: ${storyOf(error)}`));
+
+/** An answer that is not kept is not given: asked for again under its key it would pass for the first, and be served twice. */
+async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, settling: Settling & { kind: 'settled' }): Promise<Settling> {
   try {
-    const settling = await settle(ctx, actor, input, caller);
-    if (settling.kind !== 'settled') await held.lease.release();
-    else {
-      // The same body follows from what is stored, should this be lost: then the payment itself is the key.
-      const writes = held.lease.finish(settling.answer);
-      await commit(ctx, { events: [], writes, result: null }).catch(() => ctx.note('the answer could not be kept'));
-    }
+    await commit(ctx, { events: [], writes: held.finish(settling.answer), result: null });
     return settling;
   } catch (error) {
-    await held.lease.release();
-    throw error;
+    ctx.note(`answer not kept: ${storyOf(error)}`);
+    const stored = await lease(ctx, request).catch(() => null);
+    if (stored && 'answer' in stored) {
+      // The veto says that another call took the lease over and was first; else it was our own commit whose answer got lost.
+      return isConstraint(error) ? { ...settling, answer: stored.answer, consumedUnits: 0 } : settling;
+    }
+    await free(ctx, stored?.lease ?? held);
+    throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }
 
@@ -87,24 +105,28 @@ async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: stri
   if (!actor.livemode) throw notReady('sandbox');
   if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
   const read = await readPayment(ctx, input.paymentSignature);
-  if (!read.ok) return refuse(ctx, sale, read.reason);
-  const known = await findSettlement(ctx.db, read.verified.messageHash);
-  if (known) {
-    requireSamePurpose(known, actor, input);
-    return settled(
-      ctx,
-      known,
-      known.status === 'pending' ? await see(ctx, known, false) : await outcomeOf(ctx, known.paymentId),
-      sale,
-      input,
-      caller,
-    );
-  }
+  if (!read.ok) return refuse(ctx, sale, input, read.reason);
+  const { messageHash } = read.verified;
+  const known = await findSettlement(ctx.db, messageHash);
+  if (known) return resume(ctx, actor, known, sale, input, caller);
   const drafted = await draftSettlement(ctx, sale, read, input.customer);
-  if (!drafted.ok) return refuse(ctx, sale, drafted.reason);
+  if (!drafted.ok) {
+    // Somebody may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
+    const claimed = await findSettlement(ctx.db, messageHash);
+    return claimed ? resume(ctx, actor, claimed, sale, input, caller) : refuse(ctx, sale, input, drafted.reason);
+  }
   const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);
-  requireSamePurpose(settlement, actor, input);
-  return settled(ctx, settlement, await see(ctx, settlement, isNew), sale, input, caller);
+  // Whoever was faster may even have settled it by now.
+  if (!isNew) return resume(ctx, actor, settlement, sale, input, caller);
+  return settled(ctx, settlement, await see(ctx, settlement, true), sale, input, caller);
+}
+
+/** A payment that was brought before, here or by another request. */
+async function resume(ctx: Ctx, actor: Actor, known: Settlement, sale: Sale, input: SettlePayment, caller: string): Promise<Settling> {
+  requireSamePurpose(known, actor, input);
+  const isUnsent = ctx.now >= known.createdAt + RESEND_AFTER_MS;
+  const outcome = known.status === 'pending' ? await see(ctx, known, isUnsent) : await outcomeOf(ctx, known.paymentId);
+  return settled(ctx, known, outcome, sale, input, caller);
 }
 
 const see = (ctx: Ctx, settlement: Settlement, send: boolean): Promise<Outcome> =>
@@ -132,7 +154,7 @@ async function settled(
   if (outcome.status === 'pending') return { kind: 'pending', txSignature };
   if (outcome.status === 'failed') {
     ctx.note(`settlement: ${outcome.reason}`);
-    return refuse(ctx, sale, 'invalid_exact_svm_transaction_failed');
+    return refuse(ctx, sale, input, 'invalid_exact_svm_transaction_failed');
   }
   const consume = input.consumeUnits > 0 ? { key: caller, units: input.consumeUnits } : null;
   const credit = await creditPayment(ctx, paidOf(settlement), consume);
@@ -168,8 +190,9 @@ function useOf({ consumption }: CreditAnswer) {
   return consumption.by === 'none' ? null : consumption;
 }
 
-const refuse = async (ctx: Ctx, sale: Sale, reason: string): Promise<Settling> => ({
+/** The fresh challenge asks for as much as this request was to use. */
+const refuse = async (ctx: Ctx, sale: Sale, { consumeUnits: units }: SettlePayment, reason: string): Promise<Settling> => ({
   kind: 'refused',
   reason,
-  offer: await offerPayment(ctx, sale, { error: reason }),
+  offer: await offerPayment(ctx, sale, { error: reason, units }),
 });

@@ -72,7 +72,12 @@ export function keyRing(secret: string): readonly SigningKey[] {
   return ring;
 }
 
-const sealKeys = new Map<string, Promise<readonly { version: string; key: CryptoKey }[]>>();
+interface SealKey {
+  version: string;
+  /** By its maker's type, which Node and workerd both know. */
+  key: Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+}
+const sealKeys = new Map<string, Promise<readonly SealKey[]>>();
 
 /** AES-256-GCM keys out of a secret's seeds; a version names each, so that a rotation can tell them apart. */
 function sealRing(secret: string) {
@@ -91,7 +96,7 @@ function sealRing(secret: string) {
 
 /** `version.iv.ciphertext`. `purpose` is bound in, so that a sealed text opens only as what it was sealed for. */
 export async function seal(secret: string, purpose: string, text: string): Promise<string> {
-  const [{ version, key }] = (await sealRing(secret)) as [{ version: string; key: CryptoKey }];
+  const [{ version, key }] = (await sealRing(secret)) as [SealKey];
   const iv = crypto.getRandomValues(new Uint8Array(12));
   const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: utf8(purpose) }, key, utf8(text));
   return [version, base64url.encode(iv), base64url.encode(new Uint8Array(sealed))].join('.');

@@ -113,8 +113,8 @@ export const payments = sqliteTable(
   },
   (table) => [
     oneOf('payments_status', 'status', PAYMENT.states),
-    // A payment that recovers missed money carries the memo that is on chain, so only sessions own a nonce.
-    uniqueIndex('payments_by_nonce').on(table.nonce).where(sql`recovers_payment_id IS NULL`),
+    // Only sessions own a nonce: recovered money carries the memo of another, and one challenge of x402 may be paid twice.
+    uniqueIndex('payments_by_nonce').on(table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
     index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
     index('payments_unfinalized').on(table.confirmedAt).where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL`),

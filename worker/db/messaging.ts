@@ -54,8 +54,9 @@ export const webhookEndpoints = sqliteTable(
     signedPayload: text('signed_payload').$type<'timestamp.body' | 'body'>().notNull(),
     secretSealed: text('secret_sealed').notNull(),
     secretHint: text('secret_hint').notNull(),
-    /** The secret before the last rotation, signing beside the new one until its time is over. */
-    previousSealed: text('previous_sealed'),
+    /** The secrets before the last rotations, newest first, each signing beside the new one until its time is over. */
+    previousSealed: json<{ sealed: string; until: number }[]>('previous_sealed'),
+    /** When the last of them is over. */
     previousUntil: instant('previous_until'),
     lastSuccessAt: instant('last_success_at'),
     lastFailureAt: instant('last_failure_at'),

@@ -1,6 +1,16 @@
-import type { Addition, Credit, CreditAnswer, Customer, EntitlementIdentity, EntitlementProjection } from '../balance.ts';
+import type {
+  Addition,
+  ConsumeAnswer,
+  Credit,
+  CreditAnswer,
+  Customer,
+  EntitlementIdentity,
+  EntitlementProjection,
+  EntitlementRpc,
+  EntitlementSnapshot,
+} from '../balance.ts';
 import type { Actor, Ctx } from '../context.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, storyOf } from '../core/errors.ts';
 import { entitlementIdOf, type PaymentId, parseConsumptionId } from '../core/ids.ts';
 import { commit, eventRow } from '../db/commit.ts';
 import { fingerprintOf, type IdempotentRequest } from '../db/once.ts';
@@ -15,15 +25,37 @@ export function identityOf(owner: { accountId: string; livemode: boolean }, prod
   return { entitlementId: entitlementIdOf(merchantId, livemode, productId, customer), merchantId, livemode, productId, customer };
 }
 
-/** The object of an entitlement. Merchant and mode are part of its name, so no id of another tenant ever reaches his object. */
-export const entitlementObject = ({ env }: Ctx, owner: { merchantId: string; livemode: boolean }, entitlementId: string) =>
-  env.ENTITLEMENT.getByName(`${owner.merchantId}:${owner.livemode ? 'live' : 'sandbox'}:${entitlementId}`);
+type Owner = { merchantId: string; livemode: boolean };
+
+/**
+ * Asks the object of an entitlement. Merchant and mode are part of its name, so no id of another tenant ever reaches his
+ * object. One that is restarted, overloaded or out of reach is weather: what became of the call is not known, and since every
+ * call is keyed, the caller may simply come back.
+ */
+async function ask<T>(ctx: Ctx, owner: Owner, entitlementId: string, call: (object: EntitlementRpc) => Promise<T>): Promise<T> {
+  const name = `${owner.merchantId}:${owner.livemode ? 'live' : 'sandbox'}:${entitlementId}`;
+  try {
+    return await call(ctx.env.ENTITLEMENT.getByName(name));
+  } catch (error) {
+    ctx.note(`object: ${storyOf(error)}`);
+    throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  }
+}
+
+/** As it is this moment; null where nothing was ever granted. */
+export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
+  ask(ctx, owner, entitlementId, (object) => object.read(ctx.now));
 
 /** Consumes units in one step, exactly once per key. Denials and conflicts are answers; the caller knows what to offer. */
-export function consumeEntitlement(ctx: Ctx, identity: EntitlementIdentity, request: IdempotentRequest, units: number) {
+export function consumeEntitlement(
+  ctx: Ctx,
+  identity: EntitlementIdentity,
+  request: IdempotentRequest,
+  units: number,
+): Promise<ConsumeAnswer> {
   const { key, body } = request;
   const operation = { identity, key: `consume:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input: { units } };
-  return entitlementObject(ctx, identity, identity.entitlementId).consume(operation);
+  return ask(ctx, identity, identity.entitlementId, (object) => object.consume(operation));
 }
 
 /** Gives units or days without a payment. 409 idempotency_conflict, 422 where it would be more than can be counted. */
@@ -34,7 +66,7 @@ export async function grantEntitlement(
   input: Addition & { reason: string },
 ) {
   const operation = { identity, key: `grant:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input };
-  const answer = await entitlementObject(ctx, identity, identity.entitlementId).grant(operation);
+  const answer = await ask(ctx, identity, identity.entitlementId, (object) => object.grant(operation));
   if (answer.ok) return answer;
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
   const problem = { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
@@ -51,12 +83,11 @@ export async function refundConsumption(
   const named = parseConsumptionId(input.consumptionId);
   if (!named) throw new ApiError('not_found');
   const owner = { merchantId: actor.accountId, livemode: actor.livemode };
-  const object = entitlementObject(ctx, owner, named.entitlementId);
   // Another tenant's id names an object of ours that does not exist: nothing is asked to write there.
-  const known = await object.read(ctx.now);
+  const known = await readEntitlement(ctx, owner, named.entitlementId);
   if (!known) throw new ApiError('not_found');
   const operation = { identity: known, key: `refund:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input };
-  const answer = await object.refund(operation);
+  const answer = await ask(ctx, owner, named.entitlementId, (object) => object.refund(operation));
   if (answer.ok) return { ...answer, entitlementId: named.entitlementId };
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
   if (answer.reason === 'not_found') throw new ApiError('not_found');
@@ -71,22 +102,37 @@ const buyerOf = ({ customerRef, customerWallet, payerWallet }: Paid): Customer =
 export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {
   const identity = identityOf({ accountId: paid.merchantId, livemode: paid.livemode }, paid.productId, buyerOf(paid));
   const { usageUnits: units, accessPeriodDays: days } = paid.terms;
-  const object = entitlementObject(ctx, identity, identity.entitlementId);
-  return object.credit({ identity, paymentId: paid.id, addition: { units, days }, now: ctx.now, consume });
+  const credit = { identity, paymentId: paid.id, addition: { units, days }, now: ctx.now, consume };
+  return ask(ctx, identity, identity.entitlementId, (object) => object.credit(credit));
 }
 
-/** The other half of a confirmation, and of a payment the chain dropped: brought here at least once, by the events' job. */
-export async function followPayments(ctx: Ctx, confirmed: PaymentId[], orphaned: PaymentId[]): Promise<void> {
+/**
+ * The other half of a confirmation, and of a payment the chain dropped: brought here at least once, by the events' job. Each on
+ * its own; answers those that could not be brought, so that their events come again and hold up nobody else's.
+ */
+export async function followPayments(ctx: Ctx, confirmed: PaymentId[], orphaned: PaymentId[]): Promise<Set<PaymentId>> {
   const paid = confirmed.length + orphaned.length > 0 ? await listPaid(ctx.db, [...confirmed, ...orphaned]) : [];
-  await Promise.all(paid.filter(({ id }) => confirmed.includes(id)).map((payment) => creditPayment(ctx, payment)));
-  await Promise.all(
-    paid
-      .filter(({ id }) => orphaned.includes(id))
-      .map((payment) => {
-        const identity = identityOf({ accountId: payment.merchantId, livemode: payment.livemode }, payment.productId, buyerOf(payment));
-        return entitlementObject(ctx, identity, identity.entitlementId).revoke({ identity, paymentId: payment.id, now: ctx.now });
-      }),
-  );
+  const failed = new Set<PaymentId>();
+  const follow = (among: PaymentId[], bring: (payment: Paid) => Promise<unknown>) =>
+    Promise.all(
+      paid
+        .filter(({ id }) => among.includes(id))
+        .map((payment) =>
+          bring(payment).catch((error: unknown) => {
+            ctx.note(`payment ${payment.id}: ${storyOf(error)}`);
+            failed.add(payment.id);
+          }),
+        ),
+    );
+  await follow(confirmed, (payment) => creditPayment(ctx, payment));
+  await follow(orphaned, (payment) => revokePayment(ctx, payment));
+  return failed;
+}
+
+function revokePayment(ctx: Ctx, payment: Paid): Promise<void> {
+  const identity = identityOf({ accountId: payment.merchantId, livemode: payment.livemode }, payment.productId, buyerOf(payment));
+  const revocation = { identity, paymentId: payment.id, now: ctx.now };
+  return ask(ctx, identity, identity.entitlementId, (object) => object.revoke(revocation));
 }
 
 /** Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late. */

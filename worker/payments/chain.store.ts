@@ -32,7 +32,7 @@ export const insertFound = (ctx: Ctx, found: { signature: string; nonce: string 
     .insert(paymentCandidates)
     .select(
       sql`SELECT p.id, j.value ->> 'signature', 'found', 0, ${dueAt}, ${ctx.now}
-        FROM json_each(${JSON.stringify(found)}) j JOIN payments p ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL
+        FROM json_each(${JSON.stringify(found)}) j JOIN payments p ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
         WHERE NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature')
           AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')`,
     )

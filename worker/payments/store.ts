@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNull, ne, or, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
@@ -24,7 +24,7 @@ export const findSession = (db: Db, nonce: string) =>
   db
     .select()
     .from(payments)
-    .where(and(eq(payments.nonce, nonce), isNull(payments.recoversPaymentId)))
+    .where(and(eq(payments.nonce, nonce), isNull(payments.recoversPaymentId), ne(payments.reference, '')))
     .get();
 
 /**

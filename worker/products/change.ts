@@ -1,16 +1,17 @@
 import type { z } from '@hono/zod-openapi';
 import type { Actor, Ctx } from '../context.ts';
 import { canonicalJson } from '../core/encoding.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, raise } from '../core/errors.ts';
 import type { AccountId, AppId, ProductId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
-import { payoutWalletOf } from '../rails.ts';
+import { SELLING_RAILS } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
 import { priceOf, requireApp, requireRails, requireSellable } from './product.ts';
 import { toProductResource, type UpdateProductRequest } from './resource.ts';
-import { countActiveProducts, findByExternalId, getProduct, getSale, type Product, reviveProduct, updateProduct } from './store.ts';
+import { payoutOf, prospectOf } from './sale.ts';
+import { countActiveProducts, findByExternalId, findSales, getProduct, type Product, reviveProduct, updateProduct } from './store.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
@@ -21,7 +22,8 @@ export async function changeProduct(
 ): Promise<Product> {
   try {
     return await transact(ctx, async () => {
-      const { product, merchant, setting } = await getSale(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+      const sales = (await findSales(ctx.db, actor.accountId as AccountId, actor.livemode, { productId })) ?? raise('not_found');
+      const { product } = sales.solana_usdc;
       requireSellable({
         ...input,
         product_type: input.product_type ?? product.productType,
@@ -30,10 +32,13 @@ export async function changeProduct(
       if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
       const patch = patchOf(input);
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product]))) return unchanged(product);
-      const payout = payoutWalletOf(product, setting, merchant.walletAddress);
-      const movesPayout = patch.payoutWallet !== undefined && patch.payoutWallet !== payout;
+      // Over each rail the money may go elsewhere: what this change moves on any of them counts.
+      const payouts = SELLING_RAILS.map((railId) => payoutOf(prospectOf(sales[railId])));
+      const moved = patch.payoutWallet === undefined ? [] : payouts.filter((wallet) => wallet !== patch.payoutWallet);
+      const payout = moved.find((wallet) => wallet !== null) ?? null;
+      const movesPayout = moved.length > 0;
       // A stolen key must not be able to send the next sale elsewhere.
-      if (movesPayout && payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
+      if (payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
       requireRails(ctx, after);
       return { ...changed(ctx, product, after), events: movesPayout ? [payoutChanged(ctx, after, payout)] : [] };
@@ -103,7 +108,7 @@ const payoutChanged = (ctx: Ctx, product: Product, before: string | null) =>
 export const archiveProduct = (ctx: Ctx, actor: Actor, productId: ProductId): Promise<Product> =>
   transact(ctx, async () => {
     const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
-    return product.status === 'archived' ? unchanged(product) : changed(ctx, product, moved(ctx, product, 'archive'));
+    return product.status === 'archived' ? unchanged(product) : changed(ctx, product, movedTo(ctx, product, 'archive'));
   });
 
 /** Puts it on sale again, if the plan has room: 429 plan_limit_reached. */
@@ -114,7 +119,7 @@ export async function unarchiveProduct(ctx: Ctx, actor: Actor, productId: Produc
     return await transact(ctx, async () => {
       const product = await getProduct(ctx.db, merchantId, actor.livemode, productId);
       if (product.status === 'active') return unchanged(product);
-      const after = moved(ctx, product, 'unarchive');
+      const after = movedTo(ctx, product, 'unarchive');
       return { events: [], writes: reviveProduct(ctx, product, after, limit), result: after };
     });
   } catch (error) {
@@ -124,7 +129,7 @@ export async function unarchiveProduct(ctx: Ctx, actor: Actor, productId: Produc
   }
 }
 
-const moved = (ctx: Ctx, product: Product, transition: 'archive' | 'unarchive'): Product => ({
+const movedTo = (ctx: Ctx, product: Product, transition: 'archive' | 'unarchive'): Product => ({
   ...product,
   status: PRODUCT.next(product.status, transition),
   updatedAt: ctx.now,

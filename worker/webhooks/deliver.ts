@@ -1,10 +1,21 @@
 import type { Actor, Ctx } from '../context.ts';
+import { storyOf } from '../core/errors.ts';
 import { type AccountId, type EndpointId, newId } from '../core/ids.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
-import { commit, eventRow, isConstraint } from '../db/commit.ts';
+import { commit, eventRow, isConstraint, transact, unchanged, type Write } from '../db/commit.ts';
 import type { EventType, NewEvent } from '../events.ts';
 import { DELIVERY, ENDPOINT } from '../states.ts';
-import { type Claimed, claimDelivery, insertDeliveries, insertEvent, recordDelivery } from './delivery.store.ts';
+import {
+  type Claimed,
+  cancelWaiting,
+  claimDelivery,
+  HELD,
+  insertDeliveries,
+  insertEvent,
+  listDueOf,
+  recordDelivery,
+  releaseHeld,
+} from './delivery.store.ts';
 import { sendAttempts } from './fan-out.ts';
 import { post } from './post.ts';
 import { toEndpointResource } from './resource.ts';
@@ -27,9 +38,10 @@ export async function makeAttempt(ctx: Ctx, claimed: Claimed): Promise<Outcome |
     await record(ctx, claimed, { status: DELIVERY.next(delivery.status, 'cancel'), nextAttemptAt: null, completedAt: ctx.now });
     return null;
   }
-  const held = delivery.replayOf === null ? await holdOrProbe(ctx, endpoint) : null;
+  // Single attempts, replays and tests, were asked for by a person who wants to see an answer.
+  const held = delivery.maxAttempts > 1 ? await holdOrProbe(ctx, endpoint) : null;
   if (held !== null) {
-    await record(ctx, claimed, { nextAttemptAt: held });
+    await record(ctx, claimed, { nextAttemptAt: held, error: HELD });
     return null;
   }
 
@@ -47,12 +59,37 @@ export async function makeAttempt(ctx: Ctx, claimed: Claimed): Promise<Outcome |
           nextAttemptAt: null,
           completedAt: now,
         };
-  await record(ctx, claimed, after, noteHealth(ctx, endpoint.id, isSuccess(outcome), now));
+  await record(ctx, claimed, after, ...lessonOf(ctx, claimed, outcome, now));
+  if (isSuccess(outcome) && isBroken(endpoint)) await sendHeld(ctx, endpoint, now);
+  const isGone = step.kind === 'failed' && step.isGone;
+  if (isGone || !(isSuccess(outcome) || isTest(claimed))) await judgeEndpoint(ctx, endpoint, isGone, now);
   if (step.kind === 'retrying' && step.nextAttemptAt - now <= QUEUE_DELAY_MAX_MS) {
     await sendAttempts(ctx, [{ id: delivery.id, failureStreak: 1 }], Math.ceil((step.nextAttemptAt - now) / SECOND));
   }
-  if (!isSuccess(outcome)) await judgeEndpoint(ctx, endpoint, step.kind === 'failed' && step.isGone, now);
   return outcome;
+}
+
+const isTest = ({ delivery }: Claimed): boolean => delivery.eventType === 'webhook.test';
+
+/**
+ * What an answer says about its endpoint. A test is no real traffic, so it neither counts against an endpoint nor clears one
+ * whose real events fail; but where the breaker waits for a sign of life, its success is as good as a probe's.
+ */
+function lessonOf(ctx: Ctx, claimed: Claimed, outcome: Outcome, now: number): Write[] {
+  const { endpoint } = claimed;
+  const success = isSuccess(outcome);
+  if (isTest(claimed) && !(success && isBroken(endpoint))) return [];
+  const health = noteHealth(ctx, endpoint.id, success, now);
+  return success && endpoint.failureStreak > 0 ? [health, releaseHeld(ctx, endpoint.id, now)] : [health];
+}
+
+/** What the breaker held back goes at once. More than one page of it, or a lost message: the sweep brings the rest. */
+async function sendHeld(ctx: Ctx, endpoint: Endpoint, now: number): Promise<void> {
+  const due = await listDueOf(ctx.db, endpoint.id, now);
+  await sendAttempts(
+    ctx,
+    due.map(({ id }) => ({ id, failureStreak: 0 })),
+  );
 }
 
 /** Null where the attempt may go out. Of all that are due when a broken endpoint may be probed, one is the probe. */
@@ -62,19 +99,25 @@ async function holdOrProbe(ctx: Ctx, endpoint: Endpoint): Promise<number | null>
   return (await takeProbe(ctx, endpoint)) ? null : heldUntil({ ...endpoint, lastFailureAt: ctx.now }, ctx.now);
 }
 
-async function record(
-  ctx: Ctx,
-  { delivery }: Claimed,
-  after: Partial<Claimed['delivery']>,
-  ...more: Parameters<typeof commit>[1]['writes']
-): Promise<void> {
-  try {
-    const lease = { ...delivery, leaseUntil: ctx.now + LEASE_MS };
-    await commit(ctx, { events: [], writes: [...recordDelivery(ctx, lease, after), ...more], result: null });
-  } catch (error) {
-    // Our lease ended and another took over: his record stands.
-    if (!isConstraint(error)) throw error;
-    ctx.note(`lease of delivery ${delivery.id} lost`);
+const RECORD_TRIES_MAX = 3;
+const RECORD_PAUSE_MS = 300;
+
+/**
+ * Says how an attempt went, once. A database that is out of reach for a moment must not make an attempt look as if its maker
+ * had died, or the consumer would be sent what he has already taken.
+ */
+async function record(ctx: Ctx, { delivery }: Claimed, after: Partial<Claimed['delivery']>, ...more: Write[]): Promise<void> {
+  const lease = { ...delivery, leaseUntil: ctx.now + LEASE_MS };
+  for (let tries = 1; ; tries++) {
+    try {
+      return await commit(ctx, { events: [], writes: [...recordDelivery(ctx, lease, after), ...more], result: undefined });
+    } catch (error) {
+      // Our lease ended and another took over: his record stands. Or ours landed before, and only its answer was lost.
+      if (isConstraint(error)) return ctx.note(`delivery ${delivery.id} is recorded already`);
+      if (tries === RECORD_TRIES_MAX) throw error;
+      ctx.note(`record failed: ${storyOf(error)}`);
+      await scheduler.wait(RECORD_PAUSE_MS * tries);
+    }
   }
 }
 
@@ -85,29 +128,28 @@ async function judgeEndpoint(ctx: Ctx, endpoint: Endpoint, isGone: boolean, now:
   if (warnings > warningsDue(healthAfter(endpoint, false, endpoint.lastFailureAt ?? now), endpoint.lastFailureAt ?? now)) {
     ctx.note(`warning ${warnings}: endpoint ${endpoint.id} has failed since ${current.failingSince}`);
   }
-  if (current.status === 'disabled' || !(isGone || isGivenUp(current, now))) return;
-  const disabledReason = isGone ? 'gone' : 'no_success_for_5_days';
-  const after = {
-    ...current,
-    status: ENDPOINT.next(current.status, 'disable'),
-    disabledReason,
-    updatedAt: ctx.now,
-    version: current.version + 1,
-  };
-  const event = endpointEvent('webhook.endpoint_disabled', after, after.version);
-  try {
-    const { status } = after;
-    await commit(ctx, { events: [event], writes: updateEndpoint(ctx, current, { status, disabledReason }), result: null });
-  } catch (error) {
-    if (!isConstraint(error)) throw error;
-  }
+  if (isGone || isGivenUp(current, now)) await giveUp(ctx, endpoint, isGone, now);
 }
 
-const endpointEvent = (type: EventType, endpoint: Endpoint, version: number, subjectId: string = endpoint.id): NewEvent => ({
+/** Disables, tells, and ends what waited. Judged afresh at every try: a success or a change by its merchant may come between. */
+const giveUp = (ctx: Ctx, { merchantId, livemode, id }: Endpoint, isGone: boolean, now: number): Promise<void> =>
+  transact(ctx, async () => {
+    const current = await getEndpoint(ctx.db, merchantId, livemode, id);
+    if (current.status === 'disabled' || !(isGone || isGivenUp(current, now))) return unchanged(undefined);
+    const patch = { status: ENDPOINT.next(current.status, 'disable'), disabledReason: isGone ? 'gone' : 'no_success_for_5_days' };
+    const after = { ...current, ...patch, updatedAt: ctx.now, version: current.version + 1 };
+    return {
+      events: [endpointEvent('webhook.endpoint_disabled', after, after.version)],
+      writes: [...updateEndpoint(ctx, current, patch), cancelWaiting(ctx, id)],
+      result: undefined,
+    };
+  });
+
+const endpointEvent = (type: EventType, endpoint: Endpoint, version: number): NewEvent => ({
   merchantId: endpoint.merchantId,
   livemode: endpoint.livemode,
   type,
-  subject: { type: 'webhook_endpoint', id: subjectId, version },
+  subject: { type: 'webhook_endpoint', id: endpoint.id, version },
   object: toEndpointResource(endpoint),
 });
 
@@ -121,7 +163,11 @@ export interface TestResult {
 export async function testEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointId): Promise<TestResult> {
   const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
   // Each test is a subject of its own: it happened once, and races with nothing.
-  const row = { ...eventRow(ctx, endpointEvent('webhook.test', endpoint, 1, newId(ctx.now))), fannedOutAt: ctx.now };
+  const happened = {
+    ...endpointEvent('webhook.test', endpoint, 1),
+    subject: { type: 'webhook_test' as const, id: newId(ctx.now), version: 1 },
+  };
+  const row = { ...eventRow(ctx, happened), fannedOutAt: ctx.now };
   const delivery = {
     merchantId: endpoint.merchantId,
     livemode: endpoint.livemode,
@@ -134,7 +180,6 @@ export async function testEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointI
   const [, [written]] = await ctx.db.batch([insertEvent(ctx.db, row), insertDeliveries(ctx, [delivery])]);
   const claimed = await claimAttempt(ctx, written!.id);
   // A disabled endpoint may be tested before it is enabled again.
-  const outcome =
-    claimed && (await makeAttempt(ctx, { ...claimed, endpoint: { ...claimed.endpoint, status: 'enabled', failureStreak: 0 } }));
+  const outcome = claimed && (await makeAttempt(ctx, { ...claimed, endpoint: { ...claimed.endpoint, status: 'enabled' } }));
   return { deliveryId: written!.id, eventId: row.id, outcome };
 }

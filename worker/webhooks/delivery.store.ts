@@ -1,5 +1,6 @@
 import { and, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
+import type { EndpointId } from '../core/ids.ts';
 import { type EventRow, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 import type { Delivery, Endpoint, StoredEvent } from './store.ts';
@@ -118,8 +119,47 @@ export const recordDelivery = (ctx: Ctx, { id, attempt, leaseUntil }: Delivery, 
   vetoUnlessChanged(ctx),
 ];
 
-/** What of a window never reached an endpoint: its failed and cancelled deliveries, and events it has no delivery of. */
-export async function listMissed(db: Db, endpoint: Endpoint, window: { since: number; until: number; afterSeq: number }, limit: number) {
+/** Shown on a delivery that waits because its endpoint is broken, so that its merchant sees why; and found again by it. */
+export const HELD = 'held back: the endpoint keeps failing';
+
+const waitingFor = (endpointId: EndpointId) =>
+  and(eq(webhookDeliveries.endpointId, endpointId), inArray(webhookDeliveries.status, ['pending', 'retrying']));
+
+/** A statement, not an effect: what was held back is due. */
+export const releaseHeld = (ctx: Ctx, endpointId: EndpointId, now: number): Write =>
+  ctx.db
+    .update(webhookDeliveries)
+    .set({ nextAttemptAt: now, error: null })
+    .where(and(waitingFor(endpointId), eq(webhookDeliveries.error, HELD)));
+
+/** A statement, not an effect: what waited for an endpoint that gets nothing more. An attempt under way may still end well. */
+export const cancelWaiting = (ctx: Ctx, endpointId: EndpointId): Write =>
+  ctx.db
+    .update(webhookDeliveries)
+    .set({ status: 'cancelled', nextAttemptAt: null, completedAt: ctx.now })
+    .where(and(waitingFor(endpointId), lte(webhookDeliveries.leaseUntil, ctx.now)));
+
+const DUE_MAX = 500;
+
+/** Attempts of one endpoint that are due and in nobody's hands, those longest due first. */
+export const listDueOf = (db: Db, endpointId: EndpointId, now: number) =>
+  db
+    .select({ id: webhookDeliveries.id })
+    .from(webhookDeliveries)
+    .where(and(waitingFor(endpointId), lte(webhookDeliveries.nextAttemptAt, now), lte(webhookDeliveries.leaseUntil, now)))
+    .orderBy(webhookDeliveries.nextAttemptAt, webhookDeliveries.id)
+    .limit(DUE_MAX);
+
+/** What an endpoint wants of a window and never got: its failed and cancelled deliveries, and events it has no delivery of. */
+export async function listMissed(
+  db: Db,
+  endpoint: Endpoint,
+  types: string[],
+  window: { since: number; until: number; afterSeq: number },
+  limit: number,
+) {
+  const isOneOf = (column: typeof events.type | typeof events.productId, values: string[]) =>
+    sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
   const reached = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
   const lastFailed = sql<
     number | null
@@ -133,6 +173,8 @@ export async function listMissed(db: Db, endpoint: Endpoint, window: { since: nu
         eq(events.livemode, endpoint.livemode),
         sql`${events.createdAt} BETWEEN ${window.since} AND ${window.until}`,
         gt(events.seq, window.afterSeq),
+        isOneOf(events.type, types),
+        endpoint.productIds.length > 0 ? isOneOf(events.productId, endpoint.productIds) : undefined,
         sql`NOT ${reached}`,
       ),
     )

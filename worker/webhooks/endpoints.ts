@@ -1,12 +1,13 @@
 import type { z } from '@hono/zod-openapi';
 import type { Actor, Ctx } from '../context.ts';
 import { seal, unseal } from '../core/crypto.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, storyOf } from '../core/errors.ts';
 import { type AccountId, type EndpointId, newId } from '../core/ids.ts';
 import { HOUR } from '../core/time.ts';
 import { commitNew, isConstraint, transact, unchanged } from '../db/commit.ts';
 import { PLANS } from '../plans.ts';
 import { ENDPOINT } from '../states.ts';
+import { cancelWaiting } from './delivery.store.ts';
 import type { CreateEndpointRequest, UpdateEndpointRequest } from './resource.ts';
 import { newSecret, secretHint } from './signature.ts';
 import { countEnabledEndpoints, type Endpoint, findEndpoint, getEndpoint, insertEndpoint, updateEndpoint, vetoOverQuota } from './store.ts';
@@ -19,22 +20,31 @@ export const targetRules = ({ config, baseUrl }: Ctx): TargetRules => ({
   allowLoopback: config.ALLOW_INSECURE_WEBHOOKS === 'true',
 });
 
-function requireTarget(ctx: Ctx, url: string): void {
+function requireTarget(ctx: Ctx, url: string, field = 'url'): void {
   const checked = checkTarget(url, targetRules(ctx));
   if (checked.ok) return;
   const msg = 'Expected a public https URL: no credentials, no IP address, port 443 or 8443, not this service';
-  throw new ApiError('validation_error', { problems: [{ loc: ['body', 'url'], msg, type: checked.reason }] });
+  throw new ApiError('validation_error', { problems: [{ loc: ['body', field], msg, type: checked.reason }] });
 }
 
 /** Sealed for this endpoint alone: a row copied elsewhere does not open. */
 const sealFor = (ctx: Ctx, endpointId: string, secret: string): Promise<string> =>
   seal(ctx.config.SEAL_KEYS, `webhook:${endpointId}`, secret);
 
-/** The secrets that sign right now: the present one, and the one before while its overlap lasts. */
+/** The present secret does not open: the key it was sealed with is gone from the configuration. */
+export class SecretLost extends Error {}
+
+const stillLive = ({ previousSealed }: Endpoint, now: number) => (previousSealed ?? []).filter(({ until }) => until > now);
+
+/** The secrets that sign right now: the present one, and those before it while their overlap lasts. */
 export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[]> {
-  const sealed = [endpoint.secretSealed];
-  if (endpoint.previousSealed && endpoint.previousUntil && endpoint.previousUntil > ctx.now) sealed.push(endpoint.previousSealed);
-  return Promise.all(sealed.map((text) => unseal(ctx.config.SEAL_KEYS, `webhook:${endpoint.id}`, text)));
+  const open = (text: string) => unseal(ctx.config.SEAL_KEYS, `webhook:${endpoint.id}`, text);
+  const present = await open(endpoint.secretSealed).catch((error: unknown) => {
+    throw new SecretLost(`secret of endpoint ${endpoint.id}: ${storyOf(error)}`);
+  });
+  // One of the past that does not open any more must not silence the present one.
+  const previous = await Promise.all(stillLive(endpoint, ctx.now).map(({ sealed }) => open(sealed).catch(() => null)));
+  return [present, ...previous.filter((secret) => secret !== null)];
 }
 
 /** A new endpoint. `rawSecret` exists only in this answer. 422 for the URL, 429 plan_limit_reached. */
@@ -42,8 +52,9 @@ export async function createEndpoint(
   ctx: Ctx,
   actor: Actor,
   input: z.infer<typeof CreateEndpointRequest> & { kind: Endpoint['kind'] },
+  urlField?: string,
 ): Promise<{ endpoint: Endpoint; rawSecret: string }> {
-  requireTarget(ctx, input.url);
+  requireTarget(ctx, input.url, urlField);
   const id = newId<EndpointId>(ctx.now);
   const rawSecret = newSecret();
   const endpoint: Endpoint = {
@@ -126,7 +137,9 @@ export const disableEndpoint = (ctx: Ctx, actor: Actor, endpointId: EndpointId):
       : { patch: { status: ENDPOINT.next(endpoint.status, 'disable'), disabledReason: 'by_merchant' }, revives: false },
   );
 
-/** A new secret; the old one signs beside it for `overlapHours`. */
+const PREVIOUS_MAX = 5;
+
+/** A new secret; the ones before sign beside it for the rest of their hours. Without an overlap it signs alone from now on. */
 export async function rotateSecret(
   ctx: Ctx,
   actor: Actor,
@@ -138,11 +151,11 @@ export async function rotateSecret(
   const endpoint = await move(ctx, actor, endpointId, (before) => {
     // Already ours, its answer lost: once more would take the old secret for the one before.
     if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
-    const previous =
-      overlapHours > 0
-        ? { previousSealed: before.secretSealed, previousUntil: ctx.now + overlapHours * HOUR }
-        : { previousSealed: null, previousUntil: null };
-    return { patch: { secretSealed, secretHint: secretHint(rawSecret), ...previous }, revives: false };
+    const until = ctx.now + overlapHours * HOUR;
+    // Whoever rotates again before the overlap ends, or repeats a request whose answer he never saw, still verifies with an older one.
+    const previous = overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.now)].slice(0, PREVIOUS_MAX) : [];
+    const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
+    return { patch: { secretSealed, secretHint: secretHint(rawSecret), previousSealed: previous, previousUntil }, revives: false };
   });
   return { endpoint, rawSecret };
 }
@@ -160,6 +173,8 @@ const move = (
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))
       return unchanged(endpoint);
     const quota = revives ? [vetoOverQuota(ctx, endpoint, PLANS[actor.plan].enabledEndpointsMax)] : [];
+    // What waited ends now, and shows it: whether it is sent must not depend on when the endpoint is enabled again.
+    const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint.id)] : [];
     const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };
-    return { events: [], writes: [...quota, ...updateEndpoint(ctx, endpoint, patch)], result };
+    return { events: [], writes: [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting], result };
   });

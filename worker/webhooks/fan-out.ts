@@ -2,11 +2,13 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId, EndpointId, PaymentId } from '../core/ids.ts';
 import { DAY, SECOND } from '../core/time.ts';
+import { forEach } from '../db/commit.ts';
 import { followPayments } from '../entitlements/entitlement.ts';
-import { matchesType } from '../events.ts';
+import { EVENT_TYPES, matchesType } from '../events.ts';
+import { listOverdue, listWaitingEvents } from './backlog.store.ts';
 import { insertDeliveries, insertMissed, listMissed, loadFanOut, markFannedOut, type NewDelivery } from './delivery.store.ts';
 import { BREAKER_STREAK, PROBE_EVERY_MS, scheduleOf } from './schedule.ts';
-import { type Delivery, type Endpoint, getDelivery, getEndpoint, listOverdue, listWaitingEvents, type StoredEvent } from './store.ts';
+import { type Delivery, type Endpoint, getDelivery, getEndpoint, type StoredEvent } from './store.ts';
 
 /** Does this endpoint want this event? Its type, its product, its mode, and not what happened before it existed. */
 export const wants = (endpoint: Endpoint, event: StoredEvent): boolean =>
@@ -26,13 +28,21 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
   replayOf,
 });
 
-/** Events to deliveries, each once per endpoint, in one batch with the mark that it was done. Harmless doubled. */
+/**
+ * Events to deliveries, each once per endpoint, in one batch with the mark that it was done. Harmless doubled. Throws after
+ * that where a payment could not be followed, so that its event, and no other, comes again.
+ */
 export async function fanOut(ctx: Ctx, eventIds: string[]): Promise<void> {
-  const { events, endpoints } = await loadFanOut(ctx.db, eventIds);
-  if (events.length === 0) return;
-  // Before anybody is told: whoever hears of a payment finds its access there.
-  const paymentsOf = (type: string) => events.filter((event) => event.type === type).map(({ paymentId }) => paymentId as PaymentId);
-  await followPayments(ctx, paymentsOf('payment.confirmed'), paymentsOf('payment.orphaned'));
+  const { events: waiting, endpoints } = await loadFanOut(ctx.db, eventIds);
+  // Before anybody is told: whoever hears of a payment finds its access there. Where it could not be brought, the event waits.
+  const paymentsOf = (type: string) => waiting.filter((event) => event.type === type).map(({ paymentId }) => paymentId as PaymentId);
+  const failed = await followPayments(ctx, paymentsOf('payment.confirmed'), paymentsOf('payment.orphaned'));
+  const events = waiting.filter(({ paymentId }) => !failed.has(paymentId as PaymentId));
+  if (events.length > 0) await deliverEvents(ctx, events, endpoints);
+  if (failed.size > 0) throw new Error(`${failed.size} payments could not be followed`);
+}
+
+async function deliverEvents(ctx: Ctx, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
     endpoints.filter((endpoint) => wants(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
   );
@@ -54,18 +64,18 @@ const BATCH_MAX = 100;
 
 /** Brings due attempts to the queue; endpoints that failed last wait among themselves, so they delay nobody else. */
 export async function sendAttempts(ctx: Ctx, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
-  for (const [queue, isSlow] of [
-    [ctx.env.WEBHOOKS, false],
-    [ctx.env.WEBHOOKS_SLOW, true],
-  ] as const) {
+  const feed = async (queue: typeof ctx.env.WEBHOOKS, isSlow: boolean) => {
     const messages = due
       .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
       .map(({ id }) => ({ body: { deliveryId: id }, delaySeconds }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
-  }
+  };
+  // Together: one queue out of order does not keep the other from being fed.
+  await Promise.all([feed(ctx.env.WEBHOOKS, false), feed(ctx.env.WEBHOOKS_SLOW, true)]);
 }
 
 const SWEEP_MAX = 500;
+const SWEEP_PAGES_MAX = 20;
 /** Times the endpoints of a plan this must fit one parameter of the database. */
 const FAN_OUT_MAX = 50;
 /** A message should have come by then. */
@@ -73,15 +83,28 @@ const PATIENCE_MS = 10 * SECOND;
 
 /** Events whose message was lost. */
 export async function sweepFanOut(ctx: Ctx): Promise<number> {
-  const waiting = await listWaitingEvents(ctx.db, ctx.now - PATIENCE_MS, SWEEP_MAX);
-  const ids = waiting.map(({ id }) => id);
-  for (let i = 0; i < ids.length; i += FAN_OUT_MAX) await fanOut(ctx, ids.slice(i, i + FAN_OUT_MAX));
-  return waiting.length;
+  let taken = 0;
+  let afterSeq = 0;
+  // By pages, because what cannot be brought today stays at the head of the line.
+  for (let page = 0; page < SWEEP_PAGES_MAX; page++) {
+    const waiting = await listWaitingEvents(ctx.db, ctx.now - PATIENCE_MS, afterSeq, FAN_OUT_MAX);
+    await forEach(ctx, waiting.length > 0 ? [waiting.map(({ id }) => id)] : [], (ids) => fanOut(ctx, ids));
+    taken += waiting.length;
+    if (waiting.length < FAN_OUT_MAX) break;
+    afterSeq = waiting.at(-1)!.seq;
+  }
+  return taken;
 }
 
-/** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. */
+/** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. What may still wait in a queue is not doubled. */
 export async function sweepDeliveries(ctx: Ctx): Promise<number> {
-  const overdue = await listOverdue(ctx.db, ctx.now, { streak: BREAKER_STREAK, failedAfter: ctx.now - PROBE_EVERY_MS }, SWEEP_MAX);
+  const overdue = await listOverdue(
+    ctx.db,
+    ctx.now,
+    ctx.now - PATIENCE_MS,
+    { streak: BREAKER_STREAK, failedAfter: ctx.now - PROBE_EVERY_MS },
+    SWEEP_MAX,
+  );
   await sendAttempts(ctx, overdue);
   return overdue.length;
 }
@@ -104,21 +127,24 @@ const RECOVER_PAGE = 500;
 const RECOVER_PAGES_MAX = 40;
 const RECOVER_DAYS = 90;
 
-/** Everything of a window that never reached this endpoint, on a whole schedule of its own. Answers how many. */
+/**
+ * What this endpoint wants and never got of a window, oldest first, each on a whole schedule of its own. Answers how many; where
+ * there are more than one call can take, the next call goes on.
+ */
 export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointId, since: number, until: number): Promise<number> {
   const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
   const from = Math.max(since, ctx.now - RECOVER_DAYS * DAY);
+  // A test was for one endpoint and one moment: nobody missed it.
+  const types = EVENT_TYPES.filter((type) => type !== 'webhook.test' && matchesType(endpoint.eventTypes, type));
   let scheduled = 0;
   let afterSeq = 0;
   for (let page = 0; page < RECOVER_PAGES_MAX; page++) {
-    const missed = await listMissed(ctx.db, endpoint, { since: from, until, afterSeq }, RECOVER_PAGE);
-    // A test was for one endpoint and one moment: nobody missed it.
-    const wanted = missed.filter(({ event }) => event.type !== 'webhook.test' && wants({ ...endpoint, createdAt: 0 }, event));
+    const missed = await listMissed(ctx.db, endpoint, types, { since: from, until, afterSeq }, RECOVER_PAGE);
     const written = await insertMissed(
       ctx,
-      wanted.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
+      missed.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
     );
     await sendAttempts(
       ctx,

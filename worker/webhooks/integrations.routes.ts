@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, raise } from '../core/errors.ts';
 import type { AccountId, EndpointId } from '../core/ids.ts';
 import { DAY, isoOrNull, SECOND } from '../core/time.ts';
 import { pageRequest, toPage } from '../db/page.ts';
-import { EVENT_TYPES } from '../events.ts';
+import { EVENT_TYPES, isTypePattern } from '../events.ts';
 import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
 import {
   created,
@@ -105,19 +105,16 @@ const unsubscribe = createRoute({
   responses: { ...ok(HookBody), ...merchantErrors('not_found', 'state_conflict') },
 });
 
-/** Two spellings, one meaning: automation platforms do not agree on theirs. */
-function oneOf<T>(field: string, a: T | undefined, b: T | undefined): T {
-  if (a !== undefined && b !== undefined && a !== b) {
-    throw new ApiError('validation_error', { problems: [{ loc: ['body', field], msg: 'Given twice, and differently', type: 'conflict' }] });
-  }
-  return (
-    a ??
-    b ??
-    (() => {
-      throw new ApiError('validation_error', { problems: [{ loc: ['body', field], msg: 'Required', type: 'missing' }] });
-    })()
-  );
+/** Two spellings, one meaning: automation platforms do not agree on theirs. Complaints name the one that was used. */
+function oneOf<K extends string>(body: Partial<Record<K, string>>, a: K, b: K): { field: K; value: string } {
+  const [field, other] = body[a] === undefined && body[b] !== undefined ? [b, a] : [a, b];
+  const value = body[field] ?? refuse(field, 'Required', 'missing');
+  if (body[other] !== undefined && body[other] !== value) refuse(field, `Differs from ${other}`, 'conflict');
+  return { field, value };
 }
+
+const refuse = (field: string, msg: string, type: string): never =>
+  raise('validation_error', { problems: [{ loc: ['body', field], msg, type }] });
 
 export const integrationRoutes = router()
   .openapi(health, async (c) => {
@@ -151,17 +148,11 @@ export const integrationRoutes = router()
   })
   .openapi(subscribe, async (c) => {
     const body = c.req.valid('json');
-    const input = CreateEndpointRequest.safeParse({
-      url: oneOf('target_url', body.target_url, body.hookUrl),
-      event_types: [oneOf('event_type', body.event_type, body.event)],
-      ...(body.product_ids ? { product_ids: body.product_ids } : {}),
-    });
-    if (!input.success) {
-      throw new ApiError('validation_error', {
-        problems: [{ loc: ['body', 'event_type'], msg: 'Not an event type', type: 'unknown_event_type' }],
-      });
-    }
-    const { endpoint, rawSecret } = await createEndpoint(c.var.ctx, c.var.actor, { ...input.data, kind: 'automation' });
+    const target = oneOf(body, 'target_url', 'hookUrl');
+    const type = oneOf(body, 'event_type', 'event');
+    if (!isTypePattern(type.value)) refuse(type.field, 'Not an event type', 'unknown_event_type');
+    const input = { url: target.value, event_types: [type.value], product_ids: body.product_ids, kind: 'automation' as const };
+    const { endpoint, rawSecret } = await createEndpoint(c.var.ctx, c.var.actor, input, target.field);
     return c.json({ ...toEndpointResource(endpoint), id: endpoint.id, secret: rawSecret }, 201);
   })
   .openapi(unsubscribe, async (c) => {

@@ -1,7 +1,9 @@
 import type { Ctx } from '../context.ts';
+import { utf8 } from '../core/encoding.ts';
+import { storyOf } from '../core/errors.ts';
 import { SECOND } from '../core/time.ts';
 import type { Claimed } from './delivery.store.ts';
-import { liveSecrets, targetRules } from './endpoints.ts';
+import { liveSecrets, SecretLost, targetRules } from './endpoints.ts';
 import { toEventResource } from './resource.ts';
 import { type Outcome, parseRetryAfter } from './schedule.ts';
 import { signatureHeaders } from './signature.ts';
@@ -27,48 +29,59 @@ export async function post(ctx: Ctx, { delivery, endpoint, event }: Claimed): Pr
     body,
     signedPayload: endpoint.signedPayload,
   };
-  const headers = signatureHeaders(signable, await liveSecrets(ctx, endpoint), ctx.now);
+  let response: Response;
   try {
-    const response = await fetch(target.value, {
-      method: 'POST',
-      headers,
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    const excerpt = await readExcerpt(response);
-    const isRedirect = response.status >= 300 && response.status < 400;
-    return {
-      status: response.status,
-      ms: ctx.elapsedMs() - startedMs,
-      error: isRedirect ? 'redirects are not followed' : null,
-      excerpt,
-      retryAfterMs: parseRetryAfter(response.headers.get('Retry-After'), ctx.now),
-    };
+    const headers = signatureHeaders(signable, await liveSecrets(ctx, endpoint), ctx.now);
+    response = await fetch(target.value, { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
   } catch (error) {
-    return failed(error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : 'connection failed');
+    return failed(reasonOf(ctx, error));
   }
+  const excerpt = await readExcerpt(response);
+  const isRedirect = response.status >= 300 && response.status < 400;
+  return {
+    status: response.status,
+    ms: ctx.elapsedMs() - startedMs,
+    error: isRedirect ? 'redirects are not followed' : null,
+    excerpt,
+    retryAfterMs: parseRetryAfter(response.headers.get('Retry-After'), ctx.now),
+  };
 }
 
-/** The beginning of an answer, for the merchant's eyes; what looks like a credential is not kept. */
+/** Why there is no answer, in words for the merchant; what is our own fault is told to us too. */
+function reasonOf(ctx: Ctx, error: unknown): string {
+  if (error instanceof SecretLost) {
+    ctx.note(storyOf(error));
+    return 'signing failed';
+  }
+  return error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : 'connection failed';
+}
+
+/** The beginning of an answer, for the merchant's eyes: a body that stalls or breaks off does not undo the status before it. */
 async function readExcerpt(response: Response): Promise<string | null> {
   if (!response.body) return null;
   const reader = response.body.getReader();
-  let text = '';
+  const parts: Uint8Array[] = [];
   let bytes = 0;
-  const decoder = new TextDecoder();
-  while (bytes < EXCERPT_BYTES) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    const part = value.subarray(0, EXCERPT_BYTES - bytes);
-    bytes += part.length;
-    text += decoder.decode(part, { stream: true });
+  try {
+    while (bytes < EXCERPT_BYTES) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      parts.push(value.subarray(0, EXCERPT_BYTES - bytes));
+      bytes += parts.at(-1)!.length;
+    }
+    await reader.cancel();
+  } catch {
+    // What was read so far is what there is to show.
   }
-  await reader.cancel().catch(() => undefined);
-  return redact(text).slice(0, EXCERPT_BYTES) || null;
+  const text = redact(new TextDecoder().decode(Uint8Array.from(parts.flatMap((part) => [...part]))));
+  // Bytes that are no text grow as they are decoded, and what is stored has a limit all the same.
+  return new TextDecoder().decode(utf8(text).subarray(0, EXCERPT_BYTES)).replace(/\uFFFD$/, '') || null;
 }
 
 const redact = (text: string): string =>
   text
     .replace(/\b(whsec_|svc_live_|svc_test_|sk_|Bearer\s+|Basic\s+)[\w+/=.-]{6,}/gi, '$1[redacted]')
-    .replace(/("?(?:password|secret|token|api_?key|authorization|cookie)"?\s*[:=]\s*"?)[^"\s,;}&]{3,}/gi, '$1[redacted]');
+    .replace(
+      /("?(?:password|secret|token|api_?key|authorization|cookie)"?\s*[:=]\s*"?)(?:(?<=")[^"]{3,}|[^"\s,;}&]{3,})/gi,
+      '$1[redacted]',
+    );

@@ -95,6 +95,7 @@ const recover = createRoute({
   operationId: 'recoverWebhookEndpoint',
   tags,
   summary: 'Deliver everything of a time that never arrived',
+  description: 'At most 90 days back, and 20,000 events at a time, oldest first: ask again until `scheduled` is 0.',
   ...write,
   request: {
     params,

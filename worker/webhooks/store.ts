@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gte, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, EndpointId } from '../core/ids.ts';
@@ -46,12 +46,18 @@ export const vetoOverQuota = (ctx: Ctx, { merchantId, livemode }: Endpoint, enab
 
 export const insertEndpoint = (db: Db, endpoint: Endpoint): Write => db.insert(webhookEndpoints).values(endpoint);
 
-/** Statements, not effects: settings only, because attempts move an endpoint's health at the same time. */
+/** Statements, not effects: settings only, because attempts move an endpoint's health at the same time. Who decides by that health is refused once it moved. */
 export const updateEndpoint = (ctx: Ctx, before: Endpoint, patch: Partial<Endpoint>): Write[] => [
   ctx.db
     .update(webhookEndpoints)
     .set({ ...patch, updatedAt: ctx.now, version: before.version + 1 })
-    .where(and(eq(webhookEndpoints.id, before.id), eq(webhookEndpoints.version, before.version))),
+    .where(
+      and(
+        eq(webhookEndpoints.id, before.id),
+        eq(webhookEndpoints.version, before.version),
+        patch.disabledReason === 'no_success_for_5_days' ? sql`failing_since IS ${before.failingSince}` : undefined,
+      ),
+    ),
   vetoUnlessChanged(ctx),
 ];
 
@@ -109,7 +115,10 @@ export async function listEvents(db: Db, merchantId: AccountId, livemode: boolea
   return { items, total: count?.total ?? 0 };
 }
 
-/** The first events of a payment or membership, and their deliveries. */
+/** When a delivery has its place in a story: when it ended, or as long as it has not, when it began. */
+const toldAt = sql`coalesce(${webhookDeliveries.completedAt}, ${webhookDeliveries.createdAt})`;
+
+/** The story of a payment or membership: the first events and the first deliveries, in the order in which they are told. */
 export async function loadTimeline(
   db: Db,
   merchantId: AccountId,
@@ -123,11 +132,16 @@ export async function loadTimeline(
     optional(events.paymentId, about.paymentId),
     optional(events.membershipId, about.membershipId),
   );
-  const found = db.select().from(events).where(mine).orderBy(asc(events.seq)).limit(limit);
+  const found = db.select().from(events).where(mine).orderBy(asc(events.createdAt), asc(events.seq)).limit(limit);
   const ids = db.select({ id: events.id }).from(events).where(mine);
   const [rows, deliveries] = await db.batch([
     found,
-    db.select().from(webhookDeliveries).where(inArray(webhookDeliveries.eventId, ids)).orderBy(asc(webhookDeliveries.id)).limit(limit),
+    db
+      .select()
+      .from(webhookDeliveries)
+      .where(inArray(webhookDeliveries.eventId, ids))
+      .orderBy(asc(toldAt), asc(webhookDeliveries.id))
+      .limit(limit),
   ]);
   return { events: rows, deliveries };
 }
@@ -139,14 +153,15 @@ export async function loadIntegrationHealth(db: Db, merchantId: AccountId, livem
       .select()
       .from(webhookEndpoints)
       .where(ofMerchant(webhookEndpoints, merchantId, livemode)),
+    // By when they ended: a delivery fails for good three days after it was made.
     db
       .select({
-        succeeded: sql<number>`coalesce(sum(status = 'succeeded'), 0)`,
-        ended: sql<number>`coalesce(sum(status IN ('succeeded', 'failed')), 0)`,
-        lastAt: sql<number | null>`max(completed_at)`,
+        succeeded: sql<number>`coalesce(sum(status = 'succeeded' AND completed_at >= ${since}), 0)`,
+        ended: sql<number>`coalesce(sum(status IN ('succeeded', 'failed') AND completed_at >= ${since}), 0)`,
+        lastAt: sql<number | null>`max(CASE WHEN status = 'succeeded' THEN completed_at END)`,
       })
       .from(webhookDeliveries)
-      .where(and(mine, gte(webhookDeliveries.createdAt, since))),
+      .where(mine),
     db
       .select({ oldestAt: sql<number | null>`min(created_at)` })
       .from(webhookDeliveries)
@@ -160,29 +175,3 @@ export async function loadIntegrationHealth(db: Db, merchantId: AccountId, livem
     oldestAt: waiting?.oldestAt ?? null,
   };
 }
-
-/** Events that nobody fanned out yet although their message should have come: lost, or on a bad day. */
-export const listWaitingEvents = (db: Db, createdBefore: number, limit: number) =>
-  db
-    .select({ id: events.id })
-    .from(events)
-    .where(and(isNull(events.fannedOutAt), lte(events.createdAt, createdBefore)))
-    .orderBy(asc(events.seq))
-    .limit(limit);
-
-export const listOverdue = (db: Db, now: number, broken: { streak: number; failedAfter: number }, limit: number) =>
-  db
-    .select({ id: webhookDeliveries.id, failureStreak: webhookEndpoints.failureStreak })
-    .from(webhookDeliveries)
-    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
-    .where(
-      and(
-        inArray(webhookDeliveries.status, ['pending', 'retrying']),
-        lte(webhookDeliveries.nextAttemptAt, now),
-        lt(webhookDeliveries.leaseUntil, now),
-        // What a broken endpoint holds back must not crowd out what others wait for.
-        sql`NOT (${webhookEndpoints.failureStreak} >= ${broken.streak} AND coalesce(${webhookEndpoints.lastFailureAt}, 0) > ${broken.failedAfter})`,
-      ),
-    )
-    .orderBy(asc(webhookDeliveries.nextAttemptAt))
-    .limit(limit);

@@ -24,6 +24,10 @@ export interface ChallengeFacts {
   feePayer: string;
   /** Pieces of the product bought by one payment. */
   quantity: number;
+  /** What one piece gives; null: without limit. */
+  units: number | null;
+  /** How long one piece lasts; null: without end. */
+  days: number | null;
 }
 
 const EXPIRY_BYTES = 4;
@@ -47,9 +51,12 @@ function macRing(secret: string): readonly Uint8Array[] {
   return ring;
 }
 
+/** One unit without an end, once: what most offers are, in the reference's own shape. */
+const isPlain = ({ quantity, units, days }: ChallengeFacts): boolean => quantity === 1 && units === 1 && days === null;
+
 /** JSON of a list of strings: two different challenges never have the same text. The first names the purpose of the key's use. */
 function macOf(key: Uint8Array, facts: ChallengeFacts, expiryAndRandom: Uint8Array): Uint8Array {
-  const { livemode, merchantId, productId, network, asset, amount, payTo, feePayer, quantity } = facts;
+  const { livemode, merchantId, productId, network, asset, amount, payTo, feePayer } = facts;
   const fields = [
     'x402-challenge',
     livemode ? 'live' : 'sandbox',
@@ -61,7 +68,7 @@ function macOf(key: Uint8Array, facts: ChallengeFacts, expiryAndRandom: Uint8Arr
     payTo,
     feePayer,
     base64url.encode(expiryAndRandom),
-    ...(quantity === 1 ? [] : [String(quantity)]),
+    ...(isPlain(facts) ? [] : [JSON.stringify([facts.quantity, facts.units, facts.days])]),
   ];
   return hmacSha256(key, utf8(JSON.stringify(fields))).slice(0, MAC_BYTES);
 }
@@ -109,7 +116,7 @@ function parseMemo(memo: string): Uint8Array | null {
   }
 }
 
-/** What a client is asked to pay. `quantity` is told only where it is not one, so that most offers are the reference's shape. */
+/** What a client is asked to pay, and what for: told only where it is not one unit without an end. */
 export const requirementsFor = (facts: ChallengeFacts, memo: string): PaymentRequirements => ({
   scheme: 'exact',
   network: facts.network,
@@ -117,7 +124,13 @@ export const requirementsFor = (facts: ChallengeFacts, memo: string): PaymentReq
   amount: facts.amount,
   payTo: facts.payTo,
   maxTimeoutSeconds: CHALLENGE_SECONDS,
-  extra: { feePayer: facts.feePayer, memo, ...(facts.quantity > 1 ? { quantity: facts.quantity } : {}) },
+  extra: {
+    feePayer: facts.feePayer,
+    memo,
+    ...(facts.quantity === 1 ? {} : { quantity: facts.quantity }),
+    ...(facts.units === 1 ? {} : { units: facts.units }),
+    ...(facts.days === null ? {} : { days: facts.days }),
+  },
 });
 
 export const paymentRequired = (
@@ -135,8 +148,10 @@ export function claimedChallenge(
   sale: Pick<ChallengeFacts, 'livemode' | 'merchantId' | 'productId'>,
 ): { facts: ChallengeFacts; memo: string } | null {
   const { network, asset, amount, payTo, extra } = accepted;
-  const { feePayer, memo, quantity = 1 } = extra ?? {};
+  const { feePayer, memo, quantity = 1, units = 1, days = null } = extra ?? {};
   if (typeof feePayer !== 'string' || typeof memo !== 'string') return null;
-  if (typeof quantity !== 'number' || !Number.isSafeInteger(quantity) || quantity < 1) return null;
-  return { facts: { ...sale, network, asset, amount, payTo, feePayer, quantity }, memo };
+  if (!isCount(quantity) || !(units === null || isCount(units)) || !(days === null || isCount(days))) return null;
+  return { facts: { ...sale, network, asset, amount, payTo, feePayer, quantity, units, days }, memo };
 }
+
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;

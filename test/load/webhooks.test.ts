@@ -11,13 +11,8 @@ const HEALTHY: Habit[] = Array(20 - SICK.length).fill('ok');
 /** As in wrangler.toml. */
 const ATTEMPTS_BATCH = 6;
 const JOBS_BATCH = 10;
-/** Events arrive at a pace this machine can follow: what is measured is what the sick cost the healthy, not how fast it is. */
-const PACE_MS = 1000;
-/**
- * A test run shares its two cores with others, so there only the 15 s of a hung server must not show; the ratio is printed, and
- * held to twice where nothing else runs.
- */
-const FLOOR_MS = SOAK > 1 ? 250 : 5000;
+/** A difference below this is the noise of the machine. */
+const FLOOR_MS = 250;
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -101,8 +96,9 @@ async function run(habits: Habit[], count: number): Promise<Run> {
   w.attempts.length = 0;
   const queues = new Queues();
   for (let i = 0; i < jobs.length; i += JOBS_BATCH) {
-    await w.deliver(jobs.slice(i, i + JOBS_BATCH));
-    await pause(PACE_MS);
+    expect(await w.deliver(jobs.slice(i, i + JOBS_BATCH))).toEqual({ retried: 0 });
+    // On the platform these are invocations of their own; here they share a thread whose timers and sockets need a turn.
+    await pause(0);
   }
   await queues.end();
   const waits: number[] = [];
@@ -122,16 +118,32 @@ async function run(habits: Habit[], count: number): Promise<Run> {
   return { merchant, consumers, p99: waits[Math.ceil(waits.length * 0.99) - 1]! };
 }
 
+const boundOf = (alone: number): number => Math.max(2 * alone, FLOOR_MS);
+const ROUNDS_MAX = 3;
+
+/** The same with and without the sick. Whatever else the machine does only ever adds, so of several rounds the best of each counts. */
+async function compare(): Promise<Omit<Run, 'p99'> & { alone: number; beside: number }> {
+  let [alone, beside] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let round = 1; ; round++) {
+    alone = Math.min(alone, (await run(HEALTHY, EVENTS)).p99);
+    const { p99, merchant, consumers } = await run([...HEALTHY, ...SICK], EVENTS);
+    beside = Math.min(beside, p99);
+    if (beside <= boundOf(alone) || round === ROUNDS_MAX) return { alone, beside, merchant, consumers };
+    // What the sick of this round still wait for is nobody's business in the next.
+    const end = `UPDATE webhook_deliveries SET status = 'cancelled', next_attempt_at = NULL WHERE merchant_id = ? AND status = 'retrying'`;
+    await w.env.DB.prepare(end).bind(merchant.userId).run();
+  }
+}
+
 const timeout = SOAK > 1 ? 3_600_000 : 240_000;
 
 it('one dead endpoint delays no other, and every delivery ends delivered or visibly failed', { timeout }, async () => {
   await run(HEALTHY, 10);
-  const alone = await run(HEALTHY, EVENTS);
-  const { merchant, consumers, p99 } = await run([...HEALTHY, ...SICK], EVENTS);
-  const report = `first-attempt p99 of the healthy, ${EVENTS} events: ${alone.p99} ms alone, ${p99} ms beside ${SICK.length} sick endpoints`;
+  const { alone, beside, merchant, consumers } = await compare();
+  const report = `first-attempt p99 of the healthy, ${EVENTS} events: ${alone} ms alone, ${beside} ms beside ${SICK.length} sick endpoints`;
   // biome-ignore lint/suspicious/noConsole: the measured numbers are what this test is for.
   console.log(report);
-  expect(p99, report).toBeLessThanOrEqual(Math.max(2 * alone.p99, FLOOR_MS));
+  expect(beside, report).toBeLessThanOrEqual(boundOf(alone));
 
   // The days of the schedule go by. The two that take fifteen seconds to say nothing skip the middle of it.
   const sick = consumers.filter(({ habit }) => habit !== 'ok');

@@ -1,0 +1,82 @@
+import { fork } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Refusal } from '../options.ts';
+import { endOnSignals } from '../signals.ts';
+import { Teardown } from '../teardown.ts';
+import { isMet, judgeAims, otherRatios } from './aims.ts';
+import { describeMachine } from './machine.ts';
+import { type Measured, measureAll, typical } from './measure.ts';
+import { type BenchOptions, readBenchOptions } from './options.ts';
+import { INSTALL_HINT, type Postgres, startPostgres } from './postgres.ts';
+import { childrenOf, endProcess, type Server } from './processes.ts';
+import { aimsText, limitsText, tableOf } from './report.ts';
+import { setUp } from './rows.ts';
+import { startWorkerd } from './workerd.ts';
+
+/** `npm run bench`: what a consume costs, layer by layer, and beside what a user would build instead. Not a test: aims may be missed. */
+const OUT_FILE = join(import.meta.dirname, '../../dist/bench.json');
+const PEER = join(import.meta.dirname, 'peer.ts');
+const INTERRUPTED = 130;
+
+async function startPeer(postgres: Postgres, teardown: Teardown): Promise<Server> {
+  const child = fork(PEER, [postgres.host], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  teardown.defer(() => endProcess(child));
+  const pids = () => [child.pid!, postgres.pid, ...childrenOf(postgres.pid)];
+  return new Promise((resolve, reject) => {
+    child.once('message', ({ port }: { port: number }) => resolve({ port, pids }));
+    child.once('exit', (code) => reject(new Error(`the peer ended before it listened (${code})`)));
+  });
+}
+
+async function bench(options: BenchOptions, teardown: Teardown): Promise<void> {
+  const startedAt = performance.now();
+  const say = (line: string) => console.log(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${line}`);
+  const stateDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  teardown.defer(() => rmSync(stateDir, { recursive: true, force: true }));
+  const machine = describeMachine(stateDir);
+  say(`${machine.cores} cores (${machine.cpu}), load ${machine.loadBefore}, fdatasync ${machine.fdatasyncMs} ms`);
+
+  say('bundling the service as it would be deployed, and starting it on workerd serve');
+  const targets: Parameters<typeof measureAll>[1] = { workerd: await setUp(await startWorkerd({ stateDir, teardown })) };
+  const postgres = options.rows.some(({ target }) => target === 'peer') ? await startPostgres(teardown) : null;
+  const skipped = postgres ? [] : options.rows.filter(({ target }) => target === 'peer');
+  if (postgres) {
+    targets.peer = await setUp(await startPeer(postgres, teardown));
+    const settings = Object.entries(postgres.settings).map(([name, value]) => `${name}=${value}`);
+    say(`started PostgreSQL ${postgres.version} and the peer: ${settings.join(' ')}`);
+  }
+  for (const { name } of skipped) say(`skipped "${name.trim()}": no PostgreSQL here; to compare: ${INSTALL_HINT}`);
+
+  const measured = await measureAll(options, targets, say);
+  const aims = judgeAims(measured);
+  const others = otherRatios(measured);
+  console.log(['', tableOf(measured, options.clients), aimsText(aims, others), limitsText(), ''].join('\n\n').trimEnd());
+  const { rows: _, ...how } = options;
+  const outcome = { at: new Date().toISOString(), machine, postgres, how, rows: measured.map(asJson), skipped, others };
+  mkdirSync(join(OUT_FILE, '..'), { recursive: true });
+  writeFileSync(OUT_FILE, `${JSON.stringify({ ...outcome, aims: aims.map((aim) => ({ ...aim, isMet: isMet(aim) })) }, null, 2)}\n`);
+  console.log(`\n${OUT_FILE}`);
+}
+
+const asJson = (measured: Measured) => ({
+  id: measured.row.id,
+  name: measured.row.name.trim(),
+  clients: measured.clients,
+  ...typical(measured),
+  unitsPerSecond: typical(measured).perSecond * measured.row.units,
+  samples: measured.samples,
+});
+
+const teardown = new Teardown();
+endOnSignals(teardown, INTERRUPTED);
+try {
+  await bench(readBenchOptions(process.argv.slice(2)), teardown);
+} catch (error) {
+  // Where it is ending already, what fails meanwhile fails because of that.
+  if (!teardown.hasBegun) console.error(error instanceof Refusal ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  await teardown.run();
+}

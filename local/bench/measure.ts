@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runLoad, type Sample } from './load.ts';
+import { median } from './machine.ts';
+import type { BenchOptions } from './options.ts';
+import { prepare, type Row, type Target, type TargetName } from './rows.ts';
+
+const WARMUP_CLIENTS = 32;
+/** Every object tells the database of its changes within two seconds: many of them must not do so in the next row's time. */
+const QUIET_AFTER_MS = 2300;
+
+/** One row at one number of clients: a sample per round, in the order of the rounds. */
+export interface Measured {
+  row: Row;
+  clients: number;
+  samples: Sample[];
+}
+
+/**
+ * All rows one after another, and that round after round (A B C A B C …), so that whatever else the machine does meets all of
+ * them; what is compared was measured seconds apart.
+ */
+export async function measureAll(
+  options: BenchOptions,
+  targets: Partial<Record<TargetName, Target>>,
+  onProgress: (line: string) => void,
+): Promise<Measured[]> {
+  const rows = options.rows.filter(({ target }) => targets[target]);
+  const sample = (row: Row, clients: number, name: string) => measureOnce(row, targets[row.target]!, { ...options, clients, name });
+  onProgress(`warming up ${rows.length} rows`);
+  for (const row of rows) await sample(row, WARMUP_CLIENTS, `warm-up-${row.id}`);
+  const measured: Measured[] = [];
+  for (const clients of options.clients) {
+    const group = rows.map((row): Measured => ({ row, clients, samples: [] }));
+    for (let round = 1; round <= options.rounds; round++) {
+      for (const { row, samples } of group) samples.push(await sample(row, clients, `c${clients}-r${round}-${row.id}`));
+      onProgress(`${clients} clients, round ${round} of ${options.rounds}`);
+    }
+    measured.push(...group);
+  }
+  return measured;
+}
+
+type Once = { clients: number; warmupMs: number; measureMs: number; name: string };
+
+async function measureOnce(row: Row, target: Target, { clients, warmupMs, measureMs, name }: Once): Promise<Sample> {
+  const { request, check } = await prepare(row, target, name);
+  try {
+    const sample = await runLoad({ server: target, clients, warmupMs, measureMs, request });
+    await check(sample);
+    if (row.counters > 1 && row.target === 'workerd') await sleep(QUIET_AFTER_MS);
+    return sample;
+  } catch (error) {
+    throw new Error(`${row.name.trim()}, ${clients} clients: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** What is typical: the median over the rounds, figure by figure. */
+export function typical({ samples }: Measured): Omit<Sample, 'answered'> {
+  const of = (figure: (sample: Sample) => number) => median(samples.map(figure));
+  return { perSecond: of((s) => s.perSecond), p50: of((s) => s.p50), p99: of((s) => s.p99), cpuMicros: of((s) => s.cpuMicros) };
+}
+
+/** How two rows compare: the median of the ratios of rounds measured side by side. Null where one of them is missing. */
+export function ratioOf(
+  measured: Measured[],
+  [above, below]: [above: string, below: string],
+  clients: number,
+  figure: (sample: Sample) => number = ({ perSecond }) => perSecond,
+): number | null {
+  const samplesOf = (id: string) => measured.find((one) => one.row.id === id && one.clients === clients)?.samples;
+  const [a, b] = [samplesOf(above), samplesOf(below)];
+  return a && b ? median(a.map((sample, round) => figure(sample) / figure(b[round]!))) : null;
+}

@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util';
+import { Refusal } from '../options.ts';
+import { ROWS, type Row } from './rows.ts';
+
+export interface BenchOptions {
+  rounds: number;
+  /** Per row, round and number of clients. */
+  warmupMs: number;
+  measureMs: number;
+  clients: number[];
+  rows: readonly Row[];
+}
+
+const USAGE = 'npm run bench -- [--quick] [--rounds 5] [--seconds 2] [--clients 1,32,128] [--rows empty,authed,peer]';
+
+/** `--quick` shows in a minute that everything runs; its numbers mean nothing. Throws a `Refusal` for what it does not know. */
+export function readBenchOptions(args: string[]): BenchOptions {
+  const { quick = false, rounds, seconds, clients, rows } = parseFlags(args);
+  const measureMs = positive('--seconds', seconds ?? (quick ? '0.2' : '2')) * 1000;
+  const names = rows?.split(',');
+  const unknown = names?.find((name) => !ROWS.some(({ id }) => id === name));
+  if (unknown !== undefined) throw new Refusal(`There is no row "${unknown}". Rows: ${ROWS.map(({ id }) => id).join(', ')}`);
+  return {
+    rounds: Math.ceil(positive('--rounds', rounds ?? (quick ? '1' : '5'))),
+    warmupMs: Math.min(300, measureMs / 4),
+    measureMs,
+    clients: (clients ?? '1,32,128').split(',').map((text) => Math.ceil(positive('--clients', text))),
+    rows: names ? ROWS.filter(({ id }) => names.includes(id)) : ROWS,
+  };
+}
+
+function parseFlags(args: string[]) {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({ args, options: { quick: { type: 'boolean' }, rounds: text, seconds: text, clients: text, rows: text } }).values;
+  } catch (error) {
+    throw new Refusal(`${error instanceof Error ? error.message : String(error)}\nUsage: ${USAGE}`);
+  }
+}
+
+function positive(flag: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new Refusal(`${flag} wants a number above 0, not "${text}".`);
+  return value;
+}

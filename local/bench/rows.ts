@@ -1,0 +1,95 @@
+import { requestText } from './client.ts';
+import type { Sample } from './load.ts';
+import type { Server } from './processes.ts';
+
+/** A server under measurement, with an account set up on it. */
+export interface Target extends Server {
+  rawKey: string;
+  productId: string;
+}
+
+export type TargetName = 'workerd' | 'peer';
+
+/** One line of the table. */
+export interface Row {
+  id: string;
+  name: string;
+  target: TargetName;
+  path: string;
+  /** Counters the calls are spread over; 0: it consumes nothing. */
+  counters: 0 | 1 | 64;
+  units: number;
+  /** Always the same Idempotency-Key: one use, and its answer again and again. */
+  isReplay?: true;
+  isUngrouped?: true;
+}
+
+const CONSUME = '/v1/access/entitlements/consume';
+const none = { counters: 0, units: 0 } as const;
+const one = { counters: 1, units: 1 } as const;
+const many = { counters: 64, units: 1 } as const;
+const workerd = { target: 'workerd' } as const;
+const peer = { target: 'peer' } as const;
+
+export const ROWS: readonly Row[] = [
+  { id: 'empty', name: 'empty Hono route', ...workerd, ...none, path: '/bench/empty' },
+  { id: 'bare', name: 'bare object call', ...workerd, ...none, path: '/bench/bare' },
+  { id: 'bareWrite', name: 'bare object call, one durable write', ...workerd, ...none, path: '/bench/bare-write' },
+  { id: 'straight', name: 'consume without auth, 1 object', ...workerd, ...one, path: '/bench/consume' },
+  { id: 'ungrouped', name: '  the same, group commit off', ...workerd, ...one, path: '/bench/consume-ungrouped', isUngrouped: true },
+  { id: 'straight64', name: 'consume without auth, 64 objects', ...workerd, ...many, path: '/bench/consume' },
+  { id: 'authed', name: 'consume with key, 1 object', ...workerd, ...one, path: CONSUME },
+  { id: 'authed64', name: 'consume with key, 64 objects', ...workerd, ...many, path: CONSUME },
+  { id: 'replayed', name: 'replayed consume with key', ...workerd, ...one, path: CONSUME, isReplay: true },
+  { id: 'hundred', name: '100 units in one call, with key', ...workerd, ...one, units: 100, path: CONSUME },
+  { id: 'peerEmpty', name: 'peer: empty Hono route on Node', ...peer, ...none, path: '/bench/empty' },
+  { id: 'peer', name: 'peer: consume with key, 1 counter', ...peer, ...one, path: CONSUME },
+  { id: 'peerMemory', name: '  the same, rate counted in Node', ...peer, ...one, path: `/memory${CONSUME}` },
+  { id: 'peer64', name: 'peer: consume with key, 64 counters', ...peer, ...many, path: CONSUME },
+  { id: 'peerMemory64', name: '  the same, rate counted in Node', ...peer, ...many, path: `/memory${CONSUME}` },
+  { id: 'peerReplayed', name: 'peer: replayed consume', ...peer, ...one, path: CONSUME, isReplay: true },
+];
+
+async function post<T>(port: number, path: string, body: unknown): Promise<T> {
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+/** An account with a key on a server that just started. */
+export async function setUp(server: Server): Promise<Target> {
+  return { ...server, ...(await post<{ rawKey: string; productId: string }>(server.port, '/bench/account', {})) };
+}
+
+export interface Prepared {
+  request(index: number): string;
+  /** Throws where what was used is not what was answered: a fast wrong counter is no result. */
+  check(sample: Sample): Promise<void>;
+}
+
+/** Counters of its own for every sample, so that none finds what another one left. */
+export async function prepare(row: Row, target: Target, sampleName: string): Promise<Prepared> {
+  if (row.counters === 0) {
+    const text = requestText('GET', row.path);
+    return { request: () => text, check: async () => {} };
+  }
+  const customerRefs = Array.from({ length: row.counters }, (_, i) => `${sampleName}-${i}`);
+  const counters = { customerRefs, isGrouped: !row.isUngrouped };
+  await post(target.port, '/bench/grant', counters);
+  const texts = customerRefs.map((ref) => {
+    const body = JSON.stringify({ product_id: target.productId, customer: { customer_ref: ref }, units: row.units });
+    return requestText('POST', row.path, { 'X-Svc-Key': target.rawKey, 'Idempotency-Key': '@' }, body).split('@') as [string, string];
+  });
+  return {
+    request: (index) => {
+      const [head, tail] = texts[index % texts.length]!;
+      return `${head}${sampleName}-${row.isReplay ? 0 : index}${tail}`;
+    },
+    check: async ({ answered }) => {
+      const { used } = await post<{ used: number }>(target.port, '/bench/used', counters);
+      const expected = row.isReplay ? row.units : answered * row.units;
+      if (used !== expected) throw new Error(`${row.name}: ${expected} units were answered, ${used} were used`);
+    },
+  };
+}

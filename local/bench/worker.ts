@@ -1,0 +1,143 @@
+import { DurableObject } from 'cloudflare:workers';
+import { Hono } from 'hono';
+import { Entitlement } from '../../durable-objects/entitlement.ts';
+import { app } from '../../worker/app.ts';
+import { type Ctx, type Env, newCtx } from '../../worker/context.ts';
+import { crc32 } from '../../worker/core/crypto.ts';
+import { base62, randomBase62, utf8 } from '../../worker/core/encoding.ts';
+import { admissionIdOf } from '../../worker/core/ids.ts';
+import { consumeEntitlement, grantEntitlement, identityOf, readEntitlement } from '../../worker/entitlements/entitlement.ts';
+import { parseRawKey } from '../../worker/identity/keys.ts';
+
+/**
+ * The entry of `npm run bench`: the service as it is, and beside it under /bench/ the same work with less around it. There is
+ * no database and no queue here: what is measured must not need the first and only tells the second, every two seconds.
+ */
+export { Admission } from '../../durable-objects/admission.ts';
+
+interface BenchEnv extends Env {
+  UNGROUPED: Env['ENTITLEMENT'];
+  BARE: DurableObjectNamespace<Bare>;
+}
+
+const refuse = (): never => {
+  throw new Error('the measured path asked the database');
+};
+const STUBS = { DB: { prepare: refuse, batch: refuse }, JOBS: { send: async () => {} } } as unknown as Pick<Env, 'DB' | 'JOBS'>;
+
+class BenchEntitlement extends Entitlement {
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, { ...env, ...STUBS });
+  }
+}
+
+export { BenchEntitlement as Entitlement };
+
+/**
+ * The same object without group commit: one call at a time, and its ledger waits for no commit, so every call makes one of its
+ * own, and the platform holds each answer back until that is on disk. Nothing else differs.
+ */
+export class Ungrouped extends BenchEntitlement {
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(state: DurableObjectState, env: Env) {
+    Object.defineProperty(state.storage, 'sync', { value: () => Promise.resolve() });
+    super(state, env);
+  }
+
+  override consume(operation: Parameters<Entitlement['consume']>[0]): ReturnType<Entitlement['consume']> {
+    const answer = this.#last.then(() => super.consume(operation));
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+}
+
+/** The least an object can do, and the least it can do durably. */
+export class Bare extends DurableObject {
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, env);
+    state.storage.sql.exec('CREATE TABLE IF NOT EXISTS count (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)');
+    state.storage.sql.exec('INSERT OR IGNORE INTO count VALUES (1, 0)');
+  }
+
+  async ping(): Promise<number> {
+    return 1;
+  }
+
+  async write(): Promise<number> {
+    return this.ctx.storage.sql.exec<{ n: number }>('UPDATE count SET n = n + 1 WHERE id = 1 RETURNING n').one().n;
+  }
+}
+
+/** The body of a consume, as the real route takes it. */
+interface ConsumeBody {
+  product_id: string;
+  customer: { customer_ref: string };
+  units: number;
+}
+type Counters = { customerRefs: string[]; isGrouped: boolean };
+
+const OWNER = { accountId: '01a1fc21-d414-7315-8bae-d95e4ff00293', livemode: true };
+const PRODUCT_ID = '01a1fc21-d414-7315-8bae-d95e4ff00294';
+const GRANTED_UNITS = 1_000_000_000;
+
+let envs: { grouped: Env; ungrouped: Env } | null = null;
+/** One object per isolate, because the service keeps its checked configuration by it. */
+function envsOf(env: BenchEnv) {
+  envs ??= { grouped: { ...env, ...STUBS }, ungrouped: { ...env, ...STUBS, ENTITLEMENT: env.UNGROUPED } };
+  return envs;
+}
+const ctxOf = (env: BenchEnv, isGrouped: boolean): Ctx =>
+  newCtx(isGrouped ? envsOf(env).grouped : envsOf(env).ungrouped, { requestId: 'bench', defer: () => {} });
+const identity = (customerRef: string) => identityOf(OWNER, PRODUCT_ID, { customerRef });
+
+const bench = new Hono<{ Bindings: BenchEnv }>();
+bench.get('/bench/empty', (c) => c.text('ok'));
+bench.get('/bench/bare', async (c) => c.json(await c.env.BARE.getByName('bare').ping()));
+bench.get('/bench/bare-write', async (c) => c.json(await c.env.BARE.getByName('bare').write()));
+
+bench.post('/bench/consume', (c) => consumeStraight(c.env, true, c.req.raw));
+bench.post('/bench/consume-ungrouped', (c) => consumeStraight(c.env, false, c.req.raw));
+async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Request): Promise<Response> {
+  const ctx = ctxOf(env, isGrouped);
+  const body = await request.json<ConsumeBody>();
+  const owned = identityOf(OWNER, body.product_id, { customerRef: body.customer.customer_ref });
+  const key = request.headers.get('Idempotency-Key')!;
+  const answer = await consumeEntitlement(ctx, owned, { scope: '', key, body }, body.units);
+  return Response.json(answer, { status: answer.ok ? 200 : 403 });
+}
+
+/** An account and its live key, put where an authenticated call looks for them first. */
+bench.post('/bench/account', async (c) => {
+  const ctx = ctxOf(c.env, true);
+  const admissionId = admissionIdOf(OWNER.accountId);
+  const text = `svc_live_${randomBase62(21)}${admissionId}`;
+  const rawKey = text + base62(BigInt(crc32(utf8(text))), 6);
+  const { keyHash } = parseRawKey(ctx, rawKey)!;
+  const account = { ...OWNER, plan: 'scale', status: 'active', planThrough: null, tokenVersion: 1, isStaff: false, version: 1 } as const;
+  const key = { keyId: PRODUCT_ID, keyHash, permissions: ['execute' as const], livemode: true, revokedAt: null };
+  await c.env.ADMISSION.getByName(`account:${admissionId}`).load(account, [key]);
+  return c.json({ rawKey, productId: PRODUCT_ID });
+});
+
+bench.post('/bench/grant', async (c) => {
+  const { customerRefs, isGrouped } = await c.req.json<Counters>();
+  const ctx = ctxOf(c.env, isGrouped);
+  const grant = { units: GRANTED_UNITS, reason: 'bench' };
+  await Promise.all(customerRefs.map((ref) => grantEntitlement(ctx, identity(ref), { scope: '', key: 'grant', body: null }, grant)));
+  return c.json({});
+});
+
+/** What the objects say was used, to be compared with the answers that were counted. */
+bench.post('/bench/used', async (c) => {
+  const { customerRefs, isGrouped } = await c.req.json<Counters>();
+  const ctx = ctxOf(c.env, isGrouped);
+  const owner = { merchantId: OWNER.accountId, livemode: OWNER.livemode };
+  const snapshots = await Promise.all(customerRefs.map((ref) => readEntitlement(ctx, owner, identity(ref).entitlementId)));
+  return c.json({ used: snapshots.reduce((sum, snapshot) => sum + snapshot!.usedUnits, 0) });
+});
+
+export default {
+  fetch: (request, env, execution) =>
+    request.url.includes('/bench/') ? bench.fetch(request, env, execution) : app.fetch(request, envsOf(env).grouped, execution),
+} satisfies ExportedHandler<BenchEnv>;

@@ -1,0 +1,117 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Received, startReceiver } from '../../world/receiver.ts';
+import { DevProcess } from './dev-process.ts';
+
+/** The whole service in processes of its own: real queues, a real clock, and a real end of it all. */
+const stateDir = mkdtempSync(join(tmpdir(), 'svc-webhooks-test-'));
+const EVENTS = 12;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+let dev: DevProcess;
+let baseUrl: string;
+let key: string;
+
+async function start(): Promise<void> {
+  dev = new DevProcess(stateDir);
+  baseUrl = (await dev.ready()).baseUrl;
+  key = JSON.parse(readFileSync(join(stateDir, 'secrets.json'), 'utf8')).merchant.key;
+}
+
+/** No signal handler, no last write: as when a machine loses power. */
+async function killEverything(): Promise<void> {
+  for (const pid of dev.descendants()) process.kill(pid, 'SIGKILL');
+  await dev.end('SIGKILL');
+}
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  await start();
+}, 60_000);
+afterAll(async () => {
+  await dev.end();
+  await receiver.close();
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const headers = { 'x-svc-key': key, 'content-type': 'application/json' };
+  const response = await fetch(`${baseUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  expect(response.status, `${method} ${path}: ${text}`).toBeLessThan(300);
+  return JSON.parse(text) as T;
+}
+const open = async (habit: string, box: string): Promise<string> => {
+  const input = { url: `${receiver.url}/${habit}/${box}`, event_types: ['payment.created'] };
+  return (await call<{ endpoint_id: string }>('POST', '/v1/webhooks/endpoints', input)).endpoint_id;
+};
+const close = (endpointId: string) => call('DELETE', `/v1/webhooks/endpoints/${endpointId}`);
+const received = async (box: string): Promise<Received[]> => (await fetch(`${receiver.url}/_box/${box}`)).json() as Promise<Received[]>;
+const eventIds = async (box: string): Promise<Set<string>> =>
+  new Set((await received(box)).map(({ headers }) => headers['x-svc-event-id']!));
+/** So many checkout sessions, each an event. */
+async function happen(): Promise<void> {
+  const { items } = await call<{ items: { slug: string }[] }>('GET', '/v1/products');
+  await Promise.all(Array.from({ length: EVENTS }, () => call('POST', `/v1/products/p/${items[0]!.slug}/connect`, {})));
+}
+async function until(isSo: () => Promise<boolean>, withinMs: number): Promise<void> {
+  const end = Date.now() + withinMs;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error(`not within ${withinMs} ms:\n${dev.output.slice(-3000)}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+it('a server that hangs holds up nobody else in the real queue', async () => {
+  const endpoints = await Promise.all([open('hang', 'hang'), open('ok', 'ok')]);
+  await happen();
+  // Less than one of its attempts takes, and there are as many of those as events.
+  await until(async () => (await eventIds('ok')).size === EVENTS, 12_000);
+  await Promise.all(endpoints.map(close));
+});
+
+it('killed while it delivers, it finds every event again, and repeats only what it could not write down', { timeout: 60_000 }, async () => {
+  await open('pause', 'box');
+  await happen();
+  await until(async () => (await received('box')).length > 0, 10_000);
+  await killEverything();
+  const before = await received('box');
+
+  // The leases of the dead end, which otherwise takes a minute.
+  const files = readdirSync(stateDir, { recursive: true, encoding: 'utf8' });
+  const database = new DatabaseSync(join(stateDir, files.find((name) => /d1\/.*\/[0-9a-f]{64}\.sqlite$/.test(name))!));
+  const { changes: unwritten } = database.prepare('UPDATE webhook_deliveries SET lease_until = 1 WHERE lease_until > 0').run();
+  database.close();
+  expect(Number(unwritten)).toBeGreaterThan(0);
+
+  await start();
+  const { items: events } = await call<{ items: { id: string }[] }>('GET', '/v1/webhooks/events?event_type=payment.created&per_page=100');
+  const ids = events.slice(-EVENTS).map(({ id }) => id);
+  await until(async () => (await eventIds('box')).size === EVENTS, 30_000);
+  interface Delivery {
+    event_id: string;
+    delivery_id: number;
+    status: string;
+    attempt: number;
+  }
+  let deliveries: Delivery[] = [];
+  await until(async () => {
+    const { items } = await call<{ items: Delivery[] }>('GET', '/v1/webhooks/deliveries?per_page=100&status=succeeded');
+    deliveries = items.filter(({ event_id: id }) => ids.includes(id));
+    return deliveries.length === EVENTS;
+  }, 10_000);
+
+  const got = await received('box');
+  expect(new Set(got.map(({ headers }) => headers['x-svc-event-id']))).toEqual(new Set(ids));
+  for (const { event_id: id, delivery_id: deliveryId, attempt } of deliveries) {
+    const attempts = got.filter(({ headers }) => headers['x-svc-event-id'] === id);
+    expect(new Set(attempts.map(({ headers }) => headers['x-svc-delivery-id']))).toEqual(new Set([String(deliveryId)]));
+    const numbers = attempts.map(({ headers }) => Number(headers['x-svc-attempt']));
+    expect([...new Set(numbers)].sort((a, b) => a - b)).toEqual(Array.from({ length: attempt }, (_, i) => i + 1));
+    expect(new Set(attempts.map(({ body }) => body)).size).toBe(1);
+  }
+  const repeated = got.length - new Set(got.map(({ headers }) => `${headers['x-svc-delivery-id']}:${headers['x-svc-attempt']}`)).size;
+  expect(repeated).toBeLessThanOrEqual(before.length);
+});

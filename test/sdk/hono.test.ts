@@ -1,0 +1,67 @@
+import { type Context, Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { describe, expect, it } from 'vitest';
+import { type ProtectOptions, protect, type SvcEnv } from '../../sdk/src/hono.ts';
+import { createClient } from '../../sdk/src/index.ts';
+import { StandIn } from './stand-in.ts';
+
+function shop(options: Partial<ProtectOptions<Context>> = {}) {
+  const service = new StandIn();
+  const client = createClient({ baseUrl: 'https://svc.test', key: 'svc_live_x', fetch: service.fetch });
+  const app = new Hono<SvcEnv>();
+  app.use('/paid/*', protect({ client, product: { external_product_id: 'weather' }, ...options }));
+  app.get('/paid/forecast', (c) => c.json({ left: c.get('svc').remaining }));
+  app.get('/paid/crash', () => {
+    throw new Error('model crashed');
+  });
+  app.get('/paid/refuse', () => {
+    throw new HTTPException(404);
+  });
+  app.get('/paid/passed-on', () => fetchedElsewhere());
+  const ask = (path: string, payment?: string) => app.request(path, { headers: payment ? { 'PAYMENT-SIGNATURE': payment } : {} });
+  return { service, app, ask };
+}
+
+/** Headers of an answer of `fetch` cannot be changed in place. */
+const fetchedElsewhere = () => Response.redirect('https://weather.test/elsewhere');
+
+describe('Hono', () => {
+  it('never serves without consumption, and serves a payment once', async () => {
+    const { ask, service } = shop();
+    expect((await ask('/paid/forecast')).status).toBe(402);
+    const paid = await ask('/paid/forecast', 'pay:bob:1');
+    expect([paid.status, await paid.json(), paid.headers.has('PAYMENT-RESPONSE')]).toEqual([200, { left: 0 }, true]);
+    expect([paid.headers.get('Cache-Control'), paid.headers.get('Access-Control-Expose-Headers')]).toEqual(['private', 'PAYMENT-RESPONSE']);
+    expect((await ask('/paid/forecast', 'pay:bob:1')).status).toBe(409);
+    expect(service.standingUses).toBe(1);
+    expect(service.seen[0]!.body).toMatchObject({ external_product_id: 'weather' });
+  });
+
+  it('refunds when the handler throws, whatever the app makes of the error', async () => {
+    const { ask, service, app } = shop();
+    expect((await ask('/paid/crash', 'pay:bob:1')).status).toBe(500);
+    expect(service.standingUses).toBe(0);
+    app.onError((_error, c) => c.json({ oops: true }, 200));
+    expect((await ask('/paid/crash', 'pay:bob:2')).status).toBe(200);
+    expect(service.standingUses).toBe(0);
+  });
+
+  it('a refusal thrown on purpose was served', async () => {
+    const { ask, service } = shop();
+    expect((await ask('/paid/refuse', 'pay:bob:1')).status).toBe(404);
+    expect(service.standingUses).toBe(1);
+  });
+
+  it('adds its headers to an answer that came from elsewhere', async () => {
+    const { ask } = shop();
+    const response = await ask('/paid/passed-on', 'pay:bob:1');
+    expect([response.status, response.headers.has('PAYMENT-RESPONSE')]).toEqual([302, true]);
+  });
+
+  it('what is not behind it stays free', async () => {
+    const { app, service } = shop();
+    app.get('/free', (c) => c.text('hello'));
+    expect((await app.request('/free')).status).toBe(200);
+    expect(service.seen).toEqual([]);
+  });
+});

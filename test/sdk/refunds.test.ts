@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { protect } from '../../sdk/src/fetch.ts';
+import { createClient, SvcError } from '../../sdk/src/index.ts';
+import { RefundQueue } from '../../sdk/src/refunds.ts';
+import { shop } from './shop.ts';
+import { type Fault, StandIn } from './stand-in.ts';
+
+const limited: Fault = { status: 429, body: { code: 'rate_limited', retryable: true }, headers: { 'Retry-After': '30' } };
+const failed = () => new Response('oops', { status: 500 });
+const away = new SvcError('connection_failed', 'away', { retryable: true });
+const MINUTE = 60_000;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+/** Time passes while `work` goes on. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  await vi.advanceTimersByTimeAsync(ms);
+  return work;
+}
+
+describe('a refund that fails', () => {
+  it('in a short outage is made afterwards, under its one key: the same payment is then served', async () => {
+    const { pay, service, state, errors, served } = shop();
+    state.handler = failed;
+    service.faults.push(null, ...Array<Fault>(7).fill('unreachable'), 'lost');
+    expect((await within(2_000, pay('pay:bob:1'))).status).toBe(500);
+    expect(service.standingUses).toBe(1);
+    expect((await pay('pay:bob:1')).status, 'not before it is given back').toBe(409);
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(service.standingUses).toBe(0);
+    expect(new Set(service.keysOf('/refund'))).toEqual(new Set([`refund-${served[0]!.consumptionId}`]));
+    expect(errors.map(String)).toEqual([
+      expect.stringContaining(`${served[0]!.consumptionId} could not be given back (will be tried again)`),
+    ]);
+    state.handler = () => new Response('sunny');
+    expect((await pay('pay:bob:1')).status).toBe(200);
+    expect((await pay('pay:bob:1')).status).toBe(409);
+  });
+
+  it('at a limit waits as long as the service asks', async () => {
+    const { pay, service, state } = shop();
+    state.handler = failed;
+    service.faults.push(null, limited);
+    await within(100, pay('pay:bob:1'));
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(service.keysOf('/refund').length).toBe(1);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(service.standingUses).toBe(0);
+  });
+
+  it('frees the caller’s own key too, as soon as it is made', async () => {
+    const ada = { customer_ref: 'ada' };
+    const { ask, service, state } = shop({ customer: () => ada });
+    service.balances.set(JSON.stringify(ada), 1);
+    const key = { 'Idempotency-Key': 'caller-key-1' };
+    state.handler = failed;
+    service.faults.push(null, limited);
+    await within(100, ask(key));
+    state.handler = () => new Response('sunny');
+    expect((await ask(key)).status).toBe(409);
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect((await ask(key)).status).toBe(200);
+    expect((await ask(key)).status).toBe(409);
+  });
+
+  it('for good is not tried again, and is reported by name', async () => {
+    const { pay, service, state, errors } = shop();
+    state.handler = failed;
+    service.faults.push(null, { status: 404, body: { code: 'not_found' } });
+    await pay('pay:bob:1');
+    await vi.advanceTimersByTimeAsync(10 * MINUTE);
+    expect(service.keysOf('/refund').length).toBe(1);
+    expect(errors.map(String)).toEqual([expect.stringMatching(/con_.* could not be given back \(given up\)/)]);
+  });
+
+  it('is given up after an hour, and reported again', async () => {
+    const { pay, service, state, errors } = shop();
+    state.handler = failed;
+    service.faults.push(null, ...Array<Fault>(1_000).fill('unreachable'));
+    await within(2_000, pay('pay:bob:1'));
+    await vi.advanceTimersByTimeAsync(59 * MINUTE);
+    expect(errors.length).toBe(1);
+    await vi.advanceTimersByTimeAsync(5 * MINUTE);
+    expect(errors.map(String)).toEqual([expect.stringContaining('tried again'), expect.stringContaining('given up')]);
+    const tries = service.keysOf('/refund').length;
+    await vi.advanceTimersByTimeAsync(120 * MINUTE);
+    expect(service.keysOf('/refund').length).toBe(tries);
+    expect(tries).toBeLessThan(250);
+  });
+});
+
+describe('on Workers', () => {
+  it('goes on in `ctx.waitUntil`, ends there in time, and the next request takes over', async () => {
+    const service = new StandIn();
+    const client = createClient({ baseUrl: 'https://svc.test', fetch: service.fetch });
+    const held: Promise<unknown>[] = [];
+    const ctx = { waitUntil: (work: Promise<unknown>) => void held.push(work) };
+    const app = protect({ client, product: 'p1' }, (_request, _access, _env: object, _ctx: typeof ctx) => failed());
+    const ask = (headers: Record<string, string>) => app(new Request('https://weather.test/'), {}, ctx).then(() => headers);
+    service.faults.push(null, ...Array<Fault>(20).fill('unreachable'));
+    const paid = new Request('https://weather.test/', { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } });
+    await within(2_000, app(paid, {}, ctx));
+    expect(held.length).toBe(1);
+    await vi.advanceTimersByTimeAsync(30_000);
+    await Promise.all(held);
+    const tries = service.keysOf('/refund').length;
+    await vi.advanceTimersByTimeAsync(10 * MINUTE);
+    expect(service.keysOf('/refund').length, 'nobody is at it').toBe(tries);
+    service.faults.length = 0;
+    await within(1_000, ask({}));
+    await Promise.all(held);
+    expect([held.length, service.standingUses]).toEqual([2, 0]);
+  });
+
+  it('goes on where the request that was at it has been ended in the middle', async () => {
+    const queue = new RefundQueue();
+    let isEnded = true;
+    let isMade = false;
+    const send = async () => {
+      if (isEnded) await new Promise(() => {});
+      isMade = true;
+    };
+    expect(queue.add({ consumptionId: 'con_1', send, giveUp: () => {} }, away)).toBe(true);
+    queue.run();
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    isEnded = false;
+    queue.run();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(isMade, 'while it may still be at work').toBe(false);
+    await vi.advanceTimersByTimeAsync(2 * MINUTE);
+    queue.run();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(isMade).toBe(true);
+  });
+});
+
+describe('the queue', () => {
+  it('is bounded', () => {
+    const queue = new RefundQueue();
+    const add = (id: number) => queue.add({ consumptionId: `con_${id}`, send: async () => {}, giveUp: () => {} }, away);
+    for (let i = 0; i < 1_000; i++) expect(add(i)).toBe(true);
+    expect(add(1_000)).toBe(false);
+  });
+
+  it('lets one that never succeeds hold up no other', async () => {
+    const queue = new RefundQueue();
+    const made: number[] = [];
+    const sends = [() => Promise.reject(away), ...[1, 2, 3].map((n) => async () => void made.push(n))];
+    for (const [n, send] of sends.entries()) queue.add({ consumptionId: `con_${n}`, send, giveUp: () => {} }, away);
+    queue.run();
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(made).toEqual([1, 2, 3]);
+  });
+});

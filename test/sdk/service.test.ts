@@ -1,0 +1,193 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { wrapFetchWithPayment } from '@x402/fetch';
+import { type Context, Hono } from 'hono';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { protect, type SvcEnv } from '../../sdk/src/hono.ts';
+import { type Client, createClient, type ProtectOptions, type SvcError } from '../../sdk/src/index.ts';
+import worker from '../../worker/index.ts';
+import { type Agent, newAgent, sellToAgents } from '../world/agent.ts';
+import { type Merchant, World } from '../world/world.ts';
+
+/** How the answer to a request gets lost: after the service did what it says. */
+type Wire = (request: Request, send: () => Promise<Response>) => Promise<Response>;
+
+/** The SDK before the real service. */
+function clientOf(w: World, key: string, wire: Wire = (_request, send) => send()): Client {
+  const send = async (request: Request) => {
+    const execution = createExecutionContext();
+    const response = await worker.fetch(request as never, w.env, execution);
+    await waitOnExecutionContext(execution);
+    return response;
+  };
+  return createClient({ baseUrl: 'https://svc.test', key, fetch: (request) => wire(request, () => send(request)) });
+}
+
+describe('the client and the service', () => {
+  const w = new World();
+  let merchant: Merchant;
+  let client: Client;
+  beforeAll(async () => {
+    merchant = await w.merchant();
+    client = clientOf(w, merchant.key);
+  });
+
+  it('keeps a shop: products, a purchase confirmed, its membership and receipt', async () => {
+    const made = await client.products.create({
+      name: 'Forecasts',
+      price: { asset: 'USDC', amount: '5' },
+      payout_wallet: merchant.wallet.address,
+    });
+    expect((await client.products.update(made.product_id, { name: 'Better forecasts' })).name).toBe('Better forecasts');
+    expect((await client.products.list()).items.map(({ product_id }) => product_id)).toContain(made.product_id);
+    const bill = await w.connect(made);
+    const tx_signature = await w.chain.pay(await w.chain.wallet(), bill);
+    const { payment, receipt_id } = await client.payments.confirm({ payment_id: bill.payment_id, tx_signature });
+    expect(payment.status).toBe('CONFIRMED');
+    expect((await client.payments.get(bill.payment_id)).receipt_id).toBe(receipt_id);
+    expect((await client.payments.list({ product_id: made.product_id })).total).toBe(1);
+    expect((await client.memberships.lookup({ payment_id: bill.payment_id })).product_id).toBe(made.product_id);
+    expect((await client.receipts.verify(receipt_id!)).valid).toBe(true);
+    expect((await client.receipts.get(receipt_id!)).tx_sig).toBe(tx_signature);
+    expect((await client.products.archive(made.product_id)).status).toBe('archived');
+    expect((await client.products.unarchive(made.product_id)).status).toBe('active');
+  });
+
+  it('keeps webhook endpoints', async () => {
+    const made = await client.webhookEndpoints.create({ url: 'https://hooks.example.com/in', event_types: ['payment.confirmed'] });
+    expect(made.secret).toMatch(/^whsec_/);
+    expect((await client.webhookEndpoints.update(made.endpoint_id, { description: 'shop' })).description).toBe('shop');
+    expect((await client.webhookEndpoints.rotateSecret(made.endpoint_id)).secret).not.toBe(made.secret);
+    expect((await client.webhookEndpoints.disable(made.endpoint_id)).status).toBe('disabled');
+    expect((await client.webhookEndpoints.list()).total).toBe(1);
+    expect((await client.webhookDeliveries.list()).total).toBe(0);
+  });
+
+  it('grants, consumes, refunds and reads entitlements, each write once per key', async () => {
+    const product = await w.product(merchant);
+    const who = { product_id: product.product_id, customer: { customer_ref: 'ada' } };
+    expect((await client.entitlements.grant({ ...who, units: 2, reason: 'welcome' })).remaining).toBe(2);
+    const used = await client.entitlements.consume(who, { idempotencyKey: 'first-use' });
+    const again = await client.entitlements.consume(who, { idempotencyKey: 'first-use' });
+    expect([used.replayed, again.replayed, again.consumption_id]).toEqual([false, true, used.consumption_id]);
+    expect((await client.entitlements.refund({ consumption_id: used.consumption_id, reason: 'failed' })).remaining).toBe(2);
+    expect((await client.entitlements.get(used.entitlement_id)).used_units).toBe(0);
+    const stranger = client.entitlements.consume({ ...who, customer: { customer_ref: 'eve' } });
+    expect(await stranger.catch(({ code, status }: SvcError) => [code, status])).toEqual(['entitlement_missing', 403]);
+    expect((await client.rails.list()).items.length).toBeGreaterThan(0);
+    expect((await client.railSettings.list()).items.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a resource behind protect(), bought by the unmodified @x402/fetch', () => {
+  const w = new World();
+  let merchant: Merchant;
+  let agent: Agent;
+  let product: { product_id: string };
+  beforeAll(async () => {
+    merchant = await w.merchant();
+    product = await sellToAgents(w, merchant);
+    agent = await newAgent(w);
+  });
+
+  function shop(options: Partial<ProtectOptions<Context>> = {}, wire?: Wire) {
+    const client = clientOf(w, merchant.key, wire);
+    const state = { served: 0, fails: false };
+    const app = new Hono<SvcEnv>();
+    app.use('/forecast', protect({ client, product: product.product_id, ...options }));
+    app.get('/forecast', (c) => {
+      if (state.fails) throw new Error('model crashed');
+      state.served++;
+      return c.json({ payer: c.get('svc').payment?.payer });
+    });
+    // The last PAYMENT-SIGNATURE the client sent, to be sent again.
+    const seen: { payment?: string } = {};
+    const fetchShop = async (input: RequestInfo | URL, init?: RequestInit) => {
+      const request = new Request(input, init);
+      seen.payment = request.headers.get('PAYMENT-SIGNATURE') ?? seen.payment;
+      return app.request(request);
+    };
+    const buy = (headers: Record<string, string> = {}) =>
+      wrapFetchWithPayment(fetchShop as typeof fetch, agent.client)('https://weather.test/forecast', { headers });
+    const again = (headers: Record<string, string> = {}) =>
+      app.request('https://weather.test/forecast', { headers: { 'PAYMENT-SIGNATURE': seen.payment!, ...headers } });
+    return { state, buy, again, seen };
+  }
+
+  it('is paid and served, once: the same payment again is refused, under the same key and another, at once and later', async () => {
+    const { state, buy, again } = shop();
+    const bought = await buy({ 'Idempotency-Key': 'agent-key-1' });
+    expect([bought.status, await bought.json()]).toEqual([200, { payer: agent.wallet.address }]);
+    expect(JSON.parse(atob(bought.headers.get('PAYMENT-RESPONSE')!))).toMatchObject({ success: true, payer: agent.wallet.address });
+    const replays = [again(), again(), again({ 'Idempotency-Key': 'agent-key-1' }), again({ 'Idempotency-Key': 'agent-key-2' })];
+    expect((await Promise.all(replays)).map(({ status }) => status)).toEqual([409, 409, 409, 409]);
+    expect(state.served).toBe(1);
+  });
+
+  it.each(['the same process', 'another process'])(
+    'never twice for one payment, although the answer to its replay is lost: %s',
+    async (where) => {
+      let lost = 0;
+      const loses: Wire = async (request, send) => {
+        const answer = await send();
+        if (request.url.endsWith('/settle') && lost-- > 0) throw new TypeError('connection reset');
+        return answer;
+      };
+      const first = shop({}, loses);
+      const second = where === 'the same process' ? first : shop({}, loses);
+      lost = 0;
+      expect((await first.buy()).status).toBe(200);
+      lost = 1;
+      expect((await second.again({ 'PAYMENT-SIGNATURE': first.seen.payment! })).status).toBe(409);
+      expect(first.state.served + (second === first ? 0 : second.state.served)).toBe(1);
+    },
+  );
+
+  it('is served although the answer to the settlement was lost', async () => {
+    let lost = 1;
+    const { state, buy } = shop({}, async (request, send) => {
+      const answer = await send();
+      if (request.url.endsWith('/settle') && lost-- > 0) throw new TypeError('connection reset');
+      return answer;
+    });
+    expect((await buy()).status).toBe(200);
+    expect(state.served).toBe(1);
+  });
+
+  it.each<Record<string, string>>([{}, { 'Idempotency-Key': 'agent-key-3' }])(
+    'refunds when the handler throws; the same payment is then served, once (%j)',
+    async (headers) => {
+      const { state, buy, again } = shop();
+      state.fails = true;
+      expect((await buy(headers)).status).toBe(500);
+      state.fails = false;
+      expect((await again(headers)).status).toBe(200);
+      expect((await again(headers)).status).toBe(409);
+      expect(state.served).toBe(1);
+    },
+  );
+
+  it('a payment for another product is refused without a challenge', async () => {
+    const { buy, again } = shop();
+    expect((await buy()).status).toBe(200);
+    const first = product;
+    product = await sellToAgents(w, merchant);
+    const elsewhere = shop({ product: product.product_id });
+    expect((await elsewhere.buy()).status).toBe(200);
+    product = first;
+    expect((await again()).status).toBe(409);
+  });
+
+  it('a garbled payment is asked for anew', async () => {
+    const { again, buy, state } = shop();
+    await buy();
+    const refused = await again({ 'PAYMENT-SIGNATURE': btoa('{"x402Version":2}') });
+    expect([refused.status, refused.headers.has('PAYMENT-REQUIRED')]).toEqual([402, true]);
+    expect(state.served).toBe(1);
+  });
+
+  it('a merchant’s revoked or wrong key fails closed', async () => {
+    const client = clientOf(w, `${merchant.key.slice(0, -1)}${merchant.key.endsWith('x') ? 'y' : 'x'}`);
+    const app = new Hono().use('*', protect({ client, product: product.product_id })).get('/', (c) => c.text('served'));
+    expect((await app.request('/')).status).toBe(503);
+  });
+});
