@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api } from './api.ts';
 import { sellPerRequest } from './demo/agents.ts';
+import { letAgentSetUp } from './demo/bootstrap.ts';
 import { Narrator } from './demo/narrator.ts';
 import { proveReceipt } from './demo/proof.ts';
 import { buy } from './demo/purchase.ts';
@@ -39,7 +40,7 @@ async function tell(): Promise<string> {
   narrator.say(`The service is at ${service.baseUrl}, the chain at ${service.rpcUrl}.`);
   const story: Story = { api: new Api(service.baseUrl), chain: new WalletChain(service.rpcUrl), narrator };
   await Promise.race([play(story), crash]);
-  return `demo ok — one sale confirmed once, its receipt proven, its event delivered, two cheats refused, no payment unseen, an agent served once per unit paid, in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
+  return `demo ok — one sale confirmed once, its receipt proven, its event delivered, two cheats refused, no payment unseen, an agent served once per unit paid, another in business by itself, in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
 }
 
 async function play(story: Story): Promise<void> {
@@ -51,6 +52,7 @@ async function play(story: Story): Promise<void> {
   await tryToCheat(story, shop, sale);
   await payUnseen(story, shop);
   await sellPerRequest(story, shop, teardown);
+  await letAgentSetUp(story, teardown);
 }
 
 try {

@@ -68,10 +68,16 @@ export class WalletChain {
     return answer.result;
   }
 
-  /** A new wallet with 1 SOL for fees and some USDC, which on the local chain anybody may have for the asking. */
-  async newBuyer(usdcUnits: bigint): Promise<KeyPairSigner> {
+  /** A new wallet with 1 SOL for fees, which on the local chain anybody may have for the asking, and no USDC account. */
+  async newWallet(): Promise<KeyPairSigner> {
     const signer = await generateKeyPairSigner();
     await this.call('local_fundSol', signer.address, '1000000000');
+    return signer;
+  }
+
+  /** A new wallet with 1 SOL and some USDC. */
+  async newBuyer(usdcUnits: bigint): Promise<KeyPairSigner> {
+    const signer = await this.newWallet();
     await this.call('local_fundUsdc', signer.address, usdcUnits.toString());
     return signer;
   }
@@ -123,6 +129,11 @@ export class WalletChain {
         ),
     );
     const wire = getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(message));
+    return this.send(wire);
+  }
+
+  /** Sends a signed transaction; answers its signature. */
+  send(wire: string): Promise<string> {
     return this.call('sendTransaction', wire, { encoding: 'base64' });
   }
 }

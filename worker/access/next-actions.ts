@@ -115,14 +115,21 @@ const settle = ({ manifest }: Stage): NextAction[] => [
     headers: LIVE_KEY,
     body: { ...webhook },
   })),
-  {
+  ...checks(manifest),
+];
+
+/** A whole sale is judged where a product is named: those that have a name of their own, else the account alone. */
+function checks(manifest: Manifest | null): NextAction[] {
+  const names = (manifest?.products ?? []).flatMap(({ external_product_id: name }) => (name === undefined ? [] : [name]));
+  const queries = names.length > 0 ? names.map((name) => `?external_product_id=${encodeURIComponent(name)}`) : [''];
+  return queries.map((query) => ({
     action: 'check_readiness',
     method: 'GET',
-    path: '/v1/access/setup/readiness',
-    description: 'What still stands between you and a first sale, each with the call that mends it.',
+    path: `/v1/access/setup/readiness${query}`,
+    description: `What still stands between you and a first sale, each with the call that mends it.${query ? '' : ' Name a product: ?product_id='}`,
     headers: LIVE_KEY,
-  },
-];
+  }));
+}
 
 /** In the order in which to do them; what can be left out comes last. */
 export function nextActionsOf(stage: Stage): NextAction[] {
