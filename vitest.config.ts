@@ -1,7 +1,7 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
-// Two projects: nearly everything runs inside workerd; the local chain and what must kill a process run in Node.
+// Nearly everything runs inside workerd; the local chain and what must kill a process run in Node, the hosted pages in a browser.
 export default defineConfig({
   test: {
     silent: 'passed-only',
@@ -16,6 +16,7 @@ export default defineConfig({
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
                 TEST_CHAIN_URL: inject('chainUrl'),
                 TEST_RECEIVER_URL: inject('receiverUrl'),
+                TEST_PRICE_URL: inject('priceUrl'),
                 TEST_SOAK: process.env.SOAK ?? '1',
                 TEST_SEED: process.env.SEED ?? String(Date.now() % 1_000_000),
               },
@@ -32,6 +33,16 @@ export default defineConfig({
         },
       },
       { test: { name: 'node', include: ['test/node/**/*.test.ts'], testTimeout: 60_000 } },
+      // Needs Chromium, so `npm test` leaves it out: npm run test:browser.
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          globalSetup: ['./test/browser/global-setup.ts'],
+          testTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });

@@ -14,6 +14,9 @@ export interface LocalSecrets {
   challengeKeys: string;
   /** Pays the network for agents; its wallet gets SOL from the local chain at every start. */
   feePayerKeys: string;
+  handoffSecrets: string;
+  telegramConnectorSecret: string;
+  discordConnectorSecret: string;
   merchant: {
     email: string;
     password: string;
@@ -35,6 +38,9 @@ const newKeys = (): Omit<LocalSecrets, 'merchant'> => ({
   sealKeys: newSeed(),
   challengeKeys: newSeed(),
   feePayerKeys: newSeed(),
+  handoffSecrets: newSeed(),
+  telegramConnectorSecret: newSeed(),
+  discordConnectorSecret: newSeed(),
 });
 
 /** The secrets of a state directory; the first call makes the directory and them. */

@@ -12,6 +12,7 @@ const SECURITY: Partial<Record<Auth, Record<string, string[]>[] | undefined>> = 
   person: [{ bearer: [] }],
   session: [{}, { bearer: [] }],
   viewer: [{}, ...KEY_OR_TOKEN],
+  connector_secret: [{ connectorSecret: [] }],
 };
 
 /** Every error code and its status. A code with two has its usual one here. */
@@ -38,10 +39,10 @@ const statusOfCode = new Map(
 /** Codes of features that do not exist yet. It only ever shrinks, and ends empty. */
 const codesNotBuiltYet = new Set(
   (
-    'invalid_state connector_secret_invalid payment_required ' +
-    'handoff_secret_mismatch spend_limit_exceeded ticket_closed subscription_cancelled ' +
-    'subscription_requires_reapproval handoff_expired identity_expired channel_closed ' +
-    'identity_verification_required billing_not_configured price_unavailable handoff_not_configured'
+    'invalid_state payment_required ' +
+    'spend_limit_exceeded ticket_closed subscription_cancelled ' +
+    'subscription_requires_reapproval channel_closed ' +
+    'billing_not_configured'
   ).split(' '),
 );
 
@@ -112,7 +113,14 @@ describe('the error catalog', () => {
     const retryable = nodes.flatMap(({ path, node }) =>
       /^#\/x-error-codes\/\w+$/.test(path) && node.retryable === true ? [path.split('/').at(-1)] : [],
     );
-    const expected = ['rate_limited', 'idempotency_in_progress', 'idempotency_race', 'internal_error', 'rpc_unavailable'];
+    const expected = [
+      'rate_limited',
+      'idempotency_in_progress',
+      'idempotency_race',
+      'internal_error',
+      'price_unavailable',
+      'rpc_unavailable',
+    ];
     expect(retryable.sort()).toEqual([...expected, 'temporarily_unavailable'].sort());
   });
 });

@@ -22,7 +22,9 @@ import { keyRoutes } from './identity/keys.routes.ts';
 import { operatorRoutes } from './identity/operator.routes.ts';
 import { logRequest } from './log.ts';
 import { membershipRoutes } from './memberships/routes.ts';
+import { pageRoutes } from './pages/routes.tsx';
 import { checkoutRoutes } from './payments/checkout.routes.ts';
+import { handoffRoutes } from './payments/handoff.routes.ts';
 import { merchantPaymentRoutes } from './payments/merchant.routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { chainWebhookRoutes } from './payments/webhook.routes.ts';
@@ -130,6 +132,7 @@ for (const routes of [
   keyRoutes,
   productRoutes,
   checkoutRoutes,
+  handoffRoutes,
   merchantPaymentRoutes,
   paymentRoutes,
   chainWebhookRoutes,
@@ -144,7 +147,7 @@ for (const routes of [
   x402Routes,
 ])
   app.route('/v1', routes);
-for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes]) app.route('/', routes);
+for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes, pageRoutes]) app.route('/', routes);
 
 registerEvents(app);
 app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-Svc-Key' });
@@ -153,6 +156,11 @@ app.openAPIRegistry.registerComponent('securitySchemes', 'chainSignature', {
   in: 'header',
   name: 'X-Rpc-Signature',
   description: 'HMAC-SHA256 over the raw body, hex. The header name is configurable.',
+});
+app.openAPIRegistry.registerComponent('securitySchemes', 'connectorSecret', {
+  type: 'apiKey',
+  in: 'header',
+  name: 'X-Svc-Connector-Secret',
 });
 app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
 

@@ -6,6 +6,7 @@ import { logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
 import { sweepExpired } from './payments/expire.ts';
 import { sweepFinality } from './payments/finality.ts';
+import { sweepHandoffs } from './payments/handoff.ts';
 import { sweepCandidates } from './payments/recheck.ts';
 import { sweepReference } from './payments/reference.ts';
 import { sweepChains } from './receipts/chain.ts';
@@ -15,6 +16,7 @@ import { sweepDeliveries, sweepFanOut } from './webhooks/fan-out.ts';
 const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
   // What needs nobody else comes first, so that a node that hangs holds up only what needs it.
   memberships: sweepMemberships,
+  handoffs: sweepHandoffs,
   receiptChains: sweepChains,
   fanOut: sweepFanOut,
   deliveries: sweepDeliveries,

@@ -111,6 +111,8 @@ describe('paths and methods', () => {
     const open = [
       '/v1/products/p/{slug}',
       '/v1/products/p/{slug}/connect',
+      '/v1/products/p/{slug}/handoff/{token}',
+      '/v1/products/p/{slug}/identity',
       '/v1/pay/confirm',
       '/v1/pay/{payment_id}/solana-pay',
       '/v1/payments/{payment_id}',
@@ -146,7 +148,7 @@ describe('when what we depend on is away', () => {
   const cut = () => withFaults(w.env, { before: () => true }).env;
 
   it.each(['/health', '/v1/health'])('reports it at %s: degraded without the chain, 503 without the database', async (path) => {
-    const absent = { price_source: 'not_configured', processor: 'not_configured' };
+    const absent = { price_source: 'ok', processor: 'not_configured' };
     const well = await w.call('GET', path);
     expect([well.status, well.body]).toMatchObject([200, { status: 'ok', version: '1.0.0', checks: { database: 'ok', rpc: 'ok' } }]);
     const sick = await w.call('GET', path, { env: cut() });

@@ -12,6 +12,8 @@ export type MembershipId = Id<'membership'>;
 export type ReceiptId = Id<'receipt'>;
 export type EndpointId = Id<'endpoint'>;
 export type UnmatchedId = Id<'unmatched'>;
+export type HandoffId = Id<'handoff'>;
+export type IdentitySessionId = Id<'identity session'>;
 export type EntitlementId = Id<'entitlement'>;
 
 /** UUIDv7 (RFC 9562): 48 bits of `now` in milliseconds, then 74 random bits, every one from the CSPRNG. */

@@ -1,48 +1,58 @@
 import type { Ctx } from '../context.ts';
 import { base58 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
-import { newId, type PaymentId } from '../core/ids.ts';
-import { basisPoints, DECIMALS, formatAmount, type Money, money, subtract } from '../core/money.ts';
+import { type IdentitySessionId, newId, type PaymentId } from '../core/ids.ts';
+import { type Asset, basisPoints, type Money } from '../core/money.ts';
 import { SECOND } from '../core/time.ts';
 import { commitNew } from '../db/commit.ts';
+import type { IdentityProvider } from '../db/terms.ts';
 import { getOffer, type Product } from '../products/product.ts';
-import { payoutWalletOf } from '../rails.ts';
-import { parseWallet } from '../solana/assets.ts';
-import { associatedTokenAccount, buildCheckoutTransaction, type CheckoutTerms } from '../solana/checkout-transaction.ts';
+import { checkoutRailOf, payoutWalletOf } from '../rails.ts';
+import { NATIVE_MINT, parseWallet } from '../solana/assets.ts';
+import { accountOf } from '../solana/checkout-transaction.ts';
+import { useHandoff } from './handoff.store.ts';
+import { getHandoff, requireUnused } from './handoff.ts';
+import { identityFor } from './identity.ts';
 import { planCreate } from './payment.ts';
-import { memoOf, priceOf } from './resource.ts';
+import { type Prepared, prepareTransaction } from './prepare.ts';
+import { type Due, quotePrice, requireReceivable } from './quote.ts';
+import { introduced, recognise, requireAsset } from './recognise.ts';
 import { findPayment, type Payment } from './store.ts';
 
 export interface Connect {
   slug: string;
-  asset?: string;
+  asset?: Asset;
   walletAddress?: string;
   email?: string;
   customerRef?: string;
+  handoffToken?: string;
+  identitySessionId?: IdentitySessionId;
 }
 
 export interface Checkout {
   payment: Payment;
-  /** Unsigned wire transaction, base64; only where the buyer's wallet is known. */
-  prepared: { transaction: string; lastValidBlockHeight: bigint } | null;
+  /** Only where the buyer's wallet is known. */
+  prepared: Prepared | null;
+}
+
+/** The buyer has to show who they are there first; until then there is nothing to pay. */
+export interface IdentityNeeded {
+  provider: IdentityProvider;
 }
 
 /**
  * Opens a checkout session: a payment with its own nonce and reference key, and what the buyer needs to pay it. 404 for an
- * unknown or archived product, 409 setup_not_ready, 422 invalid_wallet_address, 503 fee_wallet_missing or rpc_unavailable.
+ * unknown or archived product, 409 setup_not_ready, 422 invalid_wallet_address, 503 fee_wallet_missing or rpc_unavailable;
+ * what a hand-off, an identity or a price in another asset may refuse besides is said there.
  */
-export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout> {
-  const { product, merchant, setting } = await getOffer(ctx.db, input.slug);
+export async function connectBuyer(ctx: Ctx, given: Connect): Promise<Checkout | IdentityNeeded> {
+  const { product, merchant, setting } = await getOffer(ctx.db, given.slug, given.asset);
   if (!product.livemode) {
     const next = 'Sandbox products never touch the chain. Use a live product, or simulate a payment with POST /v1/testing/sessions.';
     throw new ApiError('setup_not_ready', { detail: next, meta: { reason: 'sandbox', next: 'POST /v1/testing/sessions' } });
   }
-  if (input.asset !== undefined && input.asset !== product.asset) {
-    throw new ApiError('validation_error', {
-      problems: [{ loc: ['body', 'asset'], msg: `This product is sold for ${product.asset}`, type: 'invalid_value' }],
-    });
-  }
-  const isOffered = setting?.enabled !== false && (product.allowedRails?.includes('solana_usdc') ?? true);
+  const asset = requireAsset(product, given.asset);
+  const isOffered = setting?.enabled !== false && (product.allowedRails?.includes(checkoutRailOf(asset)) ?? true);
   if (!isOffered) {
     throw new ApiError('setup_not_ready', { detail: 'The merchant does not sell this by checkout.', meta: { reason: 'rail_disabled' } });
   }
@@ -53,12 +63,28 @@ export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout> 
       meta: { reason: 'payout_wallet_missing' },
     });
   }
+  const handoff = given.handoffToken === undefined ? null : await getHandoff(ctx, product.id, given.handoffToken);
+  const input = handoff ? introduced(given, handoff) : given;
   if (input.walletAddress !== undefined) requireBuyer(input.walletAddress, recipient);
+  const identity = await identityFor(ctx, product, input.identitySessionId);
+  if (identity === 'missing') return { provider: product.requiresIdentity! };
 
-  const payment = await newPayment(ctx, product, recipient, input, merchant.merchantSettings.default_redirect_url ?? null);
+  const life = (product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
+  const due = await quotePrice(ctx, { asset: product.asset, units: product.priceAmount }, asset, ctx.now + life);
+  const payment = await newPayment(ctx, product, recipient, input, due);
+  const successUrl = product.successUrl ?? merchant.merchantSettings.default_redirect_url ?? null;
+  payment.terms = recognise({ ...payment.terms, successUrl }, product, handoff, identity);
   // The node is asked before anything is stored: a session nobody can pay is not worth keeping.
   const prepared = input.walletAddress === undefined ? null : await prepareTransaction(ctx, payment, input.walletAddress);
-  await commitNew(ctx, planCreate(ctx, payment), () => findPayment(ctx.db, payment.id));
+  await requireReceivable(ctx, payment);
+  const created = planCreate(ctx, payment);
+  const change = handoff ? { ...created, writes: [...created.writes, ...useHandoff(ctx, handoff, payment.id)] } : created;
+  try {
+    await commitNew(ctx, change, () => findPayment(ctx.db, payment.id));
+  } catch (error) {
+    if (handoff) await requireUnused(ctx, handoff);
+    throw error;
+  }
   return { payment, prepared };
 }
 
@@ -67,9 +93,9 @@ export function requireBuyer(walletAddress: string, recipient: string): void {
   if (walletAddress === recipient) throw new ApiError('invalid_wallet_address', { detail: 'The payout wallet cannot buy from itself.' });
 }
 
-async function newPayment(ctx: Ctx, product: Product, recipient: string, input: Connect, redirectDefault: string | null): Promise<Payment> {
-  const mint = ctx.config.network.usdcMint;
-  const fee = feeOf(ctx, { asset: product.asset, units: product.priceAmount }, recipient);
+async function newPayment(ctx: Ctx, product: Product, recipient: string, input: Connect, due: Due): Promise<Payment> {
+  const mint = due.price.asset === 'SOL' ? NATIVE_MINT : ctx.config.network.usdcMint;
+  const fee = feeOf(ctx, due.price, recipient);
   return {
     id: newId<PaymentId>(ctx.now),
     merchantId: product.merchantId,
@@ -80,21 +106,22 @@ async function newPayment(ctx: Ctx, product: Product, recipient: string, input: 
     failureCode: null,
     nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
     reference: base58.encode(crypto.getRandomValues(new Uint8Array(32))),
-    asset: product.asset,
+    asset: due.price.asset,
     mint,
-    priceAmount: product.priceAmount,
+    priceAmount: due.price.units,
     recipientWallet: recipient,
-    recipientAta: await associatedTokenAccount(recipient, mint),
+    recipientAta: await accountOf(recipient, mint),
     feeAmount: fee?.amount.units ?? null,
     feeWallet: fee?.wallet ?? null,
-    feeAta: fee ? await associatedTokenAccount(fee.wallet, mint) : null,
+    feeAta: fee ? await accountOf(fee.wallet, mint) : null,
     feeOwedAmount: null,
     overpaidAmount: null,
     terms: {
       productName: product.name,
       accessPeriodDays: product.accessPeriodDays,
       usageUnits: product.usageUnits,
-      successUrl: product.successUrl ?? redirectDefault,
+      successUrl: product.successUrl,
+      ...(due.quote ? { quote: due.quote } : {}),
     },
     expectedWallet: input.walletAddress ?? null,
     customerRef: input.customerRef ?? null,
@@ -107,7 +134,7 @@ async function newPayment(ctx: Ctx, product: Product, recipient: string, input: 
     membershipId: null,
     receiptId: null,
     recoversPaymentId: null,
-    expiresAt: ctx.now + (product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND,
+    expiresAt: due.expiresAt,
     confirmedAt: null,
     finalizedAt: null,
     orphanSuspectedAt: null,
@@ -125,52 +152,4 @@ function feeOf({ config }: Ctx, price: Money, recipient: string): { wallet: stri
   const amount = basisPoints(price, config.FEE_BPS);
   // The service selling for itself: one account cannot be told apart into two legs, and nobody owes himself a fee.
   return amount.units > 0n && config.FEE_WALLET !== recipient ? { wallet: config.FEE_WALLET, amount } : null;
-}
-
-/** The split of a payment over its one or two recipients; whether their accounts exist is the node's to say. */
-export function termsOf(ctx: Ctx, payment: Payment, exists: boolean[] = []): CheckoutTerms {
-  const fee = money(payment.asset, payment.feeAmount ?? 0n);
-  return {
-    memo: memoOf(payment),
-    mint: payment.mint,
-    decimals: DECIMALS[payment.asset],
-    references: [payment.reference, ctx.config.SERVICE_REFERENCE],
-    merchant: {
-      wallet: payment.recipientWallet,
-      ata: payment.recipientAta,
-      units: subtract(priceOf(payment), fee).units,
-      ataExists: exists[0] ?? false,
-    },
-    fee:
-      payment.feeWallet && payment.feeAta
-        ? { wallet: payment.feeWallet, ata: payment.feeAta, units: fee.units, ataExists: exists[1] ?? false }
-        : null,
-  };
-}
-
-export async function prepareTransaction(ctx: Ctx, payment: Payment, buyer: string): Promise<NonNullable<Checkout['prepared']>> {
-  const state = await ctx.chain.prepare(payment.feeAta ? [payment.recipientAta, payment.feeAta] : [payment.recipientAta]);
-  if (state.kind === 'unavailable') {
-    ctx.note(`rpc: ${state.reason}`);
-    throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
-  }
-  const transaction = await buildCheckoutTransaction(termsOf(ctx, payment, state.exists), buyer, state.lifetime);
-  return { transaction, lastValidBlockHeight: state.lifetime.lastValidBlockHeight };
-}
-
-/**
- * The Solana Pay URL. Without a fee a transfer request, which every wallet understands; with one a transaction request,
- * because a plain transfer could not pay both. (contract section 3 "Fee")
- */
-export function solanaPayUrl(ctx: Ctx, payment: Payment): string {
-  if (payment.feeWallet) return `solana:${ctx.baseUrl}/v1/pay/${payment.id}/solana-pay`;
-  const query = [
-    ['amount', formatAmount(priceOf(payment))],
-    ['spl-token', payment.mint],
-    ['reference', payment.reference],
-    ['reference', ctx.config.SERVICE_REFERENCE],
-    ['label', payment.terms.productName],
-    ['memo', memoOf(payment)],
-  ].map(([name, value]) => `${name}=${encodeURIComponent(value!)}`);
-  return `solana:${payment.recipientWallet}?${query.join('&')}`;
 }

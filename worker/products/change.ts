@@ -6,11 +6,20 @@ import type { AccountId, ProductId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
-import { payoutWalletOf } from '../rails.ts';
+import { payoutWalletOf, SELLING_RAILS, suits } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
-import { priceOf, requireRails, requireSellable } from './product.ts';
+import { narrowed, priceOf, requireAssets, requireRails, requireSellable } from './product.ts';
 import { toProductResource, type UpdateProductRequest } from './resource.ts';
-import { countActiveProducts, findByExternalId, getProduct, getSale, type Product, reviveProduct, updateProduct } from './store.ts';
+import {
+  countActiveProducts,
+  findByExternalId,
+  getProduct,
+  getSale,
+  listRailSettings,
+  type Product,
+  reviveProduct,
+  updateProduct,
+} from './store.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
@@ -21,19 +30,25 @@ export async function changeProduct(
 ): Promise<Product> {
   try {
     return await transact(ctx, async () => {
-      const { product, merchant, setting } = await getSale(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+      const { product, merchant } = await getSale(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
       requireSellable({
         ...input,
         product_type: input.product_type ?? product.productType,
         billing_model: input.billing_model ?? product.billingModel,
       });
-      const patch = patchOf(input);
+      const patch = patchOf(input, product);
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product]))) return unchanged(product);
-      const payout = payoutWalletOf(product, setting, merchant.walletAddress);
-      const movesPayout = patch.payoutWallet !== undefined && patch.payoutWallet !== payout;
-      // A stolen key must not be able to send the next sale elsewhere.
-      if (movesPayout && payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
+      const settings = patch.payoutWallet === undefined ? [] : await listRailSettings(ctx.db, product.merchantId, product.livemode);
+      const elsewhere = SELLING_RAILS.filter((railId) => suits({ ...product, allowedRails: null }, railId))
+        .map((railId) => settings.find((one) => one.railId === railId) ?? null)
+        .map((setting) => payoutWalletOf(product, setting, merchant.walletAddress))
+        .filter((wallet) => patch.payoutWallet !== undefined && wallet !== patch.payoutWallet);
+      const movesPayout = elsewhere.length > 0;
+      const payout = elsewhere.find((wallet) => wallet !== null) ?? null;
+      // A stolen key must not be able to send the next sale elsewhere, over whichever rail.
+      if (payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
+      requireAssets(ctx, after);
       requireRails(ctx, after);
       return { ...changed(ctx, product, after), events: movesPayout ? [payoutChanged(ctx, after, payout)] : [] };
     });
@@ -61,12 +76,13 @@ const changed = (ctx: Ctx, before: Product, after: Product): Change<Product> => 
 });
 
 /** The columns a request names; what it leaves out is not there. */
-function patchOf(input: z.infer<typeof UpdateProductRequest>): Partial<Product> {
+function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product): Partial<Product> {
   const price = input.price && priceOf(input.price);
   const named: Partial<Product> = {
     name: input.name,
     asset: price?.asset,
     priceAmount: price?.units,
+    acceptedAssets: input.accepted_assets && narrowed(input.accepted_assets, price?.asset ?? product.asset),
     externalProductId: input.external_product_id,
     description: input.description,
     productType: input.product_type as Product['productType'] | undefined,
@@ -80,6 +96,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>): Partial<Product> 
     graceHours: input.grace_hours,
     sessionSeconds: input.session_seconds,
     successUrl: input.success_url,
+    requiresIdentity: input.requires_identity,
     metadata: input.metadata,
     liveModeConfirmed: input.live_mode_confirmed,
   };

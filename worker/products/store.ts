@@ -1,13 +1,14 @@
-import { and, desc, eq, sql } from 'drizzle-orm';
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, ProductId } from '../core/ids.ts';
+import type { Asset } from '../core/money.ts';
 import { railSettings } from '../db/access.ts';
 import { products } from '../db/commerce.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
-import type { RailId, RailSetting } from '../rails.ts';
+import { checkoutRailOf, type RailId, type RailSetting } from '../rails.ts';
 
 export type Product = typeof products.$inferSelect;
 
@@ -51,7 +52,7 @@ export interface Sale {
   setting: RailSetting | null;
 }
 
-const selectSale = (db: Db, railId: RailId) =>
+const selectSale = (db: Db, railId: RailId | SQL) =>
   db
     .select({ product: products, merchant: accounts, setting: railSettings })
     .from(products)
@@ -61,9 +62,10 @@ const selectSale = (db: Db, railId: RailId) =>
       and(eq(railSettings.merchantId, products.merchantId), eq(railSettings.livemode, products.livemode), eq(railSettings.railId, railId)),
     );
 
-/** An active product and its seller, by the public slug: what a checkout begins with. */
-export async function getOffer(db: Db, slug: string): Promise<Sale> {
-  const offer = await selectSale(db, 'solana_usdc')
+/** An active product and its seller, by the public slug, to be paid in `asset` or that of its price: what a checkout begins with. */
+export async function getOffer(db: Db, slug: string, asset?: Asset): Promise<Sale> {
+  const rail = sql`CASE coalesce(${asset ?? null}, ${products.asset}) WHEN 'SOL' THEN ${checkoutRailOf('SOL')} ELSE ${checkoutRailOf('USDC')} END`;
+  const offer = await selectSale(db, rail)
     .where(and(eq(products.slug, slug), eq(products.status, 'active'), eq(accounts.status, 'active')))
     .get();
   return offer ?? raise('not_found');
@@ -82,6 +84,14 @@ export async function getSale(
     .get();
   return sale ?? raise('not_found');
 }
+
+/** What a merchant set for the rails, as far as a sale needs it. */
+export const listRailSettings = (db: Db, merchantId: AccountId, livemode: boolean): Promise<RailSetting[]> =>
+  db
+    .select()
+    .from(railSettings)
+    .where(and(eq(railSettings.merchantId, merchantId), eq(railSettings.livemode, livemode)))
+    .all();
 
 export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
   db.$count(products, and(ofMerchant(merchantId, livemode), eq(products.status, 'active')));

@@ -1,0 +1,44 @@
+import { ApiError } from '../core/errors.ts';
+import type { Asset } from '../core/money.ts';
+import type { PaymentTerms, ProvenIdentity } from '../db/terms.ts';
+import type { Product } from '../products/product.ts';
+import { acceptedAssetsOf } from '../rails.ts';
+import type { Handoff } from './handoff.ts';
+
+/** What a buyer says of themselves, as far as the merchant's server may know better. */
+interface Introduced {
+  walletAddress?: string;
+  email?: string;
+  customerRef?: string;
+}
+
+/** Whom the merchant's server sent is who it says; a wallet is only a hint, and the buyer's own choice goes first. */
+export const introduced = <T extends Introduced>(input: T, handoff: Handoff): T => ({
+  ...input,
+  customerRef: handoff.customerRef ?? input.customerRef,
+  email: handoff.email ?? input.email,
+  walletAddress: input.walletAddress ?? handoff.walletAddress ?? undefined,
+});
+
+/** The terms of a session with what is known of its buyer: it is sold to nobody else. */
+export const recognise = (
+  terms: PaymentTerms,
+  { requiresIdentity }: Product,
+  handoff: Handoff | null,
+  identity: ProvenIdentity | null,
+): PaymentTerms => ({
+  ...terms,
+  ...(requiresIdentity ? { requiresIdentity } : {}),
+  ...(identity ? { identity } : {}),
+  ...(handoff?.successUrl ? { successUrl: handoff.successUrl } : {}),
+  ...(handoff?.metadata ? { metadata: handoff.metadata } : {}),
+});
+
+/** What a buyer may pay in: the asset of the price, or another the merchant takes. */
+export function requireAsset(product: Product, wanted: string | undefined): Asset {
+  const accepted = acceptedAssetsOf(product);
+  const asset = wanted === undefined ? product.asset : accepted.find((one) => one === wanted);
+  if (asset) return asset;
+  const problem = { loc: ['body', 'asset'], msg: `This product is sold for ${accepted.join(' or ')}`, type: 'invalid_value' };
+  throw new ApiError('validation_error', { problems: [problem] });
+}
