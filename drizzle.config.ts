@@ -2,6 +2,12 @@ import { defineConfig } from 'drizzle-kit';
 
 export default defineConfig({
   dialect: 'sqlite',
-  schema: ['./worker/db/identity.ts', './worker/db/commerce.ts', './worker/db/messaging.ts', './worker/db/access.ts'],
+  schema: [
+    './worker/db/identity.ts',
+    './worker/db/commerce.ts',
+    './worker/db/messaging.ts',
+    './worker/db/access.ts',
+    './worker/db/handoff.ts',
+  ],
   out: './migrations',
 });

@@ -12,6 +12,7 @@ const inWorkerd = (test: TestProjectInlineConfiguration['test']): TestProjectInl
           TEST_MIGRATIONS: await readD1Migrations('./migrations'),
           TEST_CHAIN_URL: inject('chainUrl'),
           TEST_RECEIVER_URL: inject('receiverUrl'),
+          TEST_PRICE_URL: inject('priceUrl'),
           TEST_SOAK: process.env.SOAK ?? '1',
           TEST_SEED: process.env.SEED ?? String(Date.now() % 1_000_000),
         },
@@ -27,8 +28,8 @@ const inWorkerd = (test: TestProjectInlineConfiguration['test']): TestProjectInl
   },
 });
 
-// Nearly everything runs inside workerd; the local chain and what must kill a process run in Node; what measures time comes
-// last and runs alone, because the others would be what it measures.
+// Nearly everything runs inside workerd; the local chain and what must kill a process run in Node, the hosted pages in a
+// browser; what measures time comes last and runs alone, because the others would be what it measures.
 export default defineConfig({
   test: {
     silent: 'passed-only',
@@ -36,6 +37,16 @@ export default defineConfig({
       inWorkerd({ name: 'workerd', include: ['test/{pure,durable-objects,http,stories,sdk}/**/*.test.ts', 'test/*.test.ts'] }),
       { test: { name: 'node', include: ['test/node/**/*.test.ts'], testTimeout: 60_000 } },
       inWorkerd({ name: 'load', include: ['test/load/**/*.test.ts'], sequence: { groupOrder: 1 }, fileParallelism: false }),
+      // Needs Chromium, so `npm test` leaves it out: npm run test:browser.
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          globalSetup: ['./test/browser/global-setup.ts'],
+          testTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DOCS_ASSETS } from '../worker/docs-assets.ts';
+import { writePages } from './pages.ts';
 
 /**
  * Lays out what the Worker serves as files: the two API references, copied from their packages, so that the pages need no
- * foreign host. Runs before dev, test and build; the directory is not committed.
+ * foreign host, and the scripts of the hosted pages. Runs before dev, test and build; the directory is not committed.
+ * `--demo-wallet` adds the wallet of local development, which a build that is deployed never gets.
  */
 const ROOT = join(import.meta.dirname, '..');
 const OUT_DIR = join(ROOT, 'dist/assets');
@@ -60,4 +62,5 @@ const redoc = readBundle('redoc', 'bundles/redoc.standalone.js', withoutLogo);
 writeAsset(DOCS_ASSETS.scalar, `scalar-${scalar.version}`, scalar.text);
 writeAsset(DOCS_ASSETS.redoc, `redoc-${redoc.version}`, redoc.text);
 writeAsset(DOCS_ASSETS.start, 'start', START);
+await writePages(write, process.argv.includes('--demo-wallet'));
 write('_headers', HEADERS);

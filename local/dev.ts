@@ -36,7 +36,7 @@ function introduce({ baseUrl, rpcUrl }: Service, { email, password, key, payoutW
   console.log(`  Demo merchant   ${email}, password ${password}`);
   console.log(`  Live key        ${key}`);
   console.log(`  Product         ${name}, ${price.amount} ${price.asset}, paid to ${payoutWallet}`);
-  console.log(`  Checkout        curl ${baseUrl}/v1/products/p/${slug}`);
+  console.log(`  Checkout        ${baseUrl}/p/${slug} (with a demo wallet: click through a payment)`);
   console.log(`  Fund a wallet   curl ${rpcUrl} -H 'content-type: application/json' \\`);
   console.log(`                    -d '{"jsonrpc":"2.0","id":1,"method":"local_fundUsdc","params":["<wallet>","25000000"]}'`);
   console.log(`  API             ${baseUrl}/v1/openapi.json`);

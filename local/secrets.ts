@@ -16,6 +16,9 @@ export interface LocalSecrets {
   feePayerKeys: string;
   /** Seed of the wallet that plans are paid to. */
   treasurySeed: string;
+  handoffSecrets: string;
+  telegramConnectorSecret: string;
+  discordConnectorSecret: string;
   merchant: {
     email: string;
     password: string;
@@ -38,6 +41,9 @@ const newKeys = (): Omit<LocalSecrets, 'merchant'> => ({
   challengeKeys: newSeed(),
   feePayerKeys: newSeed(),
   treasurySeed: newSeed(),
+  handoffSecrets: newSeed(),
+  telegramConnectorSecret: newSeed(),
+  discordConnectorSecret: newSeed(),
 });
 
 /** The secrets of a state directory; the first call makes the directory and them. */

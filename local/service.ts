@@ -3,6 +3,7 @@ import { createKeyPairSignerFromPrivateKeyBytes } from '@solana/kit';
 import { startChainServer } from './chain/server.ts';
 import { startCron } from './cron.ts';
 import { freePort } from './ports.ts';
+import { PRICE_PATH, startPriceSource } from './price-source.ts';
 import { openSecrets, writeEnvFile } from './secrets.ts';
 import type { Teardown } from './teardown.ts';
 import { type RunningWrangler, runWrangler, startWrangler } from './wrangler.ts';
@@ -45,6 +46,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // One base unit, so that the account exists which the money for plans goes to.
   const treasury = await walletOf(secrets.treasurySeed);
   await fund(chain.url, 'local_fundUsdc', treasury, '1');
+  const prices = await startPriceSource();
+  teardown.defer(() => prices.close());
 
   const persist = ['--local', '--persist-to', join(stateDir, 'wrangler')];
   onProgress('Bringing the database up to date');
@@ -61,7 +64,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     CHALLENGE_KEYS: secrets.challengeKeys,
     FEE_PAYER_KEYS: secrets.feePayerKeys,
     TREASURY_WALLET: treasury,
+    PRICE_URL: prices.url + PRICE_PATH,
+    HANDOFF_SECRETS: secrets.handoffSecrets,
+    // There is no bot here: whoever tries it out plays the connector, with these secrets from the state directory.
+    TELEGRAM_BOT_USERNAME: 'svc_local_bot',
+    TELEGRAM_CONNECTOR_SECRETS: secrets.telegramConnectorSecret,
+    DISCORD_CLIENT_ID: '000000000000000000',
+    DISCORD_REDIRECT_URI: `${baseUrl}/v1/docs`,
+    DISCORD_CONNECTOR_SECRETS: secrets.discordConnectorSecret,
     ALLOW_INSECURE_WEBHOOKS: 'true',
+    DEMO_WALLET: 'true',
     RPC_URL: chain.url,
     BASE_URL: baseUrl,
     RATE_MULTIPLIER: '1000',

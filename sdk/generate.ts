@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 import openapiTS, { astToString } from 'openapi-typescript';
 
 const TARGET = new URL('./src/api.d.ts', import.meta.url).pathname;
-// By a name the compiler does not follow: these are types for Node, those of the worker are another platform's.
-const APP = new URL('../worker/app.ts', import.meta.url).href;
+const ROOT = join(import.meta.dirname, '..');
 const HEAD = '// Made by sdk/generate.ts from our own OpenAPI document. Change the routes, not this file.\n\n';
 
 /** What a caller's types need: no examples, no failures (they are `SvcError`), and nothing of what we send to merchants. */
@@ -17,10 +19,34 @@ function withoutNoise(value: unknown, place = ''): unknown {
   return Object.fromEntries(kept.map(([name, inner]) => [name, withoutNoise(inner, name)]));
 }
 
+/** What the service publishes. Its pages are JSX, which Node does not read: the app is bundled, into a directory that finds its packages. */
+async function readDocument(): Promise<object> {
+  const home = mkdtempSync(join(ROOT, 'node_modules/.sdk-types-'));
+  const app = join(home, 'app.mjs');
+  try {
+    await build({
+      entryPoints: [join(ROOT, 'worker/app.ts')],
+      outfile: app,
+      bundle: true,
+      packages: 'external',
+      format: 'esm',
+      platform: 'node',
+      target: 'node24',
+      jsx: 'automatic',
+      jsxImportSource: 'hono/jsx',
+      logLevel: 'error',
+    });
+    // By a name the compiler does not follow: these are types for Node, those of the worker are another platform's.
+    const { openApiDocument } = (await import(/* @vite-ignore */ pathToFileURL(app).href)) as { openApiDocument(): object };
+    return openApiDocument();
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
 /** The text of `src/api.d.ts` as it should be now. */
 export async function generateTypes(): Promise<string> {
-  const { openApiDocument } = (await import(APP)) as { openApiDocument(): object };
-  const nodes = await openapiTS(withoutNoise(openApiDocument()) as Parameters<typeof openapiTS>[0], { defaultNonNullable: false });
+  const nodes = await openapiTS(withoutNoise(await readDocument()) as Parameters<typeof openapiTS>[0], { defaultNonNullable: false });
   return execFileSync('biome', ['format', '--stdin-file-path=sdk/src/api.d.ts'], { input: HEAD + astToString(nodes), encoding: 'utf8' });
 }
 

@@ -2,19 +2,24 @@ import { describe, expect, it } from 'vitest';
 
 /** The laws of the house, read off the source text of every file. */
 const sources = new Map(
-  Object.entries(import.meta.glob<string>('../{worker,durable-objects}/**/*.ts', { query: '?raw', import: 'default', eager: true })).map(
-    ([path, text]) => [path.slice(3), text],
-  ),
+  Object.entries(
+    import.meta.glob<string>('../{worker,durable-objects}/**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true }),
+  ).map(([path, text]) => [path.slice(3), text]),
 );
 const tests = Object.entries(import.meta.glob<string>('./**/*.ts', { query: '?raw', import: 'default', eager: true }));
 
 /** First match decides. A file imports strictly lower ranks, or its own folder. */
 const RANKS: [RegExp, number][] = [
   [/^worker\/core\//, 0],
+  // What server and browser share of the pages, then what runs in the browser alone.
+  [/^worker\/pages\/locales\//, 0],
+  [/^worker\/pages\/view\//, 1],
+  [/^worker\/pages\/client\//, 2],
   [/^worker\/(?:states|events|plans|admission|balance|rails|version)\.ts$/, 1],
   [/^worker\/solana\/(?!rpc\.ts$)/, 1],
   [/^worker\/x402\//, 2],
   [/^worker\/solana\/rpc\.ts$/, 2],
+  [/^worker\/providers\//, 2],
   [/^worker\/(?:context|log)\.ts$/, 3],
   [/^worker\/db\//, 4],
   [/^worker\/http\//, 5],
@@ -27,7 +32,11 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/payments\//, 16],
   [/^worker\/webhooks\//, 17],
   [/^worker\/access\//, 18],
-  [/^worker\/(?:discovery|docs|docs-assets|event-catalog|event-examples|event-types\.routes|health|jobs|llms|sweeps)\.ts$/, 20],
+  [/^worker\/pages\//, 19],
+  [
+    /^worker\/(?:discovery|docs|docs-assets|event-catalog|event-examples|event-types\.routes|health|jobs|llms|security-schemes|sweeps)\.ts$/,
+    20,
+  ],
   [/^worker\/app\.ts$/, 30],
   [/^worker\/index\.ts$/, 40],
 ];
@@ -35,7 +44,7 @@ const FEATURES = { from: 11, to: 19 };
 
 /** Inside a folder: routes -> verb -> resource -> store. */
 const STEPS: [RegExp, number][] = [
-  [/\/(?:[\w-]+\.)?routes\.ts$/, 3],
+  [/\/(?:[\w-]+\.)?routes\.tsx?$/, 3],
   [/\/resource\.ts$/, 1],
   [/\/(?:[\w-]+\.)?store\.ts$/, 0],
 ];
@@ -130,19 +139,23 @@ describe('every matter has one owner', () => {
 
   it.each([
     ['SQL is written in stores and db/', () => importing(/^drizzle-orm/), drizzle],
-    ['tables are named in stores and db/', () => importing(/db\/(?:identity|commerce|access|messaging|columns)\.ts$/), drizzle.slice(0, 2)],
+    [
+      'tables are named in stores and db/',
+      () => importing(/db\/(?:identity|commerce|access|handoff|messaging|columns)\.ts$/),
+      drizzle.slice(0, 2),
+    ],
     ['tables are made in db/', () => filesWith(/\bsqliteTable\(/), [/^worker\/db\//]],
     ['only objects touch object storage', () => filesWith(/\bctx\.storage\b|\bstate\.storage\b/), [/^durable-objects\//]],
     [
       'the clock is read once per request or job, and in objects',
       () => filesWith(/\bDate\.now\b|\bnew Date\(\)/),
-      [/^worker\/(?:context|app|index|jobs|sweeps|log)\.ts$/, /^durable-objects\//],
+      [/^worker\/(?:context|app|index|jobs|sweeps|log)\.ts$/, /^durable-objects\//, /^worker\/pages\/client\//],
     ],
     ['only the log prints', () => filesWith(/\bconsole\./), [/^worker\/log\.ts$/]],
     [
-      'only the chain client, the providers and the sender of webhooks call the network',
+      'only the chain client, the providers, the sender of webhooks and the buyer’s browser call the network',
       () => filesWith(/(?<![.\w])fetch\(/),
-      [/^worker\/solana\/rpc\.ts$/, /^worker\/webhooks\/(?:deliver|post)\.ts$/],
+      [/^worker\/solana\/rpc\.ts$/, /^worker\/providers\//, /^worker\/webhooks\/(?:deliver|post)\.ts$/, /^worker\/pages\/client\//],
     ],
     ['ids come from core/ids', () => filesWith(/\brandomUUID\b/), []],
     [
@@ -166,7 +179,7 @@ describe('every matter has one owner', () => {
       () => filesWith(/throw new ApiError/),
       [
         /^worker\/(?:core\/errors|states|app)\.ts$/,
-        /^worker\/(?:db|http|identity|products|memberships|receipts|entitlements|payments|webhooks|access)\//,
+        /^worker\/(?:db|http|identity|products|memberships|receipts|entitlements|payments|webhooks|access|pages)\//,
       ],
     ],
     ['environment variables are read through the checked configuration', () => filesWith(/\bprocess\.env\b/), []],
@@ -179,7 +192,11 @@ describe('every matter has one owner', () => {
     expect(importing(/^drizzle-orm/).length).toBeGreaterThan(5);
     expect(filesWith(/\bDate\.now\b/)).toContain('worker/context.ts');
     expect(filesWith(/\bconsole\./)).toEqual(['worker/log.ts']);
-    expect(filesWith(/(?<![.\w])fetch\(/)).toEqual(['worker/solana/rpc.ts', 'worker/webhooks/post.ts']);
+    expect(outside(filesWith(/(?<![.\w])fetch\(/), /^worker\/pages\/client\//)).toEqual([
+      'worker/providers/price.ts',
+      'worker/solana/rpc.ts',
+      'worker/webhooks/post.ts',
+    ]);
     expect(filesWith(/throw new ApiError/)).toContain('worker/states.ts');
   });
 });

@@ -188,14 +188,8 @@ GET /v1/receipt/{receipt_id}/pdf
 GET /v1/receipts/export.csv
 PATCH /v1/receipt/{receipt_id}/invoice-metadata
 POST /v1/receipt/{receipt_id}/send-proof
-POST /v1/integrations/connectors/{provider}/identity
-POST /v1/products/{product_id}/handoffs
-GET /v1/products/p/{slug}/handoff/{token}
-POST /v1/products/p/{slug}/identity
 POST /v1/memberships/{membership_id}/retry-delivery
 POST /__402/session/deliveries
-GET /p/{slug}
-GET /r/{receipt_id}
 `
     .trim()
     .split('\n'),

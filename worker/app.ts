@@ -29,12 +29,15 @@ import { operatorRoutes } from './identity/operator.routes.ts';
 import { llmsText } from './llms.ts';
 import { logRequest } from './log.ts';
 import { membershipRoutes } from './memberships/routes.ts';
+import { pageRoutes } from './pages/routes.tsx';
 import { checkoutRoutes } from './payments/checkout.routes.ts';
+import { handoffRoutes } from './payments/handoff.routes.ts';
 import { merchantPaymentRoutes } from './payments/merchant.routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { chainWebhookRoutes } from './payments/webhook.routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from './receipts/routes.ts';
+import { registerSecuritySchemes } from './security-schemes.ts';
 import { VERSION } from './version.ts';
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts';
 import { integrationRoutes } from './webhooks/integrations.routes.ts';
@@ -102,6 +105,17 @@ const admitBody = createMiddleware<AppEnv>(async (c, next) => {
   return next();
 });
 
+/**
+ * A path that stands in the table as it is belongs to no template beside it: with another method, `entitlements/consume` is
+ * 405, and not the entitlement of that id.
+ */
+const preferLiterals = createMiddleware<AppEnv>(async (c, next) => {
+  const methods = literals().get(c.req.path);
+  const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
+  if (!methods || method === 'OPTIONS' || methods.has(method)) return next();
+  throw new ApiError('method_not_allowed', { headers: { Allow: [...methods].join(', ') } });
+});
+
 /** What browsers and wallets of buyers call, from any origin and without credentials. (contract section 1 "CORS") */
 const PUBLIC_PATHS = [
   '/v1/products/p/*',
@@ -135,6 +149,7 @@ app.use(accompany);
 for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
 app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => Promise.reject(new ApiError('payload_too_large')) }));
 app.use(admitBody);
+app.use(preferLiterals);
 
 for (const routes of [
   authRoutes,
@@ -142,6 +157,7 @@ for (const routes of [
   keyRoutes,
   productRoutes,
   checkoutRoutes,
+  handoffRoutes,
   merchantPaymentRoutes,
   paymentRoutes,
   chainWebhookRoutes,
@@ -161,23 +177,10 @@ for (const routes of [
   bootstrapRoutes,
 ])
   app.route('/v1', routes);
-for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes]) app.route('/', routes);
+for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes, pageRoutes]) app.route('/', routes);
 
 registerEvents(app);
-app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-Svc-Key' });
-app.openAPIRegistry.registerComponent('securitySchemes', 'chainSignature', {
-  type: 'apiKey',
-  in: 'header',
-  name: 'X-Rpc-Signature',
-  description: 'HMAC-SHA256 over the raw body, hex. The header name is configurable.',
-});
-app.openAPIRegistry.registerComponent('securitySchemes', 'setupSecret', {
-  type: 'apiKey',
-  in: 'header',
-  name: 'X-Svc-Setup-Secret',
-  description: 'Of an agent that sets up an account: the `setup_secret` of agent-bootstrap.',
-});
-app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
+registerSecuritySchemes(app);
 
 const DESCRIPTION =
   'Sell access to a resource and be paid on Solana, straight to your wallet. Amounts are decimal strings with their atomic units beside them. ' +
@@ -212,9 +215,26 @@ app.notFound((c) => {
   return onError(new ApiError('method_not_allowed'), c);
 });
 
+/** Paths without a parameter, and the methods they answer. Built once per isolate, like the document. */
+let known: Map<string, Set<string>> | null = null;
+function literals(): Map<string, Set<string>> {
+  if (known) return known;
+  known = new Map();
+  for (const { method, path } of published()) if (!/[:*{]/.test(path)) known.set(path, (known.get(path) ?? new Set<string>()).add(method));
+  return known;
+}
+
+/** Routes whose existence is no secret. */
+const published = () => app.routes.filter(({ method, path }) => method !== 'ALL' && !path.startsWith('/operator'));
+
 /** The methods a path does answer; none where it does not exist. */
 function methodsOf(path: string): string[] {
   const isSame = (pattern: string) => new RegExp(`^${pattern.replaceAll('.', '\\.').replace(/\{[^}]+\}|:[^/]+/g, '[^/]+')}$`).test(path);
-  const routes = app.routes.filter(({ method, path: pattern }) => method !== 'ALL' && !pattern.startsWith('/operator') && isSame(pattern));
-  return [...new Set(routes.map(({ method }) => method))];
+  return [
+    ...new Set(
+      published()
+        .filter(({ path: pattern }) => isSame(pattern))
+        .map(({ method }) => method),
+    ),
+  ];
 }

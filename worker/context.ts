@@ -31,6 +31,9 @@ export interface Env extends Record<string, unknown> {
 }
 
 const seeds = z.string().regex(/^[\w-]{43}(,[\w-]{43})*$/, '32-byte base64url seeds, separated by commas');
+const connectorSecrets = z
+  .string()
+  .regex(/^[\x21-\x2b\x2d-\x7e]{32,256}(,[\x21-\x2b\x2d-\x7e]{32,256})*$/, 'at least 32 characters each, separated by commas');
 const wallet = z.string().refine((text) => parseWallet(text).ok, 'a Solana wallet address');
 const count = (fallback: number) => z.coerce.number().int().nonnegative().default(fallback);
 
@@ -75,6 +78,30 @@ const Config = z.object({
   SETTLE_PATIENCE_MS: count(8000),
   /** Local development only: webhooks to http://127.0.0.1. */
   ALLOW_INSECURE_WEBHOOKS: z.enum(['true', 'false']).default('false'),
+  /** Where the price of SOL comes from, in the shape of Pyth Hermes; without it each asset is sold for itself alone. */
+  PRICE_URL: z.url().optional(),
+  /** Signs what a merchant's server hands buyers over with: the first signs, all verify. Without one there is no hand-off. */
+  HANDOFF_SECRETS: seeds.optional(),
+  /** Messaging platforms where buyers show who they are: the link they follow, and the secrets our connectors there show us. */
+  TELEGRAM_BOT_USERNAME: z
+    .string()
+    .regex(/^\w{4,32}$/)
+    .optional(),
+  TELEGRAM_CONNECTOR_SECRETS: connectorSecrets.optional(),
+  DISCORD_CLIENT_ID: z
+    .string()
+    .regex(/^\d{5,25}$/)
+    .optional(),
+  /** Of the connector, as registered there: it gets the session back as `state`. */
+  DISCORD_REDIRECT_URI: z.url().optional(),
+  DISCORD_CONNECTOR_SECRETS: connectorSecrets.optional(),
+  /** Who may show the hosted pages in a frame: a list of https origins, or nobody. */
+  FRAME_ANCESTORS: z
+    .string()
+    .regex(/^(?:'none'|https:\/\/[\w.-]+(?: https:\/\/[\w.-]+)*)$/)
+    .default("'none'"),
+  /** Local development only: the checkout page offers a wallet with play money of the local chain. */
+  DEMO_WALLET: z.enum(['true', 'false']).default('false'),
   /** Opens the operator's route; without one there is no such route. */
   OPERATOR_SECRET: z.string().min(32).optional(),
 });

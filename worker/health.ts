@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { Ctx } from './context.ts';
 import { iso, MINUTE } from './core/time.ts';
 import { router, Timestamp } from './http/openapi.ts';
+import { isPriceHealthy } from './providers/price.ts';
 import { VERSION } from './version.ts';
 
 /** `not_configured`: this deployment has no such thing to ask. */
@@ -37,24 +38,26 @@ const STALLED_MS = 30 * MINUTE;
 async function checkHealth(ctx: Ctx) {
   // Work that nobody took for so long means that neither the queue nor the sweeps behind it run.
   const stalled = sql`SELECT count(*) AS n FROM payment_candidates WHERE next_check_at < ${ctx.now - STALLED_MS}`;
-  const [waiting, rpc] = await Promise.all([
+  const { PRICE_URL } = ctx.config;
+  const [waiting, rpc, prices] = await Promise.all([
     ctx.db.get<{ n: number }>(stalled).then(
       (row) => row?.n ?? 0,
       () => null,
     ),
     ctx.chain.isHealthy(ctx.now),
+    PRICE_URL === undefined ? null : isPriceHealthy(PRICE_URL, ctx.now),
   ]);
   const [database, queue] = [waiting !== null, waiting === 0];
   const word = (isWell: boolean) => (isWell ? 'ok' : 'failing') as z.infer<typeof Check>;
   const health = {
-    status: database && queue && rpc ? ('ok' as const) : ('degraded' as const),
+    status: database && queue && rpc && prices !== false ? ('ok' as const) : ('degraded' as const),
     version: VERSION,
     time: iso(ctx.now),
     checks: {
       database: word(database),
       queue: word(queue),
       rpc: word(rpc),
-      price_source: 'not_configured' as const,
+      price_source: prices === null ? ('not_configured' as const) : word(prices),
       processor: 'not_configured' as const,
     },
   };

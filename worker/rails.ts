@@ -11,7 +11,7 @@ interface Rail {
 
 export const RAILS = {
   solana_usdc: { name: 'USDC by hosted checkout', kind: 'checkout', asset: 'USDC', supports: ['checkout', 'one_off', 'recurring'] },
-  solana_sol: { name: 'SOL by hosted checkout', kind: 'checkout', asset: 'SOL', supports: [] },
+  solana_sol: { name: 'SOL by hosted checkout', kind: 'checkout', asset: 'SOL', supports: ['checkout', 'one_off', 'recurring'] },
   solana_usdc_subscription: { name: 'Native USDC subscription', kind: 'subscription', asset: 'USDC', supports: [] },
   x402_solana_usdc: {
     name: 'USDC per request (x402 V2)',
@@ -43,6 +43,37 @@ export const payoutWalletOf = (
   accountWallet: string | null,
 ): string | null => product.payoutWallet ?? setting?.payoutWallet ?? accountWallet;
 
-/** Rails a product may be sold over: those it names, else all. */
-export const allowedRailsOf = (product: { allowedRails: string[] | null }, isX402Available: boolean): string[] =>
-  product.allowedRails ?? SELLING_RAILS.filter((railId) => railId !== 'x402_solana_usdc' || isX402Available);
+/** The rail of a hosted checkout paid in an asset. */
+export const checkoutRailOf = (asset: Asset): RailId => (asset === 'SOL' ? 'solana_sol' : 'solana_usdc');
+
+/** What a product may be paid in, the asset of its price first. */
+export const acceptedAssetsOf = ({ asset, acceptedAssets }: { asset: Asset; acceptedAssets: Asset[] | null }): Asset[] => [
+  asset,
+  ...(acceptedAssets ?? []).filter((other) => other !== asset),
+];
+
+/** What of a product decides over its rails; a product that does not say restricts nothing. */
+interface OnRails {
+  allowedRails: string[] | null;
+  asset?: Asset;
+  acceptedAssets?: Asset[] | null;
+  requiresIdentity?: string | null;
+}
+
+/** In an asset it accepts; and per request only for the price itself: a machine cannot follow a rate. */
+export function takesPrice({ asset, acceptedAssets = null }: OnRails, railId: RailId): boolean {
+  const rail = RAILS[railId];
+  if (asset === undefined) return true;
+  return rail.kind === 'x402' ? asset === rail.asset : acceptedAssetsOf({ asset, acceptedAssets }).includes(rail.asset);
+}
+
+/** A machine cannot show who it is. */
+export const takesBuyers = ({ requiresIdentity }: Pick<OnRails, 'requiresIdentity'>, railId: RailId): boolean =>
+  RAILS[railId].kind !== 'x402' || !requiresIdentity;
+
+/** Can a product be sold over a rail at all, whether the merchant wants it or not? */
+export const suits = (product: OnRails, railId: RailId): boolean => takesPrice(product, railId) && takesBuyers(product, railId);
+
+/** Rails a product may be sold over: those it names, else all that suit it. */
+export const allowedRailsOf = (product: OnRails, isX402Available: boolean): string[] =>
+  product.allowedRails ?? SELLING_RAILS.filter((railId) => suits(product, railId) && (railId !== 'x402_solana_usdc' || isX402Available));

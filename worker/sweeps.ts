@@ -8,6 +8,7 @@ import { logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
 import { sweepExpired } from './payments/expire.ts';
 import { sweepFinality } from './payments/finality.ts';
+import { sweepHandoffs } from './payments/handoff.ts';
 import { sweepCandidates } from './payments/recheck.ts';
 import { sweepReference } from './payments/reference.ts';
 import { sweepChains } from './receipts/chain.ts';
@@ -19,6 +20,7 @@ const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
   memberships: sweepMemberships,
   setups: sweepSetups,
   plans: sweepPlans,
+  handoffs: sweepHandoffs,
   receiptChains: sweepChains,
   fanOut: sweepFanOut,
   deliveries: sweepDeliveries,

@@ -327,6 +327,77 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/products/{product_id}/handoffs': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * A link that brings a buyer you know to the checkout, recognised
+     * @description It is used once, within 10 minutes. What you say of the buyer stays with us: the link only names it.
+     */
+    post: operations['createHandoff'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/products/p/{slug}/handoff/{token}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Whom a hand-off is for, without using it */
+    get: operations['resolveHandoff'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/products/p/{slug}/identity': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Send a buyer to the messaging platform to show who they are */
+    post: operations['openIdentitySession'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/integrations/connectors/{provider}/identity': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** For our connectors: who came to show who they are */
+    post: operations['completeIdentity'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/payments': {
     parameters: {
       query?: never;
@@ -1392,6 +1463,18 @@ export interface components {
        * @description The session this money had missed.
        */
       recovers_payment_id?: string;
+      price_quote?: components['schemas']['PriceQuote'];
+      /** @description Who the buyer showed to be. Merchant view only. */
+      buyer_identity?: {
+        /** @enum {string} */
+        provider: 'telegram' | 'discord';
+        provider_user_id: string;
+        username?: string;
+      };
+      /** @description Of the payment session, else of the hand-off. Merchant view only. */
+      metadata?: {
+        [key: string]: string;
+      };
       /** @description Money that arrived and pays no session. Merchant view only. */
       unmatched?: components['schemas']['UnmatchedPayment'][];
       livemode: boolean;
@@ -1407,6 +1490,16 @@ export interface components {
       asset: 'USDC' | 'SOL';
       amount: string;
       base_units: string;
+    };
+    /** @description Where the price was converted into the asset that is paid. */
+    PriceQuote: {
+      /** @description USDC for one SOL; a USDC is taken for a dollar. */
+      rate: string;
+      source: string;
+      /** Format: date-time */
+      as_of: string;
+      /** Format: date-time */
+      expires_at: string;
     };
     UnmatchedPayment: {
       /** Format: uuid */
@@ -1615,9 +1708,9 @@ export interface components {
       enabled: boolean;
       /** @description Where the rail pays out; null: the wallet of the account. */
       payout_wallet: string | null;
-      /** @description USDC account of the wallet that the money goes to. */
+      /** @description USDC account of the wallet that the money goes to; SOL goes to the wallet itself. */
       payout_ata?: string;
-      /** @description null where there is no wallet yet, or the node does not answer. */
+      /** @description null where there is no wallet yet, where none is needed, or where the node does not answer. */
       ata_exists: boolean | null;
       /** @description Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it. */
       create_ata_transaction?: string;
@@ -1677,8 +1770,10 @@ export interface components {
         | 'invalid_product_type'
         | 'invalid_authorization'
         | 'invalid_credentials'
+        | 'connector_secret_invalid'
         | 'webhook_signature_failed'
         | 'payment_required'
+        | 'handoff_secret_mismatch'
         | 'account_suspended'
         | 'account_deleted'
         | 'admin_requires_staff'
@@ -1697,18 +1792,23 @@ export interface components {
         | 'duplicate_settlement'
         | 'state_conflict'
         | 'session_expired'
+        | 'handoff_expired'
+        | 'identity_expired'
         | 'payload_too_large'
         | 'unsupported_media_type'
         | 'validation_error'
         | 'no_change'
         | 'password_too_short'
         | 'invalid_permissions'
+        | 'identity_verification_required'
         | 'invalid_wallet_address'
         | 'payment_mismatch'
         | 'rate_limited'
         | 'plan_limit_reached'
         | 'internal_error'
         | 'fee_wallet_missing'
+        | 'handoff_not_configured'
+        | 'price_unavailable'
         | 'rpc_unavailable'
         | 'temporarily_unavailable';
       request_id: string;
@@ -1733,8 +1833,10 @@ export interface components {
         | 'invalid_product_type'
         | 'invalid_authorization'
         | 'invalid_credentials'
+        | 'connector_secret_invalid'
         | 'webhook_signature_failed'
         | 'payment_required'
+        | 'handoff_secret_mismatch'
         | 'account_suspended'
         | 'account_deleted'
         | 'admin_requires_staff'
@@ -1753,18 +1855,23 @@ export interface components {
         | 'duplicate_settlement'
         | 'state_conflict'
         | 'session_expired'
+        | 'handoff_expired'
+        | 'identity_expired'
         | 'payload_too_large'
         | 'unsupported_media_type'
         | 'validation_error'
         | 'no_change'
         | 'password_too_short'
         | 'invalid_permissions'
+        | 'identity_verification_required'
         | 'invalid_wallet_address'
         | 'payment_mismatch'
         | 'rate_limited'
         | 'plan_limit_reached'
         | 'internal_error'
         | 'fee_wallet_missing'
+        | 'handoff_not_configured'
+        | 'price_unavailable'
         | 'rpc_unavailable'
         | 'temporarily_unavailable';
       request_id: string;
@@ -1961,8 +2068,8 @@ export interface components {
       session_seconds?: number;
       requires_identity?: ('telegram' | 'discord') | null;
       /** @enum {string} */
-      default_rail?: 'solana_usdc' | 'x402_solana_usdc';
-      allowed_rails?: ('solana_usdc' | 'x402_solana_usdc')[];
+      default_rail?: 'solana_usdc' | 'solana_sol' | 'x402_solana_usdc';
+      allowed_rails?: ('solana_usdc' | 'solana_sol' | 'x402_solana_usdc')[];
       /**
        * Format: uuid
        * @description An app of yours, in the same mode.
@@ -2003,8 +2110,8 @@ export interface components {
       session_seconds?: number | null;
       requires_identity?: ('telegram' | 'discord') | null;
       /** @enum {string} */
-      default_rail?: 'solana_usdc' | 'x402_solana_usdc';
-      allowed_rails?: ('solana_usdc' | 'x402_solana_usdc')[];
+      default_rail?: 'solana_usdc' | 'solana_sol' | 'x402_solana_usdc';
+      allowed_rails?: ('solana_usdc' | 'solana_sol' | 'x402_solana_usdc')[];
       access_app_id?: string | null;
       delivery?: unknown;
       success_url?: string | null;
@@ -2050,10 +2157,20 @@ export interface components {
       /** @description Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction. */
       transaction?: string;
       last_valid_block_height?: number;
+      price_quote?: components['schemas']['PriceQuote'];
       /** Format: date-time */
       expires_at: string;
       status_url: string;
       poll_after_ms: number | null;
+    };
+    /** @description The buyer has to show who they are first: POST /v1/products/p/{slug}/identity, then connect again with its identity_session_id. */
+    IdentityNeeded: {
+      identity: {
+        /** @enum {boolean} */
+        required: true;
+        /** @enum {string} */
+        provider: 'telegram' | 'discord';
+      };
     };
     ConnectRequest: {
       /** @enum {string} */
@@ -2066,6 +2183,7 @@ export interface components {
       customer_ref?: string;
       locale?: string;
       handoff_token?: string;
+      /** Format: uuid */
       identity_session_id?: string;
       /**
        * Format: uuid
@@ -2083,6 +2201,61 @@ export interface components {
     };
     SolanaPayRequest: {
       account: string;
+    };
+    Handoff: {
+      handoff_token: string;
+      url: string;
+      /** Format: date-time */
+      expires_at: string;
+    };
+    HandoffRequest: {
+      customer_ref?: string;
+      /** Format: email */
+      email?: string;
+      wallet_address?: string;
+      /** Format: uri */
+      success_url?: string;
+      metadata?: {
+        [key: string]: string;
+      };
+    };
+    ResolvedHandoff: {
+      /** Format: uuid */
+      product_id: string;
+      slug: string;
+      /** @description Shortened, for the buyer to recognise. */
+      customer_label?: string;
+      /** Format: date-time */
+      expires_at: string;
+    };
+    IdentitySession: {
+      /** Format: uuid */
+      identity_session_id: string;
+      /** @enum {string} */
+      provider: 'telegram' | 'discord';
+      deep_link: string;
+      /** Format: date-time */
+      expires_at: string;
+    };
+    CompletedIdentity: {
+      /** Format: uuid */
+      identity_session_id: string;
+      /** @enum {string} */
+      provider: 'telegram' | 'discord';
+      provider_user_id: string;
+      username?: string;
+      /** @enum {string} */
+      status: 'completed';
+      /** Format: date-time */
+      completed_at: string;
+      /** Format: date-time */
+      expires_at: string;
+    };
+    ConnectorIdentity: {
+      /** Format: uuid */
+      identity_session_id: string;
+      provider_user_id: string;
+      username?: string;
     };
     PaymentPage: {
       items: components['schemas']['Payment'][];
@@ -2524,8 +2697,7 @@ export interface components {
       /** @description Your own name for the buyer; keys membership and entitlement. */
       customer_ref?: string;
       /**
-       * @description A rail of the hosted checkout.
-       * @default solana_usdc
+       * @description A rail of the hosted checkout that has to be ready for this product; by default the one in the asset of its price. The buyer may choose any asset that the product accepts.
        * @enum {string}
        */
       rail_id?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
@@ -3442,7 +3614,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['ConnectResponse'];
+          'application/json': components['schemas']['ConnectResponse'] | components['schemas']['IdentityNeeded'];
         };
       };
     };
@@ -3491,6 +3663,106 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['SolanaPayTransaction'];
+        };
+      };
+    };
+  };
+  createHandoff: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        product_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['HandoffRequest'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Handoff'];
+        };
+      };
+    };
+  };
+  resolveHandoff: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        slug: string;
+        token: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ResolvedHandoff'];
+        };
+      };
+    };
+  };
+  openIdentitySession: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        slug: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['IdentitySession'];
+        };
+      };
+    };
+  };
+  completeIdentity: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        provider: 'telegram' | 'discord';
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ConnectorIdentity'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['CompletedIdentity'];
         };
       };
     };

@@ -143,7 +143,8 @@ describe('the rails available to a product', () => {
     expect(page.items.map((item: Body) => item.rail_id)).toEqual([...RAIL_IDS]);
     expect({ ...page, items: [] }).toEqual({ ...all.body, items: [] });
     expect(railOf(page, 'x402_solana_usdc')).toEqual(railOf(all.body, 'x402_solana_usdc'));
-    expect(railOf(page, 'solana_sol')).toMatchObject({ status: 'unavailable', reason: 'not_available', fix: { path: '/v1/access/rails' } });
+    const soon = { status: 'unavailable', reason: 'not_available', fix: { path: '/v1/access/rails' } };
+    expect(railOf(page, 'mpp_solana_usdc')).toMatchObject(soon);
     for (const query of [`product_id=${product.product_id}`, 'external_product_id=rails']) {
       const named = await w.call('GET', `/v1/access/products/available-rails?${query}`, { key: ada.key });
       expect(named.body).toEqual(page);
@@ -163,6 +164,24 @@ describe('the rails available to a product', () => {
       `?external_product_id=${'x'.repeat(181)}`,
     ])
       expect([query, (await at(query, ada.key)).status]).toEqual([query, 422]);
+  });
+
+  it('open one for SOL and the ones for machines as their fixes say, whatever the product named before', async () => {
+    const product = await w.product(ada, { live_mode_confirmed: true, allowed_rails: ['solana_usdc'], requires_identity: 'telegram' });
+    const mend = async (railId: string): Promise<[string, string | undefined]> => {
+      const { status, reason, fix } = railOf(await byId(product), railId);
+      if (fix) expect((await w.call(fix.method, fix.path, { key: ada.key, body: fix.body })).status).toBe(200);
+      return [status, reason];
+    };
+    expect(await mend('solana_sol')).toEqual(['unavailable', 'price_set']);
+    expect(await mend('solana_sol')).toEqual(['unavailable', 'rail_enabled']);
+    expect(await mend('solana_sol')).toEqual(['available', undefined]);
+    const machines = railOf(await byId(product), 'x402_solana_usdc');
+    expect([machines.reason, machines.fix.body]).toEqual(['rail_enabled', { requires_identity: null }]);
+    const sol = await w.product(ada, { live_mode_confirmed: true, price: { asset: 'SOL', amount: '1' } });
+    expect(railOf(await byId(sol), 'solana_sol').status).toBe('available');
+    for (const railId of ['solana_usdc', 'x402_solana_usdc'])
+      expect(railOf(await byId(sol), railId)).toMatchObject({ status: 'unavailable', reason: 'price_set' });
   });
 
   it('say what is missing for each, in the words of readiness, with the call that mends it', async () => {

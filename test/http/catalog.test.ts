@@ -33,6 +33,8 @@ const PROVOKED_IN: Record<string, string[]> = {
     'fee_wallet_missing',
     'rpc_unavailable',
   ],
+  'handoff.test.ts': ['handoff_secret_mismatch', 'handoff_expired', 'handoff_not_configured'],
+  'identity-connector.test.ts': ['connector_secret_invalid', 'identity_expired', 'identity_verification_required'],
   'products.test.ts': ['invalid_product_type', 'state_conflict', 'invalid_wallet_address'],
 };
 // Provoked where the story is told that they belong to.
@@ -44,6 +46,7 @@ const IN_STORIES = [
   'duplicate_settlement',
   'payment_required',
   'spend_limit_exceeded',
+  'price_unavailable',
 ];
 const files = import.meta.glob<string>('./*.test.ts', { query: '?raw', import: 'default', eager: true });
 

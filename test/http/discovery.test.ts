@@ -73,7 +73,7 @@ describe('/.well-known/x402', () => {
     expect([bare.resources, bare.facilitator, bare.rails.map(({ rail_id }: { rail_id: string }) => rail_id)]).toEqual([
       [],
       undefined,
-      ['solana_usdc'],
+      ['solana_usdc', 'solana_sol'],
     ]);
   });
 });

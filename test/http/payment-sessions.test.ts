@@ -61,7 +61,7 @@ describe('a payment session', () => {
     await refused({ product_id: archived.product_id }, 409, 'setup_not_ready', 'product_active');
     const agentsOnly = await w.product(ada, { live_mode_confirmed: true, allowed_rails: ['x402_solana_usdc'] });
     await refused({ product_id: agentsOnly.product_id }, 409, 'setup_not_ready', 'rail_enabled');
-    await refused({ product_id: product.product_id, rail_id: 'solana_sol' }, 409, 'setup_not_ready', 'rail_unavailable');
+    await refused({ product_id: product.product_id, rail_id: 'solana_sol' }, 409, 'setup_not_ready', 'price_set');
     const poor = await w.merchant();
     const body = { name: 'API', price: { asset: 'USDC', amount: '1' }, live_mode_confirmed: true };
     const unpaid = await w.call('POST', '/v1/products', { key: poor.key, body });

@@ -38,7 +38,16 @@ describe('the list of rails', () => {
         status: 'available',
         supports: ['checkout', 'one_off', 'recurring'],
       },
-      solana_sol: { ...at, ...soon, rail_id: 'solana_sol', kind: 'checkout', asset: 'SOL', decimals: 9, name: expect.any(String) },
+      solana_sol: {
+        ...at,
+        rail_id: 'solana_sol',
+        kind: 'checkout',
+        asset: 'SOL',
+        decimals: 9,
+        name: expect.any(String),
+        status: 'available',
+        supports: ['checkout', 'one_off', 'recurring'],
+      },
       solana_usdc_subscription: { ...usdc, ...soon, rail_id: 'solana_usdc_subscription', kind: 'subscription' },
       x402_solana_usdc: {
         ...usdc,
@@ -48,6 +57,13 @@ describe('the list of rails', () => {
         supports: ['pay_per_request', 'one_off', 'recurring'],
       },
       mpp_solana_usdc: { ...usdc, ...soon, rail_id: 'mpp_solana_usdc', kind: 'mpp' },
+    });
+  });
+
+  it('says that SOL is taken only for prices in SOL where nobody knows what it is worth', async () => {
+    expect((await rails(withConfig(w, { PRICE_URL: '' }))).solana_sol).toMatchObject({
+      status: 'degraded',
+      reason: 'price_source_missing',
     });
   });
 
@@ -88,7 +104,7 @@ describe('a rail’s setting', () => {
   it('is the default until it is set, for every rail that exists here', async () => {
     const bob = await w.merchant();
     const { body } = await w.call('GET', '/v1/access/rail-settings', { key: bob.key });
-    expect(body.items.map((item: { rail_id: string }) => item.rail_id)).toEqual(['solana_usdc', X402]);
+    expect(body.items.map((item: { rail_id: string }) => item.rail_id)).toEqual(['solana_usdc', 'solana_sol', X402]);
     for (const item of body.items) expect(item).toMatchObject({ enabled: true, payout_wallet: null, ata_exists: null, updated_at: null });
   });
 
@@ -154,10 +170,18 @@ describe('a rail’s setting', () => {
 
   it('is 404 for a rail nobody knows and 409 for one that is not built yet', async () => {
     for (const rail of ['visa', 'constructor', 'X402_SOLANA_USDC']) expect((await put({}, { rail })).body.code).toBe('not_found');
-    for (const rail of ['solana_sol', 'solana_usdc_subscription', 'mpp_solana_usdc']) {
+    for (const rail of ['solana_usdc_subscription', 'mpp_solana_usdc']) {
       const { status, body } = await put({ enabled: true }, { rail });
       expect([status, body.code, body.meta.reason]).toEqual([409, 'setup_not_ready', 'not_available']);
     }
+  });
+
+  it('needs no account for SOL, which goes to the wallet itself', async () => {
+    const bob = await w.merchant();
+    const wallet = await freshWallet();
+    const { status, body } = await put({ payout_wallet: wallet }, { key: bob.key, rail: 'solana_sol' });
+    expect([status, body.payout_wallet, body.ata_exists]).toEqual([200, wallet, null]);
+    expect('payout_ata' in body || 'create_ata_transaction' in body).toBe(false);
   });
 
   it('reports a missing USDC account with the transaction that creates it: signed and sent, it exists', async () => {

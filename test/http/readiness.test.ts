@@ -53,11 +53,33 @@ describe('readiness', () => {
   it.each([
     ['product_active', (product: Body) => w.call('POST', `/v1/products/${product.product_id}/archive`, { key: ada.key })],
     ['live_mode_confirmed', (product: Body) => patch(product, { live_mode_confirmed: false })],
-    ['price_set', (product: Body) => w.env.DB.prepare("UPDATE products SET asset = 'SOL' WHERE id = ?").bind(product.product_id).run()],
+    [
+      'price_set',
+      // A change of the product could not do this: it is refused where the price leaves a rail that the product names.
+      ({ product_id }: Body) =>
+        w.env.DB.prepare(`UPDATE products SET asset = 'SOL', allowed_rails = '["solana_usdc"]' WHERE id = ?`).bind(product_id).run(),
+    ],
   ])('is blocked by %s, and cured by the fix that it names', async (code, spoil) => {
     const product = await sellToAgents(w, ada);
     await spoil(product);
     await expectCured(product, code, await expectBlocked(product, [code]));
+  });
+
+  it('of a product priced in SOL, or that accepts it, judges the rail of SOL, which needs no account', async () => {
+    const merchant = await w.merchant();
+    const sol = await w.product(merchant, { live_mode_confirmed: true, price: { asset: 'SOL', amount: '0.5' } });
+    const alone = await expectBlocked(sol, [], merchant);
+    expect(checkOf(alone, 'payout_ata_exists').status).toBe('skip');
+    expect(checkOf(alone, 'rail_enabled').message).toContain('solana_sol');
+    const both = await sellToAgents(w, merchant, { accepted_assets: ['USDC', 'SOL'] });
+    expect(checkOf(await expectBlocked(both, [], merchant), 'payout_ata_exists').status).toBe('pass');
+    // What SOL is worth matters only to who is paid in the other asset.
+    const without = Object.assign(new World(), { chain: w.chain, env: { ...w.env, PRICE_URL: '' } });
+    const ask = ({ product_id }: Body) => readiness(without, merchant, `product_id=${product_id}`);
+    const unknown = await ask(both);
+    expect([unknown.blocking, await isSold(without, merchant, both.product_id)]).toEqual([['rail_enabled'], false]);
+    expect(checkOf(unknown, 'rail_enabled').fix).toMatchObject({ path: '/v1/access/rails' });
+    expect([(await ask(sol)).ready, await isSold(without, merchant, sol.product_id)]).toEqual([true, true]);
   });
 
   it('asks for the payout wallet of each rail, one fix after the other', async () => {

@@ -38,6 +38,8 @@ function paying(gains: Record<string, bigint>, change: Partial<ChainTransaction>
       authority: 'wallet-buyer',
       units,
     })),
+    lamportTransfers: [],
+    lamportDeltas: new Map([['wallet-relayer', -5000n]]),
     tokenDeltas: new Map(
       [...Object.entries(gains), ['ata-buyer', -total] as const].map(([account, delta]) => [account, { mint: MINT, delta }]),
     ),

@@ -77,6 +77,8 @@ describe('a transaction as the node tells it', () => {
         [SOURCE, { mint: MINT, delta: -1_000_000n }],
         [MERCHANT, { mint: MINT, delta: 1_000_000n }],
       ]),
+      lamportTransfers: [],
+      lamportDeltas: new Map(),
     });
   });
 

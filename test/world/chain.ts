@@ -32,7 +32,8 @@ export const USDC = NETWORKS.devnet.usdcMint;
 export interface Bill {
   recipient: string;
   memo: string;
-  price: { base_units: string };
+  price: { base_units: string; asset?: string };
+  fee?: { recipient: string; base_units: string };
   references: string[];
 }
 
@@ -121,6 +122,24 @@ export class TestChain {
       payer,
       [
         getCreateAssociatedTokenIdempotentInstruction({ payer, ata: destination, owner: address(recipient), mint: address(mint) }),
+        ...(options.memos ?? [bill.memo]).map(memoInstruction),
+        ...(options.extra ?? []),
+        { ...transfer, accounts: [...transfer.accounts, ...references] },
+      ],
+      options,
+    );
+  }
+
+  /** Pays a bill in SOL the way a wallet does; with `isSplit` the service's fee as a transfer of its own. */
+  async paySol(payer: KeyPairSigner, bill: Bill, options: PayOptions & { isSplit?: boolean } = {}): Promise<string> {
+    const fee = options.isSplit && bill.fee ? bill.fee : null;
+    const amount = options.units ?? BigInt(bill.price.base_units) - BigInt(fee?.base_units ?? 0);
+    const transfer = getTransferSolInstruction({ source: payer, destination: address(options.recipient ?? bill.recipient), amount });
+    const references = bill.references.map((reference) => ({ address: address(reference), role: AccountRole.READONLY }));
+    return this.#send(
+      payer,
+      [
+        ...(fee ? [getTransferSolInstruction({ source: payer, destination: address(fee.recipient), amount: BigInt(fee.base_units) })] : []),
         ...(options.memos ?? [bill.memo]).map(memoInstruction),
         ...(options.extra ?? []),
         { ...transfer, accounts: [...transfer.accounts, ...references] },

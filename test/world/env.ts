@@ -8,6 +8,7 @@ export const testEnv = env as unknown as Env & {
   TEST_MIGRATIONS: D1Migration[];
   TEST_CHAIN_URL: string;
   TEST_RECEIVER_URL: string;
+  TEST_PRICE_URL: string;
   TEST_SOAK: string;
   TEST_SEED: string;
 };
@@ -20,6 +21,12 @@ export const SEED = Number(testEnv.TEST_SEED);
 export const REPEATED = { repeats: SOAK - 1 };
 
 const seed = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
+
+/** Two each: a rotation is under way. */
+export const CONNECTOR_SECRETS = {
+  telegram: ['telegram-connector-secret-number-one', 'telegram-connector-secret-number-two'],
+  discord: ['discord-connector-secret-number-one-', 'discord-connector-secret-number-two-'],
+} as const;
 
 /** Configuration for tests: everything a deployment sets, with rates high enough to stay out of the way. */
 export const testConfig = (chainId: string): Record<string, string> => ({
@@ -35,4 +42,11 @@ export const testConfig = (chainId: string): Record<string, string> => ({
   CHALLENGE_KEYS: `${seed(7)},${seed(8)}`,
   SETTLE_PATIENCE_MS: '600',
   TREASURY_WALLET: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa',
+  PRICE_URL: `${testEnv.TEST_PRICE_URL}/${chainId}/v2/updates/price/latest?ids[]=sol-usd&parsed=true`,
+  HANDOFF_SECRETS: `${seed(9)},${seed(10)}`,
+  TELEGRAM_BOT_USERNAME: 'svc_test_bot',
+  TELEGRAM_CONNECTOR_SECRETS: CONNECTOR_SECRETS.telegram.join(),
+  DISCORD_CLIENT_ID: '123456789012345678',
+  DISCORD_REDIRECT_URI: 'https://connector.example.com/discord',
+  DISCORD_CONNECTOR_SECRETS: CONNECTOR_SECRETS.discord.join(),
 });

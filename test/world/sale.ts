@@ -17,14 +17,16 @@ export const openSession = (
 ) => write(w, merchant, 'payment-sessions', body, options);
 
 /** A buyer from the merchant's own server to a confirmed payment, with real money on the chain. */
-async function sellsByCheckout(w: World, merchant: Merchant, product: Body): Promise<boolean> {
-  const session = await openSession(w, merchant, { product_id: product.product_id });
+async function sellsByCheckout(w: World, merchant: Merchant, product: Body, asset: 'USDC' | 'SOL'): Promise<boolean> {
+  const railId = asset === 'SOL' ? 'solana_sol' : 'solana_usdc';
+  const session = await openSession(w, merchant, { product_id: product.product_id, rail_id: railId });
   if (session.status !== 201) return false;
   const bill = await w.call('POST', `/v1/products/p/${product.slug}/connect`, {
-    body: { payment_session_id: session.body.payment_session_id },
+    body: { payment_session_id: session.body.payment_session_id, asset },
   });
   if (bill.status !== 200) return false;
-  const signature = await w.chain.pay(await w.chain.wallet(), bill.body);
+  const pay = asset === 'SOL' ? w.chain.paySol : w.chain.pay;
+  const signature = await pay.call(w.chain, await w.chain.wallet(), bill.body);
   return (await w.confirm(bill.body.payment_id, signature)).body.payment?.status === 'CONFIRMED';
 }
 
@@ -46,7 +48,11 @@ export async function isSold(w: World, merchant: Merchant, productId: string): P
   const ways: string[] = product.allowed_rails.filter(isOn);
   if (ways.length === 0) return false;
   const sold = await Promise.all(
-    ways.map((way) => (way === 'solana_usdc' ? sellsByCheckout(w, merchant, product) : sellsByX402(w, merchant, product))),
+    ways.map((way) =>
+      way === 'x402_solana_usdc'
+        ? sellsByX402(w, merchant, product)
+        : sellsByCheckout(w, merchant, product, way === 'solana_sol' ? 'SOL' : 'USDC'),
+    ),
   );
   return sold.every((one) => one);
 }

@@ -1,6 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
+import type { PriceHabit } from '../../local/price-source.ts';
 import type { AttemptMessage, Env, Job } from '../../worker/context.ts';
 import { EVENT_CATALOG } from '../../worker/event-catalog.ts';
 import type { EventType } from '../../worker/events.ts';
@@ -141,7 +142,7 @@ export class World {
     return { token: body.token, userId: body.user_id, email, key, sandboxKey, wallet: await this.chain.wallet(0n) };
   }
 
-  /** An active USDC product paid out to the merchant's wallet. */
+  /** An active product, for USDC unless said otherwise, paid out to the merchant's wallet. */
   async product(merchant: Merchant, terms: Record<string, unknown> = {}): Promise<Body> {
     const product = { name: 'Weather API', price: { asset: 'USDC', amount: '5' }, payout_wallet: merchant.wallet.address, ...terms };
     return this.#made(await this.call('POST', '/v1/products', { key: merchant.key, body: product }));
@@ -155,6 +156,11 @@ export class World {
   #made({ status, body }: Answer<Body>): Body {
     if (status >= 300) throw new Error(`${status}: ${JSON.stringify(body)}`);
     return body;
+  }
+
+  /** How the price source of this world answers from now on: without a word, SOL at 150 dollars. */
+  async prices(habit: Partial<PriceHabit> = {}): Promise<void> {
+    await fetch(new URL(`/${this.#name}/_habit`, testEnv.TEST_PRICE_URL), { method: 'POST', body: JSON.stringify(habit) });
   }
 
   confirm(paymentId: string, txSignature: string, options: CallOptions = {}): Promise<Answer<Body>> {

@@ -1,7 +1,7 @@
 import { formatAmount, parseAmount } from '../core/money.ts';
 import { isTypePattern } from '../events.ts';
 import { PLANS, type PlanName, planPrice } from '../plans.ts';
-import { isRailId, RAILS, type RailId, SELLING_RAILS } from '../rails.ts';
+import { isRailId, RAILS, type RailId } from '../rails.ts';
 import {
   ATA_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -62,7 +62,7 @@ const about: Rule = ({ description, homepage_url: homepage, contact_email: conta
   ];
 };
 
-const priced: Rule = ({ products, resources }) =>
+const priced: Rule = ({ products, resources }, { availableRails }) =>
   products.flatMap(({ external_product_id: id, name, price }, index) => {
     const path = `products[${index}]`;
     const asset = price.asset === 'USDC' || price.asset === 'SOL' ? price.asset : null;
@@ -74,7 +74,7 @@ const priced: Rule = ({ products, resources }) =>
       ...when(isRepeated, 'product_duplicate', `${path}.external_product_id`),
       ...when(!isPrice, 'product_price_invalid', `${path}.price`, amount && !amount.ok ? amount.reason : undefined),
       ...when(
-        asset !== null && !SELLING_RAILS.some((railId) => RAILS[railId].asset === asset),
+        asset !== null && !availableRails.some((railId) => RAILS[railId].asset === asset),
         'product_asset_unavailable',
         `${path}.price.asset`,
       ),

@@ -2,7 +2,7 @@ import type { Ctx } from '../context.ts';
 import type { ApiError } from '../core/errors.ts';
 import { UNITS_MAX } from '../core/money.ts';
 import type { Sale } from '../products/product.ts';
-import { fixOf, notReady as notReadyFor, type Obstacle, obstaclesOf, payoutOf, prospectOf } from '../products/sale.ts';
+import { type Fix, fixOf, notReady as notReadyFor, type Obstacle, obstaclesOf, payoutOf, prospectOf } from '../products/sale.ts';
 import type { PaymentRequired, ResourceInfo } from '../x402/wire.ts';
 import { askFor } from './challenge.ts';
 import { chainObstacles } from './obstacles.ts';
@@ -35,7 +35,7 @@ export type Offer =
 /** A fresh challenge for one purchase of a product, or what is missing to make one. Costs no write. (contract section 6 "Challenge") */
 export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units = 1, error }: Ask = {}): Promise<Offer> {
   const ready = await readyForX402(ctx, sale);
-  if (!ready.ok) return { ...ready, fix: fixOf(ready.missing, 'x402_solana_usdc', sale).detail };
+  if (!ready.ok) return { ...ready, fix: inWords(fixOf(ready.missing, 'x402_solana_usdc', sale)) };
   const { product } = sale;
   const quantity = quantityFor(product, units);
   if (quantity === null) return { ok: false, missing: 'units_too_many', fix: UNITS_TOO_MANY };
@@ -52,6 +52,10 @@ export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units 
   const described = { description: product.name, ...resource, url: resource.url ?? `${ctx.baseUrl}/p/${product.slug}` };
   return { ok: true, ...askFor(ctx, sold, described, error) };
 }
+
+/** For a person who reads a log: what to do, and the call that does it. */
+const inWords = ({ detail, method, path, body }: Fix): string =>
+  method ? `${detail} ${method} ${path}${body ? ` ${JSON.stringify(body)}` : ''}` : detail;
 
 const UNITS_TOO_MANY = 'One payment cannot buy that many units. Ask for fewer at once, or sell larger packs.';
 const PIECE_UNITS_MAX = 1_000_000_000;

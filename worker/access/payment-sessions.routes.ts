@@ -15,7 +15,7 @@ import {
 } from '../http/guards.ts';
 import { created, given, jsonBody, ModeQuery, MoneyBody, router, Timestamp } from '../http/openapi.ts';
 import { type PaymentSession, planPaymentSession, statusOf } from '../payments/session.ts';
-import { RAIL_IDS, RAILS } from '../rails.ts';
+import { checkoutRailOf, RAIL_IDS, RAILS } from '../rails.ts';
 import { getSales } from './product-rails.ts';
 import { namedProduct, productRef } from './product-ref.ts';
 
@@ -23,7 +23,10 @@ const PaymentSessionRequest = z
   .object({
     ...productRef,
     customer_ref: CustomerRef.optional().openapi({ description: 'Your own name for the buyer; keys membership and entitlement.' }),
-    rail_id: z.enum(RAIL_IDS).default('solana_usdc').openapi({ description: 'A rail of the hosted checkout.' }),
+    rail_id: z.enum(RAIL_IDS).optional().openapi({
+      description:
+        'A rail of the hosted checkout that has to be ready for this product; by default the one in the asset of its price. The buyer may choose any asset that the product accepts.',
+    }),
     success_url: z
       .url({ protocol: /^https$/, hostname: z.regexes.domain })
       .max(2048)
@@ -78,20 +81,22 @@ const toPaymentSessionResource = (ctx: Ctx, session: PaymentSession, slug: strin
 export const paymentSessionRoutes = router().openapi(create, async (c) => {
   const { actor, ctx } = c.var;
   const body = c.req.valid('json');
-  const { rail_id: railId } = body;
-  if (RAILS[railId].kind !== 'checkout') {
-    const msg = 'A payment session is paid at the hosted checkout: solana_usdc';
+  const { rail_id: named } = body;
+  if (named && RAILS[named].kind !== 'checkout') {
+    const msg = 'A payment session is paid at the hosted checkout: solana_usdc or solana_sol';
     throw new ApiError('validation_error', { problems: [{ loc: ['body', 'rail_id'], msg, type: 'invalid_value' }] });
   }
-  const input = { railId, customerRef: body.customer_ref ?? null, successUrl: body.success_url ?? null, metadata: body.metadata };
+  const input = { customerRef: body.customer_ref ?? null, successUrl: body.success_url ?? null, metadata: body.metadata };
   let slug = '';
   const answer = await once(
     ctx,
     idempotentRequest(c, body),
     async () => {
-      const sale = (await getSales(ctx, actor, namedProduct(body, 'body')))[railId];
+      const sales = await getSales(ctx, actor, namedProduct(body, 'body'));
+      const railId = named ?? checkoutRailOf(sales.solana_usdc.product.asset);
+      const sale = sales[railId];
       slug = sale.product.slug;
-      return planPaymentSession(ctx, sale, input);
+      return planPaymentSession(ctx, sale, { ...input, railId });
     },
     (session) => ({ status: 201, body: toPaymentSessionResource(ctx, session, slug) }),
   );

@@ -5,7 +5,7 @@ import type { AccountId } from '../core/ids.ts';
 import { given } from '../http/openapi.ts';
 import { findSales, type Sale } from '../products/product.ts';
 import { fixOf, type Obstacle, obstaclesOf, payoutOf, prospectOf } from '../products/sale.ts';
-import type { RailId } from '../rails.ts';
+import { RAILS, type RailId } from '../rails.ts';
 import { chainObstacles } from './obstacles.ts';
 import type { NamedProduct } from './product-ref.ts';
 import { listRails, RailBody } from './rails.ts';
@@ -55,4 +55,4 @@ export async function listProductRails(ctx: Ctx, actor: Actor, named: NamedProdu
 
 /** The hosted page sells without the merchant's word that he is ready; payment sessions and agents wait for it. */
 const hindrance = (railId: RailId, obstacles: Obstacle[]): 'degraded' | 'unavailable' =>
-  railId === 'solana_usdc' && obstacles.every((obstacle) => obstacle === 'live_mode_confirmed') ? 'degraded' : 'unavailable';
+  RAILS[railId].kind === 'checkout' && obstacles.every((obstacle) => obstacle === 'live_mode_confirmed') ? 'degraded' : 'unavailable';

@@ -32,6 +32,8 @@ export const RailBody = z
 /** How things stand with a rail: whether it exists here, is configured, and its fee payer can still pay. */
 async function statusOf(ctx: Ctx, railId: RailId): Promise<{ status: 'available' | 'degraded' | 'unavailable'; reason?: string }> {
   if (RAILS[railId].supports.length === 0) return { status: 'unavailable', reason: 'not_available' };
+  // Without a source for its price SOL is taken only for what is priced in SOL.
+  if (railId === 'solana_sol' && ctx.config.PRICE_URL === undefined) return { status: 'degraded', reason: 'price_source_missing' };
   if (railId !== 'x402_solana_usdc') return { status: 'available' };
   if (!hasX402(ctx.config)) return { status: 'unavailable', reason: 'not_configured' };
   switch (await feePayerFunds(ctx)) {
@@ -71,8 +73,13 @@ export const RailSettingBody = z
     rail_id: z.enum(RAIL_IDS),
     enabled: z.boolean(),
     payout_wallet: orNull(z.string()).openapi({ description: 'Where the rail pays out; null: the wallet of the account.' }),
-    payout_ata: z.string().optional().openapi({ description: 'USDC account of the wallet that the money goes to.' }),
-    ata_exists: orNull(z.boolean()).openapi({ description: 'null where there is no wallet yet, or the node does not answer.' }),
+    payout_ata: z
+      .string()
+      .optional()
+      .openapi({ description: 'USDC account of the wallet that the money goes to; SOL goes to the wallet itself.' }),
+    ata_exists: orNull(z.boolean()).openapi({
+      description: 'null where there is no wallet yet, where none is needed, or where the node does not answer.',
+    }),
     create_ata_transaction: z
       .string()
       .optional()

@@ -3,7 +3,7 @@ import type { AppId } from '../core/ids.ts';
 import { given } from '../http/openapi.ts';
 import type { Product } from '../products/product.ts';
 import { type Fix, fixOf, type Obstacle, obstaclesOf, type Prospect, payoutOf } from '../products/sale.ts';
-import type { RailId } from '../rails.ts';
+import { RAILS, type RailId } from '../rails.ts';
 import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
 import { chainObstacles } from './obstacles.ts';
 import { ataTransaction } from './rails.ts';
@@ -14,7 +14,7 @@ export interface Way {
   railId: RailId;
   prospect: Prospect;
   obstacles: Obstacle[];
-  /** Of the payout wallet's USDC account; null where there is no wallet, or the node does not answer. */
+  /** Of the payout wallet's USDC account; null where there is no wallet, or the node does not answer. SOL needs none. */
   hasAccount: boolean | null;
 }
 
@@ -33,6 +33,7 @@ export async function look(ctx: Ctx, { railId, prospect }: Pick<Way, 'railId' | 
   if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null };
   const payTo = payoutOf(prospect);
   const onChain = await chainObstacles(ctx, payTo, railId);
+  if (RAILS[railId].asset === 'SOL') return { railId, prospect, obstacles: [...obstacles, ...onChain], hasAccount: null };
   const hasAccount = payTo === null ? null : onChain.includes('payout_ata_exists') ? false : await payoutAccountExists(ctx, payTo);
   return { railId, prospect, obstacles: [...obstacles, ...onChain], hasAccount };
 }
@@ -86,7 +87,7 @@ export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' |
     return [fail('rail_enabled', `No rail is left to sell over. ${fix.detail}`, fix), ...rest.map((code) => skip(code, 'No rail is on.'))];
   }
   const { product } = usual.prospect;
-  const hasCheckout = ways.some(({ railId }) => railId === 'solana_usdc');
+  const hasCheckout = ways.some(({ railId }) => RAILS[railId].kind === 'checkout');
   const names = ways.map(({ railId }) => railId).join(', ');
   return [
     over('rail_enabled', ways, 'rail_unavailable', `Offered over ${names}.`),
@@ -102,8 +103,10 @@ export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' |
 }
 
 /** Agents cannot pay into an account that does not exist; a buyer at checkout creates it on the way, at his expense. */
-async function payoutAccounts(ctx: Ctx, ways: Way[]): Promise<Check> {
+async function payoutAccounts(ctx: Ctx, everyWay: Way[]): Promise<Check> {
   const code = 'payout_ata_exists';
+  const ways = everyWay.filter(({ railId }) => RAILS[railId].asset !== 'SOL');
+  if (ways.length === 0) return skip(code, 'SOL goes to the wallet itself.');
   const missing = ways.find(({ obstacles }) => obstacles.includes(code)) ?? ways.find(({ hasAccount }) => hasAccount === false);
   if (!missing) {
     if (ways.every(({ prospect }) => payoutOf(prospect) === null)) return skip(code, 'There is no payout wallet to look at.');

@@ -64,3 +64,29 @@ export function subtract<A extends Asset>(from: Money<A>, amount: Money<NoInfer<
   if (from.asset !== amount.asset) throw new Error('two assets in one sum');
   return money(from.asset, from.units - amount.units);
 }
+
+/** Dollars for one SOL, as an oracle says it: `price` × 10^`expo`. A USDC is taken for a dollar. */
+export interface Rate {
+  price: bigint;
+  /** Not above zero. */
+  expo: number;
+}
+
+export const formatRate = ({ price, expo }: Rate): string => {
+  const digits = price.toString().padStart(1 - expo, '0');
+  const fraction = expo === 0 ? '' : digits.slice(expo).replace(/0+$/, '');
+  return digits.slice(0, digits.length + expo) + (fraction && `.${fraction}`);
+};
+
+/**
+ * What an amount is in the other asset, rounded up to whole units: whoever is paid never gets less. The only place where the
+ * two meet. Null where the chain could not count so much.
+ */
+export function convert(amount: Money, asset: Asset, { price, expo }: Rate): Money | null {
+  if (amount.asset === asset) return amount;
+  // Atomic units of SOL for an atomic unit of USDC at one dollar, and the decimals of the price.
+  const scale = 10n ** BigInt(DECIMALS.SOL - DECIMALS.USDC - expo);
+  const [numerator, denominator] = asset === 'SOL' ? [amount.units * scale, price] : [amount.units * price, scale];
+  const units = (numerator + denominator - 1n) / denominator;
+  return units > UNITS_MAX ? null : money(asset, units);
+}

@@ -13,6 +13,7 @@ import {
   type UnmatchedStatus,
 } from '../states.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
+import type { IdentityProvider, PaymentTerms } from './terms.ts';
 
 export const products = sqliteTable(
   'products',
@@ -29,6 +30,8 @@ export const products = sqliteTable(
     status: text('status').$type<ProductStatus>().notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     priceAmount: amount('price_amount').notNull(),
+    /** What it may be paid in; null: the asset of its price. */
+    acceptedAssets: json<Asset[]>('accepted_assets'),
     billingModel: text('billing_model').$type<'one_off' | 'recurring'>().notNull(),
     accessPeriodDays: integer('access_period_days'),
     usageUnits: integer('usage_units'),
@@ -40,6 +43,7 @@ export const products = sqliteTable(
     graceHours: integer('grace_hours').notNull(),
     sessionSeconds: integer('session_seconds'),
     successUrl: text('success_url'),
+    requiresIdentity: text('requires_identity').$type<IdentityProvider>(),
     metadata: json<Record<string, string>>('metadata').notNull(),
     liveModeConfirmed: flag('live_mode_confirmed').notNull(),
     createdAt: instant('created_at').notNull(),
@@ -52,14 +56,6 @@ export const products = sqliteTable(
     index('products_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
   ],
 );
-
-/** What the buyer was promised when the session began; later edits of the product do not change it. */
-export interface PaymentTerms {
-  productName: string;
-  accessPeriodDays: number | null;
-  usageUnits: number | null;
-  successUrl: string | null;
-}
 
 export const payments = sqliteTable(
   'payments',
@@ -75,6 +71,7 @@ export const payments = sqliteTable(
     /** The payment's own read-only key on chain. */
     reference: text('reference').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
+    /** NATIVE_MINT (the empty text) for SOL, whose account is the wallet itself. */
     mint: text('mint').notNull(),
     priceAmount: amount('price_amount').notNull(),
     recipientWallet: text('recipient_wallet').notNull(),

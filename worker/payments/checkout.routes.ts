@@ -1,15 +1,18 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
-import type { PaymentId, PaymentSessionId } from '../core/ids.ts';
+import type { IdentitySessionId, PaymentId, PaymentSessionId } from '../core/ids.ts';
 import { ASSETS, DECIMALS, toMoneyResource } from '../core/money.ts';
 import { iso } from '../core/time.ts';
+import { IDENTITY_PROVIDERS } from '../db/terms.ts';
+import { CustomerRef } from '../entitlements/resource.ts';
 import { publicBodyErrors } from '../http/guards.ts';
-import { errors, jsonBody, MoneyBody, ok, orNull, router, Timestamp, uuidParam } from '../http/openapi.ts';
+import { errors, given, jsonBody, MoneyBody, ok, orNull, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
-import { type Checkout, connectBuyer, prepareTransaction, requireBuyer, solanaPayUrl } from './checkout.ts';
+import { type Checkout, type Connect, connectBuyer, requireBuyer } from './checkout.ts';
 import { failureOf } from './judge.ts';
-import { memoOf, pollAfterMs, priceOf } from './resource.ts';
+import { prepareTransaction, solanaPayUrl } from './prepare.ts';
+import { memoOf, PriceQuoteBody, pollAfterMs, priceOf, toQuoteResource } from './resource.ts';
 import { connectInSession } from './session.ts';
 import { getPayment, type Payment } from './store.ts';
 
@@ -18,14 +21,12 @@ const ConnectRequest = z
     asset: z.enum(ASSETS).optional(),
     wallet_address: z.string().max(64).optional().openapi({ description: 'With it comes a transaction, ready to sign.' }),
     email: z.email().max(254).optional(),
-    customer_ref: z
-      .string()
-      .regex(/^[\x21-\x7e]{1,180}$/, 'Expected 1 to 180 visible characters')
-      .optional()
-      .openapi({ description: "The merchant's own name for the buyer; keys membership and entitlement." }),
+    customer_ref: CustomerRef.optional().openapi({
+      description: "The merchant's own name for the buyer; keys membership and entitlement.",
+    }),
     locale: z.string().max(35).optional(),
     handoff_token: z.string().max(2048).optional(),
-    identity_session_id: z.string().max(64).optional(),
+    identity_session_id: z.uuid().optional(),
     payment_session_id: z
       .uuid()
       .optional()
@@ -55,11 +56,19 @@ const ConnectResponse = z
       .optional()
       .openapi({ description: 'Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction.' }),
     last_valid_block_height: z.int().optional(),
+    price_quote: PriceQuoteBody.optional(),
     expires_at: Timestamp,
     status_url: z.string(),
     poll_after_ms: orNull(z.int()),
   })
   .openapi('ConnectResponse');
+
+const IdentityNeededResponse = z
+  .object({ identity: z.object({ required: z.literal(true), provider: z.enum(IDENTITY_PROVIDERS) }) })
+  .openapi('IdentityNeeded', {
+    description:
+      'The buyer has to show who they are first: POST /v1/products/p/{slug}/identity, then connect again with its identity_session_id.',
+  });
 
 const connect = createRoute({
   method: 'post',
@@ -78,15 +87,20 @@ const connect = createRoute({
     ...jsonBody(ConnectRequest),
   },
   responses: {
-    ...ok(ConnectResponse),
+    ...ok(z.union([ConnectResponse, IdentityNeededResponse])),
     ...publicBodyErrors(
+      'handoff_secret_mismatch',
       'not_found',
       'setup_not_ready',
       'state_conflict',
       'session_expired',
+      'handoff_expired',
+      'identity_expired',
       'invalid_wallet_address',
       'rate_limited',
       'fee_wallet_missing',
+      'handoff_not_configured',
+      'price_unavailable',
       'rpc_unavailable',
     ),
   },
@@ -140,11 +154,12 @@ function toConnectResource(ctx: Ctx, { payment, prepared }: Checkout): z.infer<t
       ? { fee: { recipient: payment.feeWallet, ...toMoneyResource({ asset: payment.asset, units: payment.feeAmount }) } }
       : {}),
     network: ctx.config.network.caip2,
-    mint: payment.mint,
+    ...given('mint', payment.mint || null),
     decimals: DECIMALS[payment.asset],
     references: [payment.reference, ctx.config.SERVICE_REFERENCE],
     solana_pay_url: solanaPayUrl(ctx, payment),
     ...(prepared ? { transaction: prepared.transaction, last_valid_block_height: Number(prepared.lastValidBlockHeight) } : {}),
+    ...given('price_quote', payment.terms.quote ? toQuoteResource(payment.terms.quote, payment) : null),
     expires_at: iso(payment.expiresAt),
     status_url: `${ctx.baseUrl}/v1/payments/${payment.id}`,
     poll_after_ms: pollAfterMs(ctx, payment),
@@ -166,16 +181,20 @@ const ICON =
 export const checkoutRoutes = router()
   .openapi(connect, async (c) => {
     const { wallet_address, customer_ref, email, asset, handoff_token, identity_session_id, payment_session_id } = c.req.valid('json');
-    // Dropping one of these silently would sell to somebody the merchant does not recognise.
-    if (handoff_token ?? identity_session_id) {
-      const detail = 'Hand-offs and buyer identity are not available on this service yet.';
-      throw new ApiError('setup_not_ready', { detail, meta: { reason: 'not_available' } });
-    }
     const { slug } = c.req.valid('param');
-    const buyer = { slug, asset, email, walletAddress: wallet_address, customerRef: customer_ref };
+    const buyer: Connect = {
+      slug,
+      asset,
+      email,
+      walletAddress: wallet_address,
+      customerRef: customer_ref,
+      handoffToken: handoff_token,
+      identitySessionId: identity_session_id as IdentitySessionId | undefined,
+    };
     const checkout = await (payment_session_id
       ? connectInSession(c.var.ctx, buyer, payment_session_id as PaymentSessionId)
       : connectBuyer(c.var.ctx, buyer));
+    if ('provider' in checkout) return c.json({ identity: { required: true as const, provider: checkout.provider } }, 200);
     return c.json(toConnectResource(c.var.ctx, checkout), 200);
   })
   .openapi(solanaPayLabel, async (c) => {

@@ -3,8 +3,9 @@ import { ApiError, storyOf, unreachable } from '../core/errors.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { creditPayment } from '../entitlements/entitlement.ts';
 import type { Sighting } from '../solana/rpc.ts';
-import { type ChainTransaction, svcMemos } from '../solana/transaction.ts';
+import { type ChainTransaction, svcMemos, transfersOf } from '../solana/transaction.ts';
 import { rememberCandidate } from './candidates.ts';
+import { identityProblem } from './identity.ts';
 import { type Loaded, planJudged, stateError, type Verdict } from './judge.ts';
 import { planSubmit, requireViewer } from './payment.ts';
 import { findSession, loadConfirmation, type Payment } from './store.ts';
@@ -29,6 +30,8 @@ export async function confirmPayment(ctx: Ctx, input: ConfirmPayment): Promise<C
   const known = await loadAllowed(ctx, input);
   // A repeated confirm is answered from what is stored, even while the node is down.
   if (isReplay(known.payment, input)) return { payment: known.payment, alreadyConfirmed: true };
+  const unidentified = stateError(known.payment) ? null : identityProblem(known.payment);
+  if (unidentified) throw unidentified;
   return settle(ctx, input, known, await ctx.chain.findTransaction(input.txSignature));
 }
 
@@ -69,7 +72,7 @@ async function loadAllowed(ctx: Ctx, { paymentId, txSignature, viewer }: Confirm
 }
 
 async function settle(ctx: Ctx, input: ConfirmPayment, known: Loaded, sighting: Sighting): Promise<Confirmation> {
-  const payers = sighting.kind === 'found' ? payersOf(sighting.transaction, known.payment.recipientAta) : [];
+  const payers = sighting.kind === 'found' ? payersOf(sighting.transaction, known.payment) : [];
   // What was read before the node was asked serves the first plan, if it holds the payer's membership; a lost race reads again.
   const { customerRef, expectedWallet } = known.payment;
   let loaded: Loaded | null = customerRef !== null || payers.every((payer) => payer === expectedWallet) ? known : null;
@@ -126,7 +129,8 @@ function planConfirmation(ctx: Ctx, input: ConfirmPayment, loaded: Loaded, sight
 
 /** Who may have paid: authorities of the transfers, those to the recipient first. A handful is enough. */
 const PAYERS_MAX = 8;
-const payersOf = ({ transfers }: ChainTransaction, recipientAta: string): string[] => {
+const payersOf = (transaction: ChainTransaction, { recipientAta, mint }: Payment): string[] => {
+  const transfers = transfersOf(transaction, mint);
   const first = transfers.filter(({ destination }) => destination === recipientAta);
   return [...new Set([...first, ...transfers].map(({ authority }) => authority))].slice(0, PAYERS_MAX);
 };

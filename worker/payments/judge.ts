@@ -3,8 +3,9 @@ import { ApiError } from '../core/errors.ts';
 import { SECOND } from '../core/time.ts';
 import { type Change, unchanged } from '../db/commit.ts';
 import { matchPayment, type Payment as PaidTransfer } from '../solana/match.ts';
-import { type ChainTransaction, svcMemos } from '../solana/transaction.ts';
+import { type ChainTransaction, svcMemos, transfersOf } from '../solana/transaction.ts';
 import { dropRivals } from './candidate.store.ts';
+import { identityProblem } from './identity.ts';
 import { expectationOf, planFail, stepPayment } from './payment.ts';
 import { type Proof, planPurchase } from './purchase.ts';
 import { memoOf } from './resource.ts';
@@ -47,6 +48,8 @@ export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransacti
     // Before its session by the chain's clock: clocks differ, the memo does not. It is out of time, and in sight.
     return refuse(error, planUnmatched(ctx, loaded, proof, match.reason === 'too_early' ? 'late' : match.reason));
   }
+  const unidentified = identityProblem(payment);
+  if (unidentified) return refuse(standing ?? unidentified, standing ? planUnmatched(ctx, loaded, proof, 'late') : unchanged(null));
   if (payment.status === 'FAILED' && loaded.timesRecovered > 0)
     return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
   if (payment.status === 'FAILED') {
@@ -113,4 +116,6 @@ const isOwnFailure = (payment: Payment, transaction: ChainTransaction): boolean 
   payment.expectedWallet !== null &&
   transaction.feePayer === payment.expectedWallet &&
   svcMemos(transaction.memos).join() === memoOf(payment) &&
-  transaction.transfers.some(({ destination, authority }) => destination === payment.recipientAta && authority === payment.expectedWallet);
+  transfersOf(transaction, payment.mint).some(
+    ({ destination, authority }) => destination === payment.recipientAta && authority === payment.expectedWallet,
+  );

@@ -86,7 +86,10 @@ async function judge(ctx: Ctx, candidate: Candidate, sighting: Sighting): Promis
 
 /** Weather, not a verdict: the same look may tell something else next time. */
 const isPassing = ({ code }: ApiError): boolean =>
-  code === 'rpc_unavailable' || code === 'temporarily_unavailable' || code === 'state_conflict';
+  code === 'rpc_unavailable' ||
+  code === 'temporarily_unavailable' ||
+  code === 'state_conflict' ||
+  code === 'identity_verification_required';
 
 const forget = (ctx: Ctx, { paymentId, txSignature }: Candidate): Promise<void> =>
   commit(ctx, { events: [], writes: [dropCandidate(ctx.db, paymentId, txSignature)], result: undefined });

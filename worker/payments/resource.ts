@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
 import { type Money, subtract, toMoneyResource } from '../core/money.ts';
 import { iso, SECOND } from '../core/time.ts';
+import { IDENTITY_PROVIDERS, type PriceQuote, type ProvenIdentity } from '../db/terms.ts';
 import { given, MoneyBody, orNull, Timestamp } from '../http/openapi.ts';
 import { PAYMENT, UNMATCHED } from '../states.ts';
 import type { Payment, Unmatched } from './store.ts';
@@ -19,6 +20,15 @@ export const UnmatchedBody = z
     recovered_payment_id: z.uuid().optional(),
   })
   .openapi('UnmatchedPayment');
+
+export const PriceQuoteBody = z
+  .object({
+    rate: z.string().openapi({ description: 'USDC for one SOL; a USDC is taken for a dollar.', example: '151.4205' }),
+    source: z.string(),
+    as_of: Timestamp,
+    expires_at: Timestamp,
+  })
+  .openapi('PriceQuote');
 
 export const PaymentBody = z
   .object({
@@ -50,6 +60,15 @@ export const PaymentBody = z
     membership_id: z.uuid().optional(),
     receipt_id: z.uuid().optional(),
     recovers_payment_id: z.uuid().optional().openapi({ description: 'The session this money had missed.' }),
+    price_quote: PriceQuoteBody.optional().openapi({ description: 'Where the price was converted into the asset that is paid.' }),
+    buyer_identity: z
+      .object({ provider: z.enum(IDENTITY_PROVIDERS), provider_user_id: z.string(), username: z.string().optional() })
+      .optional()
+      .openapi({ description: 'Who the buyer showed to be. Merchant view only.' }),
+    metadata: z
+      .record(z.string(), z.string())
+      .optional()
+      .openapi({ description: 'Of the payment session, else of the hand-off. Merchant view only.' }),
     unmatched: z.array(UnmatchedBody).optional().openapi({ description: 'Money that arrived and pays no session. Merchant view only.' }),
     livemode: z.boolean(),
     created_at: Timestamp,
@@ -69,6 +88,20 @@ export const toUnmatchedResource = (unmatched: Unmatched): z.infer<typeof Unmatc
   reason: unmatched.reason,
   status: unmatched.status,
   ...given('recovered_payment_id', unmatched.recoveredPaymentId),
+});
+
+/** The payment's end is the quote's end. */
+export const toQuoteResource = ({ rate, source, asOf }: PriceQuote, { expiresAt }: Pick<Payment, 'expiresAt'>) => ({
+  rate,
+  source,
+  as_of: iso(asOf),
+  expires_at: iso(expiresAt),
+});
+
+const toIdentityResource = ({ provider, providerUserId, username }: ProvenIdentity) => ({
+  provider,
+  provider_user_id: providerUserId,
+  ...given('username', username),
 });
 
 const FAILURES = {
@@ -114,6 +147,7 @@ export function toPaymentResource(
     ...given('finalized_at', instantOf(payment.finalizedAt)),
     ...given('orphaned_at', instantOf(payment.orphanedAt)),
     expires_at: iso(payment.expiresAt),
+    ...given('price_quote', payment.terms.quote ? toQuoteResource(payment.terms.quote, payment) : null),
     ...given('membership_id', payment.membershipId),
     ...given('receipt_id', payment.receiptId),
     ...given('recovers_payment_id', payment.recoversPaymentId),
@@ -126,6 +160,8 @@ export function toPaymentResource(
       ? {
           net,
           ...given('customer_ref', payment.customerRef),
+          ...given('buyer_identity', payment.terms.identity ? toIdentityResource(payment.terms.identity) : null),
+          ...given('metadata', payment.terms.metadata ?? null),
           ...(unmatched.length > 0 ? { unmatched: unmatched.map(toUnmatchedResource) } : {}),
         }
       : {}),

@@ -68,6 +68,7 @@ const confirm = createRoute({
       'payment_failed',
       'session_expired',
       'payment_mismatch',
+      'identity_verification_required',
       'rate_limited',
       'rpc_unavailable',
     ),

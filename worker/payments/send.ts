@@ -7,9 +7,11 @@ import { commit, transact, unchanged } from '../db/commit.ts';
 import { checkPreparedTransaction } from '../solana/checkout-transaction.ts';
 import { dropCandidate } from './candidate.store.ts';
 import { rememberCandidate } from './candidates.ts';
-import { termsOf } from './checkout.ts';
+
 import { failureOf } from './judge.ts';
 import { planSubmit, requireViewer } from './payment.ts';
+import { termsOf } from './prepare.ts';
+import { graceSecondsOf } from './quote.ts';
 import { getPayment, type Payment } from './store.ts';
 
 /**
@@ -30,7 +32,7 @@ export async function sendTransaction(
     throw new ApiError('payment_transaction_conflict');
   }
   if (payment.status === 'FAILED') throw failureOf(payment);
-  if (ctx.now > payment.expiresAt + ctx.config.LATE_GRACE_SECONDS * SECOND) throw new ApiError('session_expired');
+  if (ctx.now > payment.expiresAt + graceSecondsOf(payment, ctx.config) * SECOND) throw new ApiError('session_expired');
 
   await rememberCandidate(ctx, paymentId, txSignature, 'sent');
   const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));

@@ -1,14 +1,14 @@
 import type { Ctx } from '../context.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import { newId, type PaymentSessionId } from '../core/ids.ts';
-import { MINUTE } from '../core/time.ts';
+import { MINUTE, SECOND } from '../core/time.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { getListing, type Sale } from '../products/product.ts';
 import { notReady, type Obstacle, obstaclesOf, prospectOf } from '../products/sale.ts';
 import type { RailId } from '../rails.ts';
 import { PAYMENT } from '../states.ts';
-import { type Checkout, type Connect, newPayment, prepareTransaction, requireBuyer, requireCheckout } from './checkout.ts';
-import { planCreate } from './payment.ts';
+import { beginPayment, type Checkout, type Connect, type IdentityNeeded, requireBuyer } from './checkout.ts';
+import { prepareTransaction } from './prepare.ts';
 import { findPaymentSession, holdPayment, insertPaymentSession, type PaymentSession } from './session.store.ts';
 import type { Payment } from './store.ts';
 
@@ -18,6 +18,8 @@ export type { PaymentSession } from './session.store.ts';
 const SESSION_MS = 30 * MINUTE;
 /** A buyer who comes in the last moment still has time to sign: the shortest life a checkout may have. */
 const LEAST_MS = 5 * MINUTE;
+/** So long after its end the sweep gives up a payment: by then it is certain that nothing came in time. */
+const CERTAIN_AFTER_MS = 3 * MINUTE;
 
 export type PaymentSessionStatus = 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
 
@@ -65,20 +67,27 @@ export function planPaymentSession(ctx: Ctx, sale: Sale, input: OpenPaymentSessi
 /**
  * Connect for a payment session: the payment that is under way in it, however often and from however many places it is asked
  * for; a new one only where there is none or the last one failed. 404 for a session of another product, 409 state_conflict
- * once it is paid, 410 session_expired once it is over. (contract section 6 "Payment session")
+ * once it is paid, 410 session_expired once it is over, and what `beginPayment` refuses. (contract section 6 "Payment session")
  */
-export async function connectInSession(ctx: Ctx, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout> {
-  const sale = await getListing(ctx.db, input.slug);
-  const payment = await transact(ctx, async () => {
-    const found = await findPaymentSession(ctx.db, paymentSessionId);
-    if (found?.session.productId !== sale.product.id) throw new ApiError('not_found');
-    const running = runningIn(ctx, found.session, found.payment);
-    return running ? unchanged(running) : planBegin(ctx, sale, found.session, input);
+export async function connectInSession(ctx: Ctx, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout | IdentityNeeded> {
+  let known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
+  let isRead = true;
+  // Its price is promised in its own asset, whatever the product says by now.
+  const sale = await getListing(ctx.db, input.slug, input.asset ?? known.session.asset);
+  if (known.session.productId !== sale.product.id) raise('not_found');
+  const begun = await transact<Payment | IdentityNeeded>(ctx, async () => {
+    if (!isRead) known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
+    isRead = false;
+    const running = runningIn(ctx, known.session, known.payment);
+    return running ? unchanged(running) : planBegin(ctx, sale, known.session, input);
   });
-  if (input.walletAddress === undefined || payment.status !== 'PENDING_SIGNATURE') return { payment, prepared: null };
-  requireBuyer(input.walletAddress, payment.recipientWallet);
+  if ('provider' in begun) return begun;
+  // A hand-off may know the wallet of whom it sends.
+  const wallet = input.walletAddress ?? (input.handoffToken === undefined ? null : begun.expectedWallet);
+  if (wallet === null || begun.status !== 'PENDING_SIGNATURE') return { payment: begun, prepared: null };
+  requireBuyer(wallet, begun.recipientWallet);
   // After the session holds the payment: whoever meets a node that is down gets this same payment when he asks again.
-  return { payment, prepared: await prepareTransaction(ctx, payment, input.walletAddress) };
+  return { payment: begun, prepared: await prepareTransaction(ctx, begun, wallet) };
 }
 
 /** The payment a buyer is to go on with; null where a new one may begin. */
@@ -92,24 +101,23 @@ function runningIn({ now }: Ctx, session: PaymentSession, payment: Payment | nul
   if (status === 'pending_confirmation') return payment;
   const isRunning = payment !== null && !PAYMENT.isTerminal(payment.status);
   if (isRunning && now <= payment.expiresAt) return payment;
+  if (isRunning && status === 'open') {
+    // Only a quote ends before its session. What was sent in time may still be on its way: one payment at a time.
+    const detail = 'The quote of this session has ended. Once it is certain that nothing was paid, connect quotes again.';
+    const retryAfterSeconds = (payment.expiresAt + CERTAIN_AFTER_MS - now) / SECOND;
+    throw new ApiError('session_expired', { detail, meta: { reason: 'quote_expired' }, retryAfterSeconds });
+  }
   if (isRunning || status !== 'open') throw new ApiError('session_expired');
   return null;
 }
 
-async function planBegin(ctx: Ctx, sale: Sale, session: PaymentSession, input: Connect): Promise<Change<Payment>> {
+async function planBegin(ctx: Ctx, sale: Sale, session: PaymentSession, input: Connect): Promise<Change<Payment | IdentityNeeded>> {
   // Taken off sale: what is being paid finishes, nothing begins.
   if (sale.product.status !== 'active') raise('not_found');
-  const recipient = requireCheckout(ctx, sale, input);
-  const begun = planCreate(
-    ctx,
-    await newPayment(ctx, sale, recipient, {
-      ...input,
-      customerRef: session.customerRef ?? input.customerRef,
-      successUrl: session.successUrl,
-      priceAmount: session.priceAmount,
-      paymentSessionId: session.id,
-      expiresAt: Math.max(session.expiresAt, ctx.now + LEAST_MS),
-    }),
-  );
-  return { ...begun, writes: [...begun.writes, ...holdPayment(ctx, session, begun.result.id)] };
+  const { asset, priceAmount } = session;
+  const promised = { ...sale, product: { ...sale.product, asset, priceAmount } };
+  const begun = await beginPayment(ctx, promised, input, { session, expiresAt: Math.max(session.expiresAt, ctx.now + LEAST_MS) });
+  if ('provider' in begun) return unchanged<Payment | IdentityNeeded>(begun);
+  const { change } = begun;
+  return { ...change, writes: [...change.writes, ...holdPayment(ctx, session, change.result.id)] };
 }

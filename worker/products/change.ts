@@ -6,9 +6,9 @@ import type { AccountId, AppId, ProductId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
-import { SELLING_RAILS } from '../rails.ts';
+import { SELLING_RAILS, suits } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
-import { priceOf, requireApp, requireRails, requireSellable } from './product.ts';
+import { narrowed, priceOf, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
 import { toProductResource, type UpdateProductRequest } from './resource.ts';
 import { payoutOf, prospectOf } from './sale.ts';
 import { countActiveProducts, findByExternalId, findSales, getProduct, type Product, reviveProduct, updateProduct } from './store.ts';
@@ -30,16 +30,18 @@ export async function changeProduct(
         billing_model: input.billing_model ?? product.billingModel,
       });
       if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
-      const patch = patchOf(input);
+      const patch = patchOf(input, product);
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product]))) return unchanged(product);
-      // Over each rail the money may go elsewhere: what this change moves on any of them counts.
-      const payouts = SELLING_RAILS.map((railId) => payoutOf(prospectOf(sales[railId])));
+      const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
+      // Over each rail that it can be sold over, now or then, the money may go elsewhere: what moves on any of them counts.
+      const rails = SELLING_RAILS.filter((railId) => suits(product, railId) || suits(after, railId));
+      const payouts = rails.map((railId) => payoutOf(prospectOf(sales[railId])));
       const moved = patch.payoutWallet === undefined ? [] : payouts.filter((wallet) => wallet !== patch.payoutWallet);
       const payout = moved.find((wallet) => wallet !== null) ?? null;
       const movesPayout = moved.length > 0;
       // A stolen key must not be able to send the next sale elsewhere.
       if (payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
-      const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
+      requireAssets(ctx, after);
       requireRails(ctx, after);
       return { ...changed(ctx, product, after), events: movesPayout ? [payoutChanged(ctx, after, payout)] : [] };
     });
@@ -67,12 +69,13 @@ const changed = (ctx: Ctx, before: Product, after: Product): Change<Product> => 
 });
 
 /** The columns a request names; what it leaves out is not there. */
-function patchOf(input: z.infer<typeof UpdateProductRequest>): Partial<Product> {
+function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product): Partial<Product> {
   const price = input.price && priceOf(input.price);
   const named: Partial<Product> = {
     name: input.name,
     asset: price?.asset,
     priceAmount: price?.units,
+    acceptedAssets: input.accepted_assets && narrowed(input.accepted_assets, price?.asset ?? product.asset),
     externalProductId: input.external_product_id,
     accessAppId: input.access_app_id as AppId | null | undefined,
     description: input.description,
@@ -87,6 +90,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>): Partial<Product> 
     graceHours: input.grace_hours,
     sessionSeconds: input.session_seconds,
     successUrl: input.success_url,
+    requiresIdentity: input.requires_identity,
     metadata: input.metadata,
     liveModeConfirmed: input.live_mode_confirmed,
   };

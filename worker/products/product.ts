@@ -3,7 +3,7 @@ import { type Actor, type Ctx, hasX402 } from '../context.ts';
 import { randomBase62 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AccountId, type AppId, newId, type ProductId } from '../core/ids.ts';
-import { type Asset, type Money, parseAmount } from '../core/money.ts';
+import { ASSETS, type Asset, type Money, parseAmount } from '../core/money.ts';
 import { type Change, commitNew, isConstraint } from '../db/commit.ts';
 import { PLANS } from '../plans.ts';
 import { allowedRailsOf } from '../rails.ts';
@@ -40,6 +40,7 @@ export async function planProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof 
   const productType = requireSellable({ ...input, product_type: input.product_type ?? 'api' });
   if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
   const product = newProduct(ctx, actor, productType, input);
+  requireAssets(ctx, product);
   requireRails(ctx, product);
   return { events: [], writes: insertProduct(ctx, product, PLANS[actor.plan].activeProductsMax), result: product };
 }
@@ -78,9 +79,7 @@ export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { 
   const automatic = input.renewal_mode === 'AUTOMATIC' || input.renewal_mode === 'solana_native_subscription';
   if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
   if (automatic) throw notReady('Automatic renewal');
-  if (input.requires_identity) throw notReady('Buyer identity');
   if (input.delivery !== undefined) throw notReady('Delivery');
-  if (input.price?.asset === 'SOL' || input.accepted_assets?.includes('SOL')) throw notReady('Selling for SOL');
   if (input.payout_wallet !== undefined && !parseWallet(input.payout_wallet).ok) {
     throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
   }
@@ -88,13 +87,30 @@ export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { 
 }
 
 /** A product is sold only over rails that exist here; the one to begin with is among them. */
-export function requireRails({ config }: Ctx, { allowedRails, defaultRail }: Pick<Product, 'allowedRails' | 'defaultRail'>): void {
-  const available = allowedRailsOf({ allowedRails: null }, hasX402(config));
+export function requireRails({ config }: Ctx, product: Product): void {
+  const { allowedRails, defaultRail } = product;
+  const available = allowedRailsOf({ ...product, allowedRails: null }, hasX402(config));
   const isOffered = (railId: string) => available.includes(railId);
   if (allowedRails && !allowedRails.every(isOffered))
-    throw invalid('allowed_rails', 'Not available here: GET /v1/access/rails', 'rail_unavailable');
+    throw invalid('allowed_rails', 'Not available here, or not for what this product accepts: GET /v1/access/rails', 'rail_unavailable');
   if (defaultRail && !(allowedRails ?? available).includes(defaultRail))
     throw invalid('default_rail', 'The default rail is not among the allowed ones', 'rail_not_allowed');
+}
+
+/** However it is written: each asset once, in one order; null for the asset of the price alone. */
+export function narrowed(assets: Asset[], priced: Asset): Asset[] | null {
+  const accepted = ASSETS.filter((asset) => assets.includes(asset));
+  return accepted.length === 1 && accepted[0] === priced ? null : accepted;
+}
+
+/** The price itself is always taken; another asset needs somebody who says what it is worth. */
+export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<Product, 'asset' | 'acceptedAssets'>): void {
+  if (acceptedAssets === null) return;
+  if (!acceptedAssets.includes(asset)) throw invalid('accepted_assets', `The price is in ${asset}: accept that too`);
+  if (acceptedAssets.some((other) => other !== asset) && config.PRICE_URL === undefined) {
+    const detail = 'This service has no source for the price of SOL, so a product is paid in the asset of its price alone.';
+    throw new ApiError('setup_not_ready', { detail, meta: { reason: 'price_source_missing' } });
+  }
 }
 
 export function priceOf(input: { asset: Asset; amount: string }): Money {
@@ -126,6 +142,7 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
     status: 'active',
     asset: price.asset,
     priceAmount: price.units,
+    acceptedAssets: input.accepted_assets ? narrowed(input.accepted_assets, price.asset) : null,
     billingModel: input.billing_model ?? 'one_off',
     accessPeriodDays,
     usageUnits,
@@ -136,6 +153,7 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
     graceHours: input.grace_hours ?? 72,
     sessionSeconds: input.session_seconds ?? null,
     successUrl: input.success_url ?? null,
+    requiresIdentity: input.requires_identity ?? null,
     metadata: input.metadata ?? {},
     liveModeConfirmed: input.live_mode_confirmed ?? false,
     createdAt: ctx.now,

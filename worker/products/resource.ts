@@ -1,17 +1,20 @@
 import { z } from '@hono/zod-openapi';
-import { type Ctx, hasX402 } from '../context.ts';
+import { type Config, type Ctx, hasX402 } from '../context.ts';
 import { ASSETS, toMoneyResource } from '../core/money.ts';
 import { iso } from '../core/time.ts';
+import { IDENTITY_PROVIDERS } from '../db/terms.ts';
 import { given, MoneyBody, orNull, Timestamp } from '../http/openapi.ts';
-import { allowedRailsOf, type RailId, SELLING_RAILS } from '../rails.ts';
+import { acceptedAssetsOf, allowedRailsOf, isRailId, RAILS, type RailId, SELLING_RAILS } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
 import type { Product } from './store.ts';
 
-const HttpsUrl = z.url({ protocol: /^https$/, hostname: z.regexes.domain }).max(2048);
+export const HttpsUrl = z.url({ protocol: /^https$/, hostname: z.regexes.domain }).max(2048);
 const MoneyInput = z
   .object({ asset: z.enum(ASSETS), amount: z.string().max(64) })
   .openapi('MoneyInput', { example: { asset: 'USDC', amount: '12.5' } });
 const wholeNumber = (min: number, max: number) => z.number().int().min(min).max(max);
+
+export const Metadata = z.record(z.string().min(1).max(64), z.string().max(500));
 
 /** What a product can be sold over today. */
 const SellingRail = z.enum(SELLING_RAILS as [RailId, ...RailId[]]);
@@ -35,14 +38,14 @@ const terms = {
   payout_wallet: z.string().max(64).optional(),
   grace_hours: wholeNumber(0, 8760).optional(),
   session_seconds: wholeNumber(300, 3600).optional(),
-  requires_identity: orNull(z.enum(['telegram', 'discord'])).optional(),
+  requires_identity: orNull(z.enum(IDENTITY_PROVIDERS)).optional(),
   default_rail: SellingRail.optional(),
   allowed_rails: z.array(SellingRail).min(1).max(5).optional(),
   access_app_id: z.uuid().optional().openapi({ description: 'An app of yours, in the same mode.' }),
   // Not available yet, and refused rather than dropped.
   delivery: z.unknown().optional(),
   success_url: HttpsUrl.optional(),
-  metadata: z.record(z.string().min(1).max(64), z.string().max(500)).optional(),
+  metadata: Metadata.optional(),
   live_mode_confirmed: z.boolean().optional(),
 };
 
@@ -97,7 +100,7 @@ export const ProductBody = z
     allowed_rails: z.array(z.string()),
     grace_hours: z.int(),
     session_seconds: z.int().optional(),
-    requires_identity: orNull(z.enum(['telegram', 'discord'])),
+    requires_identity: orNull(z.enum(IDENTITY_PROVIDERS)),
     success_url: z.string().optional(),
     metadata: z.record(z.string(), z.string()),
     live_mode_confirmed: z.boolean(),
@@ -107,6 +110,12 @@ export const ProductBody = z
     updated_at: Timestamp,
   })
   .openapi('Product');
+
+/** The one in the asset of the price, before others that need a rate. */
+function firstRail(product: Product, config: Config): string {
+  const rails = allowedRailsOf(product, hasX402(config));
+  return rails.find((railId) => isRailId(railId) && RAILS[railId].asset === product.asset) ?? rails[0]!;
+}
 
 export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z.infer<typeof ProductBody> => ({
   product_id: product.id,
@@ -118,18 +127,18 @@ export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z
   product_type: product.productType,
   status: product.status,
   price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
-  accepted_assets: [product.asset],
+  accepted_assets: acceptedAssetsOf(product),
   billing_model: product.billingModel,
   renewal_mode: 'ONE_OFF',
   access_period_days: product.accessPeriodDays,
   usage_units: product.usageUnits,
   ...given('unit_name', product.unitName),
   ...given('payout_wallet', product.payoutWallet),
-  default_rail: product.defaultRail ?? allowedRailsOf(product, hasX402(config))[0]!,
+  default_rail: product.defaultRail ?? firstRail(product, config),
   allowed_rails: allowedRailsOf(product, hasX402(config)),
   grace_hours: product.graceHours,
   ...given('session_seconds', product.sessionSeconds),
-  requires_identity: null,
+  requires_identity: product.requiresIdentity,
   ...given('success_url', product.successUrl),
   metadata: product.metadata,
   live_mode_confirmed: product.liveModeConfirmed,
@@ -152,7 +161,7 @@ export const OfferBody = z
     access_period_days: orNull(z.int()),
     usage_units: orNull(z.int()),
     unit_name: z.string().optional(),
-    requires_identity: orNull(z.enum(['telegram', 'discord'])),
+    requires_identity: orNull(z.enum(IDENTITY_PROVIDERS)),
     network: z.string(),
     livemode: z.boolean(),
     checkout_url: z.string(),

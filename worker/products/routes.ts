@@ -6,6 +6,7 @@ import { pageRequest, toPage } from '../db/page.ts';
 import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
 import { created, errors, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
+import { acceptedAssetsOf, allowedRailsOf, checkoutRailOf } from '../rails.ts';
 import { archiveProduct, changeProduct, unarchiveProduct } from './change.ts';
 import { createProduct } from './product.ts';
 import { CreateProductRequest, OfferBody, ProductBody, toProductResource, UpdateProductRequest } from './resource.ts';
@@ -105,18 +106,19 @@ const offer = createRoute({
 
 function toOfferResource(ctx: Ctx, { product, merchant }: Awaited<ReturnType<typeof getOffer>>): z.infer<typeof OfferBody> {
   const settings = merchant.merchantSettings;
+  const allowed = allowedRailsOf(product, true);
   return {
     product_id: product.id,
     slug: product.slug,
     name: product.name,
     ...given('description', product.description),
     price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
-    accepted_assets: [product.asset],
+    accepted_assets: acceptedAssetsOf(product).filter((asset) => allowed.includes(checkoutRailOf(asset))),
     billing_model: product.billingModel,
     access_period_days: product.accessPeriodDays,
     usage_units: product.usageUnits,
     ...given('unit_name', product.unitName),
-    requires_identity: null,
+    requires_identity: product.requiresIdentity,
     network: ctx.config.network.caip2,
     livemode: product.livemode,
     checkout_url: `${ctx.baseUrl}/p/${product.slug}`,

@@ -1,6 +1,7 @@
 import { type Config, hasX402 } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
-import { allowedRailsOf, payoutWalletOf, RAILS, type RailId, SELLING_RAILS } from '../rails.ts';
+import { ASSETS } from '../core/money.ts';
+import { allowedRailsOf, payoutWalletOf, RAILS, type RailId, SELLING_RAILS, suits, takesBuyers, takesPrice } from '../rails.ts';
 import type { Product, Sale } from './store.ts';
 
 /** What may stand between a product and its sale over a rail: the words of readiness, in the order in which they are said. */
@@ -8,8 +9,8 @@ export type Obstacle =
   | 'sandbox'
   | 'rail_unavailable'
   | 'product_active'
-  | 'rail_enabled'
   | 'price_set'
+  | 'rail_enabled'
   | 'live_mode_confirmed'
   | 'payout_wallet_set'
   | 'fee_wallet_configured'
@@ -18,7 +19,10 @@ export type Obstacle =
 /** A sale, or what there is of one while no product is named. */
 export interface Prospect {
   livemode: boolean;
-  product: Pick<Product, 'id' | 'status' | 'asset' | 'allowedRails' | 'payoutWallet' | 'liveModeConfirmed'> | null;
+  product: Pick<
+    Product,
+    'id' | 'status' | 'asset' | 'acceptedAssets' | 'allowedRails' | 'requiresIdentity' | 'payoutWallet' | 'liveModeConfirmed'
+  > | null;
   setting: Sale['setting'];
   accountWallet: string | null;
 }
@@ -33,9 +37,9 @@ export const prospectOf = ({ product, merchant, setting }: Sale): Prospect => ({
 export const payoutOf = ({ product, setting, accountWallet }: Prospect): string | null =>
   payoutWalletOf(product ?? { payoutWallet: null }, setting, accountWallet);
 
-/** Does the product’s own list, if it has one, name this rail? */
+/** Does the product’s own list, if it has one, name this rail, and can it be sold over it at all? */
 export const isAllowed = ({ product }: Pick<Prospect, 'product'>, railId: RailId): boolean =>
-  (product?.allowedRails ?? SELLING_RAILS).includes(railId);
+  product?.allowedRails?.includes(railId) ?? (product === null ? SELLING_RAILS.includes(railId) : suits(product, railId));
 
 /** Is the product meant to be sold over this rail? Neither its own list nor the merchant's switch says no. */
 export const isOffered = (config: Config, { product, setting }: Prospect, railId: RailId): boolean =>
@@ -45,20 +49,28 @@ export const isOffered = (config: Config, { product, setting }: Prospect, railId
 const lacksFeeWallet = ({ FEE_BPS, FEE_WALLET }: Config, railId: RailId): boolean =>
   RAILS[railId].kind === 'checkout' && FEE_BPS > 0 && FEE_WALLET === undefined;
 
+/** Does the service have what the rail takes? Another asset than that of the price needs somebody who says what it is worth. */
+function isServed(config: Config, { product }: Prospect, railId: RailId): boolean {
+  const { kind, asset } = RAILS[railId];
+  if (!SELLING_RAILS.includes(railId)) return false;
+  if (kind === 'x402') return hasX402(config);
+  return product === null || product.asset === asset || config.PRICE_URL !== undefined;
+}
+
 /**
  * Each question about a sale is decided here and nowhere else: checkout, payment sessions, x402 and readiness differ only in
  * which answers stop them. What only the node knows is asked in access/.
  */
 export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId): Obstacle[] {
   const { product, livemode, setting } = prospect;
-  const isThere = SELLING_RAILS.includes(railId) && (railId !== 'x402_solana_usdc' || hasX402(config));
-  const isOn = setting?.enabled !== false && isAllowed(prospect, railId);
+  // What a rail cannot take is said once, as what it is: of the price, or of the buyers.
+  const isOn = setting?.enabled !== false && (product?.allowedRails?.includes(railId) ?? true);
   const stands: [Obstacle, boolean][] = [
     ['sandbox', !livemode],
-    ['rail_unavailable', !isThere],
+    ['rail_unavailable', !isServed(config, prospect, railId)],
     ['product_active', product !== null && product.status !== 'active'],
-    ['rail_enabled', !isOn],
-    ['price_set', product !== null && product.asset !== RAILS[railId].asset],
+    ['price_set', product !== null && !takesPrice(product, railId)],
+    ['rail_enabled', !isOn || (product !== null && !takesBuyers(product, railId))],
     ['live_mode_confirmed', product !== null && !product.liveModeConfirmed],
     ['payout_wallet_set', payoutOf(prospect) === null],
     ['fee_wallet_configured', lacksFeeWallet(config, railId)],
@@ -94,13 +106,21 @@ export function fixOf(obstacle: Obstacle, railId: RailId, { product, setting }: 
     case 'product_active':
       return { detail: 'The product is archived. Unarchive it to sell it again.', method: 'POST', path: `${path}/unarchive` };
     case 'rail_enabled':
-      return setting?.enabled === false
-        ? { detail: `${railId} is switched off. Switch it on.`, method: 'PUT', path: railPath, body: { enabled: true } }
-        : patch(`The product is not sold over ${railId}. Name it in allowed_rails.`, {
-            allowed_rails: [...(product?.allowedRails ?? []), railId],
+      if (setting?.enabled === false)
+        return { detail: `${railId} is switched off. Switch it on.`, method: 'PUT', path: railPath, body: { enabled: true } };
+      if (product && !takesBuyers(product, railId))
+        return patch(`Buyers cannot show who they are over ${railId}. Ask nobody to.`, { requires_identity: null });
+      return patch(`The product is not sold over ${railId}. Name it in allowed_rails.`, {
+        allowed_rails: [...(product?.allowedRails ?? []), railId],
+      });
+    case 'price_set': {
+      const { asset, kind } = RAILS[railId];
+      return kind === 'x402'
+        ? patch(`${railId} needs a price in ${asset}.`, { price: { asset, amount: `<amount of ${asset}>` } })
+        : patch(`${railId} takes ${asset}. Accept it besides the asset of the price: what it is worth is quoted to each buyer.`, {
+            accepted_assets: [...ASSETS],
           });
-    case 'price_set':
-      return patch(`${railId} needs a price in ${RAILS[railId].asset}.`, { price: { asset: RAILS[railId].asset, amount: '1' } });
+    }
     case 'live_mode_confirmed':
       return patch('Set live_mode_confirmed to true on the product once you are ready to be paid.', { live_mode_confirmed: true });
     case 'payout_wallet_set': {

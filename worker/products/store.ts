@@ -1,13 +1,14 @@
-import { and, desc, eq, or, sql } from 'drizzle-orm';
+import { and, desc, eq, or, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, AppId, ProductId } from '../core/ids.ts';
+import type { Asset } from '../core/money.ts';
 import { accessApps, railSettings } from '../db/access.ts';
 import { products } from '../db/commerce.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
-import { RAIL_IDS, type RailId, type RailSetting } from '../rails.ts';
+import { checkoutRailOf, RAIL_IDS, type RailId, type RailSetting } from '../rails.ts';
 
 export type Product = typeof products.$inferSelect;
 
@@ -70,7 +71,7 @@ export interface Sale {
   setting: RailSetting | null;
 }
 
-const selectSale = (db: Db, railId: RailId) =>
+const selectSale = (db: Db, railId: RailId | SQL) =>
   db
     .select({ product: products, merchant: accounts, setting: railSettings })
     .from(products)
@@ -80,17 +81,18 @@ const selectSale = (db: Db, railId: RailId) =>
       and(eq(railSettings.merchantId, products.merchantId), eq(railSettings.livemode, products.livemode), eq(railSettings.railId, railId)),
     );
 
-/** A product, on sale or not any more, and its seller, by the public slug. */
-export async function getListing(db: Db, slug: string): Promise<Sale> {
-  const listing = await selectSale(db, 'solana_usdc')
+/** A product, on sale or not any more, and its seller, by the public slug, to be paid in `asset` or that of its price. */
+export async function getListing(db: Db, slug: string, asset?: Asset): Promise<Sale> {
+  const rail = sql`CASE coalesce(${asset ?? null}, ${products.asset}) WHEN 'SOL' THEN ${checkoutRailOf('SOL')} ELSE ${checkoutRailOf('USDC')} END`;
+  const listing = await selectSale(db, rail)
     .where(and(eq(products.slug, slug), eq(accounts.status, 'active')))
     .get();
   return listing ?? raise('not_found');
 }
 
-/** An active product and its seller, by the public slug: what a checkout begins with. */
-export async function getOffer(db: Db, slug: string): Promise<Sale> {
-  const listing = await getListing(db, slug);
+/** An active product and its seller: what a checkout begins with. */
+export async function getOffer(db: Db, slug: string, asset?: Asset): Promise<Sale> {
+  const listing = await getListing(db, slug, asset);
   return listing.product.status === 'active' ? listing : raise('not_found');
 }
 

@@ -7,7 +7,7 @@ import { MoneyBody, Timestamp } from '../http/openapi.ts';
 import { type ReceiptFacts, signReceipt } from './document.ts';
 import { insertReceipt, type Receipt } from './store.ts';
 
-export { findReceiptOfTransaction, type Receipt } from './store.ts';
+export { findReceiptOfTransaction, getReceiptWithFate, type Receipt } from './store.ts';
 
 const DocumentBody = z
   .object({

@@ -18,6 +18,11 @@ export const NETWORKS = {
 export type NetworkName = keyof typeof NETWORKS;
 export type Network = (typeof NETWORKS)[NetworkName];
 
+/** Stands where a mint stands for a token: lamports have none. Wrapped SOL is a token, and something else. */
+export const NATIVE_MINT = '';
+/** What the chain demands that an account without data holds; less makes the whole transaction fail. */
+export const RENT_EXEMPT_LAMPORTS = 890_880n;
+
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const ATA_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';

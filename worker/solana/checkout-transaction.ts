@@ -17,6 +17,7 @@ import {
 } from '@solana/kit';
 import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } from '@solana-program/compute-budget';
 import { getAddMemoInstruction } from '@solana-program/memo';
+import { getTransferSolInstruction } from '@solana-program/system';
 import {
   findAssociatedTokenPda,
   getCreateAssociatedTokenIdempotentInstruction,
@@ -25,20 +26,30 @@ import {
 import { verifyEd25519 } from '../core/crypto.ts';
 import { base58 } from '../core/encoding.ts';
 import { err, ok, type Result } from '../core/errors.ts';
-import { ATA_PROGRAM, COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from './assets.ts';
-import { type Instruction, isNonceAdvance, parseAtaCreation, parseMemo, parseTokenTransfer, svcMemos } from './transaction.ts';
+import { ATA_PROGRAM, COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, NATIVE_MINT, TOKEN_PROGRAM } from './assets.ts';
+import {
+  type Instruction,
+  isNonceAdvance,
+  parseAtaCreation,
+  parseLamportTransfer,
+  parseMemo,
+  parseTokenTransfer,
+  svcMemos,
+} from './transaction.ts';
 
-/** One leg of a checkout: `units` of the mint to the wallet's associated token account. */
+/** One leg of a checkout: `units` of the mint to the wallet's associated token account; lamports to the wallet itself. */
 export interface Leg {
   wallet: string;
+  /** The wallet again where lamports are paid. */
   ata: string;
   units: bigint;
-  /** False where the account has to be created first, at the buyer's expense. */
+  /** False where the account has to be created first, at the buyer's expense. Lamports create theirs by arriving. */
   ataExists: boolean;
 }
 
 export interface CheckoutTerms {
   memo: string;
+  /** NATIVE_MINT for SOL. */
   mint: string;
   decimals: number;
   /** Read-only keys of the merchant's transfer, in this order: the payment's own, the service's. */
@@ -56,6 +67,10 @@ const COMPUTE_UNITS_BASE = 40_000;
 const COMPUTE_UNITS_PER_ATA = 35_000;
 const COMPUTE_PRICE_MICRO_LAMPORTS = 10_000n;
 
+/** Where a wallet receives an asset: its associated token account, or for lamports the wallet itself. */
+export const accountOf = async (wallet: string, mint: string): Promise<string> =>
+  mint === NATIVE_MINT ? wallet : associatedTokenAccount(wallet, mint);
+
 export async function associatedTokenAccount(wallet: string, mint: string): Promise<string> {
   const [ata] = await findAssociatedTokenPda({ owner: address(wallet), mint: address(mint), tokenProgram: address(TOKEN_PROGRAM) });
   return ata;
@@ -66,6 +81,32 @@ export async function associatedTokenAccount(wallet: string, mint: string): Prom
  * side at the end, as Solana Pay wants them. v0, base64 wire form, buyer as fee payer, unsigned.
  */
 export async function buildCheckoutTransaction(terms: CheckoutTerms, buyer: string, lifetime: Lifetime): Promise<string> {
+  const { payment, fee, missing } = terms.mint === NATIVE_MINT ? lamportTransfers(terms, buyer) : await tokenTransfers(terms, buyer);
+  const instructions: KitInstruction[] = [
+    getSetComputeUnitLimitInstruction({ units: COMPUTE_UNITS_BASE + missing.length * COMPUTE_UNITS_PER_ATA }),
+    getSetComputeUnitPriceInstruction({ microLamports: COMPUTE_PRICE_MICRO_LAMPORTS }),
+    ...missing,
+    ...(fee ? [fee] : []),
+    getAddMemoInstruction({ memo: terms.memo }, { programAddress: address(MEMO_PROGRAM) }),
+    withReferences(payment, terms.references),
+  ];
+  return unsigned(buyer, instructions, lifetime);
+}
+
+/** What moves the money: the merchant's part, the service's, and before them the accounts that do not exist yet. */
+interface Transfers {
+  payment: KitInstruction;
+  fee: KitInstruction | null;
+  missing: KitInstruction[];
+}
+
+function lamportTransfers({ merchant, fee }: CheckoutTerms, buyer: string): Transfers {
+  const source = createNoopSigner(address(buyer));
+  const transfer = (leg: Leg) => getTransferSolInstruction({ source, destination: address(leg.wallet), amount: leg.units });
+  return { payment: transfer(merchant), fee: fee && transfer(fee), missing: [] };
+}
+
+async function tokenTransfers(terms: CheckoutTerms, buyer: string): Promise<Transfers> {
   const payer = createNoopSigner(address(buyer));
   const mint = address(terms.mint);
   const source = address(await associatedTokenAccount(buyer, terms.mint));
@@ -80,17 +121,13 @@ export async function buildCheckoutTransaction(terms: CheckoutTerms, buyer: stri
       amount: leg.units,
       decimals: terms.decimals,
     });
-  const instructions: KitInstruction[] = [
-    getSetComputeUnitLimitInstruction({ units: COMPUTE_UNITS_BASE + missing.length * COMPUTE_UNITS_PER_ATA }),
-    getSetComputeUnitPriceInstruction({ microLamports: COMPUTE_PRICE_MICRO_LAMPORTS }),
-    ...missing.map((leg) =>
+  return {
+    payment: transfer(terms.merchant),
+    fee: terms.fee && transfer(terms.fee),
+    missing: missing.map((leg) =>
       getCreateAssociatedTokenIdempotentInstruction({ payer, ata: address(leg.ata), owner: address(leg.wallet), mint }),
     ),
-    ...(terms.fee ? [transfer(terms.fee)] : []),
-    getAddMemoInstruction({ memo: terms.memo }, { programAddress: address(MEMO_PROGRAM) }),
-    withReferences(transfer(terms.merchant), terms.references),
-  ];
-  return unsigned(buyer, instructions, lifetime);
+  };
 }
 
 /** v0, base64 wire form, no signature yet. */
@@ -179,25 +216,24 @@ function decodeSigned(wire: Uint8Array): Result<{ instructions: Instruction[]; s
 
 function problemOf(instructions: Instruction[], terms: CheckoutTerms): PreparedProblem | null {
   const legs = terms.fee ? [terms.merchant, terms.fee] : [terms.merchant];
+  // In the asset of the bill only: a transfer of anything else is not ours to broadcast.
+  const parseTransfer = terms.mint === NATIVE_MINT ? parseLamportTransfer : parseTokenTransfer;
   const allowed = (ix: Instruction): boolean => {
     const creation = parseAtaCreation(ix);
     if (ix.programId === ATA_PROGRAM)
       return creation !== null && creation.mint === terms.mint && legs.some((leg) => leg.ata === creation.ata);
     return (
-      ix.programId === COMPUTE_BUDGET_PROGRAM ||
-      ix.programId === LIGHTHOUSE_PROGRAM ||
-      parseMemo(ix) !== null ||
-      parseTokenTransfer(ix) !== null
+      ix.programId === COMPUTE_BUDGET_PROGRAM || ix.programId === LIGHTHOUSE_PROGRAM || parseMemo(ix) !== null || parseTransfer(ix) !== null
     );
   };
   if (!instructions.every(allowed)) return 'foreign_instruction';
   const memos = instructions.map(parseMemo).filter((memo) => memo !== null);
   if (svcMemos(memos).length !== 1 || !memos.includes(terms.memo)) return 'memo';
-  const transfers = instructions.map(parseTokenTransfer).filter((transfer) => transfer !== null);
+  const transfers = instructions.map(parseTransfer).filter((transfer) => transfer !== null);
   const pays = (leg: Leg) =>
     transfers.filter((t) => t.destination === leg.ata && t.mint === terms.mint && t.units === leg.units).length === 1;
   if (!pays(terms.merchant) || transfers.length !== legs.length) return 'transfer';
   if (terms.fee && !pays(terms.fee)) return 'fee';
-  const paying = instructions.find((ix) => parseTokenTransfer(ix)?.destination === terms.merchant.ata);
+  const paying = instructions.find((ix) => parseTransfer(ix)?.destination === terms.merchant.ata);
   return terms.references.every((reference) => paying?.accounts.includes(reference)) ? null : 'reference';
 }

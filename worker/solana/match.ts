@@ -1,15 +1,16 @@
-import type { ChainTransaction } from './transaction.ts';
-import { svcMemos } from './transaction.ts';
+import { NATIVE_MINT } from './assets.ts';
+import { type ChainTransaction, svcMemos, transfersOf } from './transaction.ts';
 
 /**
  * Does this transaction pay this expectation? Pure, and the only judge of it. The memo only correlates; what counts is what
- * the recipient's own token account gained, in the right mint, in time. (contract section 3 "Verification", protocols 6)
+ * the recipient's own account gained, in the right mint (or in lamports), in time. (contract section 3 "Verification", protocols 6)
  */
 export interface Expectation {
   /** null where the transaction is known by its signature, because we signed it. */
   memo: string | null;
+  /** NATIVE_MINT for SOL. */
   mint: string;
-  /** Associated token account of the recipient for that mint. */
+  /** Associated token account of the recipient for that mint; for SOL the wallet itself. */
   destination: string;
   priceUnits: bigint;
   /** Part of the price that goes to the service in the same transaction, if one is configured. */
@@ -55,7 +56,7 @@ export function matchPayment(transaction: ChainTransaction, expected: Expectatio
 
   const received = gained(transaction, expected.destination, expected.mint);
   if (received <= 0n) return { ok: false, reason: paidElsewhere(transaction, expected) };
-  const transfer = transaction.transfers.find(({ destination }) => destination === expected.destination);
+  const transfer = transfersOf(transaction, expected.mint).find(({ destination }) => destination === expected.destination);
   if (!transfer) return { ok: false, reason: 'recipient_mismatch' };
 
   // A fee to the merchant's own account cannot be told apart from the price: counted once.
@@ -85,6 +86,7 @@ function matchMemo(memos: string[], expected: string): 'memo_missing' | 'memo_am
 }
 
 const gained = (transaction: ChainTransaction, account: string, mint: string): bigint => {
+  if (mint === NATIVE_MINT) return transaction.lamportDeltas.get(account) ?? 0n;
   const change = transaction.tokenDeltas.get(account);
   return change?.mint === mint ? change.delta : 0n;
 };
@@ -92,6 +94,8 @@ const gained = (transaction: ChainTransaction, account: string, mint: string): b
 /** A sentence's worth of difference for the buyer: right account type of money, wrong place, or wrong money altogether. */
 function paidElsewhere(transaction: ChainTransaction, expected: Expectation): 'mint_mismatch' | 'recipient_mismatch' {
   const changes = [...transaction.tokenDeltas.values()];
+  // Every transaction moves lamports, for its fee if for nothing else; only a transfer of them is meant.
+  if (expected.mint === NATIVE_MINT && transaction.lamportTransfers.length > 0) return 'recipient_mismatch';
   const usedMint = changes.some(({ mint, delta }) => mint === expected.mint && delta !== 0n);
   return !usedMint && changes.some(({ delta }) => delta !== 0n) ? 'mint_mismatch' : 'recipient_mismatch';
 }

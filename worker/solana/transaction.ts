@@ -1,5 +1,5 @@
 import { base58 } from '../core/encoding.ts';
-import { ATA_PROGRAM, MEMO_PROGRAMS, SYSTEM_PROGRAM, TOKEN_PROGRAM } from './assets.ts';
+import { ATA_PROGRAM, MEMO_PROGRAMS, NATIVE_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from './assets.ts';
 
 /** `getTransaction` with encoding `json`, as far as we read it. u64 values beyond 2^53 never matter here: token amounts are strings. */
 export interface RpcInstruction {
@@ -22,6 +22,9 @@ export interface RpcTransaction {
   };
   meta: {
     err: unknown;
+    /** Lamports, in the order of the account keys. */
+    preBalances?: number[] | null;
+    postBalances?: number[] | null;
     preTokenBalances?: RpcTokenBalance[] | null;
     postTokenBalances?: RpcTokenBalance[] | null;
     innerInstructions?: { index: number; instructions: RpcInstruction[] }[] | null;
@@ -38,6 +41,7 @@ export interface Instruction {
 
 export interface TokenTransfer {
   source: string;
+  /** Null where the instruction does not name it; NATIVE_MINT for lamports. */
   mint: string | null;
   destination: string;
   authority: string;
@@ -55,9 +59,17 @@ export interface ChainTransaction {
   /** Of top-level memo instructions only: a program that calls Memo speaks for nobody. */
   memos: string[];
   transfers: TokenTransfer[];
+  /** Transfers of lamports, kept apart from tokens: an account of one kind is never mistaken for one of the other. */
+  lamportTransfers: TokenTransfer[];
   /** Change of every touched token account: address -> mint and units gained (negative: lost). */
   tokenDeltas: Map<string, { mint: string; delta: bigint }>;
+  /** Lamports every account gained (negative: lost), the network's fee included. */
+  lamportDeltas: Map<string, bigint>;
 }
+
+/** The transfers that move an asset: those of lamports for NATIVE_MINT, of tokens for any other mint. */
+export const transfersOf = ({ transfers, lamportTransfers }: ChainTransaction, mint: string): TokenTransfer[] =>
+  mint === NATIVE_MINT ? lamportTransfers : transfers;
 
 const u64 = (data: Uint8Array, offset: number): bigint =>
   new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(offset, true);
@@ -70,6 +82,13 @@ export function parseTokenTransfer({ programId, accounts, data }: Instruction): 
   if (data[0] === 12 && data.length >= 10 && a && b && c && d)
     return { source: a, mint: b, destination: c, authority: d, units: u64(data, 1) };
   return null;
+}
+
+/** System `Transfer` (2): its source is who signs for it. Null for anything else, transfers with a seed included. */
+export function parseLamportTransfer({ programId, accounts, data }: Instruction): TokenTransfer | null {
+  const [source, destination] = accounts;
+  const isTransfer = programId === SYSTEM_PROGRAM && data.length >= 12 && data[0] === 2 && data[1] === 0 && data[2] === 0 && data[3] === 0;
+  return isTransfer && source && destination ? { source, mint: NATIVE_MINT, destination, authority: source, units: u64(data, 4) } : null;
 }
 
 /** The text of a memo instruction, or null. Bytes that are not UTF-8 are a memo, only not one of ours. */
@@ -117,7 +136,9 @@ export function parseTransaction(signature: string, raw: RpcTransaction): ChainT
     feePayer: keys[0] ?? '',
     memos: topLevel.map(parseMemo).filter(present),
     transfers: [...topLevel, ...inner].map(parseTokenTransfer).filter(present),
+    lamportTransfers: [...topLevel, ...inner].map(parseLamportTransfer).filter(present),
     tokenDeltas: tokenDeltas(keys, raw.meta?.preTokenBalances ?? [], raw.meta?.postTokenBalances ?? []),
+    lamportDeltas: lamportDeltas(keys, raw.meta?.preBalances ?? [], raw.meta?.postBalances ?? []),
   };
 }
 
@@ -132,4 +153,14 @@ function tokenDeltas(keys: string[], before: RpcTokenBalance[], after: RpcTokenB
   for (const balance of before) add(balance, -1n);
   for (const balance of after) add(balance, 1n);
   return deltas;
+}
+
+/** A balance beyond 2^53 lamports (9 million SOL) was rounded by JSON: of such an account nothing is claimed. */
+function lamportDeltas(keys: string[], before: number[], after: number[]): ChainTransaction['lamportDeltas'] {
+  const isExact = (lamports: number | undefined): lamports is number => Number.isSafeInteger(lamports);
+  const changes = keys.flatMap((account, index): [string, bigint][] => {
+    const [from, to] = [before[index], after[index]];
+    return isExact(from) && isExact(to) ? [[account, BigInt(to) - BigInt(from)]] : [];
+  });
+  return new Map(changes);
 }

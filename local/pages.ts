@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+/** The scripts of the hosted pages: bundled, named by their content, and weighed. */
+const ROOT = join(import.meta.dirname, '..');
+const CLIENT = join(ROOT, 'worker/pages/client');
+const NAMES_FILE = join(ROOT, 'worker/pages/assets.ts');
+/** All that a buyer's browser loads of ours besides the page itself. */
+const GZIP_MAX_KIB = 120;
+
+const ENTRIES = { checkout: 'checkout.tsx', receipt: 'receipt.ts', demoWallet: 'demo-wallet.ts' } as const;
+type Entry = keyof typeof ENTRIES;
+
+async function bundle(entry: Entry): Promise<{ path: string; text: string }> {
+  const { outputFiles } = await build({
+    entryPoints: [join(CLIENT, ENTRIES[entry])],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    target: ['es2022'],
+    charset: 'utf8',
+    legalComments: 'none',
+    // The same components as on the server, made for the browser.
+    tsconfigRaw: { compilerOptions: { jsx: 'react-jsx', jsxImportSource: 'hono/jsx/dom', target: 'ES2022' } },
+  });
+  const text = outputFiles[0]!.text;
+  const name = ENTRIES[entry].replace(/\.tsx?$/, '');
+  return { path: `/assets/${name}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.js`, text };
+}
+
+/**
+ * Lays the scripts out and tells the worker their names. The demo wallet's is named always and laid out only where asked for:
+ * what is deployed does not contain it.
+ */
+export async function writePages(write: (path: string, text: string) => void, withDemoWallet: boolean): Promise<void> {
+  const entries = Object.keys(ENTRIES) as Entry[];
+  const bundles = await Promise.all(entries.map(bundle));
+  for (const [index, entry] of entries.entries()) {
+    if (entry !== 'demoWallet' || withDemoWallet) write(bundles[index]!.path, bundles[index]!.text);
+  }
+  const served = bundles.filter((_, index) => entries[index] !== 'demoWallet');
+  const bytes = served.reduce((sum, { text }) => sum + gzipSync(text, { level: 9 }).length, 0);
+  console.log(`pages: ${(bytes / 1024).toFixed(1)} KiB gzip of at most ${GZIP_MAX_KIB}`);
+  if (bytes > GZIP_MAX_KIB * 1024) throw new Error('The scripts of the hosted pages are over their budget.');
+  const names = entries.map((entry, index) => `  ${entry}: '${bundles[index]!.path}',\n`).join('');
+  const source = readFileSync(NAMES_FILE, 'utf8').replace(/(PAGE_ASSETS = \{\n)[\s\S]*?(\} as const)/, `$1${names}$2`);
+  if (source !== readFileSync(NAMES_FILE, 'utf8')) writeFileSync(NAMES_FILE, source);
+}

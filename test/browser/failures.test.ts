@@ -1,0 +1,208 @@
+import { generateKeyPairSigner } from '@solana/kit';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { violationsOf } from './axe.ts';
+import { type Product, Shop, type TestWallet, type Visit } from './shop.ts';
+
+const USDC = 1_000_000n;
+const shop = new Shop();
+let product: Product;
+let abandoned: { sold: Product; visit: Visit };
+beforeAll(async () => {
+  await shop.open();
+  product = await shop.sell();
+  // Its session ends by the service's own clock while the other tests run; the last one looks at it.
+  abandoned = { sold: await shop.sell({ session_seconds: undefined }), visit: await shop.visit('desktop') };
+  await abandoned.visit.page.goto(urlOf(abandoned.sold));
+  await abandoned.visit.page.getByRole('button', { name: 'Show a QR code' }).click();
+  await abandoned.visit.page.getByText('We make sure that no payment').waitFor();
+}, 60_000);
+afterAll(() => shop.close());
+
+const urlOf = (sold: Product) => `${shop.baseUrl}/p/${sold.slug}`;
+
+/** Pays with the one wallet there is and answers the sentence the page has for what happens then. */
+async function tryToPay(wallet: TestWallet, shot?: string): Promise<string> {
+  const { page, offences, shoot, close } = await shop.visit('phone', [wallet]);
+  await page.goto(urlOf(product));
+  await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+  const problem = page.locator('.problem');
+  await problem.waitFor({ timeout: 20_000 });
+  expect(await page.locator('#announcement').textContent()).toMatch(/^Not paid\. /);
+  expect(await violationsOf(page)).toEqual([]);
+  expect(offences).toEqual([]);
+  if (shot) await shoot(shot);
+  // A way on: the same choice again.
+  expect(await page.getByRole('button', { name: 'Pay with Test wallet' }).isEnabled()).toBe(true);
+  const text = await problem.innerText();
+  await close();
+  return text;
+}
+
+describe('what goes wrong in a wallet has one clear sentence and a way on', () => {
+  it('declined', async () => {
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    expect(await tryToPay({ signer, onAct: () => 'error:4001:User rejected the request.' }, '8-rejected')).toContain('You declined');
+  });
+
+  it('too little money', async () => {
+    const signer = await shop.chain.newBuyer(1n * USDC);
+    expect(await tryToPay({ signer })).toContain('not enough USDC');
+  });
+
+  it('no token account', async () => {
+    const signer = await generateKeyPairSigner();
+    await shop.chain.call('local_fundSol', signer.address, '1000000000');
+    expect(await tryToPay({ signer })).toContain('holds no USDC yet');
+  });
+
+  it('no SOL for the fee', async () => {
+    const signer = await generateKeyPairSigner();
+    await shop.chain.call('local_fundUsdc', signer.address, '100000000');
+    expect(await tryToPay({ signer })).toContain('not enough SOL');
+  });
+
+  it('no account shared', async () => {
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    expect(await tryToPay({ signer, accounts: 'none' })).toContain('shared no account');
+  });
+
+  it('a wallet that breaks', async () => {
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    expect(await tryToPay({ signer, onAct: () => 'error:-32603:Internal error' })).toContain('Test wallet reported a problem');
+  });
+
+  it('the wrong network: named before it is chosen', async () => {
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const right = { signer, name: 'Right wallet' };
+    const { page, shoot, close } = await shop.visit('desktop', [{ signer, name: 'Wrong wallet', chains: ['solana:mainnet'] }, right]);
+    await page.goto(urlOf(product));
+    await page.getByText('Not on Solana devnet').waitFor();
+    expect(await page.getByRole('button', { name: 'Pay with Wrong wallet' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Pay with Right wallet' }).isEnabled()).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('9-several');
+    await close();
+  });
+
+  it('no wallet at all: the phone, another way, by hand', async () => {
+    const { page, shoot, close } = await shop.visit('phone');
+    await page.goto(urlOf(product));
+    await page.getByText('No Solana wallet was found').waitFor();
+    expect(await page.getByRole('link', { name: /Open this page in/ }).count()).toBe(2);
+    await page.getByRole('button', { name: 'Pay with a wallet app' }).click();
+    const link = page.getByRole('link', { name: 'Open my wallet' });
+    await link.waitFor();
+    expect(await link.getAttribute('href')).toMatch(new RegExp(`^solana:${shop.wallet}\\?amount=12\\.5&`));
+    await page.getByText('Send it by hand').click();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('10-no-wallet');
+    await page.getByLabel('Already sent?').fill('nonsense');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.locator('.problem', { hasText: 'does not pay this purchase' }).waitFor();
+    await close();
+  });
+
+  it('no connection while beginning', async () => {
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, close } = await shop.visit('desktop', [{ signer }]);
+    await page.goto(urlOf(product));
+    await page.route('**/connect', (route) => route.abort());
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.locator('.problem', { hasText: 'No connection.' }).waitFor();
+    await page.unroute('**/connect');
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    await close();
+  });
+});
+
+/** Begins a payment, then lets the service say of it what it will say one day. */
+async function beginThen(visit: Visit, answer: Record<string, unknown>, confirming: Record<string, unknown> | null = null): Promise<void> {
+  const { page } = visit;
+  await page.goto(urlOf(product));
+  await page.getByRole('button', { name: /QR code|wallet app/ }).click();
+  await page.getByRole('timer').waitFor();
+  await pretend(page, answer, confirming);
+}
+
+async function pretend(page: Page, answer: Record<string, unknown>, confirming: Record<string, unknown> | null): Promise<void> {
+  await page.route('**/v1/payments/*', async (route) => {
+    const response = await route.fetch();
+    return route.fulfill({ response, json: { ...((await response.json()) as object), poll_after_ms: 300, ...answer } });
+  });
+  if (confirming) await page.route('**/v1/pay/confirm', (route) => route.fulfill({ status: 410, json: confirming }));
+}
+
+describe('how a session ends without a payment', () => {
+  const over = { status: 'FAILED', poll_after_ms: null };
+
+  it('first makes sure, then offers a fresh session, and never begins one before', async () => {
+    const visit = await shop.visit('phone');
+    const { page } = visit;
+    const sold = await shop.sell();
+    await page.goto(urlOf(sold));
+    await page.getByRole('button', { name: 'Pay with a wallet app' }).click();
+    await page.getByRole('timer').waitFor();
+    await page.route('**/v1/payments/*', async (route) => {
+      const response = await route.fetch();
+      const body = { ...((await response.json()) as object), expires_at: new Date(Date.now() - 1000).toISOString(), poll_after_ms: 300 };
+      return route.fulfill({ response, json: body });
+    });
+    await page.getByText('We make sure that no payment is still on its way.').waitFor();
+    expect(await page.getByRole('button', { name: 'Start again' }).count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await visit.shoot('11-closing');
+    await page.unroute('**/v1/payments/*');
+    await pretend(page, { ...over, failure_code: 'session_expired' }, null);
+    await page.reload();
+    await page.getByText('No payment arrived.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await visit.shoot('12-expired');
+    expect(await shop.paymentsOf(sold)).toHaveLength(1);
+    await page.getByRole('button', { name: 'Start again' }).click();
+    await page.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
+    await page.unroute('**/v1/payments/*');
+    await page.getByRole('button', { name: 'Pay with a wallet app' }).click();
+    await page.getByRole('timer').waitFor();
+    expect(await shop.paymentsOf(sold)).toHaveLength(2);
+    await visit.close();
+  });
+
+  it.each([
+    ['transaction_failed', 'so no money moved', '13-failed'],
+    ['underpaid', 'Less than the price arrived', '14-underpaid'],
+  ])('says what %s means', async (failure_code, words, shot) => {
+    const visit = await shop.visit('desktop');
+    await beginThen(visit, { ...over, failure_code });
+    await visit.page.getByText(words).waitFor();
+    expect(await violationsOf(visit.page)).toEqual([]);
+    await visit.shoot(shot);
+    await visit.page.getByRole('button', { name: 'Start again' }).click();
+    await visit.page.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
+    await visit.close();
+  });
+
+  it('says that late money is not lost, and offers no second payment', async () => {
+    const visit = await shop.visit('phone');
+    const late = { code: 'session_expired', detail: 'late', meta: { reason: 'late' } };
+    await beginThen(visit, { ...over, failure_code: 'session_expired', tx_signature: '5VERv8' }, late);
+    await visit.page.getByRole('heading', { name: 'Your payment arrived too late' }).waitFor();
+    expect(await visit.page.getByRole('button', { name: 'Start again' }).count()).toBe(0);
+    expect(await violationsOf(visit.page)).toEqual([]);
+    await visit.shoot('15-late');
+    await visit.close();
+  });
+
+  it('really ends, and really begins anew', { timeout: 150_000 }, async () => {
+    const { page, offences, close } = abandoned.visit;
+    await page.getByRole('button', { name: 'Start again' }).waitFor({ timeout: 120_000 });
+    expect((await shop.paymentsOf(abandoned.sold)).map(({ status }) => status)).toEqual(['FAILED']);
+    await page.getByRole('button', { name: 'Start again' }).click();
+    await page.getByRole('button', { name: 'Show a QR code' }).click();
+    await page.getByRole('timer').waitFor();
+    expect((await shop.paymentsOf(abandoned.sold)).map(({ status }) => status)).toEqual(['PENDING_SIGNATURE', 'FAILED']);
+    expect(offences).toEqual([]);
+    await close();
+  });
+});

@@ -1,0 +1,70 @@
+import type { Wallet, WalletAccount } from '@wallet-standard/base';
+import { registerWallet } from '@wallet-standard/wallet';
+
+/** Runs in the page: a Wallet Standard wallet whose keys and will are the test's. Bundled and injected by shop.ts. */
+export interface WalletPlan {
+  name: string;
+  address: string;
+  publicKey: number[];
+  chains: string[];
+  /** What it can do; the account has the same. */
+  features: ('solana:signTransaction' | 'solana:signAndSendTransaction')[];
+  accounts: 'one' | 'none';
+}
+
+declare global {
+  /** The test's side: answers base64, or throws what the wallet would. */
+  function walletActs(name: string, act: string, transaction: string): Promise<string>;
+  var walletPlans: WalletPlan[];
+}
+
+const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
+const fromBase64 = (text: string): Uint8Array => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+
+async function act(name: string, what: string, transaction: Uint8Array): Promise<Uint8Array> {
+  const answer = await walletActs(name, what, toBase64(transaction));
+  if (answer.startsWith('error:')) {
+    const [, code, message] = answer.split(':');
+    throw Object.assign(new Error(message), { code: Number(code) });
+  }
+  return fromBase64(answer);
+}
+
+function newWallet(plan: WalletPlan): Wallet {
+  const account = {
+    address: plan.address,
+    publicKey: Uint8Array.from(plan.publicKey),
+    chains: plan.chains,
+    features: plan.features,
+  } as unknown as WalletAccount;
+  const accounts = plan.accounts === 'one' ? [account] : [];
+  const features: Record<string, unknown> = {
+    'standard:connect': { version: '1.0.0', connect: async () => ({ accounts }) },
+    'standard:events': { version: '1.0.0', on: () => () => {} },
+  };
+  for (const feature of plan.features) {
+    const isSending = feature === 'solana:signAndSendTransaction';
+    const work = async (...inputs: { transaction: Uint8Array }[]) =>
+      Promise.all(
+        inputs.map(async ({ transaction }) => {
+          const bytes = await act(plan.name, isSending ? 'send' : 'sign', transaction);
+          return isSending ? { signature: bytes } : { signedTransaction: bytes };
+        }),
+      );
+    features[feature] = {
+      version: '1.0.0',
+      supportedTransactionVersions: ['legacy', 0],
+      [isSending ? 'signAndSendTransaction' : 'signTransaction']: work,
+    };
+  }
+  return {
+    version: '1.0.0',
+    name: plan.name,
+    icon: 'data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCA4IDgiPjxyZWN0IHdpZHRoPSI4IiBoZWlnaHQ9IjgiIGZpbGw9IiM0YjYiLz48L3N2Zz4=',
+    chains: plan.chains as Wallet['chains'],
+    features: features as Wallet['features'],
+    accounts,
+  };
+}
+
+for (const plan of globalThis.walletPlans) registerWallet(newWallet(plan));

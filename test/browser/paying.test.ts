@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sign } from '../../local/demo/wallet.ts';
+import { violationsOf } from './axe.ts';
+import { type Product, Shop, type Size } from './shop.ts';
+
+const USDC = 1_000_000n;
+const shop = new Shop();
+beforeAll(() => shop.open({ checkout_brand_name: 'Ada’s Weather', checkout_accent_hex: '#0f766e' }), 60_000);
+afterAll(() => shop.close());
+
+const urlOf = (product: Product, query = '') => `${shop.baseUrl}/p/${product.slug}${query}`;
+
+describe.each<Size>(['phone', 'desktop'])('a payment on a %s', (size) => {
+  it('goes from the offer to the receipt, accessible and alone with us at every step', async () => {
+    const product = await shop.sell({ description: 'Hourly forecasts for every place on earth.\nUpdated every ten minutes.' });
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    let approve: (() => void) | undefined;
+    const asked = new Promise<void>((resolve) => {
+      approve = resolve;
+    });
+    const onAct = async (transaction: string) => {
+      await asked;
+      return sign(signer, transaction);
+    };
+    const { page, offences, shoot, close } = await shop.visit(size, [{ signer, onAct }]);
+    await page.goto(urlOf(product));
+    expect(await page.locator('.offer .amount').innerText()).toContain('12.50');
+    expect(await page.locator('.about').innerText()).toContain(shop.wallet);
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('1-choosing');
+
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Approve the payment in Test wallet' }).waitFor();
+    expect(await page.evaluate('document.activeElement.id')).toBe('panel-title');
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('2-waiting');
+
+    // So that what comes after the signature can be looked at, the service is kept from confirming for a moment.
+    let isHeld = true;
+    await page.route('**/v1/pay/confirm', (route) => (isHeld ? route.abort() : route.continue()));
+    approve!();
+    await page.getByRole('heading', { name: 'Payment seen' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('3-seen');
+    isHeld = false;
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    expect(await page.locator('#announcement').textContent()).toBe('Paid');
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('4-confirmed');
+    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+
+    await page.getByRole('link', { name: 'Open the receipt' }).click();
+    await page.getByRole('heading', { name: 'This receipt is genuine' }).waitFor();
+    await page.getByText('Your own browser checked the signature too.').waitFor();
+    expect(await page.locator('main').innerText()).toContain(signer.address);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('5-receipt');
+    expect(offences).toEqual([]);
+    await close();
+  });
+});
+
+describe('one purchase is one payment', () => {
+  it('survives a refresh and another tab, and is not begun twice by two ways of paying', async () => {
+    const product = await shop.sell();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, close, shoot } = await shop.visit('desktop', [{ signer }]);
+    await page.goto(urlOf(product));
+    await page.getByRole('button', { name: 'Show a QR code' }).click();
+    await page.getByRole('img', { name: /QR code/ }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('6-qr');
+    await page.reload();
+    await page.getByRole('timer').waitFor();
+    await page.getByRole('button', { name: 'Show a QR code' }).click();
+    await page.getByRole('img', { name: /QR code/ }).waitFor();
+    const tab = await page.context().newPage();
+    await tab.goto(urlOf(product));
+    await tab.getByRole('timer').waitFor();
+    await tab.getByRole('button', { name: 'Show a QR code' }).click();
+    await tab.getByRole('img', { name: /QR code/ }).waitFor();
+    expect(await shop.paymentsOf(product)).toHaveLength(1);
+
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    await tab.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    await page.reload();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+
+    await page.getByRole('button', { name: 'Buy once more' }).click();
+    await page.getByRole('heading', { name: 'Choose how to pay' }).waitFor();
+    expect(await shop.paymentsOf(product)).toHaveLength(1);
+    await close();
+  });
+
+  it('is found again by who closed the page right after signing', async () => {
+    const product = await shop.sell();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, close } = await shop.visit('phone', [{ signer }]);
+    await page.goto(urlOf(product));
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: /^(Payment seen|Paid)$/ }).waitFor();
+    await page.goto('about:blank');
+    await page.waitForTimeout(3000);
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    await close();
+  });
+
+  it('is paid by a wallet that sends by itself', async () => {
+    const product = await shop.sell();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, offences, close } = await shop.visit('desktop', [{ signer, features: ['solana:signAndSendTransaction'] }]);
+    await page.goto(urlOf(product));
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('takes the buyer back to the shop, and only there', async () => {
+    const product = await shop.sell({ success_url: 'https://shop.example.com/thanks?order=7' });
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, close, shoot } = await shop.visit('desktop', [{ signer }]);
+    const arrived = new Promise<string>((resolve) => {
+      void page.route('https://shop.example.com/**', (route) => {
+        resolve(route.request().url());
+        return route.fulfill({ body: 'thanks' });
+      });
+    });
+    await page.goto(urlOf(product, '?success_url=https://evil.example/&redirect_url=https://evil.example/'));
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('link', { name: 'Continue to shop.example.com' }).waitFor({ timeout: 30_000 });
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('7-leaving');
+    const [payment] = await shop.paymentsOf(product);
+    expect(await arrived).toBe(`https://shop.example.com/thanks?order=7&payment_id=${payment!.payment_id}&status=CONFIRMED`);
+    await page.waitForURL('https://shop.example.com/**');
+    // Who comes back wants to see this page, not to be sent away again.
+    await page.goto(urlOf(product));
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+    await page.waitForTimeout(6000);
+    expect(page.url()).toBe(urlOf(product));
+    await close();
+  });
+});

@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startService } from '../../local/service.ts';
+import { endOnSignals } from '../../local/signals.ts';
+import { Teardown } from '../../local/teardown.ts';
+
+/** The service the browsers visit, in a process of its own: `ready <base_url> <rpc_url>`, until it is told to end. */
+const teardown = new Teardown();
+endOnSignals(teardown);
+const stateDir = mkdtempSync(join(tmpdir(), 'svc-browser-'));
+teardown.defer(() => rmSync(stateDir, { recursive: true, force: true }));
+try {
+  const service = await startService({
+    port: 0,
+    chainPort: 0,
+    stateDir,
+    teardown,
+    variables: {
+      POLL_AFTER_MS: '30:500,120:1000,86400:3000',
+      TELEGRAM_CONNECTOR_SECRETS: 'connector-secret-of-the-browser-tests',
+      // For the one test that waits for a real end; every other product has sessions of its own length.
+      SESSION_SECONDS: '4',
+      LATE_GRACE_SECONDS: '0',
+    },
+    onProgress: () => {},
+    onProblem: () => {},
+  });
+  console.log(`ready ${service.baseUrl} ${service.rpcUrl}`);
+  const lastWords = await service.crashed;
+  if (!teardown.hasBegun) throw new Error(lastWords);
+} catch (error) {
+  if (!teardown.hasBegun) console.error(error);
+  await teardown.run();
+  process.exitCode = 1;
+}

@@ -1,0 +1,181 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { getAddressEncoder, getBase64Encoder, getTransactionDecoder, type KeyPairSigner } from '@solana/kit';
+import { build } from 'esbuild';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { inject } from 'vitest';
+import { Api } from '../../local/api.ts';
+import { sign, WalletChain } from '../../local/demo/wallet.ts';
+import type { WalletPlan } from './page-wallet.ts';
+
+/** A merchant's shop, buyers with wallets of the test, and browsers to visit it with. */
+const SCREENS = join(import.meta.dirname, '../../dist/screens');
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const ARGS =
+  '--no-sandbox --disable-dev-shm-usage --disable-gpu --disable-quic --disable-background-networking --disable-component-update --disable-sync --no-first-run';
+
+export const CONNECTOR_SECRET = 'connector-secret-of-the-browser-tests';
+
+export const SIZES = {
+  desktop: { viewport: { width: 1280, height: 800 } },
+  phone: {
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 2,
+    isMobile: true,
+    hasTouch: true,
+    userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148',
+  },
+} as const satisfies Record<string, BrowserContextOptions>;
+export type Size = keyof typeof SIZES;
+
+export interface Product {
+  product_id: string;
+  slug: string;
+}
+
+/** What a wallet does when it is asked; answers `error:<code>:<message>` for what it would throw. */
+type Act = (transaction: string) => Promise<string> | string;
+export interface TestWallet extends Partial<Omit<WalletPlan, 'address' | 'publicKey'>> {
+  signer: KeyPairSigner;
+  onAct?: Act;
+}
+
+export interface Visit {
+  page: Page;
+  /** What the page must never have done: refused by its policy, asked of a stranger, or thrown. */
+  offences: string[];
+  shoot(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+let walletScript: Promise<string> | undefined;
+async function bundleWallet(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(import.meta.dirname, 'page-wallet.ts')],
+    bundle: true,
+    write: false,
+    format: 'iife',
+  });
+  return outputFiles[0]!.text;
+}
+
+export class Shop {
+  readonly baseUrl = inject('baseUrl');
+  readonly api = new Api(this.baseUrl);
+  readonly chain = new WalletChain(inject('rpcUrl'));
+  wallet = '';
+  #token = '';
+  #settings: Record<string, string> = {};
+  /** Whose product it is: a merchant of the free plan has three, so there are as many merchants as it takes. */
+  readonly #keys = new Map<string, string>();
+  #browser: Browser | undefined;
+
+  async open(settings: Record<string, string> = {}): Promise<void> {
+    mkdirSync(SCREENS, { recursive: true });
+    this.#browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGS.split(' ') });
+    this.wallet = (await this.chain.newBuyer(0n)).address;
+    this.#settings = settings;
+  }
+
+  async close(): Promise<void> {
+    await this.#browser?.close();
+  }
+
+  async #newMerchant(): Promise<string> {
+    const email = `shop-${crypto.randomUUID()}@example.com`;
+    const body = { email, password: 'correct horse battery', display_name: 'Ada’s Weather Ltd' };
+    this.#token = (await this.api.must<{ token: string }>('POST', '/v1/auth/register', { body })).token;
+    const settings = { merchant_settings: this.#settings };
+    if (Object.keys(this.#settings).length > 0) await this.api.must('PATCH', '/v1/account/me', { credential: this.#token, body: settings });
+    const made = await this.api.must<{ raw_key: string }>('POST', '/v1/keys', { credential: this.#token, body: { name: 'shop' } });
+    return made.raw_key;
+  }
+
+  async sell(terms: Record<string, unknown> = {}): Promise<Product> {
+    const key = await this.#newMerchant();
+    const body = {
+      name: 'Forecasts, 30 days',
+      price: { asset: 'USDC', amount: '12.5' },
+      access_period_days: 30,
+      usage_units: null,
+      payout_wallet: this.wallet,
+      session_seconds: 900,
+      ...terms,
+    };
+    const product = await this.api.must<Product>('POST', '/v1/products', { credential: key, body });
+    this.#keys.set(product.product_id, key);
+    return product;
+  }
+
+  /** As the merchant of a product. */
+  callAs<T>(product: Product, method: string, path: string, body?: unknown): Promise<T> {
+    return this.api.must<T>(method, path, { credential: this.#keys.get(product.product_id)!, ...(body === undefined ? {} : { body }) });
+  }
+
+  /** As our connector at a messaging platform. */
+  async connector(provider: string, body: unknown): Promise<void> {
+    const response = await fetch(`${this.baseUrl}/v1/integrations/connectors/${provider}/identity`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-svc-connector-secret': CONNECTOR_SECRET },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  }
+
+  /** The payments a product ever had, in the merchant's eyes. */
+  async paymentsOf(product: Product): Promise<{ payment_id: string; status: string }[]> {
+    const path = `/v1/payments?product_id=${product.product_id}`;
+    const credential = this.#keys.get(product.product_id)!;
+    return (await this.api.must<{ items: { payment_id: string; status: string }[] }>('GET', path, { credential })).items;
+  }
+
+  /** A browser of its own, with these wallets in it. The demo wallet of local development stays out unless asked for. */
+  async visit(size: Size, wallets: TestWallet[] = [], options: BrowserContextOptions & { demo?: boolean } = {}): Promise<Visit> {
+    const { demo = false, ...rest } = options;
+    const context = await this.#browser!.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...SIZES[size], ...rest });
+    const page = await context.newPage();
+    const offences: string[] = [];
+    page.on('pageerror', (error) => offences.push(`threw ${error.message}`));
+    page.on('console', (message) => {
+      if (/Content Security Policy|Refused to/i.test(message.text())) offences.push(message.text());
+    });
+    const ours = [new URL(this.baseUrl).origin, ...(demo ? [new URL(inject('rpcUrl')).origin] : [])];
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (['http:', 'https:'].includes(url.protocol) && !ours.includes(url.origin)) offences.push(`asked ${url.href}`);
+    });
+    if (!demo) await page.route('**/assets/demo-wallet-*.js', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }));
+    await this.#giveWallets(page, wallets);
+    const shoot = async (name: string) => {
+      await page.screenshot({ path: join(SCREENS, `${name}-${size}.png`), fullPage: true });
+    };
+    return { page, offences, shoot, close: () => context.close() };
+  }
+
+  async #giveWallets(page: Page, wallets: TestWallet[]): Promise<void> {
+    walletScript ??= bundleWallet();
+    const named = wallets.map((wallet, index) => ({ ...wallet, name: wallet.name ?? `Test wallet${index > 0 ? ` ${index + 1}` : ''}` }));
+    await page.exposeFunction('walletActs', async (name: string, act: string, transaction: string) => {
+      const wallet = named.find((one) => one.name === name)!;
+      if (wallet.onAct) return wallet.onAct(transaction);
+      return act === 'sign' ? sign(wallet.signer, transaction) : this.sendBy(wallet.signer, transaction);
+    });
+    const plans: WalletPlan[] = named.map(({ name, signer, chains, features, accounts }) => ({
+      name,
+      address: signer.address,
+      publicKey: [...getAddressEncoder().encode(signer.address)],
+      chains: chains ?? ['solana:mainnet', 'solana:devnet'],
+      features: features ?? ['solana:signTransaction'],
+      accounts: accounts ?? 'one',
+    }));
+    await page.addInitScript({ content: `globalThis.walletPlans=${JSON.stringify(plans)};${await walletScript}` });
+  }
+
+  /** Signs and sends past us, as a wallet that insists on it; answers its signature's bytes. */
+  async sendBy(signer: KeyPairSigner, transaction: string): Promise<string> {
+    const signed = await sign(signer, transaction);
+    await this.chain.call('sendTransaction', signed, { encoding: 'base64' });
+    const { signatures } = getTransactionDecoder().decode(getBase64Encoder().encode(signed));
+    return Buffer.from(Object.values(signatures)[0]!).toString('base64');
+  }
+}

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { violationsOf } from './axe.ts';
+import { type Product, Shop } from './shop.ts';
+
+const USDC = 1_000_000n;
+const SCRIPT = '<script>window.stolen=1</script><img src=x onerror="window.stolen=1">';
+const urlOf = (shop: Shop, product: Product, query = '') => `${shop.baseUrl}/p/${product.slug}${query}`;
+
+describe('a merchant who means ill', () => {
+  const shop = new Shop();
+  beforeAll(
+    () =>
+      shop.open({
+        checkout_brand_name: `Solana Foundation${SCRIPT}`.slice(0, 80),
+        checkout_accent_hex: '#ffffff',
+        checkout_success_button_label: '</script><script>stolen=1',
+        checkout_logo_url: 'https://cdn.shop.example/"onerror="stolen=1',
+        default_support_url: 'https://support.example/?javascript:alert(1)',
+      }),
+    60_000,
+  );
+  afterAll(() => shop.close());
+
+  it.each(['phone', 'desktop'] as const)('runs no script, hides no wallet and cannot make a %s unreadable', async (size) => {
+    const product = await shop.sell({
+      name: `\u202eUSDC 0.00 diap${SCRIPT} ${'W'.repeat(60)}`.slice(0, 160),
+      description: `${SCRIPT}\u202e\u0000${'x'.repeat(400)}\n]]></script>-->`,
+      unit_name: '<b>free</b>',
+      usage_units: 3,
+    });
+    const { page, offences, shoot, close } = await shop.visit(size, [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
+    // The one foreign host a page may ask is that of the merchant's own pictures.
+    await page.route('https://cdn.shop.example/**', (route) => route.fulfill({ status: 404, body: '' }));
+    await page.goto(urlOf(shop, product));
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
+    expect(await page.evaluate('typeof stolen')).toBe('undefined');
+    expect(await page.locator('.offer small').innerText()).toContain('Ada’s Weather Ltd');
+    expect(await page.locator('.about').innerText()).toContain(shop.wallet);
+    expect(await page.locator('body').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]{2}|\u202e/);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    expect(offences.filter((offence) => !offence.startsWith('asked https://cdn.shop.example/'))).toEqual([]);
+    await shoot('16-hostile');
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    expect(await page.evaluate('typeof stolen')).toBe('undefined');
+    await page.getByRole('link', { name: 'Open the receipt' }).click();
+    await page.getByRole('heading', { name: 'This receipt is genuine' }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await page.evaluate('typeof stolen')).toBe('undefined');
+    await close();
+  });
+});
+
+describe('whoever comes', () => {
+  const shop = new Shop();
+  let product: Product;
+  beforeAll(async () => {
+    await shop.open({ checkout_brand_name: 'Ada’s Weather', checkout_accent_hex: '#ffd400' });
+    product = await shop.sell({ description: 'Hourly forecasts.', price: { asset: 'USDC', amount: '1234.5' } });
+  }, 60_000);
+  afterAll(() => shop.close());
+
+  it.each([
+    ['en', '1,234.50', 'Choose how to pay'],
+    ['es', '1234,50', 'Elija cómo pagar'],
+    ['de', '1.234,50', 'Wie möchten Sie zahlen?'],
+    ['fr', '1\u202f234,50', 'Choisissez comment payer'],
+    ['pt-BR', '1.234,50', 'Escolha como pagar'],
+    ['ja', '1,234.50', 'お支払い方法を選んでください'],
+  ])('is spoken to in %s', async (locale, amount, title) => {
+    const { page, offences, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(1n) }], { locale });
+    await page.goto(urlOf(shop, product));
+    await page.getByRole('heading', { name: title }).waitFor();
+    expect(await page.locator('.offer .amount').innerText()).toContain(amount);
+    expect(await page.evaluate('document.documentElement.lang')).toBe(locale);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot(`17-language-${locale}`);
+    await page.goto(urlOf(shop, product, '?locale=fr'));
+    await page.getByRole('heading', { name: 'Choisissez comment payer' }).waitFor();
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('reads everything without JavaScript', async () => {
+    const { page, shoot, close } = await shop.visit('phone', [], { javaScriptEnabled: false });
+    await page.goto(urlOf(shop, product));
+    const text = await page.locator('body').innerText();
+    for (const words of ['Ada’s Weather', '1,234.50', 'Forecasts, 30 days', 'How paying works', shop.wallet, 'allow JavaScript'])
+      expect(text).toContain(words);
+    await shoot('18-no-script');
+    await close();
+  });
+
+  it('can pay with a keyboard alone', async () => {
+    const signer = await shop.chain.newBuyer(2000n * USDC);
+    const { page, close } = await shop.visit('desktop', [{ signer }]);
+    await page.goto(urlOf(shop, product));
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.className')).toBe('skip');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toContain('Pay with Test wallet');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    expect(await page.evaluate('document.activeElement.id')).toBe('panel-title');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Open the receipt');
+    await close();
+  });
+
+  it.each(['light', 'dark'] as const)('fits 320 pixels, in the %s as well', async (colorScheme) => {
+    const options = { viewport: { width: 320, height: 640 }, colorScheme };
+    const { page, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(1n) }], options);
+    await page.goto(urlOf(shop, product, '?locale=de'));
+    await page.getByRole('button', { name: 'Mit Test wallet zahlen' }).waitFor();
+    await page.getByRole('button', { name: 'Mit einer Wallet-App zahlen' }).click();
+    await page.getByText('Von Hand senden').click();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot(`19-narrow-${colorScheme}`);
+    await close();
+  });
+
+  it('is not spoken to by the countdown, but for twice', async () => {
+    const { page, close } = await shop.visit('phone');
+    await page.goto(urlOf(shop, product));
+    await page.getByRole('button', { name: 'Pay with a wallet app' }).click();
+    const said = (await page.evaluate(`new Promise((resolve) => {
+      const said = [];
+      const place = document.getElementById('announcement');
+      new MutationObserver(() => said.push(place.textContent)).observe(place, { childList: true, characterData: true, subtree: true });
+      setTimeout(() => resolve(said), 3500);
+    })`)) as string[];
+    expect(said.length).toBeLessThanOrEqual(1);
+    expect(await page.getByRole('timer').getAttribute('aria-live')).toBe('off');
+    await close();
+  });
+
+  it('finds a friendly page where nothing is sold', async () => {
+    const { page, offences, shoot, close } = await shop.visit('phone');
+    const response = await page.goto(`${shop.baseUrl}/p/no-such-thing`);
+    expect(response!.status()).toBe(404);
+    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    expect(offences).toEqual([]);
+    await shoot('20-not-found');
+    await close();
+  });
+
+  it('can click a payment through with the demo wallet, which says what it is', async () => {
+    const cheap = await shop.sell({ price: { asset: 'USDC', amount: '0.5' } });
+    const { page, offences, shoot, close } = await shop.visit('desktop', [], { demo: true });
+    await page.goto(urlOf(shop, cheap));
+    await page.getByText('Its money is not real.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('21-demo');
+    await page.getByRole('button', { name: 'Pay with Demo wallet' }).click();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    expect(offences).toEqual([]);
+    expect(inject('rpcUrl')).toContain('127.0.0.1');
+    await close();
+  });
+});

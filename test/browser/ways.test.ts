@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { violationsOf } from './axe.ts';
+import { Shop } from './shop.ts';
+
+const USDC = 1_000_000n;
+const shop = new Shop();
+beforeAll(() => shop.open(), 60_000);
+afterAll(() => shop.close());
+
+describe('paying in SOL', () => {
+  it.each(['phone', 'desktop'] as const)('by choice, at a price that is shown with its end, on a %s', async (size) => {
+    const product = await shop.sell({ accepted_assets: ['USDC', 'SOL'], price: { asset: 'USDC', amount: '15' } });
+    const signer = await shop.chain.newBuyer(0n);
+    const { page, offences, shoot, close } = await shop.visit(size, [{ signer }]);
+    await page.goto(`${shop.baseUrl}/p/${product.slug}`);
+    await page.getByRole('radio', { name: 'SOL' }).check();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('22-assets');
+    await page.getByRole('button', { name: /QR code|wallet app/ }).click();
+    await page.getByText(/^1 SOL = 150\.00/).waitFor();
+    expect(await page.locator('.quote strong').innerText()).toContain('0.1');
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('23-quote');
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    expect(await page.locator('.panel').innerText()).toContain('0.1\u00a0SOL');
+    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('for a product with a price in SOL, which needs no rate', async () => {
+    const product = await shop.sell({ price: { asset: 'SOL', amount: '0.25' } });
+    const { page, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(0n) }]);
+    await page.goto(`${shop.baseUrl}/p/${product.slug}`);
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    await close();
+  });
+
+  it('not where there is no price to be trusted', async () => {
+    const product = await shop.sell({ accepted_assets: ['USDC', 'SOL'] });
+    const { page, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
+    await page.goto(`${shop.baseUrl}/p/${product.slug}`);
+    await page.route('**/connect', (route) =>
+      route.fulfill({ status: 503, json: { code: 'price_unavailable', detail: 'none', meta: {}, retryable: true } }),
+    );
+    await page.getByRole('radio', { name: 'SOL' }).check();
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.locator('.problem', { hasText: 'no reliable price' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('24-no-price');
+    await page.unroute('**/connect');
+    await page.getByRole('radio', { name: 'USDC' }).check();
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    await close();
+  });
+});
+
+describe('paying with a service fee', () => {
+  it('names the fee and leaves out what nobody can send by hand', async () => {
+    const product = await shop.sell();
+    const { page, shoot, close } = await shop.visit('phone');
+    await page.goto(`${shop.baseUrl}/p/${product.slug}`);
+    await page.route('**/connect', async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as { payment_id: string };
+      const fee = { recipient: shop.wallet, asset: 'USDC', amount: '0.25', base_units: '250000' };
+      const url = `solana:${shop.baseUrl}/v1/pay/${answer.payment_id}/solana-pay`;
+      return route.fulfill({ response, json: { ...answer, fee, solana_pay_url: url } });
+    });
+    await page.getByRole('button', { name: 'Pay with a wallet app' }).click();
+    await page.getByText('Includes a service fee of 0.25').waitFor();
+    expect(await page.getByRole('link', { name: 'Open my wallet' }).getAttribute('href')).toMatch(/^solana:http.*\/solana-pay$/);
+    expect(await page.getByText('Send it by hand').count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('28-fee');
+    await close();
+  });
+});
+
+describe('a buyer handed over by the shop', () => {
+  it('is recognised, pays, and cannot use the link twice', async () => {
+    const product = await shop.sell();
+    const handoff = await shop.callAs<{ handoff_token: string; url: string }>(
+      product,
+      'POST',
+      `/v1/products/${product.product_id}/handoffs`,
+      {
+        customer_ref: 'customer-4711',
+        email: 'grace@example.com',
+      },
+    );
+    expect(handoff.url).toContain(`/p/${product.slug}?handoff=`);
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
+    await page.goto(handoff.url);
+    await page.locator('.recognised').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('25-recognised');
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    expect(offences).toEqual([]);
+    const [payment] = (await shop.paymentsOf(product)) as { payment_id: string; status: string; customer_ref?: string }[];
+    expect(payment!.customer_ref).toBe('customer-4711');
+    await close();
+
+    const other = await shop.visit('desktop', [{ signer }]);
+    await other.page.goto(handoff.url);
+    await other.page.locator('.problem', { hasText: 'expired or was already used' }).waitFor();
+    expect(await violationsOf(other.page)).toEqual([]);
+    await other.shoot('26-handoff-used');
+    await other.page.goto(`${handoff.url.slice(0, -6)}AAAAAA`);
+    await other.page.locator('.problem', { hasText: 'not valid' }).waitFor();
+    await other.close();
+  });
+});
+
+describe('a buyer who has to show who they are', () => {
+  it('is walked through it, over a refresh, and then pays', async () => {
+    const product = await shop.sell({ requires_identity: 'telegram' });
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
+    await page.goto(`${shop.baseUrl}/p/${product.slug}`);
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    const link = page.getByRole('link', { name: 'Open Telegram' });
+    await link.waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('27-identity');
+    const href = (await link.getAttribute('href'))!;
+    expect(href).toMatch(/^https:\/\/t\.me\/svc_local_bot\?start=/);
+    await page.reload();
+    await page.getByRole('button', { name: 'I have done it' }).click();
+    await page.locator('.problem', { hasText: 'has not told us yet' }).waitFor();
+    await shop.connector('telegram', { identity_session_id: new URL(href).searchParams.get('start'), provider_user_id: '4711' });
+    await page.getByRole('button', { name: 'I have done it' }).click();
+    await page.getByRole('timer').waitFor();
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    expect(await shop.paymentsOf(product)).toHaveLength(1);
+    expect(offences).toEqual([]);
+    await close();
+  });
+});

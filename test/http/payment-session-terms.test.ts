@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { CONNECTOR_SECRETS } from '../world/env.ts';
+import { expireNow } from '../world/expire-now.ts';
+import { openSession } from '../world/sale.ts';
+import { type Merchant, World } from '../world/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+describe('a payment session, with what else a connect may bring', () => {
+  const w = new World();
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+    await w.prices({ price: '10000000000', expo: -8 });
+  });
+  const sell = (terms: object = {}): Promise<Body> => w.product(ada, { live_mode_confirmed: true, ...terms });
+  const open = async (product: Body, input: object = {}): Promise<Body> => {
+    const { status, body } = await openSession(w, ada, { product_id: product.product_id, ...input });
+    expect(status).toBe(201);
+    return body;
+  };
+  const connect = (product: Body, session: Body, input: object = {}) =>
+    w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { payment_session_id: session.payment_session_id, ...input } });
+  const patch = (product: Body, body: object) => w.call('PATCH', `/v1/products/${product.product_id}`, { key: ada.key, body });
+  const payment = async (paymentId: string) => (await w.call('GET', `/v1/payments/${paymentId}`, { key: ada.key })).body;
+  const handOver = async (product: Body, body: object): Promise<string> =>
+    (await w.call('POST', `/v1/products/${product.product_id}/handoffs`, { key: ada.key, body })).body.handoff_token;
+
+  it('is paid in SOL where the product accepts it, quoted from the price it promised', async () => {
+    const product = await sell({ price: { asset: 'USDC', amount: '5' }, accepted_assets: ['USDC', 'SOL'] });
+    const session = await open(product, { rail_id: 'solana_sol', customer_ref: 'user-1' });
+    expect(session.price).toMatchObject({ asset: 'USDC', amount: '5' });
+    await patch(product, { price: { asset: 'USDC', amount: '9' } });
+    const buyer = await w.chain.wallet(0n);
+    const { body: bill } = await connect(product, session, { asset: 'SOL', wallet_address: buyer.address });
+    expect(bill).toMatchObject({ price: { asset: 'SOL', amount: '0.05' }, price_quote: { rate: '100', expires_at: bill.expires_at } });
+    expect(bill.transaction).toBeDefined();
+    expect(Date.parse(bill.expires_at)).toBeLessThan(Date.parse(session.expires_at));
+    const { body } = await w.confirm(bill.payment_id, await w.chain.paySol(buyer, bill));
+    expect(body.payment.status).toBe('CONFIRMED');
+    expect((await payment(bill.payment_id)).customer_ref).toBe('user-1');
+    expect((await connect(product, session)).body.meta.reason).toBe('completed');
+  });
+
+  it('keeps its promise where the product is priced in the other asset by then', async () => {
+    const product = await sell({ price: { asset: 'USDC', amount: '5' } });
+    const session = await open(product);
+    expect((await patch(product, { price: { asset: 'SOL', amount: '1' } })).status).toBe(200);
+    const { body: bill } = await connect(product, session);
+    expect(bill.price).toMatchObject({ asset: 'USDC', amount: '5' });
+    const later = await open(product);
+    expect(later.price).toMatchObject({ asset: 'SOL', amount: '1' });
+    expect((await connect(product, later)).body.price).toMatchObject({ asset: 'SOL', amount: '1' });
+    expect((await connect(product, await open(product), { asset: 'USDC' })).status).toBe(422);
+  });
+
+  it('says that a quote has ended, and quotes again once its payment is given up', async () => {
+    const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
+    const session = await open(product);
+    const { body: bill } = await connect(product, session, { asset: 'SOL' });
+    await w.env.DB.prepare('UPDATE payments SET expires_at = ? WHERE id = ?')
+      .bind(Date.now() - 1000, bill.payment_id)
+      .run();
+    const ended = await connect(product, session, { asset: 'SOL' });
+    expect([ended.status, ended.body.code, ended.body.meta.reason]).toEqual([410, 'session_expired', 'quote_expired']);
+    expect(Number(ended.headers.get('Retry-After'))).toBeGreaterThan(120);
+    await expireNow(w, bill.payment_id);
+    const again = await connect(product, session, { asset: 'USDC' });
+    expect([again.status, again.body.price.asset]).toEqual([200, 'USDC']);
+    expect(again.body.payment_id).not.toBe(bill.payment_id);
+  });
+
+  it('goes before a hand-off, which goes before the buyer’s own words', async () => {
+    const product = await sell({ success_url: 'https://shop.example/product' });
+    const words = { customer_ref: 'by-connect', email: 'connect@example.com' };
+    const handoff = {
+      customer_ref: 'by-handoff',
+      email: 'handoff@example.com',
+      success_url: 'https://shop.example/handoff',
+      metadata: { from: 'handoff' },
+    };
+    const full = await open(product, {
+      customer_ref: 'by-session',
+      success_url: 'https://shop.example/session',
+      metadata: { from: 'session' },
+    });
+    const bare = await open(product);
+    for (const [session, customerRef, page, from] of [
+      [full, 'by-session', 'https://shop.example/session', 'session'],
+      [bare, 'by-handoff', 'https://shop.example/handoff', 'handoff'],
+    ] as const) {
+      const token = await handOver(product, handoff);
+      const { body: bill } = await connect(product, session, { ...words, handoff_token: token });
+      const { body } = await w.confirm(bill.payment_id, await w.chain.pay(await w.chain.wallet(), bill));
+      expect(body.redirect_url).toContain(page);
+      expect(await payment(bill.payment_id)).toMatchObject({ customer_ref: customerRef, metadata: { from } });
+      // The hand-off is used, and asking again is answered by the session all the same.
+      expect((await connect(product, session, { handoff_token: token })).body.meta.reason).toBe('completed');
+      const other = await connect(product, await open(product), { handoff_token: token });
+      expect([other.status, other.body.meta]).toMatchObject([410, { reason: 'used', payment_id: bill.payment_id }]);
+    }
+  });
+
+  it('uses one hand-off for one payment, though two sessions bring it at once', async () => {
+    const product = await sell();
+    const token = await handOver(product, { customer_ref: 'user-3' });
+    const sessions = await Promise.all([1, 2, 3, 4].map(() => open(product)));
+    const answers = await Promise.all(sessions.map((session) => connect(product, session, { handoff_token: token })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 410, 410, 410]);
+  });
+
+  it('asks who the buyer is before it holds a payment', async () => {
+    const product = await sell({ requires_identity: 'telegram' });
+    const session = await open(product);
+    expect((await connect(product, session)).body).toEqual({ identity: { required: true, provider: 'telegram' } });
+    expect(
+      (await w.env.DB.prepare('SELECT payment_id FROM payment_sessions WHERE id = ?').bind(session.payment_session_id).first())!,
+    ).toEqual({
+      payment_id: null,
+    });
+    const { body: identity } = await w.call('POST', `/v1/products/p/${product.slug}/identity`);
+    await w.call('POST', '/v1/integrations/connectors/telegram/identity', {
+      body: { identity_session_id: identity.identity_session_id, provider_user_id: '42' },
+      headers: { 'X-Svc-Connector-Secret': CONNECTOR_SECRETS.telegram[0] },
+    });
+    const { body: bill } = await connect(product, session, { identity_session_id: identity.identity_session_id });
+    expect((await payment(bill.payment_id)).buyer_identity).toEqual({ provider: 'telegram', provider_user_id: '42' });
+    // Whoever is known goes on with his payment without saying so again.
+    expect((await connect(product, session)).body.payment_id).toBe(bill.payment_id);
+  });
+
+  it('cannot be got around to by a machine where buyers have to be known', async () => {
+    const product = await sell({ requires_identity: 'discord' });
+    const body = { product_id: product.product_id, customer: { customer_ref: 'c' } };
+    const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    const denied = await w.call('POST', '/v1/access/entitlements/consume', { key: ada.key, body, headers });
+    expect([denied.headers.get('PAYMENT-REQUIRED'), denied.body.meta.missing]).toEqual([null, 'rail_enabled']);
+  });
+});

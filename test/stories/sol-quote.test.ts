@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { PriceHabit } from '../../local/price-source.ts';
+import { type Merchant, World } from '../world/world.ts';
+
+/** The isolate keeps a price for three seconds, so every test lives on a clock a little further ahead. */
+let aheadMs = 0;
+const realNow = Date.now.bind(Date);
+const passTime = (seconds: number) => {
+  aheadMs += seconds * 1000;
+};
+
+describe('a price in the other asset', () => {
+  const w = new World();
+  let merchant: Merchant;
+  let product: { slug: string; product_id: string };
+  beforeAll(async () => {
+    vi.spyOn(Date, 'now').mockImplementation(() => realNow() + aheadMs);
+    merchant = await w.merchant();
+    product = await w.product(merchant, { accepted_assets: ['SOL', 'USDC'], access_period_days: 30 });
+  });
+  afterAll(() => vi.restoreAllMocks());
+  beforeEach(async () => {
+    passTime(4);
+    await prices({});
+  });
+  /** The source does not share the test's clock: its age is told on ours. */
+  const prices = (habit: Partial<PriceHabit>) => w.prices({ ...habit, ageSeconds: (habit.ageSeconds ?? 1) - aheadMs / 1000 });
+  const connect = (body: unknown = { asset: 'SOL' }, slug = product.slug) => w.call('POST', `/v1/products/p/${slug}/connect`, { body });
+
+  it('is quoted in lamports, rounded up, for five minutes, and the payment counts in them', async () => {
+    await prices({ price: '15142050000', expo: -8 });
+    const { body: payment } = await connect();
+    // 5 dollars at 151.4205: 0.03302062799026552… SOL.
+    expect(payment.price).toEqual({ asset: 'SOL', amount: '0.033020628', base_units: '33020628' });
+    expect(payment.price_quote).toMatchObject({ rate: '151.4205', expires_at: payment.expires_at });
+    expect(payment.price_quote.source).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(Math.abs(Date.parse(payment.expires_at) - Date.now() - 300_000)).toBeLessThan(2000);
+    const buyer = await w.chain.wallet(0n);
+    const { body } = await w.confirm(payment.payment_id, await w.chain.paySol(buyer, payment));
+    expect(body.payment).toMatchObject({
+      status: 'CONFIRMED',
+      price: { asset: 'SOL', base_units: '33020628' },
+      price_quote: payment.price_quote,
+    });
+    const receipt = await w.call('GET', `/v1/receipt/${body.receipt_id}`, { key: merchant.key });
+    expect(receipt.body.document.amount).toEqual(payment.price);
+  });
+
+  it('is not needed by who pays in the asset of the price, whatever the source says', async () => {
+    await prices({ answer: 'down' });
+    for (const body of [{}, { asset: 'USDC' }]) {
+      const answer = await connect(body);
+      expect([answer.status, answer.body.price.asset, 'price_quote' in answer.body]).toEqual([200, 'USDC', false]);
+    }
+  });
+
+  it('works the other way round: SOL on the tag, USDC in the hand', async () => {
+    const sold = await w.product(merchant, { price: { asset: 'SOL', amount: '0.1' }, accepted_assets: ['SOL', 'USDC'] });
+    await prices({ price: '15142050001', expo: -8 });
+    const { body: payment } = await connect({ asset: 'USDC' }, sold.slug);
+    expect(payment).toMatchObject({ price: { asset: 'USDC', base_units: '15142051' }, price_quote: { rate: '151.42050001' }, decimals: 6 });
+    const { body } = await w.confirm(payment.payment_id, await w.chain.pay(await w.chain.wallet(), payment));
+    expect(body.payment.status).toBe('CONFIRMED');
+  });
+
+  it.each<[string, Partial<PriceHabit>]>([
+    ['is down', { answer: 'down' }],
+    ['hangs up', { answer: 'reset' }],
+    ['does not answer in time', { answer: 'hang' }],
+    ['talks of something else', { answer: 'garbage' }],
+    ['knows no price', { answer: 'nothing' }],
+    ['tells two prices', { answer: 'two' }],
+    ['is a minute old', { ageSeconds: 62 }],
+    ['is from the future', { ageSeconds: -30 }],
+    ['says nothing is worth nothing', { price: '0' }],
+    ['says less than nothing', { price: '-15000000000' }],
+    ['writes a price as a number of its own', { price: '1.5e10' }],
+    ['doubts itself', { price: '15000000000', conf: '150000001' }],
+    ['has an exponent beyond reason', { expo: 3 }],
+  ])('is refused with 503 where the source %s', async (_, habit) => {
+    await prices(habit);
+    const { status, body, headers } = await connect();
+    expect([status, body.code, body.retryable]).toEqual([503, 'price_unavailable', true]);
+    expect(Number(headers.get('Retry-After'))).toBeGreaterThanOrEqual(1);
+    await prices({});
+    expect((await connect()).status).toBe(200);
+  });
+
+  it('is as sure as it must be at the edge of its age and of its doubt', async () => {
+    await prices({ ageSeconds: 58, price: '15000000000', conf: '150000000' });
+    expect((await connect()).status).toBe(200);
+  });
+
+  it('is kept for a few seconds, and never beyond its own minute', async () => {
+    const { body: first } = await connect();
+    await prices({ price: '1' });
+    expect((await connect()).body.price).toEqual(first.price);
+    passTime(4);
+    expect((await connect()).body.price).not.toEqual(first.price);
+  });
+
+  it('is never honoured past its end: what comes later is kept for the merchant to decide', async () => {
+    const { body: payment } = await connect();
+    const buyer = await w.chain.wallet(0n);
+    const moveEnd = (seconds: number) =>
+      w.env.DB.prepare('UPDATE payments SET expires_at = ? WHERE id = ?')
+        .bind(realNow() + seconds * 1000, payment.payment_id)
+        .run();
+    await moveEnd(-30);
+    const prepared = await w.call('POST', `/v1/pay/${payment.payment_id}/solana-pay`, { body: { account: buyer.address } });
+    expect([prepared.status, prepared.body.code]).toEqual([410, 'session_expired']);
+    const late = await w.confirm(payment.payment_id, await w.chain.paySol(buyer, payment));
+    expect([late.status, late.body.code]).toEqual([410, 'session_expired']);
+    const { body } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: merchant.key });
+    expect(body).toMatchObject({ status: 'PENDING_SIGNATURE', unmatched: [{ reason: 'late', amount: payment.price }] });
+    // An amount that was never converted keeps its grace.
+    const { body: plain } = await connect({});
+    await w.env.DB.prepare('UPDATE payments SET expires_at = ? WHERE id = ?')
+      .bind(realNow() - 30_000, plain.payment_id)
+      .run();
+    const graced = await w.confirm(plain.payment_id, await w.chain.pay(await w.chain.wallet(), plain));
+    expect(graced.body.payment.status).toBe('CONFIRMED');
+  });
+
+  it('sent through us after its end is not broadcast', async () => {
+    const buyer = await w.chain.wallet(0n);
+    const { body: payment } = await connect({ asset: 'SOL', wallet_address: buyer.address });
+    const transaction = await w.chain.sign(buyer, payment.transaction);
+    await w.env.DB.prepare('UPDATE payments SET expires_at = ? WHERE id = ?')
+      .bind(Date.now() - 1000, payment.payment_id)
+      .run();
+    const { status, body } = await w.call('POST', `/v1/payments/${payment.payment_id}/transaction`, { body: { transaction } });
+    expect([status, body.code]).toEqual([410, 'session_expired']);
+  });
+
+  it('is shown with its state in health, and is nobody’s business where none is configured', async () => {
+    expect((await w.call('GET', '/health')).body).toMatchObject({ status: 'ok', checks: { price_source: 'ok' } });
+    await prices({ answer: 'down' });
+    passTime(16);
+    expect((await w.call('GET', '/health')).body).toMatchObject({ status: 'degraded', checks: { price_source: 'failing' } });
+    const without = new World({ PRICE_URL: '' });
+    expect((await without.call('GET', '/health')).body).toMatchObject({ status: 'ok', checks: { price_source: 'not_configured' } });
+    const refused = await without.call('POST', '/v1/products', {
+      key: (await without.merchant()).key,
+      body: { name: 'x', price: { asset: 'USDC', amount: '1' }, accepted_assets: ['USDC', 'SOL'] },
+    });
+    expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'price_source_missing']);
+    const { status, body } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { asset: 'SOL' }, env: without.env });
+    expect([status, body.code]).toEqual([503, 'price_unavailable']);
+  });
+
+  it('needs a merchant who accepts it: product, rails and machines', async () => {
+    const create = (body: object) =>
+      w.call('POST', '/v1/products', { key: merchant.key, body: { name: 'x', price: { asset: 'USDC', amount: '1' }, ...body } });
+    expect((await create({ accepted_assets: ['SOL'] })).body.detail[0].loc).toEqual(['body', 'accepted_assets']);
+    expect((await create({ allowed_rails: ['solana_sol'] })).body.detail[0].loc).toEqual(['body', 'allowed_rails']);
+    const x402 = { price: { asset: 'SOL', amount: '1' }, allowed_rails: ['x402_solana_usdc'] };
+    expect((await create(x402)).body.detail[0].loc).toEqual(['body', 'allowed_rails']);
+    const both = await create({ accepted_assets: ['SOL', 'USDC'] });
+    expect(both.body).toMatchObject({
+      accepted_assets: ['USDC', 'SOL'],
+      allowed_rails: ['solana_usdc', 'solana_sol', 'x402_solana_usdc'],
+      default_rail: 'solana_usdc',
+    });
+    const onlySol = { price: { asset: 'SOL', amount: '1' } };
+    const path = `/v1/products/${both.body.product_id}`;
+    const changed = await w.call('PATCH', path, { key: merchant.key, body: onlySol });
+    expect(changed.body).toMatchObject({ accepted_assets: ['SOL', 'USDC'], default_rail: 'solana_sol' });
+    const usdcOnly = await w.product(merchant, { accepted_assets: ['USDC', 'SOL'], allowed_rails: ['solana_usdc'] });
+    expect((await w.call('GET', `/v1/products/p/${usdcOnly.slug}`)).body.accepted_assets).toEqual(['USDC']);
+    const refused = await connect({ asset: 'SOL' }, usdcOnly.slug);
+    expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'rail_enabled']);
+  });
+
+  it('goes where the merchant wants that asset: the setting of its own rail', async () => {
+    const seller = await w.merchant();
+    const [vault, cash] = [(await w.chain.wallet(0n)).address, (await w.chain.wallet(0n)).address];
+    for (const [rail, wallet] of [
+      ['solana_sol', vault],
+      ['solana_usdc', cash],
+    ]) {
+      const headers = { 'Idempotency-Key': crypto.randomUUID() };
+      await w.call('PUT', `/v1/access/rail-settings/${rail}`, { key: seller.key, headers, body: { payout_wallet: wallet } });
+    }
+    const sold = await w.product(seller, { accepted_assets: ['USDC', 'SOL'], payout_wallet: undefined });
+    expect((await connect({ asset: 'SOL' }, sold.slug)).body.recipient).toBe(vault);
+    expect((await connect({}, sold.slug)).body.recipient).toBe(cash);
+    // A key that was stolen cannot send either of them elsewhere.
+    const onlySol = await w.product(seller, { price: { asset: 'SOL', amount: '1' }, payout_wallet: undefined });
+    for (const { product_id } of [sold, onlySol]) {
+      const body = { payout_wallet: (await w.chain.wallet(0n)).address };
+      const { status, body: said } = await w.call('PATCH', `/v1/products/${product_id}`, { key: seller.key, body });
+      expect([status, said.meta.reason]).toEqual([403, 'sign_in_required']);
+    }
+  });
+});

@@ -1,0 +1,33 @@
+/** Where a buyer can show who they are. */
+export const IDENTITY_PROVIDERS = ['telegram', 'discord'] as const;
+export type IdentityProvider = (typeof IDENTITY_PROVIDERS)[number];
+
+/** Who a buyer proved to be, as the connector of the provider told us. */
+export interface ProvenIdentity {
+  provider: IdentityProvider;
+  providerUserId: string;
+  username: string | null;
+}
+
+/** The rate a price was converted at. The payment's own end is the quote's end. */
+export interface PriceQuote {
+  rate: string;
+  source: string;
+  /** Milliseconds. */
+  asOf: number;
+}
+
+/** What the buyer was promised when the session began; later edits of the product do not change it. */
+export interface PaymentTerms {
+  productName: string;
+  accessPeriodDays: number | null;
+  usageUnits: number | null;
+  successUrl: string | null;
+  /** Where the price was converted into the asset that is paid. */
+  quote?: PriceQuote;
+  /** Where the product asked for it: confirming checks again that the answer is there. */
+  requiresIdentity?: IdentityProvider;
+  identity?: ProvenIdentity;
+  /** Of the payment session it was begun in, or of the hand-off the buyer came with. */
+  metadata?: Record<string, string>;
+}

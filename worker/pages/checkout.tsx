@@ -1,0 +1,110 @@
+import type { Ctx } from '../context.ts';
+import { type Asset, toMoneyResource } from '../core/money.ts';
+import type { Sale } from '../products/product.ts';
+import { checkoutRailOf, payoutWalletOf } from '../rails.ts';
+import { PAGE_ASSETS } from './assets.ts';
+import { type PageContext, sendPage } from './document.tsx';
+import { LOCALES } from './locales/locales.ts';
+import { About, Brand, brandOf, type Offer, Price } from './offer.tsx';
+import { firstState, type PageFacts } from './view/model.ts';
+import { Panel } from './view/panel.tsx';
+import { plain } from './view/text.ts';
+
+/** Play money is for the chain on this machine alone, whatever somebody sets by mistake. */
+const demoRpcUrlOf = ({ DEMO_WALLET, NETWORK, RPC_URL }: Ctx['config']): string | null =>
+  DEMO_WALLET === 'true' && NETWORK === 'devnet' && new URL(RPC_URL).hostname === '127.0.0.1' ? RPC_URL : null;
+
+/** What may stand in the address for the API to judge; anything else was never made by us. */
+const tokenOf = (text: string | undefined, lengthMax: number): string | null =>
+  text !== undefined && text.length <= lengthMax && /^[\w.:~-]+$/.test(text) ? text : null;
+
+/** A hint only: a wrong guess shows a link where a code would have been handier. */
+const isPhone = (userAgent: string): boolean => /Android|iPhone|iPad|iPod|Mobile/i.test(userAgent);
+
+/** `/p/{slug}`: who sells what for how much, whole before any script has run; then the panel that takes the payment. */
+export function sendCheckout(page: PageContext, sale: Sale): Response {
+  const { ctx } = page.c.var;
+  const offer = openOffer(page, ctx, sale);
+  const { facts } = offer;
+  const isDemo = facts.demoRpcUrl !== null;
+  return sendPage(
+    page,
+    {
+      title: `${facts.productName} · ${brandOf(sale)}`,
+      layout: 'two',
+      accentHex: sale.merchant.merchantSettings.checkout_accent_hex,
+      scripts: facts.isPayable ? [...(isDemo ? [PAGE_ASSETS.demoWallet] : []), PAGE_ASSETS.checkout] : [],
+      facts,
+      alsoConnectTo: isDemo ? new URL(facts.demoRpcUrl!).origin : null,
+    },
+    <>
+      <a class="skip" href="#pay">
+        {page.say('choose')}
+      </a>
+      <header class="offer">
+        <Brand {...offer} />
+        <Price {...offer} />
+      </header>
+      <main class="pay" id="pay">
+        <p class="hidden" role="status" aria-live="polite" id="announcement" />
+        {offer.obstacle ? <Obstacle {...offer} /> : <Payable {...offer} />}
+      </main>
+      <About {...offer} />
+    </>,
+  );
+}
+
+function openOffer(page: PageContext, ctx: Ctx, sale: Sale): Offer {
+  const { product, merchant, setting } = sale;
+  const payoutWallet = payoutWalletOf(product, setting, merchant.walletAddress);
+  const isOffered = setting?.enabled !== false && payoutWallet !== null && assetsOf(product).length > 0;
+  const obstacle = !product.livemode ? 'sandbox' : isOffered ? null : 'notReady';
+  const facts: PageFacts = {
+    slug: product.slug,
+    pageUrl: `${ctx.baseUrl}/p/${product.slug}${new URL(page.c.req.url).search}`,
+    locale: page.locale,
+    text: LOCALES[page.locale].text,
+    isPayable: obstacle === null,
+    productName: plain(product.name),
+    sellerName: brandOf(sale),
+    price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
+    assets: assetsOf(product),
+    network: ctx.config.NETWORK,
+    buttonLabel: plain(merchant.merchantSettings.checkout_success_button_label ?? '') || null,
+    isPhone: isPhone(page.c.req.header('User-Agent') ?? ''),
+    paymentSessionId: tokenOf(page.c.req.query('ps'), 64),
+    handoffToken: tokenOf(page.c.req.query('handoff'), 2048),
+    demoRpcUrl: demoRpcUrlOf(ctx.config),
+  };
+  return { page, sale, facts, payoutWallet, obstacle };
+}
+
+/** What may be paid in, the price's own asset first, as far as the merchant sells over that asset's rail. */
+const assetsOf = ({ asset, acceptedAssets, allowedRails }: Sale['product']): Asset[] =>
+  [asset, ...(acceptedAssets ?? []).filter((other) => other !== asset)].filter(
+    (one) => allowedRails?.includes(checkoutRailOf(one)) ?? true,
+  );
+
+/** What the browser takes over: the same component, rendered here once. */
+function Payable({ facts, page }: Offer) {
+  const { say } = page;
+  return (
+    <>
+      <div id="panel">
+        <Panel facts={facts} state={firstState(facts)} say={say} />
+      </div>
+      <noscript>
+        <p class="notice">{say('needsScript')}</p>
+      </noscript>
+    </>
+  );
+}
+
+function Obstacle({ page, obstacle }: Offer) {
+  return (
+    <div class="notice">
+      <h2>{page.say('unavailable')}</h2>
+      <p>{page.say(obstacle!)}</p>
+    </div>
+  );
+}

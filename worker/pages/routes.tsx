@@ -1,0 +1,48 @@
+import type { Context } from 'hono';
+import { ApiError } from '../core/errors.ts';
+import type { ReceiptId } from '../core/ids.ts';
+import { type AppEnv, router } from '../http/openapi.ts';
+import { hitBucket } from '../http/rate-limit.ts';
+import { getOffer } from '../products/product.ts';
+import { getReceiptWithFate } from '../receipts/receipt.ts';
+import { sendCheckout } from './checkout.tsx';
+import { openPage, type PageContext, sendRefusal } from './document.tsx';
+import { sendReceipt } from './receipt.tsx';
+
+/** A person reads these: what goes wrong is a page too. A bug is the log's business and still ends in the one place. */
+async function present(c: Context<AppEnv>, make: (page: PageContext) => Promise<Response>): Promise<Response> {
+  const page = openPage(c);
+  try {
+    return await make(page);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    c.set('errorCode', error.code);
+    const status = error.status === 404 || error.status === 429 || error.status === 503 ? error.status : 500;
+    return sendRefusal(page, status, error.options.retryAfterSeconds);
+  }
+}
+
+const SLUG = /^[a-z0-9-]{1,80}$/;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The hosted pages; not operations of the API. */
+export const pageRoutes = router();
+
+pageRoutes.get('/p/:slug', (c) =>
+  present(c, async (page) => {
+    await hitBucket(c, 'payload', '');
+    const slug = c.req.param('slug');
+    if (!SLUG.test(slug)) throw new ApiError('not_found');
+    return sendCheckout(page, await getOffer(c.var.ctx.db, slug));
+  }),
+);
+
+pageRoutes.get('/r/:receipt_id', (c) =>
+  present(c, async (page) => {
+    await hitBucket(c, 'receipt', '');
+    const receiptId = c.req.param('receipt_id').toLowerCase();
+    if (!UUID.test(receiptId)) throw new ApiError('not_found');
+    const { receipt, isOrphaned } = await getReceiptWithFate(c.var.ctx.db, receiptId as ReceiptId);
+    return sendReceipt(page, receipt, isOrphaned);
+  }),
+);

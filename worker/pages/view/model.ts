@@ -1,0 +1,142 @@
+import type { Dictionary, TextKey } from '../locales/en.ts';
+import type { Amount } from './text.ts';
+
+/** What the server tells the browser with the page: everything that is not asked for later. */
+export interface PageFacts {
+  slug: string;
+  /** This page, for wallets that open it in a browser of their own. */
+  pageUrl: string;
+  locale: string;
+  text: Dictionary;
+  /** Whether a payment can be begun at all; the server already said why not. */
+  isPayable: boolean;
+  productName: string;
+  sellerName: string;
+  price: Amount;
+  /** What may be paid in, the product's own first. */
+  assets: string[];
+  network: 'mainnet' | 'devnet';
+  buttonLabel: string | null;
+  /** A phone shows links to wallets where a desktop shows a QR code. */
+  isPhone: boolean;
+  paymentSessionId: string | null;
+  handoffToken: string | null;
+  /** Local development only: the node a demo wallet takes its play money from. */
+  demoRpcUrl: string | null;
+}
+
+/** A session as the page remembers it, over refreshes and closed laptops. */
+export interface Session {
+  paymentId: string;
+  price: Amount;
+  fee: Amount | null;
+  recipient: string;
+  memo: string;
+  solanaPayUrl: string;
+  expiresAt: string;
+  quote: { rate: string; expiresAt: string } | null;
+  /** The transaction this browser knows to have been sent. */
+  txSignature: string | null;
+}
+
+/** A payment as the status answers it; only what the page reads. */
+export interface PaymentStatus {
+  payment_id: string;
+  status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
+  failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed';
+  price: Amount;
+  overpaid?: Amount;
+  tx_signature?: string;
+  receipt_id?: string;
+  expires_at: string;
+  poll_after_ms: number | null;
+}
+
+/** Where the buyer shows who they are. */
+export interface Identity {
+  sessionId: string;
+  provider: string;
+  deepLink: string;
+  expiresAt: string;
+}
+
+export interface WalletChoice {
+  name: string;
+  icon: string | null;
+  /** False where it does not know the network we are on. */
+  isUsable: boolean;
+  isDemo: boolean;
+}
+
+/** Where the buyer is. `closing`: out of time, but a payment may still be on its way. */
+export type Step =
+  | 'choosing'
+  | 'connecting'
+  | 'waiting'
+  | 'sending'
+  | 'seen'
+  | 'confirmed'
+  | 'failed'
+  | 'expired'
+  | 'closing'
+  | 'late'
+  | 'identity';
+
+export interface Problem {
+  key: TextKey;
+  values?: Record<string, string>;
+}
+
+export interface State {
+  step: Step;
+  /** Null until the browser has looked. */
+  wallets: WalletChoice[] | null;
+  walletName: string | null;
+  session: Session | null;
+  payment: PaymentStatus | null;
+  asset: string;
+  isPhoneOpen: boolean;
+  isBusy: boolean;
+  isSlow: boolean;
+  qr: { size: number; path: string } | null;
+  secondsLeft: number | null;
+  redirectUrl: string | null;
+  isLeaving: boolean;
+  problem: Problem | null;
+  customer: string | null;
+  identity: Identity | null;
+  copied: string | null;
+}
+
+export const firstState = (facts: PageFacts): State => ({
+  step: 'choosing',
+  wallets: null,
+  walletName: null,
+  session: null,
+  payment: null,
+  asset: facts.assets[0] ?? facts.price.asset,
+  isPhoneOpen: false,
+  isBusy: false,
+  isSlow: false,
+  qr: null,
+  secondsLeft: null,
+  redirectUrl: null,
+  isLeaving: false,
+  problem: null,
+  customer: null,
+  identity: null,
+  copied: null,
+});
+
+/** What a person can do on the page. */
+export interface Actions {
+  payWith(walletName: string): void;
+  openPhone(): void;
+  copy(what: string, text: string): void;
+  cancel(): void;
+  startAgain(): void;
+  stay(): void;
+  submitSignature(event: Event): void;
+  chooseAsset(asset: string): void;
+  finishIdentity(): void;
+}

@@ -1,0 +1,103 @@
+import { Mark, type PanelProps, ProblemNote, Signature, Spinner, Title } from './parts.tsx';
+import { formatMoney } from './text.ts';
+
+/** How it ended, and what to do now. */
+const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
+
+const signatureOf = ({ state }: PanelProps): string | null => state.payment?.tx_signature ?? state.session?.txSignature ?? null;
+
+export function Confirmed(props: PanelProps) {
+  const { facts, state, say, actions } = props;
+  const { payment, redirectUrl } = state;
+  const price = formatMoney(facts.locale, payment?.price ?? facts.price);
+  return (
+    <>
+      <Mark kind="done" />
+      <Title>{say('confirmed')}</Title>
+      <p>{say('confirmedHelp', { price, name: facts.sellerName })}</p>
+      {payment?.overpaid && <p class="quiet">{say('overpaid', { amount: formatMoney(facts.locale, payment.overpaid) })}</p>}
+      {redirectUrl && (
+        <a class="button" href={redirectUrl} rel="noreferrer">
+          {facts.buttonLabel ?? say('continueTo', { host: hostOf(redirectUrl) })}
+        </a>
+      )}
+      {redirectUrl && state.isLeaving && (
+        <p class="quiet leaving">
+          {say('goingTo', { host: hostOf(redirectUrl) })}{' '}
+          <button type="button" class="link-button" onClick={() => actions?.stay()}>
+            {say('stay')}
+          </button>
+        </p>
+      )}
+      {redirectUrl && facts.buttonLabel && !state.isLeaving && <p class="quiet">{hostOf(redirectUrl)}</p>}
+      {payment?.receipt_id && (
+        <a class={redirectUrl ? 'plain-button' : 'button'} href={`/r/${payment.receipt_id}?locale=${facts.locale}`}>
+          {say('receipt')}
+        </a>
+      )}
+      {!state.isLeaving && facts.isPayable && (
+        <button type="button" class="link-button" onClick={() => actions?.startAgain()}>
+          {say('buyAgain')}
+        </button>
+      )}
+      <Signature say={say} signature={signatureOf(props)} />
+    </>
+  );
+}
+
+const Again = ({ facts, state, say, actions }: PanelProps) =>
+  facts.isPayable ? (
+    <button type="button" class="button" disabled={state.isBusy} onClick={() => actions?.startAgain()}>
+      {say('startAgain')}
+    </button>
+  ) : null;
+
+export function Failed(props: PanelProps) {
+  const { state, say } = props;
+  return (
+    <>
+      <Mark kind="failed" />
+      <Title>{say('failed')}</Title>
+      <p>{say(state.payment?.failure_code === 'underpaid' ? 'failedShort' : 'failedChain')}</p>
+      <ProblemNote {...props} />
+      <Again {...props} />
+      <Signature say={say} signature={signatureOf(props)} />
+    </>
+  );
+}
+
+export function Expired(props: PanelProps) {
+  const { say } = props;
+  return (
+    <>
+      <Mark kind="time" />
+      <Title>{say('expired')}</Title>
+      <p>{say(signatureOf(props) ? 'expiredSent' : 'expiredHelp')}</p>
+      <ProblemNote {...props} />
+      <Again {...props} />
+      <Signature say={say} signature={signatureOf(props)} />
+    </>
+  );
+}
+
+export function Closing({ say }: PanelProps) {
+  return (
+    <>
+      <Spinner />
+      <Title>{say('closing')}</Title>
+      <p>{say('closingHelp')}</p>
+    </>
+  );
+}
+
+export function Late(props: PanelProps) {
+  const { say } = props;
+  return (
+    <>
+      <Mark kind="failed" />
+      <Title>{say('late')}</Title>
+      <p>{say('lateHelp')}</p>
+      <Signature say={say} signature={signatureOf(props)} />
+    </>
+  );
+}

@@ -1,0 +1,166 @@
+import type { PanelProps } from './parts.tsx';
+import { formatMoney } from './text.ts';
+
+const networkName = ({ facts, say }: PanelProps): string => say(facts.network === 'mainnet' ? 'mainnet' : 'devnet');
+
+/** The wallets of this browser. Null before the browser has looked, and for good where JavaScript is off. */
+export function Wallets(props: PanelProps) {
+  const { facts, state, say, actions } = props;
+  const usable = state.wallets?.filter(({ isUsable }) => isUsable).length ?? 0;
+  return (
+    <section class="way" aria-label={say('onThisDevice')}>
+      <h3>{say('onThisDevice')}</h3>
+      {state.wallets === null && <p class="quiet needs-script">{say('lookingForWallets')}</p>}
+      {state.wallets?.length === 0 && (
+        <div class="no-wallet">
+          <p>{say('noWallet')}</p>
+          <p class="quiet">{say(facts.isPhone ? 'noWalletPhone' : 'noWalletDesktop')}</p>
+        </div>
+      )}
+      {state.wallets !== null && state.wallets.length > 0 && (
+        <ul class="wallets">
+          {state.wallets.map((wallet) => (
+            <li key={wallet.name}>
+              <button
+                type="button"
+                class={`wallet${wallet.isDemo ? ' wallet-demo' : ''}${usable === 1 && wallet.isUsable ? ' wallet-only' : ''}`}
+                disabled={!wallet.isUsable || state.isBusy}
+                onClick={() => actions?.payWith(wallet.name)}
+              >
+                {wallet.icon && <img src={wallet.icon} alt="" width="28" height="28" />}
+                <span class="wallet-name">{say('payWith', { wallet: wallet.name })}</span>
+                {wallet.isUsable ? (
+                  <span class="go" aria-hidden="true">
+                    →
+                  </span>
+                ) : (
+                  <span class="tag">{say('wrongNetworkTag', { network: networkName(props) })}</span>
+                )}
+              </button>
+              {wallet.isDemo && <p class="demo-note">{say('demoWallet')}</p>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** For a wallet elsewhere: a QR code on a desktop, a link on a phone, and by hand where one transfer is all there is. */
+export function ByPhone(props: PanelProps) {
+  const { facts, state, say, actions } = props;
+  const title = say(facts.isPhone ? 'appTitle' : 'scanTitle');
+  // One thing on the page is the obvious one.
+  const hasWallet = state.wallets?.some(({ isUsable }) => isUsable) ?? true;
+  return (
+    <section class="way" aria-label={title}>
+      <h3>{title}</h3>
+      {!state.isPhoneOpen && (
+        <button
+          type="button"
+          class={hasWallet ? 'plain-button' : 'button'}
+          disabled={state.isBusy || state.wallets === null}
+          onClick={() => actions?.openPhone()}
+        >
+          {say(facts.isPhone ? 'appButton' : 'scanButton')}
+        </button>
+      )}
+      {state.isPhoneOpen && state.session && (
+        <>
+          {facts.isPhone ? (
+            <a class="button" href={state.session.solanaPayUrl}>
+              {say('openWallet')}
+            </a>
+          ) : (
+            <>
+              <Code {...props} />
+              <p class="quiet centred">{say('scanHelp')}</p>
+            </>
+          )}
+          <ByHand {...props} />
+        </>
+      )}
+      {facts.isPhone && state.wallets?.length === 0 && <InWallet {...props} />}
+    </section>
+  );
+}
+
+function Code({ state, say }: PanelProps) {
+  if (!state.qr) return null;
+  return (
+    <div class="qr">
+      <svg viewBox={`0 0 ${state.qr.size} ${state.qr.size}`} role="img" aria-label={say('qrLabel')} shape-rendering="crispEdges">
+        <path d={state.qr.path} />
+      </svg>
+    </div>
+  );
+}
+
+/** Wallets with a browser of their own open this page there, where they are found like any other. */
+const BROWSERS = [
+  { name: 'Phantom', base: 'https://phantom.app/ul/browse/' },
+  { name: 'Solflare', base: 'https://solflare.com/ul/v1/browse/' },
+];
+
+function InWallet({ facts, say }: PanelProps) {
+  if (!facts.pageUrl) return null;
+  const { href, origin } = new URL(facts.pageUrl);
+  return (
+    <ul class="in-wallet">
+      {BROWSERS.map(({ name, base }) => (
+        <li key={name}>
+          <a href={`${base}${encodeURIComponent(href)}?ref=${encodeURIComponent(origin)}`} rel="noopener" lang={facts.locale}>
+            {say('openIn', { wallet: name })}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** With a fee a payment is two transfers, which nobody makes by hand. */
+function ByHand(props: PanelProps) {
+  const { facts, state, say } = props;
+  const { session } = state;
+  if (!session || session.fee) return null;
+  return (
+    <details class="by-hand">
+      <summary>{say('byHand')}</summary>
+      <p class="quiet">{say('byHandHelp')}</p>
+      <dl class="copies">
+        <Copyable {...props} name={say('amount')} shown={formatMoney(facts.locale, session.price)} value={session.price.amount} />
+        <Copyable {...props} name={say('address')} shown={session.recipient} value={session.recipient} />
+        <Copyable {...props} name={say('memo')} shown={session.memo} value={session.memo} />
+      </dl>
+      <SignatureForm {...props} />
+    </details>
+  );
+}
+
+function Copyable({ say, state, actions, name, shown, value }: PanelProps & { name: string; shown: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <span class="value">{shown}</span>
+        <button type="button" class="copy" aria-label={say('copyOf', { what: name })} onClick={() => actions?.copy(name, value)}>
+          {say(state.copied === name ? 'copied' : 'copy')}
+        </button>
+      </dd>
+    </div>
+  );
+}
+
+function SignatureForm({ say, state, actions }: PanelProps) {
+  return (
+    <form class="signature-form" onSubmit={actions?.submitSignature}>
+      <label for="signature">{say('haveSignature')}</label>
+      <div>
+        <input id="signature" name="signature" autocomplete="off" autocapitalize="off" spellcheck={false} required />
+        <button type="submit" disabled={state.isBusy}>
+          {say('check')}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,98 @@
+import type { Actor, Ctx } from '../context.ts';
+import { ApiError, raise } from '../core/errors.ts';
+import { type AccountId, type HandoffId, newId, type PaymentId, type ProductId } from '../core/ids.ts';
+import { DAY, MINUTE, SECOND } from '../core/time.ts';
+import { commitNew } from '../db/commit.ts';
+import { getProduct, type Product } from '../products/product.ts';
+import { parseWallet } from '../solana/assets.ts';
+import { deleteEnded, findHandoff, type Handoff, insertHandoff } from './handoff.store.ts';
+import { newHandoffToken, parseHandoffToken } from './handoff-token.ts';
+
+export type { Handoff } from './handoff.store.ts';
+
+const HANDOFF_MS = 10 * MINUTE;
+
+export interface HandoffInput {
+  customerRef?: string;
+  email?: string;
+  walletAddress?: string;
+  successUrl?: string;
+  metadata?: Record<string, string>;
+}
+
+/**
+ * A link for one buyer the merchant's server already knows. 404, 409 state_conflict for an archived product, 422
+ * invalid_wallet_address, 503 handoff_not_configured. (contract section 3 "Hand-off")
+ */
+export async function createHandoff(
+  ctx: Ctx,
+  actor: Actor,
+  productId: ProductId,
+  input: HandoffInput,
+): Promise<{ token: string; product: Product; expiresAt: number }> {
+  const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+  const secrets = requireSecrets(ctx);
+  if (product.status !== 'active')
+    throw new ApiError('state_conflict', { detail: 'The product is archived.', meta: { reason: 'product_active' } });
+  if (input.walletAddress !== undefined && !parseWallet(input.walletAddress).ok)
+    throw new ApiError('invalid_wallet_address', { meta: { field: 'wallet_address' } });
+  // The token knows whole seconds; row and answer say the same.
+  const expiresAt = Math.floor((ctx.now + HANDOFF_MS) / SECOND) * SECOND;
+  const handoff: Handoff = {
+    id: newId<HandoffId>(ctx.now),
+    merchantId: product.merchantId,
+    livemode: product.livemode,
+    productId: product.id,
+    customerRef: input.customerRef ?? null,
+    email: input.email?.trim().toLowerCase() ?? null,
+    walletAddress: input.walletAddress ?? null,
+    successUrl: input.successUrl ?? null,
+    metadata: input.metadata ?? null,
+    paymentId: null,
+    expiresAt,
+    createdAt: ctx.now,
+  };
+  await commitNew(ctx, { events: [], writes: [insertHandoff(ctx.db, handoff)], result: handoff }, () => findHandoff(ctx.db, handoff.id));
+  return { token: newHandoffToken(secrets, product.id, handoff.id, expiresAt), product, expiresAt };
+}
+
+/**
+ * The hand-off of a token, still unused. 403 handoff_secret_mismatch for one we did not make for this product, 410
+ * handoff_expired for a used or old one; a used one names its payment, so that a buyer whose answer was lost can go on.
+ */
+export async function getHandoff(ctx: Ctx, productId: ProductId, token: string): Promise<Handoff> {
+  const parsed = parseHandoffToken(requireSecrets(ctx), productId, token);
+  if (!parsed.ok) throw new ApiError('handoff_secret_mismatch');
+  const handoff = await findHandoff(ctx.db, parsed.value.handoffId);
+  if (handoff?.paymentId) throw usedHandoff(ctx, handoff.paymentId);
+  if (!handoff || ctx.now >= parsed.value.expiresAt) throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
+  return handoff;
+}
+
+/** After a batch that would have used it failed: whoever was faster has its payment. */
+export async function requireUnused(ctx: Ctx, { id }: Handoff): Promise<void> {
+  const handoff = (await findHandoff(ctx.db, id)) ?? raise('handoff_expired', { meta: { reason: 'expired' } });
+  if (handoff.paymentId) throw usedHandoff(ctx, handoff.paymentId);
+}
+
+const usedHandoff = ({ baseUrl }: Ctx, paymentId: PaymentId): ApiError =>
+  new ApiError('handoff_expired', {
+    detail: 'This hand-off was used. Its payment goes on where meta.status_url says.',
+    meta: { reason: 'used', payment_id: paymentId, status_url: `${baseUrl}/v1/payments/${paymentId}` },
+  });
+
+function requireSecrets({ config }: Ctx): string {
+  return config.HANDOFF_SECRETS ?? raise('handoff_not_configured', { meta: { missing: ['HANDOFF_SECRETS'] } });
+}
+
+/** Enough for the buyer to see that it is them, too little for anybody else to learn who they are. */
+export function labelOf({ email, customerRef, walletAddress }: Handoff): string | null {
+  const [name, domain] = email?.split('@') ?? [];
+  if (name && domain) return `${initialOf(name)}@${initialOf(domain)}${domain.slice(domain.lastIndexOf('.'))}`;
+  if (customerRef) return customerRef.length > 4 ? `${customerRef.slice(0, 2)}…${customerRef.slice(-2)}` : '…';
+  return walletAddress && `${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
+}
+const initialOf = (text: string): string => `${[...text][0]}…`;
+
+/** Hand-offs and identity sessions hold names: a day after their end nobody needs them. */
+export const sweepHandoffs = (ctx: Ctx): Promise<number> => deleteEnded(ctx.db, ctx.now - DAY);

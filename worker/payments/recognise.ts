@@ -1,0 +1,51 @@
+import { ApiError } from '../core/errors.ts';
+import type { Asset } from '../core/money.ts';
+import type { PaymentTerms, ProvenIdentity } from '../db/terms.ts';
+import type { Product } from '../products/product.ts';
+import { acceptedAssetsOf } from '../rails.ts';
+import type { Handoff } from './handoff.ts';
+import type { PaymentSession } from './session.store.ts';
+
+/** What a buyer says of themselves, as far as the merchant's server may know better. */
+interface Introduced {
+  walletAddress?: string;
+  email?: string;
+  customerRef?: string;
+}
+
+/** Whom the merchant's server sent is who it says; a wallet is only a hint, and the buyer's own choice goes first. */
+export const introduced = <T extends Introduced>(input: T, handoff: Handoff): T => ({
+  ...input,
+  customerRef: handoff.customerRef ?? input.customerRef,
+  email: handoff.email ?? input.email,
+  walletAddress: input.walletAddress ?? handoff.walletAddress ?? undefined,
+});
+
+/**
+ * The terms of a payment with what is known of its buyer: it is sold to nobody else. What the payment session of the
+ * merchant's server says goes before what its hand-off says.
+ */
+export const recognise = (
+  terms: PaymentTerms,
+  { requiresIdentity }: Product,
+  known: { identity: ProvenIdentity | null; handoff: Handoff | null; session: Pick<PaymentSession, 'successUrl' | 'metadata'> | null },
+): PaymentTerms => {
+  const { identity, handoff, session } = known;
+  const metadata = Object.keys(session?.metadata ?? {}).length > 0 ? session!.metadata : handoff?.metadata;
+  return {
+    ...terms,
+    successUrl: session?.successUrl ?? handoff?.successUrl ?? terms.successUrl,
+    ...(requiresIdentity ? { requiresIdentity } : {}),
+    ...(identity ? { identity } : {}),
+    ...(metadata ? { metadata } : {}),
+  };
+};
+
+/** What a buyer may pay in: the asset of the price, or another the merchant takes. */
+export function requireAsset(product: Product, wanted: string | undefined): Asset {
+  const accepted = acceptedAssetsOf(product);
+  const asset = wanted === undefined ? product.asset : accepted.find((one) => one === wanted);
+  if (asset) return asset;
+  const problem = { loc: ['body', 'asset'], msg: `This product is sold for ${accepted.join(' or ')}`, type: 'invalid_value' };
+  throw new ApiError('validation_error', { problems: [problem] });
+}

@@ -1,0 +1,25 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { AppEnv } from './http/openapi.ts';
+
+/** How callers show who they are, as the document names it. */
+export function registerSecuritySchemes(app: OpenAPIHono<AppEnv>): void {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-Svc-Key' });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'chainSignature', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Rpc-Signature',
+    description: 'HMAC-SHA256 over the raw body, hex. The header name is configurable.',
+  });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'setupSecret', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Svc-Setup-Secret',
+    description: 'Of an agent that sets up an account: the `setup_secret` of agent-bootstrap.',
+  });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'connectorSecret', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Svc-Connector-Secret',
+  });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
+}
