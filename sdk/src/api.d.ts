@@ -648,7 +648,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Deliver everything of a time that never arrived */
+    /**
+     * Deliver everything of a time that never arrived
+     * @description At most 90 days back, and 20,000 events at a time, oldest first: ask again until `scheduled` is 0.
+     */
     post: operations['recoverWebhookEndpoint'];
     delete?: never;
     options?: never;
