@@ -82,5 +82,6 @@ export type SettlementStatus = 'pending' | 'settled' | 'failed';
 export const SETTLEMENT = machine<SettlementStatus, 'settle' | 'fail'>({
   pending: { settle: 'settled', fail: 'failed' },
   settled: {},
-  failed: {},
+  // One that was given up as expired is looked for twice more, later: it lands after all, or is seen to have failed.
+  failed: { settle: 'settled', fail: 'failed' },
 });

@@ -89,6 +89,7 @@ export async function draftSettlement(
     lastValidBlockHeight: simulated.lastValidBlockHeight,
     status: 'pending',
     failureReason: null,
+    doubtedAt: null,
     // Nobody else touches it while this call is on it.
     nextCheckAt: ctx.now + 30 * SECOND,
     createdAt: ctx.now,

@@ -48,10 +48,11 @@ export async function readyForX402(ctx: Ctx, { product, merchant, setting }: Sal
   if (!product.liveModeConfirmed) return missing('live_mode_confirmed');
   const payTo = payoutWalletOf(product, setting, merchant.walletAddress);
   if (payTo === null) return missing('payout_wallet_set');
-  if ((await feePayerFunds(ctx)) === 'empty') return missing('rail_unavailable');
   const ata = await associatedTokenAccount(payTo, ctx.config.network.usdcMint);
+  const [funds, exists] = await Promise.all([feePayerFunds(ctx), tokenAccountExists(ctx, ata)]);
+  if (funds === 'empty') return missing('rail_unavailable');
   // A node that does not answer is no reason to turn a buyer away: his payment would only be refused, not lost.
-  if ((await tokenAccountExists(ctx, ata)) === false) return missing('payout_ata_exists');
+  if (exists === false) return missing('payout_ata_exists');
   return { ok: true, payTo };
 }
 
