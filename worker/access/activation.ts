@@ -104,7 +104,7 @@ async function claim(ctx: Ctx, settlement: Settlement): Promise<{ settlement: Se
   } catch (error) {
     const { setupIntentId, terms } = settlement;
     // Refused, and nobody has its message: the day's budget went to others that came at the same moment, or its signature is taken.
-    const isRefused = error instanceof ApiError && error.code === 'duplicate_settlement';
+    const isRefused = error instanceof ApiError && (error.code === 'duplicate_settlement' || error.options.meta?.reason === 'payer_busy');
     if (isRefused && setupIntentId) await requireWithinLimits(ctx, setupIntentId, terms.plan as PaidPlan);
     throw error;
   }

@@ -113,6 +113,7 @@ export async function draftPayment(ctx: Ctx, verified: VerifiedTransaction, caus
     lastValidBlockHeight: simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0,
     status: 'pending',
     failureReason: null,
+    doubtedAt: null,
     nextCheckAt: ctx.now + CLAIM_LEASE_MS,
     createdAt: ctx.now,
   };

@@ -118,7 +118,7 @@ const isTheirs = ({ purpose, merchantId, livemode }: Settlement, actor: Actor): 
 
 /** A claim whose own call is still at it: nobody has moved its next look yet, and it has not died. */
 const isAtWork = ({ now }: Ctx, { status, nextCheckAt, createdAt }: Settlement): boolean =>
-  status === 'pending' && nextCheckAt === createdAt + CLAIM_LEASE_MS && now < nextCheckAt;
+  status === 'pending' && nextCheckAt !== null && nextCheckAt === createdAt + CLAIM_LEASE_MS && now < nextCheckAt;
 
 const causeOf = (actor: Actor, { payTo }: PaymentRequirements): Cause => ({
   merchantId: actor.accountId as AccountId,

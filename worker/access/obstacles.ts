@@ -11,7 +11,10 @@ import { payoutAccountExists } from './token-account.ts';
  */
 export async function chainObstacles(ctx: Ctx, payTo: string | null, railId: RailId): Promise<Obstacle[]> {
   if (railId !== 'x402_solana_usdc') return [];
-  const isEmpty = hasX402(ctx.config) && (await feePayerFunds(ctx)) === 'empty';
-  const isMissing = payTo !== null && (await payoutAccountExists(ctx, payTo)) === false;
+  const [funds, exists] = await Promise.all([
+    hasX402(ctx.config) ? feePayerFunds(ctx) : null,
+    payTo === null ? null : payoutAccountExists(ctx, payTo),
+  ]);
+  const [isEmpty, isMissing] = [funds === 'empty', exists === false];
   return [...(isEmpty ? (['rail_unavailable'] as const) : []), ...(isMissing ? (['payout_ata_exists'] as const) : [])];
 }
