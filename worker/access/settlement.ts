@@ -85,7 +85,10 @@ export async function sweepSettlements(ctx: Ctx): Promise<number> {
     // Written down first: a crash costs one look.
     const wait = Math.min(MINUTE, Math.max(5 * SECOND, ctx.now - settlement.createdAt));
     await commit(ctx, { events: [], writes: [postponeSettlement(ctx.db, settlement, ctx.now + wait)], result: null });
-    const outcome = await pursue(ctx, settlement, { send: true, patienceMs: 0 });
+    // What a merchant's server asked for is sent by its own calls alone, which serve for it: where those died nobody would, and
+    // the buyer was told so. What has landed is stored all the same, and whoever comes back with it is served.
+    const send = settlement.purpose !== 'facilitator';
+    const outcome = await pursue(ctx, settlement, { send, patienceMs: 0 });
     if (outcome.status === 'settled' && settlement.purpose === 'access') await creditPayment(ctx, paidOf(settlement));
     if (outcome.status === 'failed') ctx.note(`settlement ${settlement.paymentId}: ${outcome.reason}`);
   });

@@ -3,6 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 import type { EntitlementStatus } from '../balance.ts';
 import type {
   AccountId,
+  AnswerId,
   AppId,
   EntitlementId,
   KeyId,
@@ -108,6 +109,8 @@ export const settlements = sqliteTable(
     lastValidBlockHeight: integer('last_valid_block_height').notNull(),
     status: text('status').$type<SettlementStatus>().notNull(),
     failureReason: text('failure_reason'),
+    /** Of `facilitator`: the one call that was told of its success; a merchant's server serves for it. null: nobody yet. */
+    answeredBy: text('answered_by').$type<AnswerId>(),
     nextCheckAt: instant('next_check_at').notNull(),
     createdAt: instant('created_at').notNull(),
   },
