@@ -102,6 +102,17 @@ const admitBody = createMiddleware<AppEnv>(async (c, next) => {
   return next();
 });
 
+/**
+ * A path that stands in the table as it is belongs to no template beside it: with another method, `entitlements/consume` is
+ * 405, and not the entitlement of that id.
+ */
+const preferLiterals = createMiddleware<AppEnv>(async (c, next) => {
+  const methods = literals().get(c.req.path);
+  const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
+  if (!methods || method === 'OPTIONS' || methods.has(method)) return next();
+  throw new ApiError('method_not_allowed', { headers: { Allow: [...methods].join(', ') } });
+});
+
 /** What browsers and wallets of buyers call, from any origin and without credentials. (contract section 1 "CORS") */
 const PUBLIC_PATHS = [
   '/v1/products/p/*',
@@ -135,6 +146,7 @@ app.use(accompany);
 for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
 app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => Promise.reject(new ApiError('payload_too_large')) }));
 app.use(admitBody);
+app.use(preferLiterals);
 
 for (const routes of [
   authRoutes,
@@ -212,9 +224,26 @@ app.notFound((c) => {
   return onError(new ApiError('method_not_allowed'), c);
 });
 
+/** Paths without a parameter, and the methods they answer. Built once per isolate, like the document. */
+let known: Map<string, Set<string>> | null = null;
+function literals(): Map<string, Set<string>> {
+  if (known) return known;
+  known = new Map();
+  for (const { method, path } of published()) if (!/[:*{]/.test(path)) known.set(path, (known.get(path) ?? new Set<string>()).add(method));
+  return known;
+}
+
+/** Routes whose existence is no secret. */
+const published = () => app.routes.filter(({ method, path }) => method !== 'ALL' && !path.startsWith('/operator'));
+
 /** The methods a path does answer; none where it does not exist. */
 function methodsOf(path: string): string[] {
   const isSame = (pattern: string) => new RegExp(`^${pattern.replaceAll('.', '\\.').replace(/\{[^}]+\}|:[^/]+/g, '[^/]+')}$`).test(path);
-  const routes = app.routes.filter(({ method, path: pattern }) => method !== 'ALL' && !pattern.startsWith('/operator') && isSame(pattern));
-  return [...new Set(routes.map(({ method }) => method))];
+  return [
+    ...new Set(
+      published()
+        .filter(({ path: pattern }) => isSame(pattern))
+        .map(({ method }) => method),
+    ),
+  ];
 }

@@ -258,8 +258,8 @@ describe('every route', () => {
     const { token } = route.path === '/v1/account/account' ? await w.merchant() : owner;
     const { headers } = await send(route, { key: token, params: { ...ids, key_id: NOWHERE }, query: '?page=1' });
     const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => Number(headers.get(`X-RateLimit-${name}`)));
-    // Consume, settle and verify are counted by the second, in a bucket of their own.
-    const isMetered = /\/(?:consume|settle|verify)$/.test(route.path);
+    // Consume, refund, settle and verify are counted by the second, in a bucket of their own.
+    const isMetered = /\/(?:consume|refund|settle|verify)$/.test(route.path);
     expect(limit).toBe((isMetered ? PLANS.scale.meteredPerSecond : PLANS.scale.requestsPerMinute) * 100_000);
     expect(remaining).toBeLessThan(limit!);
     expect(remaining).toBeGreaterThan(limit! - 1000);

@@ -27,9 +27,10 @@ const patterns = Object.entries(openApi.paths).map(([template, operations]) => (
   pattern: new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
 }));
 
-/** The operation a request belongs to: the template with the fewest parameters wins, as in the router. */
+/** The operation a request belongs to: the template with the fewest parameters wins, as in the router; a path that is in the document word for word has only its own methods. */
 export function findOperation(method: string, path: string): { template: string; operation: Operation } | null {
-  const found = patterns
+  const own = patterns.filter(({ template }) => template === path);
+  const found = (own.length > 0 ? own : patterns)
     .filter(({ pattern, operations }) => pattern.test(path) && operations[method.toLowerCase()])
     .sort((a, b) => a.template.split('{').length - b.template.split('{').length)[0];
   return found ? { template: found.template, operation: found.operations[method.toLowerCase()]! } : null;

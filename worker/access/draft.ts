@@ -114,6 +114,7 @@ export async function draftPayment(ctx: Ctx, verified: VerifiedTransaction, caus
     status: 'pending',
     failureReason: null,
     doubtedAt: null,
+    answeredBy: null,
     nextCheckAt: ctx.now + CLAIM_LEASE_MS,
     createdAt: ctx.now,
   };
@@ -121,4 +122,4 @@ export async function draftPayment(ctx: Ctx, verified: VerifiedTransaction, caus
 }
 
 /** Nobody else touches a new claim while its call is on it. */
-export const CLAIM_LEASE_MS = 30 * SECOND;
+const CLAIM_LEASE_MS = 30 * SECOND;

@@ -31,7 +31,9 @@ async function lookAt(ctx: Ctx, due: Settlement[]): Promise<string | null> {
   const known = await ctx.chain.knows(due.map(({ txSignature }) => txSignature));
   if (known.kind === 'unavailable') return known.reason;
   const { finalHeight, isKnown } = known;
-  const isUnsent = (one: Settlement, i: number) => one.status === 'pending' && !isKnown[i] && finalHeight <= one.lastValidBlockHeight;
+  // What a merchant's server asked for is sent by its own calls alone, which serve for it; what landed is stored all the same.
+  const isUnsent = (one: Settlement, i: number) =>
+    one.status === 'pending' && one.purpose !== 'facilitator' && !isKnown[i] && finalHeight <= one.lastValidBlockHeight;
   await inLanes(ctx, due.filter(isUnsent), (settlement) => send(ctx, settlement));
   // Whether the rest is gone or only on its way cannot be told yet.
   const telling = due.filter((one, i) => isKnown[i] || isUnsent(one, i) || finalHeight > deadAfter(one));

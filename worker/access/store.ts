@@ -1,6 +1,6 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
-import type { AccountId, PaymentId } from '../core/ids.ts';
+import type { AccountId, AnswerId, PaymentId } from '../core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
 import { activations, railSettings, settlements } from '../db/access.ts';
 import { payments, products, txClaims } from '../db/commerce.ts';
@@ -114,6 +114,21 @@ export const endSettlement = (
     .where(and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, settlement.status))),
   vetoUnlessChanged(ctx),
 ];
+
+/**
+ * Gives the success of a settled payment to one call, for ever. Answers which call has it; the same call may ask again where it
+ * did not hear the answer.
+ */
+export async function takeSuccess(db: Db, { paymentId }: Settlement, call: AnswerId): Promise<AnswerId | null> {
+  const [, [stored]] = await db.batch([
+    db
+      .update(settlements)
+      .set({ answeredBy: call })
+      .where(and(eq(settlements.paymentId, paymentId), eq(settlements.status, 'settled'), isNull(settlements.answeredBy))),
+    db.select({ answeredBy: settlements.answeredBy }).from(settlements).where(eq(settlements.paymentId, paymentId)),
+  ]);
+  return stored?.answeredBy ?? null;
+}
 
 export const postponeSettlement = (db: Db, settlement: Settlement, nextCheckAt: number): Write =>
   db.update(settlements).set({ nextCheckAt }).where(eq(settlements.paymentId, settlement.paymentId));

@@ -11,11 +11,11 @@ const AWAY_FOR_MS = 5 * SECOND;
 const ASK_MS = 1500;
 const away = new Map<string, number>();
 
-/** Does this token account exist? Where the node does not answer: true if it ever did, else null. */
-export async function tokenAccountExists(ctx: Ctx, ata: string): Promise<boolean | null> {
+/** Does this token account exist? Where the node does not answer: true if it ever did, else null. `isFresh`: only what it says now. */
+export async function tokenAccountExists(ctx: Ctx, ata: string, isFresh = false): Promise<boolean | null> {
   const place = `${ctx.config.RPC_URL} ${ata}`;
-  if (ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
-  const asLastSeen = seen.has(place) ? true : null;
+  if (!isFresh && ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
+  const asLastSeen = seen.has(place) && !isFresh ? true : null;
   if (ctx.now < (away.get(place) ?? 0)) return asLastSeen;
   const answer = await ctx.chain.within(ASK_MS).prepare([ata]);
   if (seen.size >= SEEN_MAX) seen.clear();
@@ -28,8 +28,9 @@ export async function tokenAccountExists(ctx: Ctx, ata: string): Promise<boolean
   away.delete(place);
   const exists = answer.exists[0] === true;
   if (exists) seen.set(place, ctx.now);
+  else seen.delete(place);
   return exists;
 }
 
-export const payoutAccountExists = async (ctx: Ctx, wallet: string): Promise<boolean | null> =>
-  tokenAccountExists(ctx, await associatedTokenAccount(wallet, ctx.config.network.usdcMint));
+export const payoutAccountExists = async (ctx: Ctx, wallet: string, isFresh = false): Promise<boolean | null> =>
+  tokenAccountExists(ctx, await associatedTokenAccount(wallet, ctx.config.network.usdcMint), isFresh);

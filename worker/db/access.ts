@@ -3,6 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 import type { EntitlementStatus } from '../balance.ts';
 import type {
   AccountId,
+  AnswerId,
   AppId,
   EntitlementId,
   KeyId,
@@ -112,6 +113,8 @@ export const settlements = sqliteTable(
     doubtedAt: instant('doubted_at'),
     /** null: there is nothing more to look for. */
     nextCheckAt: instant('next_check_at'),
+    /** Of `facilitator`: the one call that was told of its success; a merchant's server serves for it. null: nobody yet. */
+    answeredBy: text('answered_by').$type<AnswerId>(),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
