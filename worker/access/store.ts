@@ -130,9 +130,6 @@ export async function takeSuccess(db: Db, { paymentId }: Settlement, call: Answe
   return stored?.answeredBy ?? null;
 }
 
-export const postponeSettlement = (db: Db, settlement: Settlement, nextCheckAt: number): Write =>
-  db.update(settlements).set({ nextCheckAt }).where(eq(settlements.paymentId, settlement.paymentId));
-
 /** What a look brought that ends nothing. */
 export const noteLook = (db: Db, settlement: Settlement, seen: { doubtedAt: number | null } | { nextCheckAt: null }): Write =>
   db
