@@ -12,6 +12,7 @@ import {
   standing,
 } from '../world/activation.ts';
 import type { Agent } from '../world/agent.ts';
+import { letDoubtsAge } from '../world/agent.ts';
 import { testEnv } from '../world/env.ts';
 import { World } from '../world/world.ts';
 
@@ -112,6 +113,8 @@ describe('an agent that sets up an account buys its plan', () => {
     expect((await buy(w, 'starter', { secret }, payment)).status).toBe(202);
     expect((await buy(w, 'starter', { secret })).status).toBe(403);
     await w.chain.call('local_warp', 600);
+    expect((await buy(w, 'starter', { secret }, payment)).status).toBe(202);
+    await letDoubtsAge(w);
     // It fails for good now. The budget it held is only seen as free by whoever comes next.
     expect((await buy(w, 'starter', { secret }, payment)).status).toBe(402);
     expect((await activate(w, agent, 'starter', { secret })).status).toBe(200);

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { letDoubtsAge } from '../world/agent.ts';
 import { testEnv } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { type Isolate, openTill, reasonOf, type Till } from '../world/till.ts';
@@ -114,6 +115,9 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     const { transaction } = (await ask('settle', body)).body;
     await w.chain.call('local_warp', 600);
+    // One absence is a doubt, and only the second, a while later, is believed.
+    await later().then(() => w.sweep());
+    await letDoubtsAge(w);
     await later().then(() => w.sweep());
     const failed = { success: false, errorReason: 'invalid_exact_svm_transaction_failed', transaction };
     expect([(await ask('settle', body)).body, (await ask('settle', body)).body]).toMatchObject([failed, failed]);

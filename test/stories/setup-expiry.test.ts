@@ -4,6 +4,7 @@ import { sweepSetups } from '../../worker/access/setup-expiry.ts';
 import { type Env, newCtx } from '../../worker/context.ts';
 import { buy, newSpender, openTreasury, payFor, treasuryUnits } from '../world/activation.ts';
 import type { Agent } from '../world/agent.ts';
+import { letDoubtsAge } from '../world/agent.ts';
 import { Setup } from '../world/bootstrap.ts';
 import { REPEATED, testEnv } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
@@ -87,6 +88,8 @@ describe('a setup whose payment is on its way when its time ends', () => {
   it('is over once that payment has failed, without being asked for another', async () => {
     const { setup, payment } = await paying();
     await w.chain.call('local_warp', 600);
+    expect((await buy(w, 'starter', { secret: setup.secret }, payment)).status).toBe(202);
+    await letDoubtsAge(w);
     const failed = await buy(w, 'starter', { secret: setup.secret }, payment);
     expect([failed.status, failed.body.code, failed.headers.get('PAYMENT-REQUIRED')]).toEqual([401, 'invalid_authorization', null]);
     expect((await setup.call('status')).body.status).toBe('expired');

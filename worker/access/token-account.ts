@@ -16,7 +16,7 @@ export async function tokenAccountExists(ctx: Ctx, ata: string, isFresh = false)
   const place = `${ctx.config.RPC_URL} ${ata}`;
   if (!isFresh && ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
   const asLastSeen = seen.has(place) && !isFresh ? true : null;
-  if (ctx.now < (away.get(place) ?? 0)) return asLastSeen;
+  if (!isFresh && ctx.now < (away.get(place) ?? 0)) return asLastSeen;
   const answer = await ctx.chain.within(ASK_MS).prepare([ata]);
   if (seen.size >= SEEN_MAX) seen.clear();
   if (away.size >= SEEN_MAX) away.clear();

@@ -95,7 +95,12 @@ export function fixOf(obstacle: Obstacle, railId: RailId, { product, setting }: 
       return { detail: 'The product is archived. Unarchive it to sell it again.', method: 'POST', path: `${path}/unarchive` };
     case 'rail_enabled':
       return setting?.enabled === false
-        ? { detail: `${railId} is switched off. Switch it on.`, method: 'PUT', path: railPath, body: { enabled: true } }
+        ? {
+            detail: `${railId} is switched off. Switch it on with PUT ${railPath}.`,
+            method: 'PUT',
+            path: railPath,
+            body: { enabled: true },
+          }
         : patch(`The product is not sold over ${railId}. Name it in allowed_rails.`, {
             allowed_rails: [...(product?.allowedRails ?? []), railId],
           });
@@ -104,7 +109,7 @@ export function fixOf(obstacle: Obstacle, railId: RailId, { product, setting }: 
     case 'live_mode_confirmed':
       return patch('Set live_mode_confirmed to true on the product once you are ready to be paid.', { live_mode_confirmed: true });
     case 'payout_wallet_set': {
-      const detail = 'No payout wallet is set. Say where the money goes: the address of a Solana wallet of yours, never its key.';
+      const detail = `No payout wallet is set. Say where the money goes with PUT ${railPath}, payout_wallet: the address of a Solana wallet of yours, never its key.`;
       return { detail, method: 'PUT', path: railPath, body: { payout_wallet: '<address of your Solana wallet>' } };
     }
     case 'fee_wallet_configured':
