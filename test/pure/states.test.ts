@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../worker/core/errors.ts';
-import { ACCOUNT, DELIVERY, ENDPOINT, MEMBERSHIP, PAYMENT, PRODUCT, SETTLEMENT, UNMATCHED } from '../../worker/states.ts';
+import { ACCOUNT, DELIVERY, ENDPOINT, MEMBERSHIP, PAYMENT, PRODUCT, SETTLEMENT, SETUP, UNMATCHED } from '../../worker/states.ts';
 
 /** What a machine lets happen, as `from -transition-> to`; everything not listed must be refused. */
 interface Promised {
@@ -85,6 +85,26 @@ const PROMISES: Record<string, Promised> = {
       'retrying -retry-> retrying',
       'retrying -fail-> failed',
       'retrying -cancel-> cancelled',
+    ],
+  },
+  setup: {
+    machine: SETUP as unknown as Promised['machine'],
+    table: 'setup_intents',
+    transitions: ['refuse', 'accept', 'approve', 'expire'],
+    terminal: ['expired'],
+    edges: [
+      'created -refuse-> changes_required',
+      'created -accept-> ready',
+      'created -expire-> expired',
+      'changes_required -refuse-> changes_required',
+      'changes_required -accept-> ready',
+      'changes_required -expire-> expired',
+      'ready -refuse-> changes_required',
+      'ready -accept-> ready',
+      'ready -approve-> approved',
+      'ready -expire-> expired',
+      'approved -approve-> approved',
+      'approved -expire-> expired',
     ],
   },
   settlement: {
