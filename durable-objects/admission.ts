@@ -8,15 +8,18 @@ import {
   addOutcome,
   type CallOutcome,
   emptyUsage,
+  type FeeSpend,
+  type FeesSpent,
   hitWindow,
   judgeCaller,
   type KeyUsage,
   type RateLimit,
+  spendWithin,
   type Window,
 } from '../worker/admission.ts';
 import type { Env } from '../worker/context.ts';
 import { MINUTE, SECOND } from '../worker/core/time.ts';
-import { rateOf } from '../worker/plans.ts';
+import { feeBudgetOf, rateOf } from '../worker/plans.ts';
 
 const FLUSH_MS = 5 * SECOND;
 /** Longer than any write to the database takes: by then it is decided whether a staged change was stored. */
@@ -34,6 +37,7 @@ interface Staged {
 export class Admission extends DurableObject<Env> implements AdmissionRpc {
   #account: AdmittedAccount | null = null;
   #staged: Staged | null = null;
+  #fees: FeesSpent | undefined;
   readonly #keys = new Map<string, AdmittedKey>();
   readonly #windows = new Map<string, Window>();
   readonly #usage = new Map<string, KeyUsage>();
@@ -120,6 +124,15 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return { allowed, rate };
   }
 
+  /** Stored with every payment: it is money, so nothing of it is forgiven. An account nobody loaded has the least there is. */
+  async spendFees(spend: FeeSpend): Promise<{ allowed: boolean; resetAt: number }> {
+    const budget = feeBudgetOf(this.#account?.plan ?? 'free', spend.rateMultiplier);
+    const { allowed, spent, resetAt } = spendWithin(this.#fees, spend, budget);
+    if (allowed) this.#save('fees', spent);
+    this.#fees = spent;
+    return { allowed, resetAt };
+  }
+
   /** Writes what accumulated in memory; a crash forgives at most these seconds of counting. A spent public bucket ends here. */
   override async alarm(): Promise<void> {
     const spent = this.#windows.get('public');
@@ -167,6 +180,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
       const [kind, id = ''] = name.split(':');
       if (kind === 'account') this.#account = fact;
       if (kind === 'staged') this.#staged = fact;
+      if (kind === 'fees') this.#fees = fact;
       if (kind === 'key') this.#keys.set(id, fact);
       if (kind === 'window') this.#windows.set(id, fact);
       if (kind === 'usage') this.#usage.set(id, fact);

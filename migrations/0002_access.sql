@@ -51,14 +51,16 @@ CREATE TABLE `settlements` (
 	`last_valid_block_height` integer NOT NULL,
 	`status` text NOT NULL,
 	`failure_reason` text,
-	`next_check_at` integer NOT NULL,
+	`doubted_at` integer,
+	`next_check_at` integer,
 	`created_at` integer NOT NULL,
 	CONSTRAINT "settlements_status" CHECK(status IN ('pending', 'settled', 'failed'))
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `settlements_message_hash_unique` ON `settlements` (`message_hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `settlements_tx_signature_unique` ON `settlements` (`tx_signature`);--> statement-breakpoint
-CREATE INDEX `settlements_pending` ON `settlements` (`next_check_at`) WHERE status = 'pending';--> statement-breakpoint
+CREATE INDEX `settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `settlements_by_payer` ON `settlements` (`payer_wallet`,`created_at`) WHERE status <> 'settled';--> statement-breakpoint
 DROP INDEX `payments_by_nonce`;--> statement-breakpoint
 ALTER TABLE `payments` ADD `customer_wallet` text;--> statement-breakpoint
 CREATE UNIQUE INDEX `payments_by_nonce` ON `payments` (`nonce`) WHERE recovers_payment_id IS NULL AND reference <> '';--> statement-breakpoint

@@ -65,4 +65,5 @@ ALTER TABLE `accounts` ADD `plan_through` integer;--> statement-breakpoint
 ALTER TABLE `payments` ADD `payment_session_id` text;--> statement-breakpoint
 ALTER TABLE `products` ADD `access_app_id` text;--> statement-breakpoint
 ALTER TABLE `settlements` ADD `setup_intent_id` text;--> statement-breakpoint
+ALTER TABLE `settlements` ADD `answered_by` text;--> statement-breakpoint
 CREATE INDEX `settlements_by_intent` ON `settlements` (`setup_intent_id`,`created_at`) WHERE setup_intent_id IS NOT NULL;

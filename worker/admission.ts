@@ -1,3 +1,4 @@
+import { DAY } from './core/time.ts';
 import { type CallBucket, type PlanName, planAt } from './plans.ts';
 import type { AccountStatus } from './states.ts';
 
@@ -90,6 +91,19 @@ export interface AdmissionRpc {
   record(outcome: CallOutcome): Promise<void>;
   usage(): Promise<Record<string, KeyUsage>>;
   hit(bucket: { max: number; windowMs: number; now: number }): Promise<{ allowed: boolean; rate: RateLimit }>;
+  spendFees(spend: FeeSpend): Promise<{ allowed: boolean; resetAt: number }>;
+}
+
+/** Network fees we are about to pay for an account; less than nothing gives back. */
+export interface FeeSpend {
+  lamports: number;
+  rateMultiplier: number;
+  now: number;
+}
+/** Days are of UTC, counted from 1970. */
+export interface FeesSpent {
+  day: number;
+  lamports: number;
 }
 
 export interface CallOutcome {
@@ -150,6 +164,19 @@ export function hitWindow(
   const allowed = open.hits < limit;
   const next = allowed ? { ...open, hits: open.hits + 1 } : open;
   return { allowed, window: next, rate: { limit, remaining: Math.max(0, limit - next.hits), resetAt: next.openedAt + windowMs } };
+}
+
+/** Fees, if the day's budget has room for them; a full one is returned as it was. A clock that is behind does not open a day again. */
+export function spendWithin(
+  spent: FeesSpent | undefined,
+  { lamports, now }: FeeSpend,
+  budget: number,
+): { allowed: boolean; spent: FeesSpent; resetAt: number } {
+  const day = Math.max(spent?.day ?? 0, Math.floor(now / DAY));
+  const today = spent?.day === day ? spent.lamports : 0;
+  const total = Math.max(0, today + lamports);
+  const allowed = total <= budget || lamports <= 0;
+  return { allowed, spent: { day, lamports: allowed ? total : today }, resetAt: (day + 1) * DAY };
 }
 
 /** A token acts as read and execute; only a key can carry admin, and only staff can make such a key. */

@@ -16,7 +16,8 @@ const FLOWS: Flow[] = [
     title: 'Start as an agent, without a person',
     words:
       'The first call needs no credential and shows `setup_secret` and `sandbox_api_key` once. Every answer carries `next_actions`: calls ' +
-      'you can make as they are. A manifest is evaluated with findings; mend those of severity `error`. A live key needs a plan.',
+      'to make with your own values in the place of `<…>`. A manifest is evaluated with findings; mend those of severity `error`. A live key ' +
+      'needs a plan and a manifest with `live_requested: true`.',
     calls: [
       'POST /v1/access/agent-bootstrap',
       'POST /v1/access/agent-bootstrap/{setup_intent_id}/manifest',
@@ -27,7 +28,7 @@ const FLOWS: Flow[] = [
   {
     title: 'Buy a plan by x402',
     words:
-      'Call with `X-Svc-Setup-Secret`, a key or a token: it answers 402 with PAYMENT-REQUIRED. Pay, and repeat it with PAYMENT-SIGNATURE. ' +
+      'Call with `X-Svc-Setup-Secret`, a live key or a token (a sandbox key buys nothing): it answers 402 with PAYMENT-REQUIRED. Pay, and repeat it with PAYMENT-SIGNATURE. ' +
       '202 means that the outcome is not known yet: send the same payment again, never another.',
     calls: PAID_PLANS.map((plan) => `POST /v1/access/x402/activate/${plan}`),
   },

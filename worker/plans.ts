@@ -99,6 +99,14 @@ export function rateOf(
   return { limit: Math.floor((livemode ? live : Math.max(least, live / 5)) * multiplier), windowSeconds };
 }
 
+/**
+ * Lamports of network fees we pay for an account's x402 payments on one day of UTC: some 450 payments on the free plan. This, and
+ * no least price, is what keeps the fee payer from being drained: small prices are what x402 is for.
+ */
+const FEE_LAMPORTS_PER_DAY: Record<PlanName, number> = { free: 5_000_000, starter: 50_000_000, growth: 250_000_000, scale: 1_000_000_000 };
+
+export const feeBudgetOf = (plan: PlanName, multiplier: number): number => Math.floor(FEE_LAMPORTS_PER_DAY[plan] * multiplier);
+
 /** Buckets of callers without a credential: `max` hits per window, per caller address and named subject. */
 export interface PublicBucket {
   max: number;

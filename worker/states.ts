@@ -82,7 +82,8 @@ export type SettlementStatus = 'pending' | 'settled' | 'failed';
 export const SETTLEMENT = machine<SettlementStatus, 'settle' | 'fail'>({
   pending: { settle: 'settled', fail: 'failed' },
   settled: {},
-  failed: {},
+  // One that was given up as expired is looked for twice more, later: it lands after all, or is seen to have failed.
+  failed: { settle: 'settled', fail: 'failed' },
 });
 
 /** An agent's own setup. A manifest moves it to and fro until it is approved; time ends what was never paid for. */

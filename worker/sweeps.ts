@@ -1,5 +1,5 @@
 import { sweepFeePayer } from './access/fee-payer.ts';
-import { sweepSettlements } from './access/settlement.ts';
+import { sweepSettlements } from './access/settlement-sweep.ts';
 import { sweepSetups } from './access/setup-expiry.ts';
 import { type Ctx, type Env, newCtx } from './context.ts';
 import { storyOf } from './core/errors.ts';

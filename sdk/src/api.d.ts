@@ -1173,7 +1173,7 @@ export interface paths {
     put?: never;
     /**
      * Buy 30 days of the starter plan
-     * @description Costs 19 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$19' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one. A plan that ends becomes free at that instant.
+     * @description Costs 19 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$19' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409).
      */
     post: operations['activateStarter'];
     delete?: never;
@@ -1193,7 +1193,7 @@ export interface paths {
     put?: never;
     /**
      * Buy 30 days of the growth plan
-     * @description Costs 49 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$49' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one. A plan that ends becomes free at that instant.
+     * @description Costs 49 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$49' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409).
      */
     post: operations['activateGrowth'];
     delete?: never;
@@ -1213,7 +1213,7 @@ export interface paths {
     put?: never;
     /**
      * Buy 30 days of the scale plan
-     * @description Costs 199 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$199' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one. A plan that ends becomes free at that instant.
+     * @description Costs 199 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$199' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409).
      */
     post: operations['activateScale'];
     delete?: never;
@@ -1253,7 +1253,7 @@ export interface paths {
     put?: never;
     /**
      * Verify a payment for your own x402 server
-     * @description Reference body and answer, 200 also where it is refused. `payTo` must be your payout wallet: of the x402 rail, of your account, or of one of your live products. A payment that was settled before is refused as `duplicate_settlement`.
+     * @description Reference body and answer, 200 also where it is refused. `payTo` must be your payout wallet: of the x402 rail, of your account, or of one of your live products. A payment whose success was answered before is refused as `duplicate_settlement`; one that was settled without anybody being told passes, so that its buyer can come back for what he paid.
      */
     post: operations['verifyFacilitatedPayment'];
     delete?: never;
@@ -1273,7 +1273,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a payment for your own x402 server
-     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: the same again gives the first answer and is never sent twice. While another call settles it, or where it was verified for several requests at once, the others get `duplicate_settlement`. `settlement_pending` means ask again with the same payment. Nothing is granted and no payment is recorded: your server keeps the books.
+     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books.
      */
     post: operations['settleFacilitatedPayment'];
     delete?: never;
@@ -1293,7 +1293,7 @@ export interface paths {
     put?: never;
     /**
      * Start as an agent: an account, a sandbox key, and the way to a live one
-     * @description Needs no credential. `setup_secret` and `sandbox_api_key` are shown once, here. The setup ends after 24 hours unless a plan is activated with its secret. Follow `next_actions`.
+     * @description Needs no credential. `setup_secret` and `sandbox_api_key` are shown once, here. The setup ends after 24 hours unless a plan is activated with its secret; a payment that is on its way by then is waited for. Follow `next_actions`.
      */
     post: operations['createSetupIntent'];
     delete?: never;
@@ -1333,7 +1333,7 @@ export interface paths {
     put?: never;
     /**
      * Say what you sell, and have it evaluated with findings to act on
-     * @description Replaces the manifest before it, until the setup is approved. Findings of severity `error` send it back (`changes_required`); without one it is `ready`. Its URLs are never fetched. An unknown setup, a wrong secret and two that do not belong together are the same 404.
+     * @description Replaces the manifest before it, until the setup is approved; from then on only one that asks for live mode where the one before did not, and meets its rules. Findings of severity `error` send it back (`changes_required`); without one it is `ready`. Its URLs are never fetched. An unknown setup, a wrong secret and two that do not belong together are the same 404.
      */
     post: operations['putSetupManifest'];
     delete?: never;
@@ -1353,7 +1353,7 @@ export interface paths {
     put?: never;
     /**
      * Approve a ready manifest, with a live key where a plan is active
-     * @description A live key is shown once. Asked for again while one is active it is 409 `state_conflict`; name that one in `replace_live_key_id` to revoke it and have another. Nothing of the manifest is applied by this: `next_actions` has the calls that do, each by itself. An unknown setup, a wrong secret and two that do not belong together are the same 404.
+     * @description A live key needs a plan, and a manifest with `live_requested: true`. It is shown once. Asked for again while one is active it is 409 `state_conflict`; name that one in `replace_live_key_id` to revoke it and have another, or alone to only revoke it. Nothing of the manifest is applied by this: `next_actions` has the calls that do, each by itself. An unknown setup, a wrong secret and two that do not belong together are the same 404.
      */
     post: operations['approveSetupIntent'];
     delete?: never;
@@ -2961,6 +2961,15 @@ export interface components {
        * @description Absent once a plan was activated: then it stays.
        */
       expires_at?: string;
+      /** @description Paid, and not decided by the chain yet. Until it is, the setup does not end: never pay again. */
+      pending_payments?: {
+        /** @enum {string} */
+        plan?: 'free' | 'starter' | 'growth' | 'scale';
+        amount: components['schemas']['Money'];
+        tx_signature: string;
+        /** Format: date-time */
+        created_at: string;
+      }[];
       /** @description What to do now, in this order. */
       next_actions: components['schemas']['NextAction'][];
       /** Format: date-time */
@@ -3068,7 +3077,7 @@ export interface components {
       live_mode_confirmed?: boolean;
       /**
        * Format: uuid
-       * @description Revokes this live key of the setup in the same step: for an answer that was lost, or a key that leaked.
+       * @description Revokes this live key of the setup, for an answer that was lost or a key that leaked. With issue_live_key another takes its place; without it none does.
        */
       replace_live_key_id?: string;
     };

@@ -157,6 +157,22 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     expect((await own.settle(await own.agent.pay(header))).status).toBe(200);
   });
 
+  it('a node that hangs holds up no denial for long, and after the first not at all; what it said before it hung still counts', async () => {
+    const elsewhere = new World();
+    const merchant = await elsewhere.merchant();
+    const own = stall(elsewhere, merchant, await sellToAgents(elsewhere, merchant), await newAgent(elsewhere));
+    await elsewhere.chain.fault({ kind: 'hang', times: 0, ms: 20_000 });
+    const timed = async () => {
+      const began = Date.now();
+      const denied = await own.consume();
+      expect([denied.status, denied.body.code]).toEqual([403, 'entitlement_missing']);
+      expect(denied.headers.get('PAYMENT-REQUIRED')).toBeTruthy();
+      return Date.now() - began;
+    };
+    expect(await timed()).toBeLessThan(3000);
+    expect(await timed()).toBeLessThan(1000);
+  });
+
   it('another product of the same customer is another entitlement', async () => {
     const [one, two] = [await newStall(), await newStall()];
     await one.grant({ units: 1 });

@@ -113,6 +113,65 @@ describe('approving a setup', () => {
     expect([stale.status, stale.body.meta.live_key_id]).toEqual([409, second.live_key_id]);
   });
 
+  it('revokes a live key that is named without asking for another, again if need be, and says so of no other key', async () => {
+    const setup = await (await Setup.create(w)).ready();
+    const first = (await setup.approveLive()).body;
+    const wrong = await setup.call('approve', { replace_live_key_id: setup.created.sandbox_key_id });
+    expect([wrong.status, wrong.body.meta]).toMatchObject([409, { reason: 'live_key_active', live_key_id: first.live_key_id }]);
+    for (const _ of [1, 2]) {
+      const revoked = await setup.call('approve', { replace_live_key_id: first.live_key_id });
+      expect([revoked.status, revoked.body.live_key_active, revoked.body.live_api_key]).toEqual([200, false, undefined]);
+      expect(actions(revoked.body)[0]).toBe('issue_live_key');
+      expect((await w.call('GET', '/v1/products', { key: first.live_api_key })).status).toBe(401);
+      expect(await setup.liveKeys()).toEqual([]);
+    }
+    const unknown = await setup.call('approve', { replace_live_key_id: setup.created.sandbox_key_id });
+    expect([unknown.status, unknown.body.meta.reason]).toEqual([409, 'live_key_unknown']);
+    // A key that leaked can be ended without a plan; another one needs it.
+    const second = (await setup.approveLive()).body;
+    await setup.hold('free');
+    expect((await setup.approveLive({ replace_live_key_id: second.live_key_id })).body.code).toBe('setup_not_ready');
+    expect((await setup.call('approve', { replace_live_key_id: second.live_key_id })).body.live_key_active).toBe(false);
+  });
+
+  it('issues a live key only for a manifest that was judged by the rules of live mode, and leads there', async () => {
+    const bare = { manifest_version: '1', name: 'x' };
+    const [open, closed] = [await Setup.create(w), await Setup.create(w)];
+    for (const setup of [open, closed]) {
+      expect((await setup.call('manifest', bare)).body.status).toBe('ready');
+      await setup.hold('starter');
+      const { body } = await setup.call('status');
+      expect([actions(body), body.next_actions[0].body.live_requested]).toEqual([['request_live', 'try_sandbox'], true]);
+    }
+    expect((await closed.call('approve')).status).toBe(200);
+    for (const setup of [open, closed]) {
+      const { status, body } = await setup.approveLive();
+      expect([status, body.code, body.meta.reason]).toEqual([409, 'state_conflict', 'live_not_requested']);
+      expect([body.meta.next, body.meta.body]).toMatchObject([
+        `POST /v1/access/agent-bootstrap/${setup.id}/manifest`,
+        { ...bare, live_requested: true },
+      ]);
+      expect(await setup.liveKeys()).toEqual([]);
+    }
+    // The manifest that it names is not enough yet, and says why. What is approved stays so until one is.
+    const [sentBack, refused] = [
+      await open.call('manifest', { ...bare, live_requested: true }),
+      await closed.call('manifest', { ...bare, live_requested: true }),
+    ];
+    expect([sentBack.body.status, refused.status, refused.body.meta.reason]).toEqual(['changes_required', 409, 'live_rules']);
+    for (const findings of [sentBack.body.evaluation.findings, refused.body.meta.findings])
+      expect(findings.map(({ code }: Body) => code)).toEqual(
+        expect.arrayContaining(['live_needs_contact', 'live_needs_payout', 'live_needs_products']),
+      );
+    expect((await closed.call('status')).body.manifest.live_requested).toBe(false);
+    for (const setup of [open, closed]) {
+      const mended = await setup.call('manifest', await goodManifest(w));
+      expect([mended.status, mended.body.status]).toEqual([200, setup === open ? 'ready' : 'approved']);
+      expect((await setup.approveLive()).body.live_key_active).toBe(true);
+      expect((await setup.call('manifest', await goodManifest(w))).status).toBe(409);
+    }
+  });
+
   it('issues a new one once the first was revoked elsewhere', async () => {
     const setup = await (await Setup.create(w)).ready();
     const first = (await setup.approveLive()).body;
@@ -166,7 +225,7 @@ describe('a setup whose time is over', () => {
     await testEnv.DB.prepare(
       `INSERT INTO settlements (payment_id, merchant_id, livemode, purpose, setup_intent_id, message_hash, tx_signature, wire, asset, mint, amount,
         payer_wallet, recipient_wallet, recipient_ata, nonce, terms, last_valid_block_height, status, next_check_at, created_at)
-        VALUES (?1, ?2, 1, 'activation', ?3, ?1, ?1, '', 'USDC', 'm', '19000000', 'p', 'r', 'a', 'n', '{}', 1, 'pending', ?4, 0)`,
+        VALUES (?1, ?2, 1, 'activation', ?3, ?1, ?1, '', 'USDC', 'm', '19000000', 'p', 'r', 'a', 'n', '{"plan":"starter"}', 1, 'pending', ?4, 0)`,
     )
       .bind(crypto.randomUUID(), paying.created.account_id, paying.id, Date.now() + 3_600_000)
       .run();
@@ -174,7 +233,13 @@ describe('a setup whose time is over', () => {
     await w.sweep();
     const [lifted, waiting] = [await paid.call('status'), await paying.call('status')];
     expect([lifted.body.status, lifted.body.expires_at]).toEqual(['created', undefined]);
-    expect([(await paying.row()).status, waiting.body.status]).toEqual(['created', 'expired']);
+    expect([(await paying.row()).status, waiting.body.status, actions(waiting.body)]).toEqual([
+      'created',
+      'created',
+      ['submit_manifest', 'await_payment', 'try_sandbox'],
+    ]);
+    expect(waiting.body.pending_payments).toMatchObject([{ plan: 'starter', amount: { amount: '19' } }]);
+    expect((await paying.call('manifest', await goodManifest(w))).status).toBe(200);
     for (const { created } of [paid, paying])
       expect((await w.call('GET', '/v1/products', { key: created.sandbox_api_key })).status).toBe(200);
   });

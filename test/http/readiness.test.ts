@@ -110,14 +110,37 @@ describe('readiness', () => {
     expect(await isSold(w, merchant, product.product_id)).toBe(true);
   });
 
-  it('does not take a node that is silent for a missing account', async () => {
+  it('is not there while the node is silent, which is no missing account, and needs nothing but patience', async () => {
     const merchant = await w.merchant();
     const product = await sellToAgents(w, merchant);
+    // What was seen a moment ago does not count: readiness asks now.
+    await expectBlocked(product, [], merchant);
     await w.chain.fault({ kind: 'http_503', method: 'getMultipleAccounts', times: 50 });
     const answer = await of(product, merchant);
-    expect([answer.ready, checkOf(answer, 'payout_ata_exists').status]).toEqual([true, 'warn']);
+    expect([answer.ready, answer.blocking]).toEqual([false, ['rail_enabled']]);
+    expect(checkOf(answer, 'payout_ata_exists').status).toBe('warn');
+    const { message, fix } = checkOf(answer, 'rail_enabled');
+    expect(message).toContain('solana_usdc, x402_solana_usdc');
+    // No call mends it.
+    expect(Object.keys(fix)).toEqual(['detail']);
+    const rails = await w.call('GET', `/v1/access/products/${product.product_id}/available-rails`, { key: merchant.key });
+    for (const railId of ['solana_usdc', 'x402_solana_usdc']) {
+      const rail = rails.body.items.find((item: Body) => item.rail_id === railId);
+      expect([rail.status, rail.reason, rail.fix]).toEqual(['degraded', 'rpc_unavailable', fix]);
+    }
     await w.chain.call('local_clearFaults');
-    expect(checkOf(await of(product, merchant), 'payout_ata_exists').status).toBe('pass');
+    // The whole node: nobody can be sold to, at checkout or by x402, and readiness says so at the same moment.
+    const agent = await newAgent(w);
+    const named = { product_id: product.product_id };
+    const denied = await write(w, merchant, 'entitlements/consume', { ...named, customer: { wallet_address: agent.wallet.address } });
+    const payment = await agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
+    await w.chain.fault({ kind: 'http_503', times: 500 });
+    expect((await of(product, merchant)).blocking).toEqual(['rail_enabled']);
+    const connected = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { wallet_address: agent.wallet.address } });
+    expect([connected.status, connected.body.code]).toEqual([503, 'rpc_unavailable']);
+    expect((await write(w, merchant, 'x402/settle', { ...named, payment_signature: payment })).status).not.toBe(200);
+    await w.chain.call('local_clearFaults');
+    await expectBlocked(product, [], merchant);
   });
 
   it('is blocked where no rail is left, and says which to switch on: one that the product allows', async () => {

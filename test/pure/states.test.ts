@@ -87,21 +87,7 @@ const PROMISES: Record<string, Promised> = {
       'retrying -cancel-> cancelled',
     ],
   },
-  account: {
-    machine: ACCOUNT as unknown as Promised['machine'],
-    table: 'accounts',
-    transitions: ['suspend', 'resume', 'delete'],
-    terminal: ['deleted'],
-    edges: ['active -suspend-> suspended', 'active -delete-> deleted', 'suspended -resume-> active', 'suspended -delete-> deleted'],
-  },
-  settlement: {
-    machine: SETTLEMENT as unknown as Promised['machine'],
-    table: 'settlements',
-    transitions: ['settle', 'fail'],
-    terminal: ['settled', 'failed'],
-    edges: ['pending -settle-> settled', 'pending -fail-> failed'],
-  },
-  'setup of an agent': {
+  setup: {
     machine: SETUP as unknown as Promised['machine'],
     table: 'setup_intents',
     transitions: ['refuse', 'accept', 'approve', 'expire'],
@@ -120,6 +106,20 @@ const PROMISES: Record<string, Promised> = {
       'approved -approve-> approved',
       'approved -expire-> expired',
     ],
+  },
+  settlement: {
+    machine: SETTLEMENT as unknown as Promised['machine'],
+    table: 'settlements',
+    transitions: ['settle', 'fail'],
+    terminal: ['settled'],
+    edges: ['pending -settle-> settled', 'pending -fail-> failed', 'failed -settle-> settled', 'failed -fail-> failed'],
+  },
+  account: {
+    machine: ACCOUNT as unknown as Promised['machine'],
+    table: 'accounts',
+    transitions: ['suspend', 'resume', 'delete'],
+    terminal: ['deleted'],
+    edges: ['active -suspend-> suspended', 'active -delete-> deleted', 'suspended -resume-> active', 'suspended -delete-> deleted'],
   },
 };
 /** Copies of what an object decided: rows that follow a balance, and move by no rule of their own. */

@@ -70,7 +70,7 @@ export const PAYMENTS: Case[] = [
     ...[memo!, lighthouse(rig.payer.address), lighthouse()],
   ]),
   crafted('of the legacy version', 'ok', (_, instructions) => ({ instructions, version: 'legacy' })),
-  listed('at both caps', 'ok', ([, , ...rest]) => [unitLimit(400_000n), unitPrice(50_000n), ...rest]),
+  listed('at both caps', 'ok', ([, , ...rest]) => [unitLimit(100_000n), unitPrice(10_000n), ...rest]),
   transfer('with a reference behind the accounts of the transfer', 'ok', () => ({ more: [key(11)] })),
   transfer('from another token account of the payer', 'ok', () => ({ source: key(12) })),
   {

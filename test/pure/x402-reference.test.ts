@@ -20,7 +20,7 @@ const facilitator = new ExactSvmScheme(
     confirmTransaction: unused,
   },
   undefined,
-  { maxRequiredSignatures: 2, maxComputeUnits: 400_000, maxPriorityFeeMicroLamports: 50_000 },
+  { maxRequiredSignatures: 2, maxComputeUnits: 100_000, maxPriorityFeeMicroLamports: 10_000 },
 );
 const PREFIX = 'invalid_exact_svm_';
 

@@ -124,11 +124,11 @@ const budgetCases: Case[] = [
   listed('10: it begins with another budget instruction', LIMIT, (all) => all.with(0, budget(1, 0, 128, 0, 0))),
   listed('10: the limit is cut short', LIMIT, (all) => all.with(0, budget(2, 1, 0))),
   listed('10: the limit has no data', LIMIT, (all) => all.with(0, budget())),
-  listed('10: the limit is too high', `${LIMIT}_too_high`, (all) => all.with(0, unitLimit(400_001n))),
+  listed('10: the limit is too high', `${LIMIT}_too_high`, (all) => all.with(0, unitLimit(100_001n))),
   listed('11: no price follows', UNIT_PRICE, (all) => all.with(1, lighthouse())),
   listed('11: the limit comes twice', UNIT_PRICE, (all) => all.with(1, all[0]!)),
   listed('11: the price is cut short', UNIT_PRICE, (all) => all.with(1, budget(3, 1, 0, 0, 0))),
-  listed('11: the price is too high', `${UNIT_PRICE}_too_high`, (all) => all.with(1, unitPrice(50_001n))),
+  listed('11: the price is too high', `${UNIT_PRICE}_too_high`, (all) => all.with(1, unitPrice(10_001n))),
   listed('11: the price is the highest there is', `${UNIT_PRICE}_too_high`, (all) => all.with(1, unitPrice(2n ** 64n - 1n))),
 ];
 

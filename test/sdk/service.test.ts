@@ -110,7 +110,8 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
       wrapFetchWithPayment(fetchShop as typeof fetch, agent.client)('https://weather.test/forecast', { headers });
     const again = (headers: Record<string, string> = {}) =>
       app.request('https://weather.test/forecast', { headers: { 'PAYMENT-SIGNATURE': seen.payment!, ...headers } });
-    return { state, buy, again, seen };
+    const ask = (headers: Record<string, string>) => app.request('https://weather.test/forecast', { headers });
+    return { state, buy, again, ask, seen };
   }
 
   it('is paid and served, once: the same payment again is refused, under the same key and another, at once and later', async () => {
@@ -165,6 +166,46 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
       expect(state.served).toBe(1);
     },
   );
+
+  it('a known customer’s request under the caller’s own key is never served by a second process that lost an answer', async () => {
+    const customer = { customer_ref: 'ada' };
+    await clientOf(w, merchant.key).entitlements.grant({ product_id: product.product_id, customer, units: 2, reason: 'welcome' });
+    let lost = 0;
+    const loses: Wire = async (_request, send) => {
+      const answer = await send();
+      if (lost-- > 0) throw new TypeError('connection reset');
+      return answer;
+    };
+    const [first, second] = [shop({ customer: () => customer }, loses), shop({ customer: () => customer }, loses)];
+    const ask = (one: typeof first, key: string) => one.ask({ 'Idempotency-Key': key });
+    lost = 1;
+    expect((await ask(first, 'order-0001')).status, 'its own lost answer is found again').toBe(200);
+    lost = 1;
+    expect((await ask(second, 'order-0001')).status).toBe(409);
+    first.state.fails = true;
+    expect((await ask(first, 'order-0002')).status).toBe(500);
+    first.state.fails = false;
+    expect((await ask(first, 'order-0002')).status, 'given back, under the same key').toBe(200);
+    const denied = await ask(first, 'order-0003');
+    expect(denied.status).toBe(402);
+    const { resource } = JSON.parse(atob(denied.headers.get('PAYMENT-REQUIRED')!));
+    expect(resource.url).toBe('https://weather.test/forecast');
+    expect([first.state.served, second.state.served]).toEqual([2, 0]);
+  });
+
+  it('a paid request that died with its process is served once the merchant gave back what the 409 names', async () => {
+    const dead = shop();
+    expect((await dead.buy()).status).toBe(200);
+    const payment = { 'PAYMENT-SIGNATURE': dead.seen.payment! };
+    const alive = shop();
+    const refused = await alive.again(payment);
+    const { code, consumption_id } = (await refused.json()) as { code: string; consumption_id: string };
+    expect(code).toBe('payment_replayed');
+    const options = { idempotencyKey: `refund-${consumption_id}` };
+    await clientOf(w, merchant.key).entitlements.refund({ consumption_id, reason: 'never served' }, options);
+    expect((await alive.again(payment)).status).toBe(200);
+    expect((await alive.again(payment)).status).toBe(409);
+  });
 
   it('a payment for another product is refused without a challenge', async () => {
     const { buy, again } = shop();

@@ -11,7 +11,7 @@ import {
   standing,
   treasuryUnits,
 } from '../world/activation.ts';
-import { type Agent, newAgent, sellToAgents, write } from '../world/agent.ts';
+import { type Agent, letDoubtsAge, newAgent, sellToAgents, write } from '../world/agent.ts';
 import { REPEATED, testEnv } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';
@@ -128,6 +128,9 @@ describe('plans paid for at once', REPEATED, () => {
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     await buy(w, 'starter', { key }, payment);
     await w.chain.call('local_warp', 600);
+    // One absence is a doubt, and only the second, a while later, is believed.
+    expect((await buy(w, 'starter', { key }, payment)).status).toBe(202);
+    await letDoubtsAge(w);
     const failed = await buy(w, 'starter', { key }, payment);
     expect([failed.status, failed.body.meta.reason]).toEqual([402, 'invalid_exact_svm_transaction_failed']);
     expect(JSON.parse(atob(failed.headers.get('PAYMENT-RESPONSE')!))).toMatchObject({ success: false });

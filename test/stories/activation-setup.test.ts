@@ -12,6 +12,7 @@ import {
   standing,
 } from '../world/activation.ts';
 import type { Agent } from '../world/agent.ts';
+import { letDoubtsAge } from '../world/agent.ts';
 import { testEnv } from '../world/env.ts';
 import { World } from '../world/world.ts';
 
@@ -75,8 +76,8 @@ describe('an agent that sets up an account buys its plan', () => {
     const headers = { 'CF-Connecting-IP': '203.0.113.9' };
     const guess = () => buy(w, 'starter', { secret: `${secret.slice(0, -43)}${'x'.repeat(43)}` }, undefined, { env, headers });
     const statuses = [];
-    for (let i = 0; i < 32; i++) statuses.push((await guess()).status);
-    expect(statuses).toEqual([...Array(30).fill(401), 429, 429]);
+    for (let i = 0; i < 62; i++) statuses.push((await guess()).status);
+    expect(statuses).toEqual([...Array(60).fill(401), 429, 429]);
     expect((await buy(w, 'starter', { secret }, undefined, { headers: { 'CF-Connecting-IP': '203.0.113.10' }, env })).status).toBe(402);
   });
 
@@ -112,6 +113,8 @@ describe('an agent that sets up an account buys its plan', () => {
     expect((await buy(w, 'starter', { secret }, payment)).status).toBe(202);
     expect((await buy(w, 'starter', { secret })).status).toBe(403);
     await w.chain.call('local_warp', 600);
+    expect((await buy(w, 'starter', { secret }, payment)).status).toBe(202);
+    await letDoubtsAge(w);
     // It fails for good now. The budget it held is only seen as free by whoever comes next.
     expect((await buy(w, 'starter', { secret }, payment)).status).toBe(402);
     expect((await activate(w, agent, 'starter', { secret })).status).toBe(200);

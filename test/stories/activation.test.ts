@@ -124,8 +124,19 @@ describe('an agent buys a plan', () => {
       expect([status, body.code, body.meta.reason, body.meta.plan]).toEqual([409, 'state_conflict', 'plan_lower', 'growth']);
     }
     expect(await settlementsOf(merchant)).toHaveLength(1);
-    const endless = await w.merchant('scale');
-    expect((await buy(w, 'scale', { key: endless.key })).body.meta.reason).toBe('plan_endless');
+  });
+
+  it('refuses to sell anything over a plan that does not end: what is bought ends, and the other would be gone', async () => {
+    for (const [held, bought] of [
+      ['scale', 'scale'],
+      ['growth', 'scale'],
+      ['growth', 'starter'],
+    ] as const) {
+      const endless = await w.merchant(held);
+      const { status, body } = await buy(w, bought, { key: endless.key });
+      expect([status, body.code, body.meta.reason, body.meta.plan]).toEqual([409, 'state_conflict', 'plan_endless', held]);
+      expect(await standing(endless)).toMatchObject({ plan: held, plan_through: null });
+    }
   });
 
   it('ends at its instant, before any sweep, and the sweep writes it down', async () => {

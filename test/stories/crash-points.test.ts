@@ -114,7 +114,7 @@ describe('a node that misbehaves', REPEATED, () => {
 
   it('and shows nothing at first: the signature is kept, and confirmed without the buyer asking again', async () => {
     const { id, signature } = await paid();
-    await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 1 });
+    for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 1 });
     expect((await w.confirm(id, signature)).body.payment.status).toBe('PENDING_SIGNATURE');
     expect(w.queue.sent.at(-1)).toMatchObject({ job: { paymentId: id, attempt: 0 }, delaySeconds: 2 });
     await w.deliver();

@@ -107,7 +107,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
   it('nobody confirmed but the service’s own candidates is credited as well', async () => {
     const own = await newStall({ usage_units: 2 });
     const { id, signature } = await paid(own);
-    await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 1 });
+    for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 1 });
     expect((await w.confirm(id, signature)).body.payment.status).toBe('PENDING_SIGNATURE');
     await w.deliver();
     expect(await own.entitlement()).toMatchObject({ granted_units: 2 });

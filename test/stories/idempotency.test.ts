@@ -118,7 +118,7 @@ describe('an idempotency key with an external call in the middle', () => {
     const answer = { status: 200, body: '{"done":true}' };
     await expect(commit(ctxAt(), { events: [], writes: first.lease.finish(answer), result: null })).rejects.toThrow();
     await commit(ctxAt(), { events: [], writes: second.lease.finish(answer), result: null });
-    expect(await lease(ctxAt(), r)).toEqual({ answer: { ...answer, replayed: true } });
+    expect(await lease(ctxAt(), r)).toEqual({ answer: { ...answer, replayed: true }, fence: 2 });
   });
 
   it('is not taken over with another body', async () => {

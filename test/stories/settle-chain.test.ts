@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { mayServe, newAgent, newKey, ONE, openShop, type Shop, sellToAgents, stall } from '../world/agent.ts';
+import { letDoubtsAge, mayServe, newAgent, newKey, ONE, openShop, type Shop, sellToAgents, stall } from '../world/agent.ts';
 import { USDC } from '../world/chain.ts';
 import { REPEATED } from '../world/env.ts';
 import { World } from '../world/world.ts';
@@ -78,7 +78,7 @@ describe('a node that leaves the outcome of a broadcast open', REPEATED, () => {
   });
 
   it('shows nothing for long: pending, then settled by the sweep', async () => {
-    await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 2 });
+    await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 3 });
     await expectPending();
     await sweepNow();
     expect(await own.books()).toEqual(ONE);
@@ -141,15 +141,24 @@ describe('a payment that can never land', REPEATED, () => {
     expect((await own.entitlement()).code).toBe('not_found');
     return (await own.settle(payment)).headers.get('PAYMENT-REQUIRED')!;
   };
+  const doubts = (own: Shop) =>
+    w.env.DB.prepare('SELECT count(doubted_at) AS n FROM settlements WHERE product_id = ?').bind(own.product.product_id).first<number>('n');
   const expectFreshWorks = async (own: Shop, header: string) => {
     const settled = await own.settle(await own.agent.pay(header));
     expect([settled.status, mayServe(settled)]).toEqual([200, true]);
   };
 
-  it('because its blockhash expired: failed at once for who asks, a fresh challenge, and it stays failed', async () => {
+  it('because its blockhash expired: failed for who asks twice, a fresh challenge, and it stays failed', async () => {
     const own = await newStall();
     const payment = await unsent(own);
-    await w.chain.call('local_warp', 120);
+    // Past its life, but not past our doubts about where that ends.
+    for (const seconds of [90, 60]) {
+      await w.chain.call('local_warp', seconds);
+      expect((await own.settle(payment)).status).toBe(202);
+    }
+    expect(await doubts(own)).toBe(1);
+    expect((await own.settle(payment)).status).toBe(202);
+    await letDoubtsAge(w);
     await expectFreshWorks(own, await expectNever(own, payment));
     const { results } = await w.env.DB.prepare('SELECT status, failure_reason FROM settlements WHERE product_id = ? ORDER BY created_at')
       .bind(own.product.product_id)
@@ -172,7 +181,14 @@ describe('a payment that can never land', REPEATED, () => {
     // Past its life, so a broadcast is in vain; but blocks of that height are not final yet.
     await w.chain.call('local_slots', 170);
     expect(await statusNow()).toBe('pending');
+    // Nor are those of the margin we leave to a node that was behind.
+    await w.chain.call('local_slots', 150);
+    expect(await statusNow()).toBe('pending');
+    expect(await doubts(own)).toBe(0);
     await w.chain.call('local_slots', 40);
+    for (let look = 0; look < 2; look++) expect(await statusNow()).toBe('pending');
+    expect(await doubts(own)).toBe(1);
+    await letDoubtsAge(w);
     expect(await statusNow()).toBe('failed');
     await w.chain.call('local_mode', 'live');
     await expectNever(own, payment);

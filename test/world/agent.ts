@@ -173,4 +173,14 @@ export function withObjectFaults(
 export const letLeasesEnd = (w: World): Promise<unknown> =>
   w.env.DB.prepare('UPDATE claims SET lease_until = 0 WHERE status IS NULL').run();
 
+/** Half a minute after the chain was first seen without a payment that can no longer land. */
+export const letDoubtsAge = (w: World): Promise<unknown> =>
+  w.env.DB.prepare("UPDATE settlements SET doubted_at = doubted_at - 31000 WHERE status = 'pending'").run();
+
+/** Every settlement that is looked for is due, and the service looks. */
+export async function sweepAll(w: World): Promise<void> {
+  await w.env.DB.prepare("UPDATE settlements SET next_check_at = 0 WHERE status <> 'settled' AND next_check_at IS NOT NULL").run();
+  await w.sweep();
+}
+
 export const decoded = (header: string): Body => JSON.parse(new TextDecoder().decode(base64.decode(header)));

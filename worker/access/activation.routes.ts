@@ -27,7 +27,8 @@ const describe = (plan: PaidPlan): string =>
   `told otherwise: \`client.${clientSetting(plan)}\`. ${PLAN_DAYS} days are added to the end of what is paid for already, and the new limits ` +
   'hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is ' +
   '409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the ' +
-  'outcome is not known yet: send the same payment again, never a new one. A plan that ends becomes free at that instant.';
+  'outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that ' +
+  'does not end nothing is sold (409).';
 
 const routeOf = (plan: PaidPlan) =>
   createRoute({

@@ -1,9 +1,10 @@
-import { and, eq, ne, sql } from 'drizzle-orm';
+import { and, asc, eq, ne, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, PaymentId, SetupIntentId } from '../core/ids.ts';
 import { DAY } from '../core/time.ts';
-import { activations, setupIntents } from '../db/access.ts';
+import { activations, settlements, setupIntents } from '../db/access.ts';
+import { txClaims } from '../db/commerce.ts';
 import { vetoIf, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
 import type { HeldPlan } from '../plans.ts';
@@ -12,8 +13,29 @@ import type { Settlement } from './store.ts';
 export type SetupIntent = typeof setupIntents.$inferSelect;
 export type Activation = typeof activations.$inferSelect;
 
-export const findSetup = async (db: Db, setupIntentId: SetupIntentId): Promise<SetupIntent | null> =>
-  (await db.select().from(setupIntents).where(eq(setupIntents.id, setupIntentId)).get()) ?? null;
+/** With whether a payment for it is on its way, as of the same moment: that keeps it open past its time. */
+export async function findSetup(db: Db, setupIntentId: SetupIntentId): Promise<(SetupIntent & { isPaying: boolean }) | null> {
+  const isPaying = sql<number>`EXISTS (SELECT 1 FROM settlements WHERE setup_intent_id = setup_intents.id AND status = 'pending')`;
+  const found = await db.select({ intent: setupIntents, isPaying }).from(setupIntents).where(eq(setupIntents.id, setupIntentId)).get();
+  return found ? { ...found.intent, isPaying: found.isPaying === 1 } : null;
+}
+
+/** Payments of a setup that the chain has not decided yet, oldest first. */
+export const listPendingPayments = (db: Db, setupIntentId: SetupIntentId) =>
+  db
+    .select({
+      terms: settlements.terms,
+      amount: settlements.amount,
+      txSignature: settlements.txSignature,
+      createdAt: settlements.createdAt,
+    })
+    .from(settlements)
+    .where(and(eq(settlements.setupIntentId, setupIntentId), eq(settlements.status, 'pending')))
+    .orderBy(asc(settlements.createdAt));
+export type PendingPayment = Awaited<ReturnType<typeof listPendingPayments>>[number];
+
+export const isSignatureTaken = async (db: Db, txSignature: string): Promise<boolean> =>
+  (await db.$count(txClaims, eq(txClaims.txSignature, txSignature))) > 0;
 
 /** What an account holds, as it is stored: a plan that has ended may still stand there. */
 export async function getStanding(db: Db, accountId: AccountId): Promise<HeldPlan & Pick<typeof accounts.$inferSelect, 'status'>> {
@@ -50,6 +72,22 @@ export async function getSpending(
   const found = await db.select({ perPayment, perDay, today }).from(setupIntents).where(eq(setupIntents.id, setupIntentId)).get();
   return found ? { ...found, today: BigInt(found.today) } : raise('not_found');
 }
+
+/**
+ * A statement, not an effect: refuses the claim of a payment for an account whose setup was ended before, keys and all. Its
+ * counterpart is `vetoWhilePaid`: of a claim and an end at the same moment one is stored, whichever the database sees first.
+ */
+export const vetoEnded = (ctx: Ctx, { merchantId }: Settlement): Write =>
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE account_id = ${merchantId} AND status = 'expired')`);
+
+/** Statements, not effects: refuse the end of a setup whose account holds a paid plan, or whose payment is on its way. */
+export const vetoWhilePaid = (ctx: Ctx, accountId: AccountId): Write[] => [
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM settlements WHERE status = 'pending' AND merchant_id = ${accountId} AND purpose = 'activation')`),
+  vetoIf(
+    ctx,
+    sql`EXISTS (SELECT 1 FROM accounts WHERE id = ${accountId} AND plan <> 'free' AND (plan_through IS NULL OR plan_through > ${ctx.now}))`,
+  ),
+];
 
 /**
  * Statements, not effects: refuse the batch that would claim more than the setup may spend, by the limits as they are right

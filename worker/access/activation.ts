@@ -1,15 +1,14 @@
 import { type Actor, type Ctx, hasX402 } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId, SetupIntentId } from '../core/ids.ts';
-import { formatAmount } from '../core/money.ts';
-import { iso, isoOrNull } from '../core/time.ts';
-import { type HeldPlan, type PaidPlan, PLAN_DAYS, planAt, planPrice, planRank } from '../plans.ts';
+import { iso } from '../core/time.ts';
+import { type PaidPlan, PLAN_DAYS, planPrice } from '../plans.ts';
 import { encodeHeader, type PaymentRequired } from '../x402/wire.ts';
 import { planTitle } from './activated.ts';
-import { type Activation, getActivation, getSpending, getStanding, vetoOverspending } from './activation.store.ts';
+import { type Activation, getActivation, isSignatureTaken, vetoEnded, vetoOverspending } from './activation.store.ts';
+import { requireForSale, requireTimeLeft, requireWithinLimits, treasuryNotReady } from './activation-gate.ts';
 import { askFor, readOffer } from './challenge.ts';
 import { type Draft, draftPayment, type Read, readPayment } from './draft.ts';
-import { chainObstacles } from './obstacles.ts';
 import { notReady } from './offer.ts';
 import { claimOnce, type Outcome, outcomeOf, pursue } from './settlement.ts';
 import { findSettlement, type Settlement } from './store.ts';
@@ -42,28 +41,22 @@ export async function activatePlan(ctx: Ctx, actor: Actor, input: ActivatePlan):
   if (known) {
     requireSamePlan(known, accountId, input.plan);
     const outcome = known.status === 'pending' ? await see(ctx, known, false) : await outcomeOf(ctx, known.paymentId);
-    return answer(ctx, payTo, known, outcome, input.plan);
+    return answer(ctx, payTo, known, outcome, input);
   }
-  requireNotLower(ctx, await getStanding(ctx.db, accountId), input.plan);
-  if (input.setupIntentId) await requireWithinLimits(ctx, input.setupIntentId, input.plan);
-  const [obstacle] = await chainObstacles(ctx, payTo, 'x402_solana_usdc');
-  if (obstacle) throw treasuryNotReady(obstacle === 'payout_ata_exists' ? 'treasury_ata_exists' : obstacle);
+  await requireForSale(ctx, payTo, accountId, input);
   if (!read) return ask(ctx, payTo, accountId, input.plan, null);
   if (!read.ok) return ask(ctx, payTo, accountId, input.plan, read.reason);
   const drafted = await draftActivation(ctx, accountId, input, read);
   if (!drafted.ok) return ask(ctx, payTo, accountId, input.plan, drafted.reason);
   const { settlement, isNew } = await claim(ctx, drafted.settlement);
   requireSamePlan(settlement, accountId, input.plan);
-  return answer(ctx, payTo, settlement, await see(ctx, settlement, isNew), input.plan);
+  return answer(ctx, payTo, settlement, await see(ctx, settlement, isNew), input);
 }
 
 function requireTreasury({ config }: Ctx): string {
   if (!hasX402(config) || config.TREASURY_WALLET === undefined) throw treasuryNotReady('treasury_wallet_set');
   return config.TREASURY_WALLET;
 }
-
-const treasuryNotReady = (reason: string): ApiError =>
-  new ApiError('setup_not_ready', { detail: 'This service cannot be paid for a plan right now.', meta: { reason } });
 
 const see = (ctx: Ctx, settlement: Settlement, send: boolean): Promise<Outcome> =>
   pursue(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
@@ -74,39 +67,23 @@ function requireSamePlan(settlement: Settlement, accountId: AccountId, plan: Pai
   if (purpose !== 'activation' || merchantId !== accountId || terms.plan !== plan) throw new ApiError('duplicate_settlement');
 }
 
-/** Nobody is asked to pay for what he would not get: less than he has, or more of what never ends. */
-function requireNotLower({ now }: Ctx, held: HeldPlan, plan: PaidPlan): void {
-  const current = planAt(held, now);
-  const isEndless = current === plan && held.planThrough === null;
-  if (planRank(plan) >= planRank(current) && !isEndless) return;
-  throw new ApiError('state_conflict', {
-    detail: isEndless
-      ? `The ${current} plan of this account does not end.`
-      : `The ${current} plan of this account is higher and still runs.`,
-    meta: { reason: isEndless ? 'plan_endless' : 'plan_lower', plan: current, paid_through: isoOrNull(held.planThrough) },
-  });
-}
-
-/** Told before anything is asked for; what binds is the veto in the claim. */
-async function requireWithinLimits(ctx: Ctx, setupIntentId: SetupIntentId, plan: PaidPlan): Promise<void> {
-  const { perPayment, perDay, today } = await getSpending(ctx, setupIntentId);
-  const price = planPrice(plan);
-  const exceeded = perPayment !== null && price > perPayment ? 'per_payment' : perDay !== null && today + price > perDay ? 'per_day' : null;
-  if (!exceeded) return;
-  const inUsdc = (units: bigint | null) => (units === null ? null : formatAmount({ asset: 'USDC', units }));
-  const limits = { per_payment: inUsdc(perPayment), per_day: inUsdc(perDay), spent_today: inUsdc(today) };
-  throw new ApiError('spend_limit_exceeded', { meta: { reason: exceeded, ...limits, price: inUsdc(price) } });
-}
-
 async function claim(ctx: Ctx, settlement: Settlement): Promise<{ settlement: Settlement; isNew: boolean }> {
   try {
-    return await claimOnce(ctx, settlement, vetoOverspending(ctx, settlement));
+    return await claimOnce(ctx, settlement, [vetoEnded(ctx, settlement), ...vetoOverspending(ctx, settlement)]);
   } catch (error) {
-    const { setupIntentId, terms } = settlement;
-    // Refused, and nobody has its message: the day's budget went to others that came at the same moment, or its signature is taken.
-    const isRefused = error instanceof ApiError && error.code === 'duplicate_settlement';
-    if (isRefused && setupIntentId) await requireWithinLimits(ctx, setupIntentId, terms.plan as PaidPlan);
-    throw error;
+    const { setupIntentId, terms, txSignature } = settlement;
+    // Refused, and nobody has its message: the setup was ended, the day's budget went to others that came at the same moment, or
+    // its signature is taken.
+    const isBusy = error instanceof ApiError && error.options.meta?.reason === 'payer_busy';
+    const isRefused = isBusy || (error instanceof ApiError && error.code === 'duplicate_settlement');
+    if (!isRefused || (await isSignatureTaken(ctx.db, txSignature))) throw error;
+    if (setupIntentId) {
+      await requireTimeLeft(ctx, setupIntentId);
+      await requireWithinLimits(ctx, setupIntentId, terms.plan as PaidPlan);
+    }
+    if (isBusy) throw error;
+    // What was in the way is gone again: the payment is as good as before, and was used for nothing.
+    throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }
 
@@ -129,7 +106,7 @@ async function draftActivation(ctx: Ctx, accountId: AccountId, input: ActivatePl
 }
 
 /** Everything in it follows from facts that no longer change, so that a repetition is equal to the last byte. */
-async function answer(ctx: Ctx, payTo: string, settlement: Settlement, outcome: Outcome, plan: PaidPlan): Promise<Activating> {
+async function answer(ctx: Ctx, payTo: string, settlement: Settlement, outcome: Outcome, input: ActivatePlan): Promise<Activating> {
   const { txSignature: transaction, payerWallet: payer, merchantId } = settlement;
   const network = ctx.config.network.caip2;
   if (outcome.status === 'pending') return { kind: 'pending', txSignature: transaction };
@@ -137,7 +114,8 @@ async function answer(ctx: Ctx, payTo: string, settlement: Settlement, outcome: 
     ctx.note(`settlement: ${outcome.reason}`);
     const errorReason = 'invalid_exact_svm_transaction_failed';
     const paymentResponse = encodeHeader({ success: false, errorReason, payer, transaction, network });
-    return { ...ask(ctx, payTo, merchantId, plan, errorReason), paymentResponse };
+    await requireForSale(ctx, payTo, merchantId, input);
+    return { ...ask(ctx, payTo, merchantId, input.plan, errorReason), paymentResponse };
   }
   const amount = settlement.amount.toString();
   const paymentResponse = encodeHeader({ success: true, payer, transaction, network, amount });

@@ -19,10 +19,11 @@ const requireActivator = createMiddleware<AppEnv>(async (c, next) => {
     return next();
   }
   const { ctx } = c.var;
-  const rate = await hitBucket(c, 'confirm', parseSetupSecret(secret)?.setupIntentId ?? '');
+  // A bucket of its own, with room for an agent that asks again as often as 202 tells it to.
+  const rate = await hitBucket(c, 'status', `activate:${parseSetupSecret(secret)?.setupIntentId ?? ''}`);
   for (const [name, value] of Object.entries(rateHeaders(rate))) c.header(name, value);
   const setup = await findSetupBySecret(ctx, secret);
-  // Wrong, unknown and expired are one answer: a guess learns nothing.
+  // Wrong, unknown and over are one answer: a guess learns nothing.
   if (!setup || !isSetupOpen(setup, ctx.now)) throw new ApiError('invalid_authorization');
   const account = await getStanding(ctx.db, setup.accountId);
   if (account.status === 'suspended') throw new ApiError('account_suspended');

@@ -35,7 +35,7 @@ const create = createRoute({
   summary: 'Start as an agent: an account, a sandbox key, and the way to a live one',
   description:
     'Needs no credential. `setup_secret` and `sandbox_api_key` are shown once, here. The setup ends after 24 hours unless a plan is ' +
-    'activated with its secret. Follow `next_actions`.',
+    'activated with its secret; a payment that is on its way by then is waited for. Follow `next_actions`.',
   middleware: publicBucket('agent-bootstrap'),
   request: jsonBody(CreateRequest),
   responses: { ...created(CreatedSetupBody), ...publicBodyErrors('rate_limited') },
@@ -63,7 +63,8 @@ const manifest = createRoute({
   tags,
   summary: 'Say what you sell, and have it evaluated with findings to act on',
   description:
-    'Replaces the manifest before it, until the setup is approved. Findings of severity `error` send it back (`changes_required`); without ' +
+    'Replaces the manifest before it, until the setup is approved; from then on only one that asks for live mode where the one before did ' +
+    'not, and meets its rules. Findings of severity `error` send it back (`changes_required`); without ' +
     `one it is \`ready\`. Its URLs are never fetched. ${GUESSES}`,
   middleware: publicBucket('confirm', perSetup),
   request: { params, ...jsonBody(ManifestRequest) },
@@ -81,7 +82,11 @@ const ApproveRequest = z
     replace_live_key_id: z
       .uuid()
       .optional()
-      .openapi({ description: 'Revokes this live key of the setup in the same step: for an answer that was lost, or a key that leaked.' }),
+      .openapi({
+        description:
+          'Revokes this live key of the setup, for an answer that was lost or a key that leaked. With issue_live_key another takes its place; ' +
+          'without it none does.',
+      }),
   })
   .refine(({ issue_live_key: issue, live_mode_confirmed: confirmed }) => !issue || confirmed, {
     path: ['live_mode_confirmed'],
@@ -96,8 +101,8 @@ const approve = createRoute({
   tags,
   summary: 'Approve a ready manifest, with a live key where a plan is active',
   description:
-    'A live key is shown once. Asked for again while one is active it is 409 `state_conflict`; name that one in `replace_live_key_id` to ' +
-    'revoke it and have another. Nothing of the manifest is applied by this: `next_actions` has the calls that do, each by itself. ' +
+    'A live key needs a plan, and a manifest with `live_requested: true`. It is shown once. Asked for again while one is active it is 409 `state_conflict`; name that one in `replace_live_key_id` to ' +
+    'revoke it and have another, or alone to only revoke it. Nothing of the manifest is applied by this: `next_actions` has the calls that do, each by itself. ' +
     GUESSES,
   middleware: publicBucket('confirm', perSetup),
   request: { params, ...jsonBody(ApproveRequest) },

@@ -5,10 +5,14 @@ import type { AccountId, SetupIntentId } from '../core/ids.ts';
 import { setupIntents } from '../db/access.ts';
 import { vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts, apiKeys } from '../db/identity.ts';
-import type { SetupIntent } from './activation.store.ts';
+import { listPendingPayments, type SetupIntent } from './activation.store.ts';
 
-/** A setup as it stands: with its account's plan, and the live key it issued, whether that is revoked by now or not. */
+/**
+ * A setup as it stands: with its account's plan, the live key it issued, whether that is revoked by now or not, and payments
+ * on their way. These are read first: one that arrives in between has lifted the end that is read after it.
+ */
 export async function getSetupStanding(db: Db, setupIntentId: SetupIntentId) {
+  const pending = await listPendingPayments(db, setupIntentId);
   const found = await db
     .select({ intent: setupIntents, account: accounts, liveKey: apiKeys })
     .from(setupIntents)
@@ -16,7 +20,7 @@ export async function getSetupStanding(db: Db, setupIntentId: SetupIntentId) {
     .leftJoin(apiKeys, eq(apiKeys.id, setupIntents.liveKeyId))
     .where(eq(setupIntents.id, setupIntentId))
     .get();
-  return found ?? raise('not_found');
+  return found ? { ...found, pending } : raise('not_found');
 }
 
 export type SetupStanding = Awaited<ReturnType<typeof getSetupStanding>>;

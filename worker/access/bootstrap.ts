@@ -9,13 +9,15 @@ import { requireActive } from '../identity/sign-in.ts';
 import { type PlanName, planAt, planRank } from '../plans.ts';
 import { SELLING_RAILS } from '../rails.ts';
 import { parseWallet } from '../solana/assets.ts';
+import type { SetupStatus } from '../states.ts';
 import { targetRules } from '../webhooks/endpoints.ts';
 import { findSetup, type SetupIntent } from './activation.store.ts';
 import { getSetupStanding, insertSetup, type SetupStanding, updateSetup } from './bootstrap.store.ts';
 import { feePayersOf } from './fee-payer.ts';
 import { evaluateManifest, isAcceptable, type ManifestFacts } from './manifest.ts';
-import type { Manifest } from './manifest-body.ts';
+import type { Evaluation, Manifest } from './manifest-body.ts';
 import { moved } from './moved.ts';
+import { manifestPath } from './next-actions.ts';
 import { statusAt } from './setup-intent.ts';
 import { findSetupBySecret, hashSetupSecret, newSetupSecret } from './setup-secret.ts';
 import { spendLimitsOf } from './spend-limits.ts';
@@ -62,7 +64,7 @@ export async function createSetup(
   const change = { events: [], writes: [...writes, insertSetup(ctx.db, intent)], result: null };
   await commitNew(ctx, change, () => findSetup(ctx.db, id));
   await announceAccount(ctx, account, key);
-  return { standing: { intent, account, liveKey: null }, setupSecret, sandboxApiKey: rawKey };
+  return { standing: { intent, account, liveKey: null, pending: [] }, setupSecret, sandboxApiKey: rawKey };
 }
 
 /**
@@ -100,7 +102,9 @@ export async function attachManifest(ctx: Ctx, setupIntentId: SetupIntentId, sec
     const evaluation = evaluateManifest(manifest, factsOf(ctx, standing, isTokenAccount));
     const limits = spendLimitsOf(manifest);
     const patch = {
-      status: moved(intent, isAcceptable(evaluation) ? 'accept' : 'refuse'),
+      status: asksForLive(intent, manifest)
+        ? requireLiveRules(intent, evaluation)
+        : moved(intent, isAcceptable(evaluation) ? 'accept' : 'refuse'),
       manifest,
       evaluation,
       spendPerPayment: limits.perPayment === undefined ? intent.spendPerPayment : limits.perPayment,
@@ -109,6 +113,20 @@ export async function attachManifest(ctx: Ctx, setupIntentId: SetupIntentId, sec
     if (isWithin(patch, intent)) return unchanged(standing);
     const next = { ...intent, ...patch, updatedAt: ctx.now, version: intent.version + 1 };
     return { events: [], writes: updateSetup(ctx, intent, patch), result: { ...standing, intent: next } };
+  });
+}
+
+/** Approved without live mode, and now it is wanted: the one change an approved manifest takes. */
+const asksForLive = (intent: SetupIntent, manifest: Manifest): boolean =>
+  intent.status === 'approved' && manifest.live_requested && (intent.manifest as Manifest | null)?.live_requested !== true;
+
+/** An approved setup is not sent back: what does not meet the rules changes nothing. */
+function requireLiveRules({ id, status }: SetupIntent, evaluation: Evaluation): SetupStatus {
+  if (isAcceptable(evaluation)) return status;
+  throw new ApiError('state_conflict', {
+    detail:
+      'This setup is approved, and its manifest stays as it is until one meets what live mode asks for. Mend every error and send it again.',
+    meta: { state: status, reason: 'live_rules', findings: evaluation.findings, next: `POST ${manifestPath(id)}` },
   });
 }
 

@@ -5,7 +5,8 @@ export const CHECKS = {
   product_found: 'The named product exists, is yours, of this mode, and of the named app. Blocks.',
   product_active: 'The product is not archived. Blocks.',
   price_set: 'The price is in the asset of every rail the product is offered on. Blocks.',
-  rail_enabled: 'At least one rail is allowed and switched on, and the service can serve each one that is. Blocks.',
+  rail_enabled:
+    'At least one rail is allowed and switched on, the service can serve each one that is, and the Solana node answers. Blocks.',
   payout_wallet_set: 'Every rail the product is offered on knows a wallet: the product’s, the rail’s or the account’s. Blocks.',
   payout_ata_exists:
     'The payout wallet has a USDC account. Blocks x402, whose buyers cannot create it; a warning where only checkout is offered.',

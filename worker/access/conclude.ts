@@ -42,10 +42,10 @@ export async function conclude(ctx: Ctx, settlement: Settlement, transaction: Ch
   }
 }
 
-export const endWith = (ctx: Ctx, settlement: Settlement, reason: string): Promise<Outcome> =>
+export const endWith = (ctx: Ctx, settlement: Settlement, reason: string, nextCheckAt: number | null = null): Promise<Outcome> =>
   end(ctx, settlement, () => ({
     events: [],
-    writes: endSettlement(ctx, settlement, 'fail', reason),
+    writes: endSettlement(ctx, settlement, 'fail', reason, nextCheckAt),
     result: { status: 'failed', reason },
   }));
 
@@ -56,7 +56,7 @@ function end(ctx: Ctx, settlement: Settlement, plan: () => Change<Outcome>): Pro
     // What the caller holds is tried as it is; after a lost race, what is stored.
     const known = isFirst ? null : await outcomeOf(ctx, settlement.paymentId);
     isFirst = false;
-    return known && known.status !== 'pending' ? unchanged(known) : plan();
+    return known && known.status !== settlement.status ? unchanged(known) : plan();
   });
 }
 
@@ -88,7 +88,7 @@ const planFacilitated = (ctx: Ctx, settlement: Settlement): Change<Outcome> => (
  */
 async function activate(ctx: Ctx, settlement: Settlement, transaction: ChainTransaction): Promise<Outcome> {
   const { paymentId } = settlement;
-  const hasEnded = async () => (await outcomeOf(ctx, paymentId)).status !== 'pending';
+  const hasEnded = async () => (await outcomeOf(ctx, paymentId)).status !== settlement.status;
   let isFirst = true;
   try {
     await changeAccount(ctx, settlement.merchantId, async (account) => {

@@ -113,6 +113,8 @@ export async function draftPayment(ctx: Ctx, verified: VerifiedTransaction, caus
     lastValidBlockHeight: simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0,
     status: 'pending',
     failureReason: null,
+    doubtedAt: null,
+    answeredBy: null,
     nextCheckAt: ctx.now + CLAIM_LEASE_MS,
     createdAt: ctx.now,
   };
@@ -120,4 +122,4 @@ export async function draftPayment(ctx: Ctx, verified: VerifiedTransaction, caus
 }
 
 /** Nobody else touches a new claim while its call is on it. */
-export const CLAIM_LEASE_MS = 30 * SECOND;
+const CLAIM_LEASE_MS = 30 * SECOND;

@@ -40,7 +40,8 @@ const verify = createRoute({
   summary: 'Verify a payment for your own x402 server',
   description:
     'Reference body and answer, 200 also where it is refused. `payTo` must be your payout wallet: of the x402 rail, of your account, or ' +
-    'of one of your live products. A payment that was settled before is refused as `duplicate_settlement`.',
+    'of one of your live products. A payment whose success was answered before is refused as `duplicate_settlement`; one that was settled ' +
+    'without anybody being told passes, so that its buyer can come back for what he paid.',
   ...call,
   responses: { ...ok(VerifyResponse.openapi('FacilitatorVerification'), 'Judged'), ...refusals },
 });
@@ -51,9 +52,11 @@ const settle = createRoute({
   tags,
   summary: 'Settle a payment for your own x402 server',
   description:
-    'Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: the same again gives the first ' +
-    'answer and is never sent twice. While another call settles it, or where it was verified for several requests at once, the others get `duplicate_settlement`. `settlement_pending` means ask again with the ' +
-    'same payment. Nothing is granted and no payment is recorded: your server keeps the books.',
+    'Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and ' +
+    '`success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get ' +
+    '`duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with ' +
+    'the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that ' +
+    'it was paid. Nothing is granted and no payment is recorded: your server keeps the books.',
   ...call,
   responses: { ...ok(SettleResponse.openapi('FacilitatorSettlement'), 'Settled or refused'), ...refusals },
 });

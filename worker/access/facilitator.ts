@@ -1,6 +1,8 @@
 import { type Actor, type Ctx, hasX402 } from '../context.ts';
-import type { AccountId } from '../core/ids.ts';
-import { commit } from '../db/commit.ts';
+import { storyOf } from '../core/errors.ts';
+import { type AccountId, type AnswerId, newId } from '../core/ids.ts';
+import { SECOND } from '../core/time.ts';
+import { notReady as notReadyFor } from '../products/sale.ts';
 import {
   type PaymentPayload,
   type PaymentRequirements,
@@ -10,12 +12,11 @@ import {
   type VerifyResponse,
   X402_VERSION,
 } from '../x402/wire.ts';
-import { forgetOpened, isContested, noteOpened } from './contest.ts';
-import { type Cause, CLAIM_LEASE_MS, draftPayment, type Read, readPayload } from './draft.ts';
+import { type Cause, type Draft, draftPayment, type Read, readPayload } from './draft.ts';
 import { feePayersOf } from './fee-payer.ts';
 import { notReady } from './offer.ts';
 import { claimOnce, type Outcome, outcomeOf, pursue } from './settlement.ts';
-import { findSettlement, isPayoutWallet, postponeSettlement, type Settlement } from './store.ts';
+import { findSettlement, isPayoutWallet, listSettings, type Settlement, takeSuccess } from './store.ts';
 
 /**
  * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,
@@ -36,56 +37,88 @@ export function supportedKinds({ config }: Ctx) {
 }
 
 /**
- * Would it be paid? A payment that was settled is refused here, so that a server that verifies first never serves twice for
- * it; one whose outcome is open passes, because its buyer comes back for what he paid. 409 setup_not_ready, 503 rpc_unavailable.
+ * Would it be paid, or was it, and nobody was told of its success yet? A server that verifies first so lets a buyer come back for
+ * what he paid while nobody knew, and never serves twice. 409 setup_not_ready, 503 rpc_unavailable.
  */
 export async function verifyFacilitated(ctx: Ctx, actor: Actor, call: FacilitatorCall): Promise<VerifyResponse> {
   const judged = await judge(ctx, actor, call);
   if (!judged.ok) return { isValid: false, invalidReason: judged.reason, ...(judged.payer ? { payer: judged.payer } : {}) };
-  const { verified } = judged.read;
-  const { payer } = verified;
-  const known = await findSettlement(ctx.db, verified.messageHash);
-  if (known) {
-    const isOpen = isTheirs(known, actor) && known.status === 'pending' && !isAtWork(ctx, known);
-    if (!isOpen) return { isValid: false, invalidReason: 'duplicate_settlement', payer };
-  } else {
-    const drafted = await draftPayment(ctx, verified, causeOf(actor, judged.requirements));
-    if (!drafted.ok) return { isValid: false, invalidReason: drafted.reason, payer };
-  }
-  noteOpened(ctx, verified.messageHash);
-  return { isValid: true, payer };
+  const { messageHash, payer } = judged.read.verified;
+  const known = await findSettlement(ctx.db, messageHash);
+  const drafted = known ? null : await draft(ctx, actor, judged);
+  const invalidReason = known ? refusalOf(known, actor) : drafted && !drafted.ok ? drafted.reason : null;
+  return invalidReason === null ? { isValid: true, payer } : { isValid: false, invalidReason, payer };
 }
 
 /**
- * Settles a payment once: the message is the key, whatever else the call says. Again, it gives the first answer; but while
- * another call is at it, or where several requests opened with it, `duplicate_settlement`, as the reference does: a payment sent
- * many times at once is served once.
+ * Settles a payment once: the message is the key, whatever else the call says. Its success is answered to one call ever, because a
+ * server serves for each; any number of others, at once or later, get `duplicate_settlement` with the signature. Which call that is
+ * the database decides, not who claimed or broadcast it: a buyer whose first call died is served at his next.
  */
 export async function settleFacilitated(ctx: Ctx, actor: Actor, call: FacilitatorCall): Promise<SettleResponse> {
   const network = ctx.config.network.caip2;
-  const refuse = (errorReason: string, payer?: string, transaction = ''): SettleResponse => ({
-    success: false,
-    errorReason,
-    ...(payer === undefined ? {} : { payer }),
-    transaction,
-    network,
-  });
   const judged = await judge(ctx, actor, call);
-  if (!judged.ok) return refuse(judged.reason, judged.payer);
-  const { verified } = judged.read;
-  const known = await findSettlement(ctx.db, verified.messageHash);
-  if (known) {
-    if (!isTheirs(known, actor)) return refuse('duplicate_settlement', verified.payer);
-    const duplicate = refuse('duplicate_settlement', verified.payer, known.txSignature);
-    if (isAtWork(ctx, known)) return duplicate;
-    const outcome = known.status === 'pending' ? await see(ctx, known, false) : await outcomeOf(ctx, known.paymentId);
-    return outcome.status === 'settled' && isContested(ctx, verified.messageHash) ? duplicate : answer(network, known, outcome);
+  if (!judged.ok) return refuse(network, judged.reason, judged.payer);
+  const { messageHash, payer } = judged.read.verified;
+  const known = await findSettlement(ctx.db, messageHash);
+  const claimed = known ? { ok: true as const, settlement: known, isNew: false } : await claim(ctx, actor, judged);
+  if (!claimed.ok) return refuse(network, claimed.reason, payer);
+  const { settlement, isNew } = claimed;
+  const transaction = isTheirs(settlement, actor) ? settlement.txSignature : '';
+  const refusal = refusalOf(settlement, actor);
+  if (refusal !== null) return refuse(network, refusal, payer, transaction);
+  const outcome = await see(ctx, settlement, isNew);
+  if (outcome.status === 'pending') return refuse(network, 'settlement_pending', payer, transaction);
+  if (outcome.status === 'failed') return refuse(network, FAILED, payer, transaction);
+  const taken = await take(ctx, settlement);
+  if (taken !== 'ours') return refuse(network, taken === 'theirs' ? 'duplicate_settlement' : 'settlement_pending', payer, transaction);
+  return { success: true, payer, transaction, network, amount: settlement.amount.toString() };
+}
+
+const FAILED = 'invalid_exact_svm_transaction_failed';
+
+const refuse = (network: string, errorReason: string, payer?: string, transaction = ''): SettleResponse => ({
+  success: false,
+  errorReason,
+  ...(payer === undefined ? {} : { payer }),
+  transaction,
+  network,
+});
+
+/** Why a payment that was brought before serves nobody any more; null: it still may. */
+function refusalOf(settlement: Settlement, actor: Actor): string | null {
+  if (!isTheirs(settlement, actor) || settlement.answeredBy !== null) return 'duplicate_settlement';
+  return settlement.status === 'failed' ? FAILED : null;
+}
+
+/** The call that claimed it has sent it by then, or died. */
+const RESEND_AFTER_MS = 5 * SECOND;
+
+/** Every call looks for itself, whoever claimed it: none depends on another that may be gone. Sent again are the same bytes. */
+const see = (ctx: Ctx, settlement: Settlement, isNew: boolean): Promise<Outcome> =>
+  settlement.status === 'settled'
+    ? outcomeOf(ctx, settlement.paymentId)
+    : pursue(ctx, settlement, {
+        send: isNew || ctx.now >= settlement.createdAt + RESEND_AFTER_MS,
+        patienceMs: ctx.config.SETTLE_PATIENCE_MS,
+      });
+
+const TAKES_MAX = 3;
+
+/**
+ * Whose is the success? `unknown` where the database does not say: then nobody is told of it, for two who are would both serve. If
+ * it was ours all the same the buyer has to ask his merchant; to be certain of that and of serving once is not to be had.
+ */
+async function take(ctx: Ctx, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {
+  const call = newId<AnswerId>(ctx.now);
+  for (let attempt = 1; attempt <= TAKES_MAX; attempt++) {
+    try {
+      return (await takeSuccess(ctx.db, settlement, call)) === call ? 'ours' : 'theirs';
+    } catch (error) {
+      ctx.note(`success not taken: ${storyOf(error)}`);
+    }
   }
-  const drafted = await draftPayment(ctx, verified, causeOf(actor, judged.requirements));
-  if (!drafted.ok) return refuse(drafted.reason, verified.payer);
-  const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);
-  if (!isNew) return refuse('duplicate_settlement', verified.payer, isTheirs(settlement, actor) ? settlement.txSignature : '');
-  return answer(network, settlement, await see(ctx, settlement, true));
+  return 'unknown';
 }
 
 type Judged = { ok: true; read: Read & { ok: true }; requirements: PaymentRequirements } | { ok: false; reason: string; payer?: string };
@@ -116,9 +149,20 @@ async function mismatchOf(ctx: Ctx, actor: Actor, payload: PaymentPayload, asked
 const isTheirs = ({ purpose, merchantId, livemode }: Settlement, actor: Actor): boolean =>
   purpose === 'facilitator' && merchantId === actor.accountId && livemode === actor.livemode;
 
-/** A claim whose own call is still at it: nobody has moved its next look yet, and it has not died. */
-const isAtWork = ({ now }: Ctx, { status, nextCheckAt, createdAt }: Settlement): boolean =>
-  status === 'pending' && nextCheckAt === createdAt + CLAIM_LEASE_MS && now < nextCheckAt;
+const RAIL = 'x402_solana_usdc';
+
+/** A payment that nobody brought before, where this merchant takes any. */
+async function draft(ctx: Ctx, actor: Actor, { read, requirements }: Judged & { ok: true }): Promise<Draft> {
+  const settings = await listSettings(ctx.db, actor.accountId as AccountId, actor.livemode);
+  const setting = settings.find(({ railId }) => railId === RAIL) ?? null;
+  if (setting?.enabled === false) throw notReadyFor('rail_enabled', RAIL, { product: null, setting });
+  return draftPayment(ctx, read.verified, causeOf(actor, requirements));
+}
+
+async function claim(ctx: Ctx, actor: Actor, judged: Judged & { ok: true }) {
+  const drafted = await draft(ctx, actor, judged);
+  return drafted.ok ? { ok: true as const, ...(await claimOnce(ctx, drafted.settlement)) } : drafted;
+}
 
 const causeOf = (actor: Actor, { payTo }: PaymentRequirements): Cause => ({
   merchantId: actor.accountId as AccountId,
@@ -132,20 +176,3 @@ const causeOf = (actor: Actor, { payTo }: PaymentRequirements): Cause => ({
   nonce: '',
   terms: { productName: '', slug: '', merchantName: '', accessPeriodDays: null, usageUnits: null },
 });
-
-async function see(ctx: Ctx, settlement: Settlement, send: boolean): Promise<Outcome> {
-  const outcome = await pursue(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
-  // Given up for now: the server that asks again, and the sweep, may look at once.
-  if (outcome.status !== 'pending') return outcome;
-  forgetOpened(settlement.messageHash);
-  const writes = [postponeSettlement(ctx.db, settlement, ctx.now)];
-  await commit(ctx, { events: [], writes, result: null }).catch(() => ctx.note('the claim stays held until its lease ends'));
-  return outcome;
-}
-
-/** From facts that no longer change: the first answer and every later one are equal. */
-function answer(network: string, { payerWallet: payer, txSignature: transaction, amount }: Settlement, outcome: Outcome): SettleResponse {
-  if (outcome.status === 'settled') return { success: true, payer, transaction, network, amount: amount.toString() };
-  const errorReason = outcome.status === 'pending' ? 'settlement_pending' : 'invalid_exact_svm_transaction_failed';
-  return { success: false, errorReason, payer, transaction, network };
-}

@@ -25,6 +25,8 @@ export interface Stage {
   plan: PlanName | null;
   hasLiveKey: boolean;
   manifest: Manifest | null;
+  /** Of payments that are on their way; a plan nobody can name is null. */
+  pendingPlans: (PlanName | null)[];
 }
 
 const BOOTSTRAP = '/v1/access/agent-bootstrap';
@@ -33,6 +35,7 @@ const SANDBOX_KEY = { 'X-Svc-Key': '<sandbox_api_key>' };
 const LIVE_KEY = { 'X-Svc-Key': '<live_api_key>' };
 const ONCE = { 'Idempotency-Key': '<8 to 255 visible characters, new for every request>' };
 
+export const manifestPath = (setupIntentId: string): string => `${BOOTSTRAP}/${setupIntentId}/manifest`;
 export const activationPath = (plan: PaidPlan): string => `/v1/access/x402/activate/${plan}`;
 
 const start: NextAction = {
@@ -46,7 +49,7 @@ const start: NextAction = {
 const submit = ({ setupIntentId, status }: Stage): NextAction => ({
   action: status === 'changes_required' ? 'fix_manifest' : 'submit_manifest',
   method: 'POST',
-  path: `${BOOTSTRAP}/${setupIntentId}/manifest`,
+  path: manifestPath(setupIntentId),
   description:
     status === 'changes_required'
       ? 'Mend every finding of severity error in `evaluation.findings`, then send the whole manifest again.'
@@ -64,7 +67,35 @@ const approve = ({ setupIntentId }: Stage, live: boolean): NextAction => ({
   body: { ...SECRET, issue_live_key: live, live_mode_confirmed: live },
 });
 
-const activate = ({ plan: asked }: Stage): NextAction[] =>
+/** A live key needs a manifest that was judged by what live mode asks for. */
+const goLive = (stage: Stage): NextAction =>
+  stage.manifest?.live_requested === true
+    ? approve(stage, true)
+    : {
+        action: 'request_live',
+        method: 'POST',
+        path: manifestPath(stage.setupIntentId),
+        description: 'Send the manifest again with live_requested: true. What live mode needs beyond it comes back as findings.',
+        body: { ...SECRET, ...stage.manifest, live_requested: true },
+      };
+
+const wait = ({ setupIntentId, pendingPlans }: Stage): NextAction => {
+  const places = pendingPlans.filter((plan) => plan !== null && plan !== 'free').map((plan) => `POST ${activationPath(plan)}`);
+  return {
+    action: 'await_payment',
+    method: 'POST',
+    path: `${BOOTSTRAP}/${setupIntentId}/status`,
+    description:
+      'A payment of yours is on its way (`pending_payments`), and the setup does not end before the chain has decided. Ask again in a few ' +
+      `seconds, or send the same payment again${places.length > 0 ? ` to ${places.join(', ')}` : ''}. Never make a new one meanwhile.`,
+    body: SECRET,
+  };
+};
+
+/** What a plan takes: a payment, or patience with the one that was made. */
+const activate = (stage: Stage): NextAction[] => (stage.pendingPlans.length > 0 ? [wait(stage)] : buy(stage));
+
+const buy = ({ plan: asked }: Stage): NextAction[] =>
   PAID_PLANS.filter((plan) => asked === null || asked === 'free' || plan === asked).map((plan) => ({
     action: 'activate_plan',
     method: 'POST',
@@ -139,10 +170,10 @@ export function nextActionsOf(stage: Stage): NextAction[] {
     case 'changes_required':
       return [submit(stage), ...(isPaid ? [] : activate(stage)), trySandbox];
     case 'ready':
-      return isPaid ? [approve(stage, true), trySandbox] : [...activate(stage), approve(stage, false), trySandbox];
+      return isPaid ? [goLive(stage), trySandbox] : [...activate(stage), approve(stage, false), trySandbox];
     case 'approved':
       if (stage.hasLiveKey) return settle(stage);
-      return isPaid ? [approve(stage, true), trySandbox] : [...activate(stage), trySandbox];
+      return isPaid ? [goLive(stage), trySandbox] : [...activate(stage), trySandbox];
     case 'expired':
       return [start];
   }

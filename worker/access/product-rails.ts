@@ -6,7 +6,7 @@ import { given } from '../http/openapi.ts';
 import { findSales, type Sale } from '../products/product.ts';
 import { fixOf, type Obstacle, obstaclesOf, payoutOf, prospectOf } from '../products/sale.ts';
 import { RAILS, type RailId } from '../rails.ts';
-import { chainObstacles } from './obstacles.ts';
+import { SILENT, viewChain } from './obstacles.ts';
 import type { NamedProduct } from './product-ref.ts';
 import { listRails, RailBody } from './rails.ts';
 
@@ -42,11 +42,10 @@ export async function listProductRails(ctx: Ctx, actor: Actor, named: NamedProdu
       // A rail the service itself cannot serve says why in the service's own words.
       if (state === 'unavailable' && prospect.livemode)
         return { ...rail, status: state, ...serviceReason, fix: fixOf('rail_unavailable', rail.rail_id, prospect) };
-      const obstacles = [
-        ...obstaclesOf(ctx.config, prospect, rail.rail_id),
-        ...(prospect.livemode ? await chainObstacles(ctx, payoutOf(prospect), rail.rail_id) : []),
-      ];
+      const seen = prospect.livemode ? await viewChain(ctx, payoutOf(prospect), rail.rail_id) : null;
+      const obstacles = [...obstaclesOf(ctx.config, prospect, rail.rail_id), ...(seen?.obstacles ?? [])];
       const [reason] = obstacles;
+      if (!reason && seen?.isSilent) return { ...rail, status: 'degraded' as const, reason: 'rpc_unavailable', fix: SILENT };
       if (!reason) return { ...rail, status: state, ...serviceReason };
       return { ...rail, status: hindrance(rail.rail_id, obstacles), reason, fix: fixOf(reason, rail.rail_id, prospect) };
     }),

@@ -5,17 +5,13 @@ import type { Product } from '../products/product.ts';
 import { type Fix, fixOf, type Obstacle, obstaclesOf, type Prospect, payoutOf } from '../products/sale.ts';
 import { RAILS, type RailId } from '../rails.ts';
 import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
-import { chainObstacles } from './obstacles.ts';
+import { type ChainView, SILENT, viewChain } from './obstacles.ts';
 import { ataTransaction } from './rails.ts';
-import { payoutAccountExists } from './token-account.ts';
 
 /** A rail the product is offered on, and what is in the way there. */
-export interface Way {
+export interface Way extends ChainView {
   railId: RailId;
   prospect: Prospect;
-  obstacles: Obstacle[];
-  /** Of the payout wallet's USDC account; null where there is no wallet, or the node does not answer. SOL needs none. */
-  hasAccount: boolean | null;
 }
 
 export const SANDBOX = 'Skipped: sandbox products are never sold on chain. Simulate payments with POST /v1/testing/sessions.';
@@ -30,12 +26,9 @@ export const SANDBOX_SKIPS = [
 /** What is in the way on one rail; the node is asked too. */
 export async function look(ctx: Ctx, { railId, prospect }: Pick<Way, 'railId' | 'prospect'>): Promise<Way> {
   const obstacles = obstaclesOf(ctx.config, prospect, railId);
-  if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null };
-  const payTo = payoutOf(prospect);
-  const onChain = await chainObstacles(ctx, payTo, railId);
-  if (RAILS[railId].asset === 'SOL') return { railId, prospect, obstacles: [...obstacles, ...onChain], hasAccount: null };
-  const hasAccount = payTo === null ? null : onChain.includes('payout_ata_exists') ? false : await payoutAccountExists(ctx, payTo);
-  return { railId, prospect, obstacles: [...obstacles, ...onChain], hasAccount };
+  if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null, isSilent: false };
+  const seen = await viewChain(ctx, payoutOf(prospect), railId);
+  return { railId, prospect, ...seen, obstacles: [...obstacles, ...seen.obstacles] };
 }
 
 export function found(product: Product | null, isNamed: boolean, appId: AppId | null): Check {
@@ -90,7 +83,7 @@ export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' |
   const hasCheckout = ways.some(({ railId }) => RAILS[railId].kind === 'checkout');
   const names = ways.map(({ railId }) => railId).join(', ');
   return [
-    over('rail_enabled', ways, 'rail_unavailable', `Offered over ${names}.`),
+    serving(ways, `Offered over ${names}.`),
     over('payout_wallet_set', ways, 'payout_wallet_set', 'Every rail knows where its money goes.'),
     await payoutAccounts(ctx, ways),
     hasCheckout
@@ -100,6 +93,13 @@ export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' |
       ? over('live_mode_confirmed', ways, 'live_mode_confirmed', 'You said that you are ready to be paid.')
       : skip('live_mode_confirmed', 'No product is named.'),
   ];
+}
+
+/** A rail the service cannot serve, or whose node is silent, sells nothing. */
+function serving(ways: Way[], fine: string): Check {
+  const check = over('rail_enabled', ways, 'rail_unavailable', fine);
+  const silent = ways.filter(({ isSilent }) => isSilent).map(({ railId }) => railId);
+  return check.status === 'fail' || silent.length === 0 ? check : fail('rail_enabled', `${silent.join(', ')}: ${SILENT.detail}`, SILENT);
 }
 
 /** Agents cannot pay into an account that does not exist; a buyer at checkout creates it on the way, at his expense. */

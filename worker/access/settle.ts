@@ -55,7 +55,7 @@ const RESEND_AFTER_MS = 5 * SECOND;
 /**
  * Settles a payment once per Idempotency-Key, and once per payment whatever the key: verify, claim, co-sign, broadcast, see
  * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by whoever comes next.
- * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 503 rpc_unavailable. (contract section 6 "settle")
+ * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 429, 503 rpc_unavailable. (contract section 6)
  */
 export async function settlePayment(ctx: Ctx, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<Settling> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
@@ -84,11 +84,13 @@ async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, settling:
     ctx.note(`answer not kept: ${storyOf(error)}`);
     const stored = await lease(ctx, request).catch(() => null);
     if (stored && 'answer' in stored) {
-      // The veto says that another call took the lease over and was first; else it was our own commit whose answer got lost.
-      return isConstraint(error) ? { ...settling, answer: stored.answer, consumedUnits: 0 } : settling;
+      // A veto or a higher fence says that another call took the lease over and was first; else our own commit's answer got lost.
+      const isOurs = !isConstraint(error) && stored.fence === held.fence;
+      return isOurs ? settling : { ...settling, answer: stored.answer, consumedUnits: 0 };
     }
     await free(ctx, stored?.lease ?? held);
-    throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+    const { tx_signature: txSignature } = JSON.parse(settling.answer.body) as SettledBody;
+    return { kind: 'pending', txSignature };
   }
 }
 

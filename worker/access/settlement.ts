@@ -1,71 +1,125 @@
 import type { Ctx } from '../context.ts';
 import { base64 } from '../core/encoding.ts';
-import { ApiError } from '../core/errors.ts';
-import { MINUTE, SECOND } from '../core/time.ts';
-import { commit, forEach, isConstraint, type Write } from '../db/commit.ts';
-import { creditPayment } from '../entitlements/entitlement.ts';
+import { ApiError, storyOf } from '../core/errors.ts';
+import { DAY, MINUTE, SECOND } from '../core/time.ts';
+import { commit, isConstraint, isVeto, type Write } from '../db/commit.ts';
+import type { creditPayment } from '../entitlements/entitlement.ts';
+import type { Sighting } from '../solana/rpc.ts';
 import { conclude, endWith, type Outcome } from './conclude.ts';
-import { claimSettlement, findSettlement, listDueSettlements, postponeSettlement, type Settlement } from './store.ts';
+import { spendFee } from './fee-payer.ts';
+import { claimSettlement, EXPIRED, findSettlement, noteLook, type Settlement, vetoBusyPayer } from './store.ts';
 
 export { type Outcome, outcomeOf } from './conclude.ts';
 
 /**
  * Claims a message and a signature for one thing, for ever, before anything is sent. Where somebody was faster, his claim is
- * the answer: the caller tells whether it is for the same thing. `vetoes` refuse the claim in its own batch, so that no two at
- * once can pass them together; what they refuse looks like a signature that is taken.
+ * the answer: the caller tells whether it is for the same thing. What may cost us a fee is paid for by its merchant's budget and
+ * limited per payer: 429. `vetoes` refuse the claim in its own batch too, so that no two at once can pass them together.
  */
 export async function claimOnce(
   ctx: Ctx,
   settlement: Settlement,
   vetoes: Write[] = [],
 ): Promise<{ settlement: Settlement; isNew: boolean }> {
+  const giveBack = await spendFee(ctx, settlement.merchantId);
   try {
-    await commit(ctx, { events: [], writes: [...vetoes, ...claimSettlement(ctx.db, settlement)], result: null });
+    const writes = [...vetoes, vetoBusyPayer(ctx, settlement), ...claimSettlement(ctx.db, settlement)];
+    await commit(ctx, { events: [], writes, result: null });
     return { settlement, isNew: true };
   } catch (error) {
     const winner = await findSettlement(ctx.db, settlement.messageHash);
-    if (winner) return { settlement: winner, isNew: winner.paymentId === settlement.paymentId };
+    const isOurs = winner?.paymentId === settlement.paymentId;
+    if (!isOurs && (winner || isConstraint(error))) await giveBack();
+    if (winner) return { settlement: winner, isNew: isOurs };
+    if (isVeto(error)) throw busyPayer();
     // Not the message, so the signature: it paid something else before.
     if (isConstraint(error)) throw new ApiError('duplicate_settlement');
     throw error;
   }
 }
 
+const busyPayer = (): ApiError =>
+  new ApiError('rate_limited', {
+    detail: 'This payer has too many payments open, or too many that failed on chain. The same payment may be sent again later.',
+    retryAfterSeconds: BUSY_SECONDS,
+    meta: { reason: 'payer_busy' },
+  });
+const BUSY_SECONDS = 5;
+
 /** Waits between looks; their sum is how long a caller is kept before he is told to come back. */
 const LOOKS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
 
+/** Whoever looks holds a lease of 30 s on his request: he stops well before somebody else may take it over. */
+const PURSUIT_MS = 20 * SECOND;
+const CALL_MS = 3 * SECOND;
+
 /**
  * Sees a claimed payment through: broadcasts where asked, looks until the chain shows it or patience ends. The same for the
- * call that claimed it, for others that bring the same payment, and for the sweep.
+ * call that claimed it and for others that bring the same payment. It may have been sent by now, so whatever goes wrong here
+ * leaves the outcome unknown, and is never a refusal.
  */
-export async function pursue(ctx: Ctx, settlement: Settlement, options: { send: boolean; patienceMs: number }): Promise<Outcome> {
+export const pursue = (ctx: Ctx, settlement: Settlement, options: Pursuit): Promise<Outcome> =>
+  sendAndLook(ctx, settlement, options).catch((error: unknown) => {
+    ctx.note(`not stored: ${storyOf(error)}`);
+    return { status: 'pending' };
+  });
+
+interface Pursuit {
+  send: boolean;
+  patienceMs: number;
+}
+
+async function sendAndLook(ctx: Ctx, settlement: Settlement, options: Pursuit): Promise<Outcome> {
+  const chain = ctx.chain.within(CALL_MS, 2);
   if (options.send) {
-    const sent = await ctx.chain.sendTransaction(base64.decode(settlement.wire), { preflight: false });
+    const sent = await chain.sendTransaction(base64.decode(settlement.wire), { preflight: false });
     if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
   }
   let waited = 0;
   for (const wait of LOOKS_MS) {
     waited += wait;
     if (waited > options.patienceMs) break;
+    if (ctx.elapsedMs() > PURSUIT_MS) return { status: 'pending' };
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    const sighting = await ctx.chain.findTransaction(settlement.txSignature);
+    const sighting = await chain.findTransaction(settlement.txSignature);
     const outcome = sighting.kind === 'found' ? await conclude(ctx, settlement, sighting.transaction) : null;
     // Pending although it is on the chain: others were storing at the same moment, so it is tried again like a look.
     if (outcome && outcome.status !== 'pending') return outcome;
     if (sighting.kind === 'unavailable') ctx.note(`rpc: ${sighting.reason}`);
   }
-  return (await canStillLand(ctx, settlement)) ? { status: 'pending' } : endWith(ctx, settlement, 'blockhash_expired');
+  if (ctx.elapsedMs() > PURSUIT_MS) return { status: 'pending' };
+  const last = await chain.findTransactions([settlement.txSignature]);
+  return last.kind === 'unavailable' ? { status: 'pending' } : judge(ctx, settlement, last.sightings[0]!, last.finalHeight);
 }
 
+/** Blocks past the end we estimated for it: our node may have been behind the one that knew the blockhash. */
+const MARGIN_BLOCKS = 150;
+/** One node's forgetfulness is no proof: the transaction has to be absent again this much later. */
+const DOUBT_MS = 30 * SECOND;
+const LATER_LOOK_MS = 10 * MINUTE;
+
+/** Past this final height a settlement cannot land, if the chain is without it. */
+export const deadAfter = ({ lastValidBlockHeight }: Settlement): number => lastValidBlockHeight + MARGIN_BLOCKS;
+
 /**
- * Only a final chain past the blockhash's life, on which the transaction is not, proves that it never will be. The height is
- * asked first: what lands between the two questions is seen by the second.
+ * What a look at the chain means. Given up is only what is absent twice from a final chain past its blockhash's life; and even
+ * that is looked for again after ten minutes and after a day, because nodes may lie and the money would be out of sight.
  */
-async function canStillLand(ctx: Ctx, settlement: Settlement): Promise<boolean> {
-  const answer = await ctx.chain.finalHeight();
-  if (answer.kind === 'unavailable' || answer.height <= settlement.lastValidBlockHeight) return true;
-  const sighting = await ctx.chain.findTransaction(settlement.txSignature);
-  return sighting.kind !== 'not_found';
+export async function judge(ctx: Ctx, settlement: Settlement, sighting: Sighting, finalHeight: number | null): Promise<Outcome> {
+  if (sighting.kind === 'found') return conclude(ctx, settlement, sighting.transaction);
+  const { status, doubtedAt, failureReason } = settlement;
+  const note = (seen: Parameters<typeof noteLook>[2]) =>
+    commit(ctx, { events: [], writes: [noteLook(ctx.db, settlement, seen)], result: null });
+  const isGone = sighting.kind === 'not_found' && finalHeight !== null && finalHeight > deadAfter(settlement);
+  if (status === 'failed') {
+    if (isGone && ctx.now >= settlement.createdAt + DAY) await note({ nextCheckAt: null });
+    return { status, reason: failureReason ?? 'unknown' };
+  }
+  if (isGone && doubtedAt !== null && ctx.now >= doubtedAt + DOUBT_MS) return endWith(ctx, settlement, EXPIRED, ctx.now + LATER_LOOK_MS);
+  if (isGone && doubtedAt === null) await note({ doubtedAt: ctx.now });
+  // Doubts must follow each other: one that was answered is gone.
+  if (sighting.kind === 'seen' && doubtedAt !== null) await note({ doubtedAt: null });
+  return { status: 'pending' };
 }
 
 /** What a settled payment bought, as its entitlement's object takes it. */
@@ -75,18 +129,3 @@ export const paidOf = (settlement: Settlement): Parameters<typeof creditPayment>
   productId: settlement.productId!,
   terms: { ...settlement.terms, successUrl: null },
 });
-
-const SWEEP_MAX = 50;
-
-/** Payments whose caller went away, or whose outcome nobody knew: looked for, and sent again, until the chain has decided. */
-export async function sweepSettlements(ctx: Ctx): Promise<number> {
-  const due = await listDueSettlements(ctx.db, ctx.now, SWEEP_MAX);
-  return forEach(ctx, due, async (settlement) => {
-    // Written down first: a crash costs one look.
-    const wait = Math.min(MINUTE, Math.max(5 * SECOND, ctx.now - settlement.createdAt));
-    await commit(ctx, { events: [], writes: [postponeSettlement(ctx.db, settlement, ctx.now + wait)], result: null });
-    const outcome = await pursue(ctx, settlement, { send: true, patienceMs: 0 });
-    if (outcome.status === 'settled' && settlement.purpose === 'access') await creditPayment(ctx, paidOf(settlement));
-    if (outcome.status === 'failed') ctx.note(`settlement ${settlement.paymentId}: ${outcome.reason}`);
-  });
-}

@@ -30,6 +30,10 @@ export const SetupIntentBody = z
     evaluation: EvaluationBody.optional(),
     approved_at: Timestamp.optional(),
     expires_at: Timestamp.optional().openapi({ description: 'Absent once a plan was activated: then it stays.' }),
+    pending_payments: z
+      .array(z.object({ plan: z.enum(PLAN_NAMES).optional(), amount: MoneyBody, tx_signature: z.string(), created_at: Timestamp }))
+      .optional()
+      .openapi({ description: 'Paid, and not decided by the chain yet. Until it is, the setup does not end: never pay again.' }),
     next_actions: z.array(NextActionBody).openapi({ description: 'What to do now, in this order.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -44,16 +48,24 @@ export const ApprovedSetupBody = SetupIntentBody.extend({
   live_api_key: z.string().optional().openapi({ description: 'Shown once, in the answer that issued it.' }),
 }).openapi('ApprovedSetupIntent');
 
-const limit = <N extends string>(name: N, units: bigint | null) =>
-  given(name, units === null ? null : (toMoneyResource({ asset: 'USDC', units }) as MoneyResource));
+const usdc = (units: bigint): MoneyResource => toMoneyResource({ asset: 'USDC', units }) as MoneyResource;
+const limit = <N extends string>(name: N, units: bigint | null) => given(name, units === null ? null : usdc(units));
 
 /** The state that counts: the sweep that writes `expired` may be late, the time is not. */
-export const statusAt = ({ intent }: Pick<SetupStanding, 'intent'>, now: number) => (isSetupOpen(intent, now) ? intent.status : 'expired');
+export const statusAt = ({ intent, pending }: Pick<SetupStanding, 'intent' | 'pending'>, now: number) =>
+  isSetupOpen({ ...intent, isPaying: pending.length > 0 }, now) ? intent.status : 'expired';
+
+const toPendingPayment = ({ terms, amount, txSignature, createdAt }: SetupStanding['pending'][number]) => ({
+  ...given('plan', terms.plan ?? null),
+  amount: usdc(amount),
+  tx_signature: txSignature,
+  created_at: iso(createdAt),
+});
 
 export const hasLiveKey = ({ liveKey }: SetupStanding): boolean => liveKey !== null && liveKey.revokedAt === null;
 
 export function toSetupIntentResource(standing: SetupStanding, now: number): z.infer<typeof SetupIntentBody> {
-  const { intent, account } = standing;
+  const { intent, account, pending } = standing;
   const activePlan = planAt(account, now);
   const status = statusAt(standing, now);
   const stage = {
@@ -63,6 +75,7 @@ export function toSetupIntentResource(standing: SetupStanding, now: number): z.i
     plan: intent.plan,
     hasLiveKey: hasLiveKey(standing),
     manifest: intent.manifest as Manifest | null,
+    pendingPlans: pending.map(({ terms }) => terms.plan ?? null),
   };
   return {
     setup_intent_id: intent.id,
@@ -82,6 +95,7 @@ export function toSetupIntentResource(standing: SetupStanding, now: number): z.i
     ...given('evaluation', intent.evaluation as Evaluation | null),
     ...given('approved_at', isoOrNull(intent.approvedAt)),
     ...given('expires_at', isoOrNull(intent.expiresAt)),
+    ...given('pending_payments', pending.length === 0 ? null : pending.map(toPendingPayment)),
     next_actions: nextActionsOf(stage),
     created_at: iso(intent.createdAt),
     updated_at: iso(intent.updatedAt),

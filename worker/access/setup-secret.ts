@@ -25,13 +25,18 @@ export function parseSetupSecret(text: string): { setupIntentId: SetupIntentId }
 export const hashSetupSecret = (ctx: Ctx, secret: string): string => pepperedHash(ctx.config.PEPPER, 'setup-secret', secret);
 
 /** The setup a secret opens, in whatever state it is; null for a wrong one as for one of nobody. Compared in constant time. */
-export async function findSetupBySecret(ctx: Ctx, secret: string): Promise<SetupIntent | null> {
+export async function findSetupBySecret(ctx: Ctx, secret: string): Promise<Awaited<ReturnType<typeof findSetup>>> {
   const parsed = parseSetupSecret(secret);
   const intent = parsed && (await findSetup(ctx.db, parsed.setupIntentId));
   const isRight = equalBytes(utf8(hashSetupSecret(ctx, secret)), utf8(intent?.secretHash ?? ''));
   return intent && isRight ? intent : null;
 }
 
-/** May this setup still be used? The sweep that writes `expired` may be late; the time is not. */
-export const isSetupOpen = ({ status, expiresAt }: Pick<SetupIntent, 'status' | 'expiresAt'>, now: number): boolean =>
-  status !== 'expired' && (expiresAt === null || now < expiresAt);
+/**
+ * May this setup still be used? The sweep that writes `expired` may be late; the time is not. A payment that is on its way
+ * keeps it open: whoever has paid must not be told to begin anew.
+ */
+export const isSetupOpen = (
+  { status, expiresAt, isPaying }: Pick<SetupIntent, 'status' | 'expiresAt'> & { isPaying: boolean },
+  now: number,
+): boolean => status !== 'expired' && (isPaying || expiresAt === null || now < expiresAt);

@@ -1,9 +1,10 @@
-import { and, asc, eq, lte } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
-import type { AccountId, PaymentId } from '../core/ids.ts';
+import type { AccountId, AnswerId, PaymentId } from '../core/ids.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
 import { activations, railSettings, settlements } from '../db/access.ts';
 import { payments, products, txClaims } from '../db/commerce.ts';
-import { vetoUnlessChanged, type Write } from '../db/commit.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
 import { SETTLEMENT } from '../states.ts';
 
@@ -105,21 +106,70 @@ export const endSettlement = (
   settlement: Settlement,
   transition: 'settle' | 'fail',
   failureReason: string | null = null,
+  nextCheckAt: number | null = null,
 ): Write[] => [
   ctx.db
     .update(settlements)
-    .set({ status: SETTLEMENT.next(settlement.status, transition), failureReason })
+    .set({ status: SETTLEMENT.next(settlement.status, transition), failureReason, nextCheckAt })
     .where(and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, settlement.status))),
   vetoUnlessChanged(ctx),
 ];
 
-export const postponeSettlement = (db: Db, settlement: Settlement, nextCheckAt: number): Write =>
-  db.update(settlements).set({ nextCheckAt }).where(eq(settlements.paymentId, settlement.paymentId));
+/**
+ * Gives the success of a settled payment to one call, for ever. Answers which call has it; the same call may ask again where it
+ * did not hear the answer.
+ */
+export async function takeSuccess(db: Db, { paymentId }: Settlement, call: AnswerId): Promise<AnswerId | null> {
+  const [, [stored]] = await db.batch([
+    db
+      .update(settlements)
+      .set({ answeredBy: call })
+      .where(and(eq(settlements.paymentId, paymentId), eq(settlements.status, 'settled'), isNull(settlements.answeredBy))),
+    db.select({ answeredBy: settlements.answeredBy }).from(settlements).where(eq(settlements.paymentId, paymentId)),
+  ]);
+  return stored?.answeredBy ?? null;
+}
 
-export const listDueSettlements = (db: Db, now: number, max: number): Promise<Settlement[]> =>
+/** What a look brought that ends nothing. */
+export const noteLook = (db: Db, settlement: Settlement, seen: { doubtedAt: number | null } | { nextCheckAt: null }): Write =>
   db
-    .select()
-    .from(settlements)
-    .where(and(eq(settlements.status, 'pending'), lte(settlements.nextCheckAt, now)))
-    .orderBy(asc(settlements.nextCheckAt))
-    .limit(max);
+    .update(settlements)
+    .set(seen)
+    .where(and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, settlement.status)));
+
+/**
+ * Takes what is due and says when it is due again, in one statement, before anybody looks: a crash costs one look, and two sweeps
+ * at once take different ones. What was given up as expired is due once more after a day, and until somebody could look.
+ */
+export const takeDueSettlements = (db: Db, now: number, max: number): Promise<Settlement[]> =>
+  db
+    .update(settlements)
+    .set({
+      nextCheckAt: sql`CASE WHEN status = 'pending' THEN ${now} + min(${MINUTE}, max(${5 * SECOND}, ${now} - created_at))
+        WHEN created_at + ${DAY} > ${now} THEN created_at + ${DAY} ELSE ${now} + ${HOUR} END`,
+    })
+    .where(
+      sql`payment_id IN (SELECT payment_id FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL
+        AND next_check_at <= ${now} ORDER BY next_check_at LIMIT ${max})`,
+    )
+    .returning();
+
+/** How many of a payer's settlements may be open, and how many may have failed on chain, over all merchants. */
+const PAYER_PENDING_MAX = 5;
+const PAYER_FAILED_MAX = 10;
+export const PAYER_WINDOW_MS = 10 * MINUTE;
+
+/** Fails the batch where a payer has as many open or failed settlements as he may: every one of them may cost us its fee. */
+export const vetoBusyPayer = (ctx: Ctx, { payerWallet, createdAt }: Settlement): Write => {
+  const { RATE_MULTIPLIER: times } = ctx.config;
+  // What expired was never on chain, and cost nothing.
+  return vetoIf(
+    ctx,
+    sql`(SELECT total(status = 'pending') >= ${PAYER_PENDING_MAX * times}
+      OR total(failure_reason <> ${EXPIRED}) >= ${PAYER_FAILED_MAX * times}
+      FROM settlements WHERE payer_wallet = ${payerWallet} AND status <> 'settled' AND created_at > ${createdAt - PAYER_WINDOW_MS})`,
+  );
+};
+
+/** The reason of settlements that the chain never showed, as far as anybody could see. */
+export const EXPIRED = 'blockhash_expired';

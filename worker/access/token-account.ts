@@ -1,26 +1,36 @@
 import type { Ctx } from '../context.ts';
-import { MINUTE } from '../core/time.ts';
+import { MINUTE, SECOND } from '../core/time.ts';
 import { associatedTokenAccount } from '../solana/checkout-transaction.ts';
 
 /** A token account that was there stays, all but always; so it is asked for again only after a while. */
 const SEEN_FOR_MS = 10 * MINUTE;
 const SEEN_MAX = 10_000;
 const seen = new Map<string, number>();
+/** A node that hangs is left alone for a while, and nobody waits long for it. */
+const AWAY_FOR_MS = 5 * SECOND;
+const ASK_MS = 1500;
+const away = new Map<string, number>();
 
-/** Does this token account exist? null where the node does not answer. */
-export async function tokenAccountExists(ctx: Ctx, ata: string): Promise<boolean | null> {
+/** Does this token account exist? Where the node does not answer: true if it ever did, else null. `isFresh`: only what it says now. */
+export async function tokenAccountExists(ctx: Ctx, ata: string, isFresh = false): Promise<boolean | null> {
   const place = `${ctx.config.RPC_URL} ${ata}`;
-  if (ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
-  const answer = await ctx.chain.prepare([ata]);
+  if (!isFresh && ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
+  const asLastSeen = seen.has(place) && !isFresh ? true : null;
+  if (!isFresh && ctx.now < (away.get(place) ?? 0)) return asLastSeen;
+  const answer = await ctx.chain.within(ASK_MS).prepare([ata]);
+  if (seen.size >= SEEN_MAX) seen.clear();
+  if (away.size >= SEEN_MAX) away.clear();
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);
-    return null;
+    away.set(place, ctx.now + AWAY_FOR_MS);
+    return asLastSeen;
   }
+  away.delete(place);
   const exists = answer.exists[0] === true;
-  if (seen.size >= SEEN_MAX) seen.clear();
   if (exists) seen.set(place, ctx.now);
+  else seen.delete(place);
   return exists;
 }
 
-export const payoutAccountExists = async (ctx: Ctx, wallet: string): Promise<boolean | null> =>
-  tokenAccountExists(ctx, await associatedTokenAccount(wallet, ctx.config.network.usdcMint));
+export const payoutAccountExists = async (ctx: Ctx, wallet: string, isFresh = false): Promise<boolean | null> =>
+  tokenAccountExists(ctx, await associatedTokenAccount(wallet, ctx.config.network.usdcMint), isFresh);

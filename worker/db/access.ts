@@ -3,6 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 import type { EntitlementStatus } from '../balance.ts';
 import type {
   AccountId,
+  AnswerId,
   AppId,
   EntitlementId,
   KeyId,
@@ -108,12 +109,18 @@ export const settlements = sqliteTable(
     lastValidBlockHeight: integer('last_valid_block_height').notNull(),
     status: text('status').$type<SettlementStatus>().notNull(),
     failureReason: text('failure_reason'),
-    nextCheckAt: instant('next_check_at').notNull(),
+    /** When the chain, past the blockhash's life, was first seen without it; one look is not enough to give it up. */
+    doubtedAt: instant('doubted_at'),
+    /** null: there is nothing more to look for. */
+    nextCheckAt: instant('next_check_at'),
+    /** Of `facilitator`: the one call that was told of its success; a merchant's server serves for it. null: nobody yet. */
+    answeredBy: text('answered_by').$type<AnswerId>(),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
     oneOf('settlements_status', 'status', SETTLEMENT.states),
-    index('settlements_pending').on(table.nextCheckAt).where(sql`status = 'pending'`),
+    index('settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL`),
+    index('settlements_by_payer').on(table.payerWallet, table.createdAt).where(sql`status <> 'settled'`),
     index('settlements_by_intent').on(table.setupIntentId, table.createdAt).where(sql`setup_intent_id IS NOT NULL`),
   ],
 );

@@ -90,6 +90,14 @@ export function isConstraint(error: unknown): boolean {
   return false;
 }
 
+/** True where one of our own vetoes rolled the batch back. */
+export function isVeto(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (/constraint failed: guard\b/i.test(cause.message)) return true;
+  }
+  return false;
+}
+
 export type EventRow = typeof eventsTable.$inferInsert;
 
 /** An event as it is stored. A caller that needs its id beforehand makes the row itself. */

@@ -69,7 +69,7 @@ export interface Lease {
  * For effects with an external call in the middle: takes the lease or tells why not. A holder that died is taken over after
  * 30 s with a higher fence; the newcomer resumes from what the state says happened.
  */
-export async function lease(ctx: Ctx, request: IdempotentRequest): Promise<{ answer: StoredAnswer } | { lease: Lease }> {
+export async function lease(ctx: Ctx, request: IdempotentRequest): Promise<{ answer: StoredAnswer; fence: number } | { lease: Lease }> {
   const fingerprint = fingerprintOf(request.body);
   const row = { ...claimRow(ctx, request, fingerprint), leaseUntil: ctx.now + LEASE_MS };
   const [taken] = await ctx.db
@@ -84,7 +84,7 @@ export async function lease(ctx: Ctx, request: IdempotentRequest): Promise<{ ans
   if (taken) return { lease: leaseOf(ctx, request, taken.fence) };
   const known = await findClaim(ctx, request);
   if (!known) throw new ApiError('idempotency_race', { retryAfterSeconds: 1 });
-  return { answer: replay(known, fingerprint, ctx.now) };
+  return { answer: replay(known, fingerprint, ctx.now), fence: known.fence };
 }
 
 function leaseOf(ctx: Ctx, { scope, key }: IdempotentRequest, fence: number): Lease {

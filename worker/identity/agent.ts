@@ -1,7 +1,7 @@
 import type { Ctx } from '../context.ts';
-import { storyOf } from '../core/errors.ts';
+import { ApiError, storyOf } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
-import type { Write } from '../db/commit.ts';
+import { isConstraint, type Write } from '../db/commit.ts';
 import { PLANS, planAt } from '../plans.ts';
 import { draftKey } from './keys.ts';
 import { newAccount } from './sign-in.ts';
@@ -36,10 +36,29 @@ export const planAgentKey = (ctx: Ctx, { plan, planThrough }: Pick<Account, 'pla
 export const announceKey = (ctx: Ctx, key: ApiKey): Promise<void> => admissionOf(ctx, key.merchantId).putKey(toAdmittedKey(key));
 
 /**
- * Refused from the next request on. The statement, which belongs into the caller's batch, only writes down what is so already; it
- * comes in a list because a statement that is awaited runs.
+ * Stores the end of these keys by `store`, and has them refused from the next request on. The database decides first: a batch
+ * that was vetoed leaves every key as good as it was. Before it, the object is told that a change is under way, so that it asks
+ * the database within a minute should nobody come back to tell it the outcome.
  */
-export async function withdrawKey(ctx: Ctx, key: Pick<ApiKey, 'id' | 'merchantId' | 'keyHash'>): Promise<Write[]> {
-  await admissionOf(ctx, key.merchantId).revokeKey(key.keyHash, ctx.now);
-  return [revokeKeyRow(ctx.db, key.merchantId, key.id, ctx.now)];
+export async function endKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 'keyHash'>[], store: () => Promise<T>): Promise<T> {
+  const object = admissionOf(ctx, account.id);
+  const underWay = { ...toAdmittedAccount(account), version: account.version + 1 };
+  const tell = (told: Promise<unknown>) => told.catch((error: unknown) => ctx.note(`admission not told: ${storyOf(error)}`));
+  await object.stage(underWay);
+  try {
+    const result = await store();
+    // Kept there for ever: a load that was read before cannot bring one back.
+    for (const { keyHash } of keys) await tell(object.revokeKey(keyHash, ctx.now));
+    await tell(object.unstage(underWay));
+    return result;
+  } catch (error) {
+    // Out of reach, the database may hold it after all: then the object asks when that is decided.
+    const isDecided = isConstraint(error) || (error instanceof ApiError && error.code !== 'temporarily_unavailable');
+    if (isDecided) await tell(object.unstage(underWay));
+    throw error;
+  }
 }
+
+/** Statements, not effects: belong into what `endKeys` stores. */
+export const revokeKeys = (ctx: Ctx, keys: Pick<ApiKey, 'id' | 'merchantId'>[]): Write[] =>
+  keys.map(({ id, merchantId }) => revokeKeyRow(ctx.db, merchantId, id, ctx.now));

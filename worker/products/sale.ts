@@ -107,7 +107,12 @@ export function fixOf(obstacle: Obstacle, railId: RailId, { product, setting }: 
       return { detail: 'The product is archived. Unarchive it to sell it again.', method: 'POST', path: `${path}/unarchive` };
     case 'rail_enabled':
       if (setting?.enabled === false)
-        return { detail: `${railId} is switched off. Switch it on.`, method: 'PUT', path: railPath, body: { enabled: true } };
+        return {
+          detail: `${railId} is switched off. Switch it on with PUT ${railPath}.`,
+          method: 'PUT',
+          path: railPath,
+          body: { enabled: true },
+        };
       if (product && !takesBuyers(product, railId))
         return patch(`Buyers cannot show who they are over ${railId}. Ask nobody to.`, { requires_identity: null });
       return patch(`The product is not sold over ${railId}. Name it in allowed_rails.`, {
@@ -124,7 +129,7 @@ export function fixOf(obstacle: Obstacle, railId: RailId, { product, setting }: 
     case 'live_mode_confirmed':
       return patch('Set live_mode_confirmed to true on the product once you are ready to be paid.', { live_mode_confirmed: true });
     case 'payout_wallet_set': {
-      const detail = 'No payout wallet is set. Say where the money goes: the address of a Solana wallet of yours, never its key.';
+      const detail = `No payout wallet is set. Say where the money goes with PUT ${railPath}, payout_wallet: the address of a Solana wallet of yours, never its key.`;
       return { detail, method: 'PUT', path: railPath, body: { payout_wallet: '<address of your Solana wallet>' } };
     }
     case 'fee_wallet_configured':

@@ -1,19 +1,22 @@
 import { base64 } from '../core/encoding.ts';
 import { TOKEN_PROGRAM } from './assets.ts';
 import type { Lifetime } from './checkout-transaction.ts';
-import { type ChainTransaction, parseTransaction, type RpcTransaction } from './transaction.ts';
+import {
+  type Finality,
+  type RpcAnswer,
+  readFinality,
+  readSightings,
+  readStatuses,
+  type Sighting,
+  type Sightings,
+  sightingOf,
+  type Unavailable,
+  unavailable,
+} from './sightings.ts';
+
+export type { Finality, Sighting, Unavailable } from './sightings.ts';
 
 /** JSON-RPC to a Solana node: the only place that talks to the chain. Answers are unions; an unreachable node is one of them. */
-export type Unavailable = { kind: 'unavailable'; reason: string };
-
-export type Sighting =
-  /** Confirmed by the cluster, or final. */
-  | { kind: 'found'; transaction: ChainTransaction }
-  /** A node has seen it, the cluster has not confirmed it yet. */
-  | { kind: 'seen' }
-  | { kind: 'not_found' }
-  | Unavailable;
-
 /** What a node lists of an address: newest first, with the memo text as it prints it. */
 export interface ListedSignature {
   signature: string;
@@ -21,8 +24,6 @@ export interface ListedSignature {
   /** Seconds. */
   blockTime?: number | null;
 }
-
-export type Finality = 'finalized' | 'pending' | 'dropped';
 
 export type Broadcast =
   | { kind: 'sent' }
@@ -35,45 +36,66 @@ interface RpcCall {
   method: string;
   params: unknown[];
 }
-type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
 
 /** Blocks for which a blockhash can be used. */
 const BLOCKHASH_LIFE = 150;
-const TIMEOUT_MS = 8000;
-const ATTEMPTS_MAX = 2;
+const PATIENCE = { timeoutMs: 8000, attempts: 2 };
 const HEALTH_TIMEOUT_MS = 2000;
 const HEALTH_FOR_MS = 3000;
 const MINT_OF_TOKEN_ACCOUNT = { offset: 0, length: 32 };
 
+const FINAL_EPOCH: RpcCall = { method: 'getEpochInfo', params: [{ commitment: 'finalized' }] };
+const statusesCall = (signatures: readonly string[]): RpcCall => ({
+  method: 'getSignatureStatuses',
+  params: [signatures, { searchTransactionHistory: true }],
+});
+const transactionCall = (signature: string): RpcCall => ({
+  method: 'getTransaction',
+  params: [signature, { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }],
+});
+
 export class Chain {
   readonly #url: string;
   readonly #genesisHash: string;
+  readonly #patience: typeof PATIENCE;
   /** The node's genesis was compared once; a node does not change networks under one URL. */
   static readonly #verified = new Set<string>();
   static readonly #health = new Map<string, { at: number; isHealthy: boolean }>();
 
-  constructor(url: string, genesisHash: string) {
+  constructor(url: string, genesisHash: string, patience = PATIENCE) {
     this.#url = url;
     this.#genesisHash = genesisHash;
+    this.#patience = patience;
+  }
+
+  /** The same node for somebody who cannot wait. */
+  within(timeoutMs: number, attempts = 1): Chain {
+    return new Chain(this.#url, this.#genesisHash, { timeoutMs, attempts });
   }
 
   /** One round trip: the status (with history) and the transaction itself at `confirmed`. Both must agree to count as found. */
   async findTransaction(signature: string): Promise<Sighting> {
-    const answers = await this.#call([
-      { method: 'getTransaction', params: [signature, { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }] },
-      { method: 'getSignatureStatuses', params: [[signature], { searchTransactionHistory: true }] },
-    ]);
+    const answers = await this.#call([transactionCall(signature), statusesCall([signature])]);
     if ('kind' in answers) return answers;
     const [transaction, statuses] = answers;
-    if (!transaction || !statuses) return unavailable('short answer');
+    if (!statuses) return unavailable('short answer');
     if ('error' in statuses) return unavailable(statuses.error.message);
-    if ('error' in transaction) return unavailable(transaction.error.message);
     const status = (statuses.result as { value: ({ confirmationStatus: string } | null)[] }).value[0] ?? null;
-    const raw = transaction.result as RpcTransaction | null;
-    if (!status) return { kind: 'not_found' };
-    // Without meta or block time nothing can be judged yet.
-    if (!raw?.meta || status.confirmationStatus === 'processed' || raw.blockTime === null) return { kind: 'seen' };
-    return { kind: 'found', transaction: parseTransaction(signature, raw) };
+    return sightingOf(signature, status, transaction);
+  }
+
+  /** One round trip for some twenty of them, which also tells whether absence proves anything. */
+  async findTransactions(signatures: readonly string[]): Promise<Sightings | Unavailable> {
+    const answers = await this.#call([FINAL_EPOCH, statusesCall(signatures), ...signatures.map(transactionCall)]);
+    return 'kind' in answers ? answers : readSightings(answers, signatures);
+  }
+
+  /** One round trip for up to 256: which of them the node has heard of, and the height the cluster made final. */
+  async knows(signatures: readonly string[]): Promise<{ kind: 'known'; finalHeight: number; isKnown: boolean[] } | Unavailable> {
+    const answers = await this.#call([FINAL_EPOCH, statusesCall(signatures)]);
+    const read = 'kind' in answers ? answers : readStatuses(answers, signatures.length);
+    if (read.kind === 'unavailable') return read;
+    return { kind: 'known', finalHeight: read.finalHeight, isKnown: read.value.map((status) => status !== null) };
   }
 
   /** One round trip: a fresh blockhash, and which of these token accounts exist. */
@@ -108,7 +130,7 @@ export class Chain {
     const bounds = { ...(page.before ? { before: page.before } : {}), ...(page.until ? { until: page.until } : {}) };
     const answers = await this.#call([
       { method: 'getSignaturesForAddress', params: [address, { ...bounds, limit: page.limit, commitment: 'confirmed' }] },
-      ...(page.before ? [{ method: 'getSignatureStatuses', params: [[page.before], { searchTransactionHistory: true }] }] : []),
+      ...(page.before ? [statusesCall([page.before])] : []),
     ]);
     if ('kind' in answers) return answers;
     const [listed, known] = answers;
@@ -126,21 +148,10 @@ export class Chain {
     transactions: readonly { signature: string; slot: number }[],
   ): Promise<{ kind: 'statuses'; finality: Finality[] } | Unavailable> {
     const answers = await this.#call([
-      { method: 'getSignatureStatuses', params: [transactions.map(({ signature }) => signature), { searchTransactionHistory: true }] },
+      statusesCall(transactions.map(({ signature }) => signature)),
       { method: 'getSlot', params: [{ commitment: 'finalized' }] },
     ]);
-    if ('kind' in answers) return answers;
-    const [statuses, slot] = answers;
-    if (!statuses || !slot || 'error' in statuses || 'error' in slot) return unavailable('no statuses');
-    const finalizedSlot = slot.result as number;
-    const values = (statuses.result as { value: ({ confirmationStatus: string; err: unknown } | null)[] }).value;
-    const finality = transactions.map(({ slot: landedAt }, index): Finality => {
-      const status = values[index];
-      if (!status) return landedAt < finalizedSlot ? 'dropped' : 'pending';
-      if (status.err !== null) return 'dropped';
-      return status.confirmationStatus === 'finalized' ? 'finalized' : 'pending';
-    });
-    return { kind: 'statuses', finality };
+    return 'kind' in answers ? answers : readFinality(answers, transactions);
   }
 
   /** Broadcast. A second broadcast of the same bytes is harmless on chain and answered as sent. */
@@ -179,14 +190,6 @@ export class Chain {
     return { kind: 'passed', lastValidBlockHeight: (height.result as number) + BLOCKHASH_LIFE };
   }
 
-  /** The height whose blocks the cluster made final: what has not landed by then, and has expired, never will. */
-  async finalHeight(): Promise<{ kind: 'height'; height: number } | Unavailable> {
-    const answers = await this.#call([{ method: 'getBlockHeight', params: [{ commitment: 'finalized' }] }]);
-    if ('kind' in answers) return answers;
-    const [height] = answers;
-    return height && 'result' in height ? { kind: 'height', height: height.result as number } : unavailable('no block height');
-  }
-
   /** Lamports an address holds. */
   async balanceOf(address: string): Promise<{ kind: 'balance'; lamports: number } | Unavailable> {
     const answers = await this.#call([{ method: 'getBalance', params: [address, { commitment: 'confirmed' }] }]);
@@ -207,7 +210,7 @@ export class Chain {
   }
 
   /** One HTTP round trip for all `calls`, answers in their order. The first one to a URL also asks for the genesis hash. */
-  async #call(calls: RpcCall[], timeoutMs = TIMEOUT_MS): Promise<RpcAnswer[] | Unavailable> {
+  async #call(calls: RpcCall[], timeoutMs = this.#patience.timeoutMs): Promise<RpcAnswer[] | Unavailable> {
     const trusted = Chain.#verified.has(this.#url);
     const asked = trusted ? calls : [...calls, { method: 'getGenesisHash', params: [] }];
     const answers = await this.#post(asked, timeoutMs);
@@ -222,7 +225,7 @@ export class Chain {
   async #post(calls: RpcCall[], timeoutMs: number): Promise<RpcAnswer[] | Unavailable> {
     const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })));
     let reason = '';
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    for (let attempt = 1; attempt <= this.#patience.attempts; attempt++) {
       try {
         const response = await fetch(this.#url, {
           method: 'POST',
@@ -245,5 +248,3 @@ export class Chain {
     return unavailable(reason);
   }
 }
-
-const unavailable = (reason: string): Unavailable => ({ kind: 'unavailable', reason });

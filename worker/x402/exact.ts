@@ -75,8 +75,11 @@ const UNKNOWN_INSTRUCTION = [
 const SIGNATURES_MAX = 2;
 const INSTRUCTIONS_MIN = 3;
 const INSTRUCTIONS_MAX = 7;
-const COMPUTE_UNITS_MAX = 400_000;
-const COMPUTE_PRICE_MAX_MICRO_LAMPORTS = 50_000n;
+/** Near what the public client asks for (20,000 units at 1), with room for what wallets add. */
+const COMPUTE_UNITS_MAX = 100_000;
+const COMPUTE_PRICE_MAX_MICRO_LAMPORTS = 10_000n;
+/** The most a payment can cost us, landed or failed: two signatures of 5,000, and the priority that fits under the caps. */
+export const FEE_LAMPORTS_MAX = 11_000;
 /** What fits into a packet of the network. */
 const WIRE_BYTES_MAX = 1232;
 const SIGNATURE_BYTES = 64;
@@ -188,7 +191,7 @@ const SET_COMPUTE_UNIT_LIMIT = 2;
 const SET_COMPUTE_UNIT_PRICE = 3;
 const TRANSFER_CHECKED = 12;
 
-/** Steps 10 and 11, with caps: the fee is 10,000 lamports of signatures and at most 20,000 of priority. */
+/** Steps 10 and 11, with caps: the fee is 10,000 lamports of signatures and at most 1,000 of priority. */
 function verifyComputeBudget(limit: Instruction, price: Instruction): Rule | null {
   const view = ({ data }: Instruction) => new DataView(data.buffer, data.byteOffset, data.byteLength);
   const is = ({ programId, data }: Instruction, kind: number, length: number) =>

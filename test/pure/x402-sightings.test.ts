@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { type RpcAnswer, readSightings } from '../../worker/solana/sightings.ts';
+
+const raw = { slot: 1, blockTime: null, transaction: { signatures: [], message: {} }, meta: null };
+const answers = (value: unknown[], transactions: unknown[], statusSlot = 1000): RpcAnswer[] => [
+  { result: { absoluteSlot: 1000, blockHeight: 900 } },
+  { result: { context: { slot: statusSlot }, value } },
+  ...transactions.map((result) => ({ result })),
+];
+const confirmed = { confirmationStatus: 'confirmed' };
+
+describe('what a node’s answers prove', () => {
+  it.each([
+    ['neither knows it', null, null, 'not_found'],
+    ['only its status', confirmed, null, 'seen'],
+    ['only the transaction', null, raw, 'seen'],
+    ['both, but not its block yet', confirmed, raw, 'seen'],
+  ])('%s', (_, status, transaction, kind) => {
+    expect(readSightings(answers([status], [transaction]), ['s'])).toEqual({ kind: 'sightings', finalHeight: 900, sightings: [{ kind }] });
+  });
+
+  it('absence proves nothing where the statuses are of a view behind the height’s', () => {
+    const finalHeight = (slot: number) => readSightings(answers([null], [null], slot), ['s']);
+    expect([finalHeight(999), finalHeight(1000), finalHeight(1031)]).toMatchObject([
+      { finalHeight: null },
+      { finalHeight: 900 },
+      { finalHeight: 900 },
+    ]);
+  });
+
+  it('nothing where an answer is missing, short or an error', () => {
+    const error = { error: { code: -32005, message: 'Node is behind' } };
+    const [epoch, statuses, transaction] = answers([null], [null]);
+    for (const bad of [[error, statuses!, transaction!], [epoch!, error, transaction!], [epoch!], answers([], [null])])
+      expect(readSightings(bad, ['s'])).toMatchObject({ kind: 'unavailable' });
+    for (const bad of [[epoch!, statuses!, error], answers([null], [])])
+      expect(readSightings(bad, ['s'])).toMatchObject({ sightings: [{ kind: 'unavailable' }] });
+  });
+});

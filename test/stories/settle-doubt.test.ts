@@ -1,0 +1,97 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { letDoubtsAge, mayServe, ONE, openShop, type Shop, sellToAgents, stall, sweepAll } from '../world/agent.ts';
+import { REPEATED } from '../world/env.ts';
+import { World } from '../world/world.ts';
+
+/** Nodes that do not know what the chain knows: money that arrived is never given up for their sake. */
+describe('a payment that landed, and a node that does not say so', REPEATED, () => {
+  const w = new World();
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop(w);
+  });
+  /** Sent and landed, while the node hides it behind these methods; and its blockhash is long dead. */
+  const landedUnseen = async (...hidden: string[]) => {
+    await w.chain.call('local_clearFaults');
+    const own = stall(w, shop.merchant, await sellToAgents(w, shop.merchant), shop.agent);
+    const payment = await own.pay();
+    for (const method of hidden) await w.chain.fault({ kind: 'null_first', method, times: 0 });
+    expect((await own.settle(payment)).status).toBe(202);
+    await w.chain.call('local_warp', 400);
+    return { own, payment };
+  };
+  const rowOf = (own: Shop) =>
+    w.env.DB.prepare('SELECT status, failure_reason, doubted_at, next_check_at, created_at FROM settlements WHERE product_id = ?')
+      .bind(own.product.product_id)
+      .first<Record<string, string | number | null>>();
+  const giveUp = async (own: Shop) => {
+    await sweepAll(w);
+    expect(await rowOf(own)).toMatchObject({ status: 'pending', doubted_at: expect.any(Number) });
+    await letDoubtsAge(w);
+    await sweepAll(w);
+    expect(await rowOf(own)).toMatchObject({ status: 'failed', failure_reason: 'blockhash_expired' });
+  };
+
+  it.each(['getSignatureStatuses', 'getTransaction'])(
+    'hidden by %s alone: two views that differ prove nothing, however often they are asked',
+    async (method) => {
+      const { own, payment } = await landedUnseen(method);
+      for (let look = 0; look < 3; look++) {
+        expect((await own.settle(payment)).status).toBe(202);
+        await sweepAll(w);
+        await letDoubtsAge(w);
+        expect(await rowOf(own)).toMatchObject({ status: 'pending', doubted_at: null });
+      }
+      await w.chain.call('local_clearFaults');
+      expect(mayServe(await own.settle(payment))).toBe(true);
+      expect(await own.books()).toEqual(ONE);
+    },
+  );
+
+  it('hidden once: the doubt is gone with the next sight of it', async () => {
+    const { own } = await landedUnseen('getSignatureStatuses', 'getTransaction');
+    await sweepAll(w);
+    expect((await rowOf(own))!.doubted_at).not.toBeNull();
+    await w.chain.call('local_clearFaults');
+    await w.chain.fault({ kind: 'null_first', method: 'getTransaction', times: 0 });
+    await letDoubtsAge(w);
+    await sweepAll(w);
+    expect(await rowOf(own)).toMatchObject({ status: 'pending', doubted_at: null });
+  });
+
+  it('hidden entirely, twice: given up, and found all the same at the look ten minutes later; it is settled and credited', async () => {
+    const { own, payment } = await landedUnseen('getSignatureStatuses', 'getTransaction');
+    await giveUp(own);
+    const { next_check_at } = (await rowOf(own))!;
+    expect(Math.abs(Number(next_check_at) - Date.now() - 600_000)).toBeLessThan(30_000);
+    const refused = await own.settle(payment);
+    expect([refused.status, refused.body.meta.reason]).toEqual([422, 'invalid_exact_svm_transaction_failed']);
+    await w.chain.call('local_clearFaults');
+    await w.sweep();
+    expect(await rowOf(own)).toMatchObject({ status: 'failed' });
+    await sweepAll(w);
+    expect(await rowOf(own)).toMatchObject({ status: 'settled', failure_reason: null, next_check_at: null });
+    expect(await own.books()).toEqual(ONE);
+    expect(await own.entitlement()).toMatchObject({ granted_units: 1, used_units: 0 });
+    expect(mayServe(await own.settle(payment))).toBe(true);
+    expect(mayServe(await own.settle(payment))).toBe(false);
+  });
+
+  it('hidden for a day: looked for after ten minutes, after a day, until somebody could look, and then never again', async () => {
+    const { own } = await landedUnseen('getSignatureStatuses', 'getTransaction');
+    await giveUp(own);
+    await sweepAll(w);
+    const { created_at, next_check_at } = (await rowOf(own))!;
+    expect(Number(next_check_at) - Number(created_at)).toBe(86_400_000);
+    await w.env.DB.prepare('UPDATE settlements SET created_at = created_at - 86400000 WHERE product_id = ?')
+      .bind(own.product.product_id)
+      .run();
+    await w.chain.fault({ kind: 'http_503', method: 'getEpochInfo', times: 2 });
+    await sweepAll(w);
+    expect((await rowOf(own))!.next_check_at).toBeGreaterThan(Date.now());
+    await w.chain.call('local_clearFaults');
+    for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 0 });
+    await sweepAll(w);
+    expect(await rowOf(own)).toMatchObject({ status: 'failed', next_check_at: null });
+  });
+});

@@ -1,0 +1,86 @@
+import { type ChainTransaction, parseTransaction, type RpcTransaction } from './transaction.ts';
+
+/** What a node's answers say about a transaction. Pure: rpc.ts asks, this reads. */
+export type Unavailable = { kind: 'unavailable'; reason: string };
+export const unavailable = (reason: string): Unavailable => ({ kind: 'unavailable', reason });
+
+export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
+
+export type Sighting =
+  /** Confirmed by the cluster, or final. */
+  | { kind: 'found'; transaction: ChainTransaction }
+  /** A node has seen it, the cluster has not confirmed it yet. */
+  | { kind: 'seen' }
+  | { kind: 'not_found' }
+  | Unavailable;
+
+export interface Sightings {
+  kind: 'sightings';
+  /**
+   * Every transaction with a blockhash that was dead at this height, and that is `not_found` here, never landed; as far as one
+   * node can know. null where the statuses came from a view that is behind this height's: then absence proves nothing.
+   */
+  finalHeight: number | null;
+  sightings: Sighting[];
+}
+
+interface Statuses {
+  context: { slot: number };
+  value: ({ confirmationStatus: string } | null)[];
+}
+interface Epoch {
+  absoluteSlot: number;
+  blockHeight: number;
+}
+
+/** Answers to getEpochInfo (final) and getSignatureStatuses (with history), from one batch. */
+export function readStatuses(
+  [epoch, statuses]: RpcAnswer[],
+  count: number,
+): { kind: 'statuses'; finalHeight: number; isCurrent: boolean; value: Statuses['value'] } | Unavailable {
+  if (!epoch || !statuses) return unavailable('short answer');
+  if ('error' in epoch) return unavailable(epoch.error.message);
+  if ('error' in statuses) return unavailable(statuses.error.message);
+  const { absoluteSlot, blockHeight } = epoch.result as Epoch;
+  const { context, value } = statuses.result as Statuses;
+  if (value.length !== count) return unavailable('short answer');
+  return { kind: 'statuses', finalHeight: blockHeight, isCurrent: context.slot >= absoluteSlot, value };
+}
+
+/** Answers to the same two and to one getTransaction each. */
+export function readSightings(answers: RpcAnswer[], signatures: readonly string[]): Sightings | Unavailable {
+  const statuses = readStatuses(answers, signatures.length);
+  if (statuses.kind === 'unavailable') return statuses;
+  const sightings = signatures.map((signature, i) => sightingOf(signature, statuses.value[i] ?? null, answers[i + 2]));
+  return { kind: 'sightings', finalHeight: statuses.isCurrent ? statuses.finalHeight : null, sightings };
+}
+
+/** Status and transaction must agree to count as found; and one that only one of them knows is not absent. */
+export function sightingOf(signature: string, status: { confirmationStatus: string } | null, answer: RpcAnswer | undefined): Sighting {
+  if (!answer) return unavailable('short answer');
+  if ('error' in answer) return unavailable(answer.error.message);
+  const raw = answer.result as RpcTransaction | null;
+  if (!status) return { kind: raw ? 'seen' : 'not_found' };
+  // Without meta or block time nothing can be judged yet.
+  if (!raw?.meta || status.confirmationStatus === 'processed' || raw.blockTime === null) return { kind: 'seen' };
+  return { kind: 'found', transaction: parseTransaction(signature, raw) };
+}
+
+export type Finality = 'finalized' | 'pending' | 'dropped';
+
+/** Answers to getSignatureStatuses (with history) and getSlot (final), for transactions that were confirmed in these slots. */
+export function readFinality(
+  [statuses, slot]: RpcAnswer[],
+  transactions: readonly { slot: number }[],
+): { kind: 'statuses'; finality: Finality[] } | Unavailable {
+  if (!statuses || !slot || 'error' in statuses || 'error' in slot) return unavailable('no statuses');
+  const finalizedSlot = slot.result as number;
+  const values = (statuses.result as { value: ({ confirmationStatus: string; err: unknown } | null)[] }).value;
+  const finality = transactions.map(({ slot: landedAt }, index): Finality => {
+    const status = values[index];
+    if (!status) return landedAt < finalizedSlot ? 'dropped' : 'pending';
+    if (status.err !== null) return 'dropped';
+    return status.confirmationStatus === 'finalized' ? 'finalized' : 'pending';
+  });
+  return { kind: 'statuses', finality };
+}
