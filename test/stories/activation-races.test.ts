@@ -122,6 +122,16 @@ describe('plans paid for at once', REPEATED, () => {
     expect((await standing(merchant)).plan).toBe('starter');
   });
 
+  it('one whose first call died before it sent anything is sent by the next, without waiting for the sweep', async () => {
+    await fresh();
+    const payment = await payFor(w, agent, 'starter', { key });
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    expect((await buy(w, 'starter', { key }, payment)).status).toBe(202);
+    await w.env.DB.prepare("UPDATE settlements SET created_at = created_at - 6000 WHERE status = 'pending'").run();
+    expect((await buy(w, 'starter', { key }, payment)).status).toBe(200);
+    expect(await daysHeld()).toBeCloseTo(30, 1);
+  });
+
   it('one that never lands is failed for good, and paid anew', async () => {
     await fresh();
     const payment = await payFor(w, agent, 'starter', { key });

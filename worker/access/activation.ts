@@ -10,7 +10,7 @@ import { requireForSale, requireTimeLeft, requireWithinLimits, treasuryNotReady 
 import { askFor, readOffer } from './challenge.ts';
 import { type Draft, draftPayment, type Read, readPayment } from './draft.ts';
 import { notReady } from './offer.ts';
-import { claimOnce, type Outcome, outcomeOf, pursue } from './settlement.ts';
+import { claimOnce, type Outcome, see } from './settlement.ts';
 import { findSettlement, type Settlement } from './store.ts';
 
 export interface ActivatePlan {
@@ -40,8 +40,7 @@ export async function activatePlan(ctx: Ctx, actor: Actor, input: ActivatePlan):
   const known = read?.ok ? await findSettlement(ctx.db, read.verified.messageHash) : undefined;
   if (known) {
     requireSamePlan(known, accountId, input.plan);
-    const outcome = known.status === 'pending' ? await see(ctx, known, false) : await outcomeOf(ctx, known.paymentId);
-    return answer(ctx, payTo, known, outcome, input);
+    return answer(ctx, payTo, known, await see(ctx, known, false), input);
   }
   await requireForSale(ctx, payTo, accountId, input);
   if (!read) return ask(ctx, payTo, accountId, input.plan, null);
@@ -57,9 +56,6 @@ function requireTreasury({ config }: Ctx): string {
   if (!hasX402(config) || config.TREASURY_WALLET === undefined) throw treasuryNotReady('treasury_wallet_set');
   return config.TREASURY_WALLET;
 }
-
-const see = (ctx: Ctx, settlement: Settlement, send: boolean): Promise<Outcome> =>
-  pursue(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
 
 /** One payment is for one plan of one account, for ever. */
 function requireSamePlan(settlement: Settlement, accountId: AccountId, plan: PaidPlan): void {

@@ -1,7 +1,6 @@
 import { type Actor, type Ctx, hasX402 } from '../context.ts';
 import { storyOf } from '../core/errors.ts';
 import { type AccountId, type AnswerId, newId } from '../core/ids.ts';
-import { SECOND } from '../core/time.ts';
 import { notReady as notReadyFor } from '../products/sale.ts';
 import {
   type PaymentPayload,
@@ -15,7 +14,7 @@ import {
 import { type Cause, type Draft, draftPayment, type Read, readPayload } from './draft.ts';
 import { feePayersOf } from './fee-payer.ts';
 import { notReady } from './offer.ts';
-import { claimOnce, type Outcome, outcomeOf, pursue } from './settlement.ts';
+import { claimOnce, see } from './settlement.ts';
 import { findSettlement, isPayoutWallet, listSettings, type Settlement, takeSuccess } from './store.ts';
 
 /**
@@ -90,18 +89,6 @@ function refusalOf(settlement: Settlement, actor: Actor): string | null {
   if (!isTheirs(settlement, actor) || settlement.answeredBy !== null) return 'duplicate_settlement';
   return settlement.status === 'failed' ? FAILED : null;
 }
-
-/** The call that claimed it has sent it by then, or died. */
-const RESEND_AFTER_MS = 5 * SECOND;
-
-/** Every call looks for itself, whoever claimed it: none depends on another that may be gone. Sent again are the same bytes. */
-const see = (ctx: Ctx, settlement: Settlement, isNew: boolean): Promise<Outcome> =>
-  settlement.status === 'settled'
-    ? outcomeOf(ctx, settlement.paymentId)
-    : pursue(ctx, settlement, {
-        send: isNew || ctx.now >= settlement.createdAt + RESEND_AFTER_MS,
-        patienceMs: ctx.config.SETTLE_PATIENCE_MS,
-      });
 
 const TAKES_MAX = 3;
 

@@ -5,7 +5,7 @@ import { utf8 } from '../core/encoding.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId, PaymentId, ProductId } from '../core/ids.ts';
 import { toMoneyResource } from '../core/money.ts';
-import { DAY, SECOND } from '../core/time.ts';
+import { DAY } from '../core/time.ts';
 import { commit, isConstraint } from '../db/commit.ts';
 import { type IdempotentRequest, type Lease, lease, type StoredAnswer } from '../db/once.ts';
 import { creditPayment, identityOf } from '../entitlements/entitlement.ts';
@@ -13,7 +13,7 @@ import { getSale, type Sale } from '../products/product.ts';
 import { encodeHeader } from '../x402/wire.ts';
 import { customerColumns, draftSettlement, readPayment } from './draft.ts';
 import { notReady, type Offer, offerPayment } from './offer.ts';
-import { claimOnce, type Outcome, outcomeOf, paidOf, pursue } from './settlement.ts';
+import { claimOnce, type Outcome, paidOf, see } from './settlement.ts';
 import { findSettlement, loadSettlement, type Settlement } from './store.ts';
 
 export interface SettlePayment {
@@ -49,8 +49,6 @@ export type Settling =
   | { kind: 'refused'; reason: string; offer: Offer };
 
 const KEEP_MS = 30 * DAY;
-/** Whoever claimed a payment has sent it by then, or died: the next to bring it sends it, while its blockhash still lives. */
-const RESEND_AFTER_MS = 5 * SECOND;
 
 /**
  * Settles a payment once per Idempotency-Key, and once per payment whatever the key: verify, claim, co-sign, broadcast, see
@@ -126,13 +124,8 @@ async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: stri
 /** A payment that was brought before, here or by another request. */
 async function resume(ctx: Ctx, actor: Actor, known: Settlement, sale: Sale, input: SettlePayment, caller: string): Promise<Settling> {
   requireSamePurpose(known, actor, input);
-  const isUnsent = ctx.now >= known.createdAt + RESEND_AFTER_MS;
-  const outcome = known.status === 'pending' ? await see(ctx, known, isUnsent) : await outcomeOf(ctx, known.paymentId);
-  return settled(ctx, known, outcome, sale, input, caller);
+  return settled(ctx, known, await see(ctx, known, false), sale, input, caller);
 }
-
-const see = (ctx: Ctx, settlement: Settlement, send: boolean): Promise<Outcome> =>
-  pursue(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
 
 /** One payment is for one product and one customer of one merchant, for ever. */
 function requireSamePurpose(settlement: Settlement, actor: Actor, { productId, customer }: SettlePayment): void {

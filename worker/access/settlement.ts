@@ -5,7 +5,7 @@ import { DAY, MINUTE, SECOND } from '../core/time.ts';
 import { commit, isConstraint, isVeto, type Write } from '../db/commit.ts';
 import type { creditPayment } from '../entitlements/entitlement.ts';
 import type { Sighting } from '../solana/rpc.ts';
-import { conclude, endWith, type Outcome } from './conclude.ts';
+import { conclude, endWith, type Outcome, outcomeOf } from './conclude.ts';
 import { spendFee } from './fee-payer.ts';
 import { claimSettlement, EXPIRED, findSettlement, noteLook, type Settlement, vetoBusyPayer } from './store.ts';
 
@@ -58,11 +58,21 @@ const CALL_MS = 3 * SECOND;
  * call that claimed it and for others that bring the same payment. It may have been sent by now, so whatever goes wrong here
  * leaves the outcome unknown, and is never a refusal.
  */
-export const pursue = (ctx: Ctx, settlement: Settlement, options: Pursuit): Promise<Outcome> =>
+const pursue = (ctx: Ctx, settlement: Settlement, options: Pursuit): Promise<Outcome> =>
   sendAndLook(ctx, settlement, options).catch((error: unknown) => {
     ctx.note(`not stored: ${storyOf(error)}`);
     return { status: 'pending' };
   });
+
+/** The call that claimed it has sent it by then, or died: the next to bring it sends the same bytes, while their blockhash lives. */
+const RESEND_AFTER_MS = 5 * SECOND;
+
+/** The outcome for whoever brings a payment, its claimer (`isNew`) or anybody after: none depends on another that may be gone. */
+export function see(ctx: Ctx, settlement: Settlement, isNew: boolean): Promise<Outcome> {
+  if (settlement.status !== 'pending') return outcomeOf(ctx, settlement.paymentId);
+  const send = isNew || ctx.now >= settlement.createdAt + RESEND_AFTER_MS;
+  return pursue(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
+}
 
 interface Pursuit {
   send: boolean;
