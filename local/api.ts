@@ -13,6 +13,12 @@ export interface ApiFailure {
 
 const TIMEOUT_MS = 30_000;
 
+interface CallOptions {
+  credential?: string;
+  body?: unknown;
+  idempotencyKey?: string;
+}
+
 /** The HTTP API as any client sees it. */
 export class Api {
   readonly baseUrl: string;
@@ -21,11 +27,12 @@ export class Api {
   }
 
   /** One request. `credential` is an API key or a session token; the right header is chosen by its form. */
-  async call<T>(method: string, path: string, { credential, body }: { credential?: string; body?: unknown } = {}): Promise<Answer<T>> {
+  async call<T>(method: string, path: string, { credential, body, idempotencyKey }: CallOptions = {}): Promise<Answer<T>> {
     const headers: Record<string, string> = { accept: 'application/json' };
     if (body !== undefined) headers['content-type'] = 'application/json';
     if (credential?.startsWith('svc_')) headers['x-svc-key'] = credential;
     else if (credential) headers.authorization = `Bearer ${credential}`;
+    if (idempotencyKey) headers['idempotency-key'] = idempotencyKey;
     const response = await fetch(`${this.baseUrl}${path}`, {
       method,
       headers,
@@ -37,7 +44,7 @@ export class Api {
   }
 
   /** One request that must succeed; throws with the service's own words otherwise. */
-  async must<T>(method: string, path: string, options: { credential?: string; body?: unknown } = {}): Promise<T> {
+  async must<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
     const { status, body } = await this.call<T>(method, path, options);
     if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(body)}`);
     return body;

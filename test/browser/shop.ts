@@ -109,14 +109,15 @@ export class Shop {
 
   /** As the merchant of a product. */
   callAs<T>(product: Product, method: string, path: string, body?: unknown): Promise<T> {
-    return this.api.must<T>(method, path, { credential: this.#keys.get(product.product_id)!, ...(body === undefined ? {} : { body }) });
+    const credential = this.#keys.get(product.product_id)!;
+    return this.api.must<T>(method, path, { credential, body, idempotencyKey: crypto.randomUUID() });
   }
 
   /** As our connector at a messaging platform. */
   async connector(provider: string, body: unknown): Promise<void> {
     const response = await fetch(`${this.baseUrl}/v1/integrations/connectors/${provider}/identity`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-svc-connector-secret': CONNECTOR_SECRET },
+      headers: { 'content-type': 'application/json', 'x-svc-connector-secret': `${CONNECTOR_SECRET}:${provider}` },
       body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);

@@ -117,23 +117,57 @@ describe('a buyer handed over by the shop', () => {
   });
 });
 
+describe('a payment session of the shop', () => {
+  it('keeps its price, goes on in another browser, and is paid once', async () => {
+    const product = await shop.sell({ price: { asset: 'USDC', amount: '5' }, live_mode_confirmed: true });
+    const session = await shop.callAs<{ checkout_url: string }>(product, 'POST', '/v1/access/payment-sessions', {
+      product_id: product.product_id,
+    });
+    await shop.callAs(product, 'PATCH', `/v1/products/${product.product_id}`, { price: { asset: 'USDC', amount: '9' } });
+    const laptop = await shop.visit('desktop');
+    await laptop.page.goto(session.checkout_url);
+    expect(await laptop.page.locator('.offer .amount').innerText()).toContain('5.00');
+    await laptop.page.getByRole('button', { name: 'Show a QR code' }).click();
+    await laptop.page.getByRole('timer').waitFor();
+
+    const phone = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
+    await phone.page.goto(session.checkout_url);
+    await phone.page.getByRole('timer').waitFor();
+    await phone.page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    for (const { page } of [phone, laptop]) await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    expect([...phone.offences, ...laptop.offences]).toEqual([]);
+    await phone.close();
+    await laptop.close();
+
+    const stranger = await shop.visit('desktop');
+    await stranger.page.goto(session.checkout_url);
+    await stranger.page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+    expect(await stranger.page.getByRole('button', { name: 'Buy once more' }).count()).toBe(0);
+    await stranger.close();
+  });
+});
+
 describe('a buyer who has to show who they are', () => {
-  it('is walked through it, over a refresh, and then pays', async () => {
-    const product = await shop.sell({ requires_identity: 'telegram' });
+  it.each([
+    ['telegram', 'Telegram', /^https:\/\/t\.me\/svc_local_bot\?start=/, 'start'],
+    ['discord', 'Discord', /^https:\/\/discord\.com\/oauth2\/authorize\?/, 'state'],
+  ] as const)('is walked through it at %s, over a refresh, and then pays', async (provider, name, address, parameter) => {
+    const product = await shop.sell({ requires_identity: provider });
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
     await page.goto(`${shop.baseUrl}/p/${product.slug}`);
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
-    const link = page.getByRole('link', { name: 'Open Telegram' });
+    const link = page.getByRole('link', { name: `Open ${name}` });
     await link.waitFor();
     expect(await violationsOf(page)).toEqual([]);
-    await shoot('27-identity');
+    await shoot(`27-identity-${provider}`);
     const href = (await link.getAttribute('href'))!;
-    expect(href).toMatch(/^https:\/\/t\.me\/svc_local_bot\?start=/);
+    expect(href).toMatch(address);
     await page.reload();
     await page.getByRole('button', { name: 'I have done it' }).click();
     await page.locator('.problem', { hasText: 'has not told us yet' }).waitFor();
-    await shop.connector('telegram', { identity_session_id: new URL(href).searchParams.get('start'), provider_user_id: '4711' });
+    await shop.connector(provider, { identity_session_id: new URL(href).searchParams.get(parameter), provider_user_id: '4711' });
     await page.getByRole('button', { name: 'I have done it' }).click();
     await page.getByRole('timer').waitFor();
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();

@@ -1,5 +1,7 @@
 import type { Ctx } from '../context.ts';
 import { type Asset, toMoneyResource } from '../core/money.ts';
+import { toConnectResource } from '../payments/checkout.resource.ts';
+import type { SessionOffer } from '../payments/session.ts';
 import type { Sale } from '../products/product.ts';
 import { checkoutRailOf, payoutWalletOf } from '../rails.ts';
 import { PAGE_ASSETS } from './assets.ts';
@@ -22,9 +24,10 @@ const tokenOf = (text: string | undefined, lengthMax: number): string | null =>
 const isPhone = (userAgent: string): boolean => /Android|iPhone|iPad|iPod|Mobile/i.test(userAgent);
 
 /** `/p/{slug}`: who sells what for how much, whole before any script has run; then the panel that takes the payment. */
-export function sendCheckout(page: PageContext, sale: Sale): Response {
+export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'sale'> & Partial<SessionOffer>): Response {
   const { ctx } = page.c.var;
-  const offer = openOffer(page, ctx, sale);
+  const { sale } = sold;
+  const offer = openOffer(page, ctx, sold);
   const { facts } = offer;
   const isDemo = facts.demoRpcUrl !== null;
   return sendPage(
@@ -54,11 +57,12 @@ export function sendCheckout(page: PageContext, sale: Sale): Response {
   );
 }
 
-function openOffer(page: PageContext, ctx: Ctx, sale: Sale): Offer {
+function openOffer(page: PageContext, ctx: Ctx, { sale, payment, isOver }: Parameters<typeof sendCheckout>[1]): Offer {
   const { product, merchant, setting } = sale;
   const payoutWallet = payoutWalletOf(product, setting, merchant.walletAddress);
   const isOffered = setting?.enabled !== false && payoutWallet !== null && assetsOf(product).length > 0;
-  const obstacle = !product.livemode ? 'sandbox' : isOffered ? null : 'notReady';
+  const isReady = isOffered || Boolean(payment);
+  const obstacle = !product.livemode ? 'sandbox' : isOver ? 'sessionOver' : isReady ? null : 'notReady';
   const facts: PageFacts = {
     slug: product.slug,
     pageUrl: `${ctx.baseUrl}/p/${product.slug}${new URL(page.c.req.url).search}`,
@@ -72,7 +76,8 @@ function openOffer(page: PageContext, ctx: Ctx, sale: Sale): Offer {
     network: ctx.config.NETWORK,
     buttonLabel: plain(merchant.merchantSettings.checkout_success_button_label ?? '') || null,
     isPhone: isPhone(page.c.req.header('User-Agent') ?? ''),
-    paymentSessionId: tokenOf(page.c.req.query('ps'), 64),
+    paymentSessionId: page.c.req.query('ps') ?? null,
+    begun: payment ? { ...toConnectResource(ctx, { payment, prepared: null }), tx_signature: payment.txSignature } : null,
     handoffToken: tokenOf(page.c.req.query('handoff'), 2048),
     demoRpcUrl: demoRpcUrlOf(ctx.config),
   };

@@ -10,7 +10,7 @@ export interface Offer {
   facts: PageFacts;
   payoutWallet: string | null;
   /** Why nothing can be paid, if so. */
-  obstacle: 'sandbox' | 'notReady' | null;
+  obstacle: 'sandbox' | 'notReady' | 'sessionOver' | null;
 }
 
 export const brandOf = ({ merchant }: Sale): string =>

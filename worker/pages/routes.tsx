@@ -1,8 +1,9 @@
 import type { Context } from 'hono';
 import { ApiError } from '../core/errors.ts';
-import type { ReceiptId } from '../core/ids.ts';
+import type { PaymentSessionId, ReceiptId } from '../core/ids.ts';
 import { type AppEnv, router } from '../http/openapi.ts';
 import { hitBucket } from '../http/rate-limit.ts';
+import { getSessionOffer } from '../payments/session.ts';
 import { getOffer } from '../products/product.ts';
 import { getReceiptWithFate } from '../receipts/receipt.ts';
 import { sendCheckout } from './checkout.tsx';
@@ -33,7 +34,11 @@ pageRoutes.get('/p/:slug', (c) =>
     await hitBucket(c, 'payload', '');
     const slug = c.req.param('slug');
     if (!SLUG.test(slug)) throw new ApiError('not_found');
-    return sendCheckout(page, await getOffer(c.var.ctx.db, slug));
+    const { ctx } = c.var;
+    const ps = c.req.query('ps');
+    if (ps === undefined) return sendCheckout(page, { sale: await getOffer(ctx.db, slug) });
+    if (!UUID.test(ps)) throw new ApiError('not_found');
+    return sendCheckout(page, await getSessionOffer(ctx, slug, ps as PaymentSessionId));
   }),
 );
 

@@ -2,17 +2,16 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { IdentitySessionId, PaymentId, PaymentSessionId } from '../core/ids.ts';
-import { ASSETS, DECIMALS, toMoneyResource } from '../core/money.ts';
-import { iso } from '../core/time.ts';
+import { ASSETS } from '../core/money.ts';
 import { IDENTITY_PROVIDERS } from '../db/terms.ts';
 import { CustomerRef } from '../entitlements/resource.ts';
 import { publicBodyErrors } from '../http/guards.ts';
-import { errors, given, jsonBody, MoneyBody, ok, orNull, router, Timestamp, uuidParam } from '../http/openapi.ts';
+import { errors, jsonBody, ok, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
-import { type Checkout, type Connect, connectBuyer, requireBuyer } from './checkout.ts';
+import { ConnectResponse, toConnectResource } from './checkout.resource.ts';
+import { type Connect, connectBuyer, requireBuyer } from './checkout.ts';
 import { failureOf } from './judge.ts';
-import { prepareTransaction, solanaPayUrl } from './prepare.ts';
-import { memoOf, PriceQuoteBody, pollAfterMs, priceOf, toQuoteResource } from './resource.ts';
+import { prepareTransaction } from './prepare.ts';
 import { connectInSession } from './session.ts';
 import { getPayment, type Payment } from './store.ts';
 
@@ -33,35 +32,6 @@ const ConnectRequest = z
       .openapi({ description: 'From POST /v1/access/payment-sessions: its price, customer and success URL win, and it is paid once.' }),
   })
   .openapi('ConnectRequest');
-
-const ConnectResponse = z
-  .object({
-    payment_id: z.uuid(),
-    status: z.enum(['PENDING_SIGNATURE', 'PENDING_CONFIRMATION']).openapi({
-      description:
-        'PENDING_CONFIRMATION only where the payment session already holds a payment that is on its way: wait, do not pay again.',
-    }),
-    nonce: z.string(),
-    memo: z.string(),
-    price: MoneyBody,
-    recipient: z.string(),
-    fee: z.object({ recipient: z.string(), asset: z.enum(ASSETS), amount: z.string(), base_units: z.string() }).optional(),
-    network: z.string(),
-    mint: z.string().optional(),
-    decimals: z.int(),
-    references: z.array(z.string()),
-    solana_pay_url: z.string(),
-    transaction: z
-      .string()
-      .optional()
-      .openapi({ description: 'Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction.' }),
-    last_valid_block_height: z.int().optional(),
-    price_quote: PriceQuoteBody.optional(),
-    expires_at: Timestamp,
-    status_url: z.string(),
-    poll_after_ms: orNull(z.int()),
-  })
-  .openapi('ConnectResponse');
 
 const IdentityNeededResponse = z
   .object({ identity: z.object({ required: z.literal(true), provider: z.enum(IDENTITY_PROVIDERS) }) })
@@ -141,30 +111,6 @@ const solanaPay = createRoute({
     ),
   },
 });
-
-function toConnectResource(ctx: Ctx, { payment, prepared }: Checkout): z.infer<typeof ConnectResponse> {
-  return {
-    payment_id: payment.id,
-    status: payment.status === 'PENDING_CONFIRMATION' ? payment.status : 'PENDING_SIGNATURE',
-    nonce: payment.nonce,
-    memo: memoOf(payment),
-    price: toMoneyResource(priceOf(payment)),
-    recipient: payment.recipientWallet,
-    ...(payment.feeWallet && payment.feeAmount
-      ? { fee: { recipient: payment.feeWallet, ...toMoneyResource({ asset: payment.asset, units: payment.feeAmount }) } }
-      : {}),
-    network: ctx.config.network.caip2,
-    ...given('mint', payment.mint || null),
-    decimals: DECIMALS[payment.asset],
-    references: [payment.reference, ctx.config.SERVICE_REFERENCE],
-    solana_pay_url: solanaPayUrl(ctx, payment),
-    ...(prepared ? { transaction: prepared.transaction, last_valid_block_height: Number(prepared.lastValidBlockHeight) } : {}),
-    ...given('price_quote', payment.terms.quote ? toQuoteResource(payment.terms.quote, payment) : null),
-    expires_at: iso(payment.expiresAt),
-    status_url: `${ctx.baseUrl}/v1/payments/${payment.id}`,
-    poll_after_ms: pollAfterMs(ctx, payment),
-  };
-}
 
 /** Only a session that can still be paid on time is worth a signature. */
 function requireOpen(ctx: Ctx, payment: Payment): void {

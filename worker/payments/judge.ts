@@ -43,10 +43,10 @@ export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransacti
   const proof = proofOf(transaction, match.payment);
   if (payment.status === 'CONFIRMED') return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
   if (!match.ok) {
-    const error =
-      standing ?? (match.reason === 'late' ? new ApiError('session_expired', { meta: { reason: 'late' } }) : mismatch(match.reason));
+    const error = standing ?? (match.reason === 'late' ? new ApiError('session_expired') : mismatch(match.reason));
     // Before its session by the chain's clock: clocks differ, the memo does not. It is out of time, and in sight.
-    return refuse(error, planUnmatched(ctx, loaded, proof, match.reason === 'too_early' ? 'late' : match.reason));
+    const refusal = withMeta(error, { reason: match.reason });
+    return refuse(refusal, planUnmatched(ctx, loaded, proof, match.reason === 'too_early' ? 'late' : match.reason));
   }
   const unidentified = identityProblem(payment);
   if (unidentified) return refuse(standing ?? unidentified, standing ? planUnmatched(ctx, loaded, proof, 'late') : unchanged(null));

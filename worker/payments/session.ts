@@ -111,12 +111,36 @@ function runningIn({ now }: Ctx, session: PaymentSession, payment: Payment | nul
   return null;
 }
 
+/** What is sold in a session: at its price, whatever the product says by now. */
+const promisedIn = ({ asset, priceAmount }: PaymentSession, sale: Sale): Sale => ({
+  ...sale,
+  product: { ...sale.product, asset, priceAmount },
+});
+
+/** What is behind the link a merchant's server sends a buyer to. `payment` is the one to go on with, or the one that paid it. */
+export interface SessionOffer {
+  sale: Sale;
+  payment: Payment | null;
+  isOver: boolean;
+}
+
+/** A payment session as its buyer sees it before connecting. 404 for one of another product, and where nothing can begin any more. */
+export async function getSessionOffer(ctx: Ctx, slug: string, paymentSessionId: PaymentSessionId): Promise<SessionOffer> {
+  const { session, payment } = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
+  const sale = await getListing(ctx.db, slug, session.asset);
+  if (session.productId !== sale.product.id) raise('not_found');
+  const begun = payment?.status === 'FAILED' ? null : payment;
+  if (!begun && sale.product.status !== 'active') raise('not_found');
+  return { sale: promisedIn(session, sale), payment: begun, isOver: !begun && ctx.now > session.expiresAt };
+}
+
 async function planBegin(ctx: Ctx, sale: Sale, session: PaymentSession, input: Connect): Promise<Change<Payment | IdentityNeeded>> {
   // Taken off sale: what is being paid finishes, nothing begins.
   if (sale.product.status !== 'active') raise('not_found');
-  const { asset, priceAmount } = session;
-  const promised = { ...sale, product: { ...sale.product, asset, priceAmount } };
-  const begun = await beginPayment(ctx, promised, input, { session, expiresAt: Math.max(session.expiresAt, ctx.now + LEAST_MS) });
+  const begun = await beginPayment(ctx, promisedIn(session, sale), input, {
+    session,
+    expiresAt: Math.max(session.expiresAt, ctx.now + LEAST_MS),
+  });
   if ('provider' in begun) return unchanged<Payment | IdentityNeeded>(begun);
   const { change } = begun;
   return { ...change, writes: [...change.writes, ...holdPayment(ctx, session, change.result.id)] };

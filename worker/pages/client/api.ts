@@ -1,5 +1,4 @@
-import type { PageFacts, PaymentStatus, Session } from '../view/model.ts';
-import type { Amount } from '../view/text.ts';
+import type { Connected, PageFacts, PaymentStatus, Session } from '../view/model.ts';
 
 /** The public API as a buyer's browser asks it: same origin, no credentials, every answer a value. */
 export interface Failure {
@@ -13,17 +12,6 @@ export interface Failure {
 }
 export type Answer<T> = { ok: true; value: T } | Failure;
 
-export interface Connected {
-  payment_id: string;
-  price: Amount;
-  fee?: Amount;
-  recipient: string;
-  memo: string;
-  solana_pay_url: string;
-  transaction?: string;
-  expires_at: string;
-  price_quote?: { rate: string; expires_at: string };
-}
 interface IdentityWanted {
   identity: { required: true; provider: string };
 }

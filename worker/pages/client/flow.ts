@@ -22,6 +22,7 @@ export class Flow implements Actions {
   readonly #watch: Watch;
   /** Rises with every choice, so that what belongs to an older one is not shown any more. */
   #attempt = 0;
+  #isDelivering = false;
 
   constructor(facts: PageFacts, store: Store, memory: Memory, watch: Watch) {
     this.#facts = facts;
@@ -32,7 +33,8 @@ export class Flow implements Actions {
 
   /** What this browser remembers comes first; a payment already begun is never begun twice. */
   start(): void {
-    const session = this.#memory.read();
+    const { begun } = this.#facts;
+    const session = this.#memory.read() ?? (begun && toSession(begun, begun.tx_signature));
     const identity = this.#memory.readIdentity();
     if (session) this.#watch.follow(session);
     else if (identity) this.#store.set({ step: 'identity', identity });
@@ -182,7 +184,17 @@ export class Flow implements Actions {
 
   /** Signed is paid for: from here the page only looks on. Sending the same bytes twice is sending them once. */
   async #deliver(session: Session, signed: Signed): Promise<void> {
-    if (this.#store.state.session?.txSignature) return;
+    // Two wallets may have been asked, one after the other: the first answer pays, the second is not sent.
+    if (this.#isDelivering || this.#store.state.session?.txSignature) return;
+    this.#isDelivering = true;
+    try {
+      await this.#send(session, signed);
+    } finally {
+      this.#isDelivering = false;
+    }
+  }
+
+  async #send(session: Session, signed: Signed): Promise<void> {
     if ('txSignature' in signed) {
       this.#watch.remember(session, signed.txSignature);
       this.#store.set({ step: 'seen', problem: null });

@@ -91,6 +91,7 @@ export const de: Dictionary = {
   unavailable: 'Das kann gerade nicht gekauft werden',
   sandbox: 'Das ist ein Testprodukt. Hier kann nichts bezahlt werden.',
   notReady: 'Der Verkäufer hat Zahlungen noch nicht fertig eingerichtet.',
+  sessionOver: 'Dieser Zahlungslink ist abgelaufen. Gehen Sie zurück in den Shop und öffnen Sie einen neuen.',
   problem: 'Nicht bezahlt',
   pRejected: 'Sie haben in Ihrer Wallet abgelehnt. Es wurde nichts bezahlt.',
   pNetwork: '{wallet} bietet {network} nicht an. Wechseln Sie dort das Netzwerk oder wählen Sie eine andere Wallet.',

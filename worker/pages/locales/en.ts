@@ -86,6 +86,7 @@ export const en = {
   unavailable: 'This cannot be bought right now',
   sandbox: 'This is a test product. Nothing can be paid here.',
   notReady: 'The seller has not finished setting up payments.',
+  sessionOver: 'This payment link is over. Go back to the shop and open a new one.',
   problem: 'Not paid',
   pRejected: 'You declined in your wallet. Nothing was paid.',
   pNetwork: '{wallet} does not offer {network}. Switch its network, or choose another wallet.',

@@ -87,6 +87,7 @@ export const es: Dictionary = {
   unavailable: 'Esto no se puede comprar ahora',
   sandbox: 'Es un producto de prueba. Aquí no se puede pagar nada.',
   notReady: 'El vendedor aún no ha terminado de configurar los pagos.',
+  sessionOver: 'Este enlace de pago ha terminado. Vuelve a la tienda y abre uno nuevo.',
   problem: 'No pagado',
   pRejected: 'Usted lo rechazó en su billetera. No se pagó nada.',
   pNetwork: '{wallet} no ofrece {network}. Cambie su red o elija otra billetera.',

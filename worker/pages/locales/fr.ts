@@ -90,6 +90,7 @@ export const fr: Dictionary = {
   unavailable: 'Ceci ne peut pas être acheté pour le moment',
   sandbox: 'Ceci est un produit de test. Rien ne peut être payé ici.',
   notReady: 'Le vendeur n’a pas fini de configurer les paiements.',
+  sessionOver: 'Ce lien de paiement est terminé. Revenez à la boutique et ouvrez-en un nouveau.',
   problem: 'Non payé',
   pRejected: 'Vous avez refusé dans votre portefeuille. Rien n’a été payé.',
   pNetwork: '{wallet} ne propose pas {network}. Changez son réseau ou choisissez un autre portefeuille.',

@@ -88,6 +88,7 @@ export const ja: Dictionary = {
   unavailable: '現在は購入できません',
   sandbox: 'これはテスト用の商品です。ここではお支払いできません。',
   notReady: '販売者の支払い設定がまだ完了していません。',
+  sessionOver: 'この支払いリンクは終了しました。ショップに戻って、新しいリンクを開いてください。',
   problem: '未払い',
   pRejected: 'ウォレットで拒否されました。お支払いは行われていません。',
   pNetwork: '{wallet} は {network} に対応していません。ネットワークを切り替えるか、別のウォレットを選んでください。',

@@ -87,6 +87,7 @@ export const ptBR: Dictionary = {
   unavailable: 'Isto não pode ser comprado agora',
   sandbox: 'Este é um produto de teste. Nada pode ser pago aqui.',
   notReady: 'O vendedor ainda não terminou de configurar os pagamentos.',
+  sessionOver: 'Este link de pagamento terminou. Volte à loja e abra um novo.',
   problem: 'Não pago',
   pRejected: 'Você recusou na sua carteira. Nada foi pago.',
   pNetwork: '{wallet} não oferece {network}. Troque a rede dela ou escolha outra carteira.',

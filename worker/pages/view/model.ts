@@ -21,8 +21,23 @@ export interface PageFacts {
   isPhone: boolean;
   paymentSessionId: string | null;
   handoffToken: string | null;
+  /** The payment its payment session holds already, paid or not: this browser need not have begun it. */
+  begun: (Connected & { tx_signature: string | null }) | null;
   /** Local development only: the node a demo wallet takes its play money from. */
   demoRpcUrl: string | null;
+}
+
+/** What connect answers; only what the page reads. */
+export interface Connected {
+  payment_id: string;
+  price: Amount;
+  fee?: Amount;
+  recipient: string;
+  memo: string;
+  solana_pay_url: string;
+  transaction?: string;
+  expires_at: string;
+  price_quote?: { rate: string; expires_at: string };
 }
 
 /** A session as the page remembers it, over refreshes and closed laptops. */

@@ -35,7 +35,7 @@ export function Confirmed(props: PanelProps) {
           {say('receipt')}
         </a>
       )}
-      {!state.isLeaving && facts.isPayable && (
+      {!state.isLeaving && facts.isPayable && !facts.paymentSessionId && (
         <button type="button" class="link-button" onClick={() => actions?.startAgain()}>
           {say('buyAgain')}
         </button>
