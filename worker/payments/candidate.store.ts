@@ -10,11 +10,15 @@ const CANDIDATES_MAX = 5;
 
 /**
  * Remembers a signature the chain does not show yet. At most five per payment; a newcomer replaces the oldest that was only
- * named, never one we broadcast ourselves. True where it was not known before.
+ * named, never one we broadcast ourselves. `hasRival`: one that is to be sent is not kept while another sent after
+ * `rivalsSince` (epoch ms) may still land, however close behind it this one comes.
  */
-export async function keepCandidate(ctx: Ctx, candidate: Candidate): Promise<boolean> {
+export async function keepCandidate(ctx: Ctx, candidate: Candidate, rivalsSince: number): Promise<{ isNew: boolean; hasRival: boolean }> {
   const ofPayment = sql`payment_id = ${candidate.paymentId}`;
-  const [, inserted] = await ctx.db.batch([
+  const rival = sql`(${candidate.origin} = 'sent' AND EXISTS (
+    SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND origin = 'sent'
+      AND tx_signature <> ${candidate.txSignature} AND created_at > ${rivalsSince}))`;
+  const [, inserted, rivals] = await ctx.db.batch([
     ctx.db.delete(paymentCandidates).where(sql`rowid = (
         SELECT rowid FROM payment_candidates WHERE ${ofPayment} AND origin = 'named'
           AND (SELECT count(*) FROM payment_candidates WHERE ${ofPayment}) >= ${CANDIDATES_MAX}
@@ -24,12 +28,13 @@ export async function keepCandidate(ctx: Ctx, candidate: Candidate): Promise<boo
       .insert(paymentCandidates)
       .select(
         sql`SELECT ${candidate.paymentId}, ${candidate.txSignature}, ${candidate.origin}, ${candidate.attempt}, ${candidate.nextCheckAt}, ${candidate.createdAt}
-          WHERE (SELECT count(*) FROM payment_candidates WHERE ${ofPayment}) < ${CANDIDATES_MAX}`,
+          WHERE (SELECT count(*) FROM payment_candidates WHERE ${ofPayment}) < ${CANDIDATES_MAX} AND NOT ${rival}`,
       )
       .onConflictDoNothing()
       .returning({ paymentId: paymentCandidates.paymentId }),
+    ctx.db.select({ paymentId: paymentCandidates.paymentId }).from(paymentCandidates).where(and(ofPayment, rival)).limit(1),
   ]);
-  return inserted.length > 0;
+  return { isNew: inserted.length > 0, hasRival: rivals.length > 0 };
 }
 
 /** Takes the next check of a candidate: false where another has it already, or the candidate is gone. */

@@ -1,4 +1,5 @@
 import type { Ctx } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
 import { keepCandidate } from './candidate.store.ts';
@@ -16,16 +17,26 @@ export function nextCheck(attempt: number): { delaySeconds: number; queued: bool
 /** The sweep takes a check this long after it was due: by then its queue message is lost, not late. */
 export const SWEEP_PATIENCE_MS = MINUTE / 2;
 
-/** Keeps a signature to look up again by ourselves, so that nobody has to stay and ask. */
+/** A transaction can land as long as its blockhash lives, 150 slots or about a minute and a half: until then another pays twice. */
+const IN_FLIGHT_MS = 2 * MINUTE;
+
+export const isInFlight = ({ now }: Ctx, sentAt: number): boolean => now < sentAt + IN_FLIGHT_MS;
+
+export const inFlight = (): ApiError =>
+  new ApiError('payment_transaction_conflict', {
+    detail: 'Another transaction of this payment is on its way. Wait until it has arrived or lapsed: both would be paid.',
+    meta: { reason: 'in_flight' },
+    retryAfterSeconds: 10,
+  });
+
+/**
+ * Keeps a signature to look up again by ourselves, so that nobody has to stay and ask. 409 payment_transaction_conflict for one
+ * to be sent while another that we sent may still land.
+ */
 export async function rememberCandidate(ctx: Ctx, paymentId: PaymentId, txSignature: string, origin: 'sent' | 'named'): Promise<void> {
   const { delaySeconds } = nextCheck(0);
-  const isNew = await keepCandidate(ctx, {
-    paymentId,
-    txSignature,
-    origin,
-    attempt: 0,
-    nextCheckAt: ctx.now + delaySeconds * SECOND,
-    createdAt: ctx.now,
-  });
+  const candidate = { paymentId, txSignature, origin, attempt: 0, nextCheckAt: ctx.now + delaySeconds * SECOND, createdAt: ctx.now };
+  const { isNew, hasRival } = await keepCandidate(ctx, candidate, ctx.now - IN_FLIGHT_MS);
+  if (hasRival) throw inFlight();
   if (isNew) ctx.defer(ctx.env.JOBS.send({ kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }, { delaySeconds }));
 }

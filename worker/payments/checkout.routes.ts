@@ -8,6 +8,7 @@ import { CustomerRef } from '../entitlements/resource.ts';
 import { publicBodyErrors } from '../http/guards.ts';
 import { errors, jsonBody, ok, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
+import { inFlight, isInFlight } from './candidates.ts';
 import { ConnectResponse, toConnectResource } from './checkout.resource.ts';
 import { type Connect, connectBuyer, requireBuyer } from './checkout.ts';
 import { failureOf } from './judge.ts';
@@ -102,6 +103,7 @@ const solanaPay = createRoute({
     ...ok(z.object({ transaction: z.string(), message: z.string() }).openapi('SolanaPayTransaction')),
     ...publicBodyErrors(
       'not_found',
+      'payment_transaction_conflict',
       'state_conflict',
       'payment_failed',
       'session_expired',
@@ -112,12 +114,13 @@ const solanaPay = createRoute({
   },
 });
 
-/** Only a session that can still be paid on time is worth a signature. */
+/** Only a session that can still be paid on time, and is not being paid already, is worth a signature. */
 function requireOpen(ctx: Ctx, payment: Payment): void {
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (payment.status === 'CONFIRMED')
     throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
   if (ctx.now > payment.expiresAt) throw new ApiError('session_expired');
+  if (payment.status === 'PENDING_CONFIRMATION' && isInFlight(ctx, payment.updatedAt)) throw inFlight();
 }
 
 // A wallet shows it next to the label; a data URL needs no further request and cannot be exchanged.

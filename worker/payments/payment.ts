@@ -5,7 +5,6 @@ import type { Change } from '../db/commit.ts';
 import type { EventType, NewEvent } from '../events.ts';
 import type { Expectation } from '../solana/match.ts';
 import { PAYMENT, type PaymentStatus } from '../states.ts';
-import { graceSecondsOf } from './quote.ts';
 import { memoOf, toPaymentResource } from './resource.ts';
 import { insertPayment, type Payment, updatePayment } from './store.ts';
 
@@ -22,7 +21,7 @@ export const expectationOf = (payment: Payment, config: Config): Expectation => 
   priceUnits: payment.priceAmount,
   fee: payment.feeAta && payment.feeAmount ? { destination: payment.feeAta, units: payment.feeAmount } : null,
   notBeforeSeconds: Math.floor(payment.createdAt / SECOND) - 120,
-  notAfterSeconds: Math.floor(payment.expiresAt / SECOND) + graceSecondsOf(payment, config),
+  notAfterSeconds: Math.floor(payment.expiresAt / SECOND) + config.LATE_GRACE_SECONDS,
 });
 
 const EVENT_OF = { submit: 'payment.submitted', confirm: 'payment.confirmed', fail: 'payment.failed' } as const satisfies Record<

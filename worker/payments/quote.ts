@@ -1,7 +1,7 @@
 import type { Config, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import { type Asset, convert, formatRate, type Money } from '../core/money.ts';
-import { MINUTE } from '../core/time.ts';
+import { MINUTE, SECOND } from '../core/time.ts';
 import type { PriceQuote } from '../db/terms.ts';
 import { solPrice } from '../providers/price.ts';
 import { RENT_EXEMPT_LAMPORTS } from '../solana/assets.ts';
@@ -38,9 +38,13 @@ export async function quotePrice(ctx: Ctx, price: Money, asset: Asset, expiresAt
   return { price: due, quote: { rate: formatRate(rate), source, asOf }, expiresAt: Math.min(expiresAt, ctx.now + QUOTE_MS) };
 }
 
-/** How much later than its end a payment may reach the chain and count. A quote is never honoured past its end. */
-export const graceSecondsOf = ({ terms }: Pick<Payment, 'terms'>, { LATE_GRACE_SECONDS }: Config): number =>
-  terms.quote ? 0 : LATE_GRACE_SECONDS;
+/**
+ * Until when we send a payment ourselves, in epoch ms. A quote is shown, prepared and sent to its end and no further; whether
+ * what is on the chain came in time is for its block time to say, and late grace is the same for every session.
+ * (contract section 3 "Session life")
+ */
+export const sendableUntil = ({ terms, expiresAt }: Pick<Payment, 'terms' | 'expiresAt'>, { LATE_GRACE_SECONDS }: Config): number =>
+  terms.quote ? expiresAt : expiresAt + LATE_GRACE_SECONDS * SECOND;
 
 /**
  * An account on chain holds a least amount or does not exist: a small payment to a wallet that has never held SOL would fail,

@@ -2,21 +2,20 @@ import type { Actor, Ctx } from '../context.ts';
 import { base64 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { SECOND } from '../core/time.ts';
 import { commit, transact, unchanged } from '../db/commit.ts';
 import { checkPreparedTransaction } from '../solana/checkout-transaction.ts';
 import { dropCandidate } from './candidate.store.ts';
 import { rememberCandidate } from './candidates.ts';
-
 import { failureOf } from './judge.ts';
 import { planSubmit, requireViewer } from './payment.ts';
 import { termsOf } from './prepare.ts';
-import { graceSecondsOf } from './quote.ts';
+import { sendableUntil } from './quote.ts';
 import { getPayment, type Payment } from './store.ts';
 
 /**
  * Broadcasts a buyer's signed transaction: it must be the one we prepared. Its signature is kept before it goes out, so a
- * closed laptop, a crash or a lost answer loses nothing. 410 once the session is over, 422 payment_mismatch with the reason.
+ * closed laptop, a crash or a lost answer loses nothing. 409 payment_transaction_conflict while another is on its way, 410 once the
+ * session is over, 422 payment_mismatch with the reason.
  */
 export async function sendTransaction(
   ctx: Ctx,
@@ -32,7 +31,7 @@ export async function sendTransaction(
     throw new ApiError('payment_transaction_conflict');
   }
   if (payment.status === 'FAILED') throw failureOf(payment);
-  if (ctx.now > payment.expiresAt + graceSecondsOf(payment, ctx.config) * SECOND) throw new ApiError('session_expired');
+  if (ctx.now > sendableUntil(payment, ctx.config)) throw new ApiError('session_expired');
 
   await rememberCandidate(ctx, paymentId, txSignature, 'sent');
   const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));

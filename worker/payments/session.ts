@@ -8,6 +8,7 @@ import { notReady, type Obstacle, obstaclesOf, prospectOf } from '../products/sa
 import type { RailId } from '../rails.ts';
 import { PAYMENT } from '../states.ts';
 import { beginPayment, type Checkout, type Connect, type IdentityNeeded, requireBuyer } from './checkout.ts';
+import { certainAt } from './expire.ts';
 import { prepareTransaction } from './prepare.ts';
 import { findPaymentSession, holdPayment, insertPaymentSession, type PaymentSession } from './session.store.ts';
 import type { Payment } from './store.ts';
@@ -18,8 +19,8 @@ export type { PaymentSession } from './session.store.ts';
 const SESSION_MS = 30 * MINUTE;
 /** A buyer who comes in the last moment still has time to sign: the shortest life a checkout may have. */
 const LEAST_MS = 5 * MINUTE;
-/** So long after its end the sweep gives up a payment: by then it is certain that nothing came in time. */
-const CERTAIN_AFTER_MS = 3 * MINUTE;
+/** Where the sweep is behind it is not asked in vain every second. */
+const LEAST_WAIT_SECONDS = 10;
 
 export type PaymentSessionStatus = 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
 
@@ -91,7 +92,8 @@ export async function connectInSession(ctx: Ctx, input: Connect, paymentSessionI
 }
 
 /** The payment a buyer is to go on with; null where a new one may begin. */
-function runningIn({ now }: Ctx, session: PaymentSession, payment: Payment | null): Payment | null {
+function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): Payment | null {
+  const { now } = ctx;
   const status = statusOf(session, payment, now);
   if (status === 'completed') {
     const meta = { reason: 'completed', payment_id: payment!.id };
@@ -104,7 +106,7 @@ function runningIn({ now }: Ctx, session: PaymentSession, payment: Payment | nul
   if (isRunning && status === 'open') {
     // Only a quote ends before its session. What was sent in time may still be on its way: one payment at a time.
     const detail = 'The quote of this session has ended. Once it is certain that nothing was paid, connect quotes again.';
-    const retryAfterSeconds = (payment.expiresAt + CERTAIN_AFTER_MS - now) / SECOND;
+    const retryAfterSeconds = Math.max(LEAST_WAIT_SECONDS, (certainAt(ctx, payment) - now) / SECOND);
     throw new ApiError('session_expired', { detail, meta: { reason: 'quote_expired' }, retryAfterSeconds });
   }
   if (isRunning || status !== 'open') throw new ApiError('session_expired');

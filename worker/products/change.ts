@@ -6,12 +6,21 @@ import type { AccountId, AppId, ProductId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
-import { SELLING_RAILS, suits } from '../rails.ts';
+import { type RailId, SELLING_RAILS, suits } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
 import { narrowed, priceOf, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
 import { toProductResource, type UpdateProductRequest } from './resource.ts';
 import { payoutOf, prospectOf } from './sale.ts';
-import { countActiveProducts, findByExternalId, findSales, getProduct, type Product, reviveProduct, updateProduct } from './store.ts';
+import {
+  countActiveProducts,
+  findByExternalId,
+  findSales,
+  getProduct,
+  type Product,
+  reviveProduct,
+  type Sale,
+  updateProduct,
+} from './store.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
@@ -33,17 +42,13 @@ export async function changeProduct(
       const patch = patchOf(input, product);
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product]))) return unchanged(product);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
-      // Over each rail that it can be sold over, now or then, the money may go elsewhere: what moves on any of them counts.
-      const rails = SELLING_RAILS.filter((railId) => suits(product, railId) || suits(after, railId));
-      const payouts = rails.map((railId) => payoutOf(prospectOf(sales[railId])));
-      const moved = patch.payoutWallet === undefined ? [] : payouts.filter((wallet) => wallet !== patch.payoutWallet);
-      const payout = moved.find((wallet) => wallet !== null) ?? null;
-      const movesPayout = moved.length > 0;
-      // A stolen key must not be able to send the next sale elsewhere.
-      if (payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
+      const [paid, pays] = [walletsOf(sales, product), walletsOf(sales, after)];
+      const isMoved = pays.some((wallet) => !paid.includes(wallet));
+      // A stolen key must not be able to send the next sale elsewhere, by naming a wallet or by choosing another rail.
+      if (isMoved && paid.length > 0 && product.livemode) requireFreshSignIn(ctx, actor);
       requireAssets(ctx, after);
       requireRails(ctx, after);
-      return { ...changed(ctx, product, after), events: movesPayout ? [payoutChanged(ctx, after, payout)] : [] };
+      return { ...changed(ctx, product, after), events: isMoved ? [payoutChanged(ctx, after, paid[0] ?? null)] : [] };
     });
   } catch (error) {
     // Three refused batches: the external id belongs to another product, or others keep changing this one.
@@ -55,6 +60,12 @@ export async function changeProduct(
     throw error;
   }
 }
+
+/** Who is paid for a product, over each rail it may be sold over. */
+const walletsOf = (sales: Record<RailId, Sale>, product: Product): string[] =>
+  SELLING_RAILS.filter((railId) => suits(product, railId) && (product.allowedRails?.includes(railId) ?? true))
+    .map((railId) => payoutOf(prospectOf({ ...sales[railId], product })))
+    .filter((wallet) => wallet !== null);
 
 const isContended = (error: unknown): boolean => error instanceof ApiError && error.options.meta?.reason === 'contended';
 

@@ -1,0 +1,69 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+import { USDC } from '../world/chain.ts';
+import { type Merchant, World } from '../world/world.ts';
+
+describe('one payment, two wallets', () => {
+  const w = new World();
+  let merchant: Merchant;
+  let product: { slug: string };
+  beforeAll(async () => {
+    merchant = await w.merchant();
+    product = await w.product(merchant);
+  });
+  const prepare = (paymentId: string, account: string) => w.call('POST', `/v1/pay/${paymentId}/solana-pay`, { body: { account } });
+  const send = (paymentId: string, transaction: string) =>
+    w.call('POST', `/v1/payments/${paymentId}/transaction`, { body: { transaction } });
+  /** A payment with a transaction of each of so many buyers, signed and not yet sent. */
+  async function signedByAll(count: number) {
+    const { payment_id: paymentId } = await w.connect(product);
+    const signed: string[] = [];
+    for (let i = 0; i < count; i++) {
+      const buyer = await w.chain.wallet();
+      signed.push(await w.chain.sign(buyer, (await prepare(paymentId, buyer.address)).body.transaction));
+    }
+    return { paymentId, signed };
+  }
+  const arrived = async (): Promise<string> => {
+    const account = await associatedTokenAccount(merchant.wallet.address, USDC);
+    return (await w.chain.call<{ value: { amount: string } }>('getTokenAccountBalance', account)).value.amount;
+  };
+
+  it('that sign at once are charged once: what we sent first is on its way, the others are told to wait', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { paymentId, signed } = await signedByAll(3);
+      const answers = await Promise.all(signed.map((transaction) => send(paymentId, transaction)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+      for (const { status, body, headers } of answers.filter((answer) => answer.status !== 200))
+        expect([status, body.code, body.meta.reason, Number(headers.get('Retry-After')) > 0]).toEqual([
+          409,
+          'payment_transaction_conflict',
+          'in_flight',
+          true,
+        ]);
+      await w.deliver();
+      const { body } = await w.call('GET', `/v1/payments/${paymentId}`, { key: merchant.key });
+      expect([body.status, body.unmatched]).toEqual(['CONFIRMED', undefined]);
+    }
+    expect(await arrived()).toBe('25000000');
+  });
+
+  it('is not put before the second wallet while the first is on its way, and is again once that one can no longer land', async () => {
+    const { paymentId, signed } = await signedByAll(2);
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    expect((await send(paymentId, signed[0]!)).status).toBe(200);
+    // The same bytes again are the same payment.
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    expect((await send(paymentId, signed[0]!)).status).toBe(200);
+    const account = (await w.chain.wallet()).address;
+    expect((await prepare(paymentId, account)).body).toMatchObject({ code: 'payment_transaction_conflict', meta: { reason: 'in_flight' } });
+    await w.env.DB.batch([
+      w.env.DB.prepare('UPDATE payments SET updated_at = updated_at - 120000 WHERE id = ?').bind(paymentId),
+      w.env.DB.prepare('UPDATE payment_candidates SET created_at = created_at - 120000 WHERE payment_id = ?').bind(paymentId),
+    ]);
+    expect((await prepare(paymentId, account)).status).toBe(200);
+    const sent = await send(paymentId, signed[1]!);
+    expect(sent.status).toBe(200);
+    expect((await w.confirm(paymentId, sent.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
+  });
+});
