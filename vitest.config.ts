@@ -33,8 +33,12 @@ const inWorkerd = (test: TestProjectInlineConfiguration['test']): TestProjectInl
 export default defineConfig({
   test: {
     silent: 'passed-only',
+    // Most of a test's time is waiting: for the chain, a queue or a database.
+    maxWorkers: '100%',
     projects: [
-      inWorkerd({ name: 'workerd', include: ['test/{pure,durable-objects,http,stories,sdk}/**/*.test.ts', 'test/*.test.ts'] }),
+      inWorkerd({ name: 'workerd', include: ['test/{durable-objects,http,stories}/**/*.test.ts'] }),
+      // They leave nothing behind, so they share one worker: starting one for every file would take longer than they do.
+      inWorkerd({ name: 'pure', include: ['test/{pure,sdk}/**/*.test.ts', 'test/*.test.ts'], isolate: false }),
       { test: { name: 'node', include: ['test/node/**/*.test.ts'], testTimeout: 60_000 } },
       inWorkerd({ name: 'load', include: ['test/load/**/*.test.ts'], sequence: { groupOrder: 1 }, fileParallelism: false }),
       // Needs Chromium, so `npm test` leaves it out: npm run test:browser.
