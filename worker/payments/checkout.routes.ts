@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, raise } from '../core/errors.ts';
 import type { IdentitySessionId, PaymentId, PaymentSessionId } from '../core/ids.ts';
 import { ASSETS } from '../core/money.ts';
 import { IDENTITY_PROVIDERS } from '../db/terms.ts';
@@ -10,10 +10,11 @@ import { errors, jsonBody, ok, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { ConnectResponse, toConnectResource } from './checkout.resource.ts';
 import { type Connect, connectBuyer, requireBuyer } from './checkout.ts';
+import { type Asked, identityProblem } from './identity.ts';
 import { failureOf } from './judge.ts';
 import { prepareTransaction } from './prepare.ts';
 import { connectInSession } from './session.ts';
-import { getPayment, type Payment } from './store.ts';
+import { findWithProduct, getPayment } from './store.ts';
 
 const ConnectRequest = z
   .object({
@@ -67,6 +68,7 @@ const connect = createRoute({
       'handoff_expired',
       'identity_expired',
       'invalid_wallet_address',
+      'identity_verification_required',
       'rate_limited',
       'fee_wallet_missing',
       'handoff_not_configured',
@@ -106,18 +108,22 @@ const solanaPay = createRoute({
       'payment_failed',
       'session_expired',
       'invalid_wallet_address',
+      'identity_verification_required',
       'rate_limited',
       'rpc_unavailable',
     ),
   },
 });
 
-/** Only a session that can still be paid on time is worth a signature. */
-function requireOpen(ctx: Ctx, payment: Payment): void {
+/** Only a session that can still be paid, on time and by whoever the merchant asks for, is worth a signature. */
+function requireOpen(ctx: Ctx, asked: Asked): void {
+  const { payment } = asked;
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (payment.status === 'CONFIRMED')
     throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
   if (ctx.now > payment.expiresAt) throw new ApiError('session_expired');
+  const unidentified = identityProblem(asked);
+  if (unidentified) throw unidentified;
 }
 
 // A wallet shows it next to the label; a data URL needs no further request and cannot be exchanged.
@@ -149,8 +155,9 @@ export const checkoutRoutes = router()
   })
   .openapi(solanaPay, async (c) => {
     const { ctx } = c.var;
-    const payment = await getPayment(ctx.db, c.req.valid('param').payment_id as PaymentId);
-    requireOpen(ctx, payment);
+    const known = (await findWithProduct(ctx.db, c.req.valid('param').payment_id as PaymentId)) ?? raise('not_found');
+    const { payment } = known;
+    requireOpen(ctx, known);
     const { account } = c.req.valid('json');
     requireBuyer(account, payment.recipientWallet);
     const { transaction } = await prepareTransaction(ctx, payment, account);
