@@ -3,15 +3,18 @@ import type { AddressInfo } from 'node:net';
 
 /** The feed of SOL in dollars, as Pyth numbers it. */
 export const SOL_USD_FEED = 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d';
+const BTC_USD_FEED = 'e62df6c8b4a85fe1a67db44dc12de5db330f7ac66b72dc658afedf0f4a415b43';
 export const PRICE_PATH = `/v2/updates/price/latest?ids[]=${SOL_USD_FEED}&parsed=true`;
 
-/** How a source answers; `answer` is for the bad days. */
+/** How a source answers; `answer` is for the bad days. Without an `id` it is the feed that was asked for, an `ema` the price. */
 export interface PriceHabit {
+  id?: string | null;
   price: string;
+  ema?: string | null;
   expo: number;
   conf: string;
   ageSeconds: number;
-  answer: 'price' | 'down' | 'hang' | 'garbage' | 'nothing' | 'two' | 'reset';
+  answer: 'price' | 'down' | 'hang' | 'garbage' | 'nothing' | 'two' | 'more' | 'reset';
 }
 
 const GOOD: PriceHabit = { price: '15000000000', expo: -8, conf: '7500000', ageSeconds: 1, answer: 'price' };
@@ -37,7 +40,7 @@ export async function startPriceSource({ port = 0 }: { port?: number } = {}): Pr
     if (habit.answer === 'hang') return;
     if (habit.answer === 'down') return void response.writeHead(503).end('price feed not available');
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(habit.answer === 'garbage' ? '<html>not today</html>' : JSON.stringify(updateOf(habit)));
+    response.end(habit.answer === 'garbage' ? '<html>not today</html>' : JSON.stringify(updateOf(habit, feedOf(request.url))));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -53,17 +56,20 @@ export async function startPriceSource({ port = 0 }: { port?: number } = {}): Pr
   };
 }
 
-function updateOf({ price, expo, conf, ageSeconds, answer }: PriceHabit): object {
+const feedOf = (path = ''): string => new URL(path, 'http://localhost').searchParams.get('ids[]') ?? SOL_USD_FEED;
+
+function updateOf({ id, price, ema, expo, conf, ageSeconds, answer }: PriceHabit, asked: string): object {
   const publish_time = Math.floor(Date.now() / 1000) - ageSeconds;
   const at = { price, conf, expo, publish_time };
   const feed = {
-    id: SOL_USD_FEED,
+    ...(id === null ? {} : { id: id ?? asked }),
     price: at,
-    ema_price: at,
+    ...(ema === null ? {} : { ema_price: { ...at, price: ema ?? price } }),
     metadata: { slot: 1, proof_available_time: publish_time, prev_publish_time: publish_time - 1 },
   };
-  const times = { nothing: 0, two: 2 }[answer as string] ?? 1;
-  return { binary: { encoding: 'hex', data: [] }, parsed: Array.from({ length: times }, () => feed) };
+  const bitcoin = { ...feed, id: BTC_USD_FEED, price: { ...at, price: '10000000000000' } };
+  const parsed = { nothing: [], two: [feed, feed], more: [bitcoin, feed] }[answer as string] ?? [feed];
+  return { binary: { encoding: 'hex', data: [] }, parsed };
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

@@ -32,6 +32,7 @@ import { membershipRoutes } from './memberships/routes.ts';
 import { pageRoutes } from './pages/routes.tsx';
 import { checkoutRoutes } from './payments/checkout.routes.ts';
 import { handoffRoutes } from './payments/handoff.routes.ts';
+import { identityRoutes } from './payments/identity.routes.ts';
 import { merchantPaymentRoutes } from './payments/merchant.routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { chainWebhookRoutes } from './payments/webhook.routes.ts';
@@ -158,6 +159,7 @@ for (const routes of [
   productRoutes,
   checkoutRoutes,
   handoffRoutes,
+  identityRoutes,
   merchantPaymentRoutes,
   paymentRoutes,
   chainWebhookRoutes,

@@ -119,6 +119,9 @@ export const PUBLIC_BUCKETS = {
   nonce: { max: 30, windowSeconds: 60 },
   operator: { max: 10, windowSeconds: 60 },
   connect: { max: 10, windowSeconds: 60 },
+  identity: { max: 10, windowSeconds: 60 },
+  // One connector speaks for every buyer of its platform.
+  connector: { max: 300, windowSeconds: 60 },
   payload: { max: 120, windowSeconds: 60 },
   confirm: { max: 30, windowSeconds: 60 },
   status: { max: 60, windowSeconds: 60 },

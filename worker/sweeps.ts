@@ -9,6 +9,7 @@ import { sweepMemberships } from './memberships/lapse.ts';
 import { sweepExpired } from './payments/expire.ts';
 import { sweepFinality } from './payments/finality.ts';
 import { sweepHandoffs } from './payments/handoff.ts';
+import { sweepIdentities } from './payments/identity.ts';
 import { sweepCandidates } from './payments/recheck.ts';
 import { sweepReference } from './payments/reference.ts';
 import { sweepChains } from './receipts/chain.ts';
@@ -21,6 +22,7 @@ const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
   setups: sweepSetups,
   plans: sweepPlans,
   handoffs: sweepHandoffs,
+  identities: sweepIdentities,
   receiptChains: sweepChains,
   fanOut: sweepFanOut,
   deliveries: sweepDeliveries,

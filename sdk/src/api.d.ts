@@ -2066,6 +2066,7 @@ export interface components {
       payout_wallet?: string;
       grace_hours?: number;
       session_seconds?: number;
+      /** @description Where a buyer has to show who they are before they pay. What it is now counts, also for payments already begun: without that identity they are not confirmed, and money that comes all the same is unmatched once they have ended. */
       requires_identity?: ('telegram' | 'discord') | null;
       /** @enum {string} */
       default_rail?: 'solana_usdc' | 'solana_sol' | 'x402_solana_usdc';
@@ -2108,6 +2109,7 @@ export interface components {
       payout_wallet?: string;
       grace_hours?: number;
       session_seconds?: number | null;
+      /** @description Where a buyer has to show who they are before they pay. What it is now counts, also for payments already begun: without that identity they are not confirmed, and money that comes all the same is unmatched once they have ended. */
       requires_identity?: ('telegram' | 'discord') | null;
       /** @enum {string} */
       default_rail?: 'solana_usdc' | 'solana_sol' | 'x402_solana_usdc';

@@ -46,6 +46,7 @@ describe('a hand-off', () => {
     [{ email: 'ada.lovelace@mail.example.com', customer_ref: 'user-4711' }, 'a…@m….com'],
     [{ customer_ref: 'user-4711' }, 'us…11'],
     [{ customer_ref: 'bob' }, '…'],
+    [{ customer_ref: 'user-471' }, '…'],
     [{}, undefined],
   ])('resolves as often as asked, without being used, and shortened: %j', async (input, label) => {
     const handoff = await token(input);
@@ -87,6 +88,13 @@ describe('a hand-off', () => {
     expect((await resolve(await token({ wallet_address: named.address }))).body.customer_label).toBe(
       `${named.address.slice(0, 4)}…${named.address.slice(-4)}`,
     );
+  });
+
+  it('that names the payout wallet names nobody who could buy: the hint is ignored', async () => {
+    const { status, body } = await connect(await token({ wallet_address: ada.wallet.address }));
+    expect([status, 'transaction' in body]).toEqual([200, false]);
+    const self = await connect(await token(), { wallet_address: ada.wallet.address });
+    expect([self.status, self.body.code]).toEqual([422, 'invalid_wallet_address']);
   });
 
   it('is used once, and a used one tells where its payment goes on', async () => {
@@ -210,7 +218,16 @@ describe('a hand-off', () => {
     expect(said(await create({ wallet_address: 'garbage' })).slice(0, 2)).toEqual([422, 'invalid_wallet_address']);
     await token({ email: 'forget@example.com' });
     await w.env.DB.prepare('UPDATE handoffs SET expires_at = expires_at - 100000000').run();
+    // However many there are, one sweep takes a bounded part.
+    await w.env.DB.prepare(
+      `INSERT INTO handoffs (id, merchant_id, livemode, product_id, expires_at, created_at)
+       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 520) SELECT 'old-' || i, 'm', 1, 'p', 1, 1 FROM n`,
+    ).run();
+    const left = () => w.env.DB.prepare('SELECT count(*) AS n FROM handoffs').first<number>('n');
+    const before = (await left())!;
     await w.sweep();
-    expect(await w.env.DB.prepare('SELECT count(*) AS n FROM handoffs').first('n')).toBe(0);
+    expect(await left()).toBe(before - 500);
+    await w.sweep();
+    expect(await left()).toBe(0);
   });
 });

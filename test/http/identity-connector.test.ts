@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CONNECTOR_SECRETS } from '../world/env.ts';
+import { expireNow } from '../world/expire-now.ts';
 import { type CallOptions, type Merchant, World } from '../world/world.ts';
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
@@ -28,6 +29,17 @@ describe('who a buyer is', () => {
     });
   const said = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code];
   const opened = async (of = product): Promise<string> => (await open(of)).body.identity_session_id;
+
+  const ask = async (of: { product_id: string }, provider: string | null) => {
+    const { status } = await w.call('PATCH', `/v1/products/${of.product_id}`, { key: ada.key, body: { requires_identity: provider } });
+    expect(status).toBe(200);
+  };
+  /** The service looks by itself for what it was told of, or found. */
+  const look = async () => {
+    await w.sweep();
+    await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = 0').run();
+    await w.sweep();
+  };
 
   it('is asked for before anything can be paid, with a link to where it is shown', async () => {
     const offer = await w.call('GET', `/v1/products/p/${product.slug}`);
@@ -133,23 +145,58 @@ describe('who a buyer is', () => {
     expect((await connect('not-a-uuid')).status).toBe(422);
   });
 
-  it('is asked again when the payment is confirmed: 422, and the money stays in sight until it is known', async () => {
-    const session = await opened();
-    await complete(session);
-    const { body: payment } = await connect(session);
-    const terms = (await w.env.DB.prepare('SELECT terms FROM payments WHERE id = ?').bind(payment.payment_id).first<string>('terms'))!;
-    const write = (text: string) => w.env.DB.prepare('UPDATE payments SET terms = ? WHERE id = ?').bind(text, payment.payment_id).run();
-    await write(JSON.stringify({ ...JSON.parse(terms), identity: undefined }));
-    const signature = await w.chain.pay(await w.chain.wallet(), payment);
-    const refused = await w.confirm(payment.payment_id, signature);
-    expect([...said(refused), refused.body.meta.provider]).toEqual([422, 'identity_verification_required', 'telegram']);
+  it('is asked again of a payment begun before the merchant asked: nothing is sent, prepared or sold until it no longer is', async () => {
+    const plain = await w.product(ada);
+    const buyer = await w.chain.wallet();
+    const payment = await w.connect(plain, { wallet_address: buyer.address });
+    await ask(plain, 'telegram');
+    const transaction = await w.chain.sign(buyer, payment.transaction);
+    const sent = await w.call('POST', `/v1/payments/${payment.payment_id}/transaction`, { body: { transaction } });
+    const prepared = await w.call('POST', `/v1/pay/${payment.payment_id}/solana-pay`, { body: { account: buyer.address } });
+    expect(await w.count('payment_candidates', payment.payment_id)).toBe(0);
+    const signature = await w.chain.pay(buyer, payment);
+    const confirmed = await w.confirm(payment.payment_id, signature);
+    // It may be money, so it stays in sight.
+    expect(await w.count('payment_candidates', payment.payment_id)).toBe(1);
+    const claimed = await w.call('POST', '/v1/receipt', { key: ada.key, body: { tx_sig: signature } });
+    for (const refused of [sent, prepared, confirmed, claimed])
+      expect([...said(refused), refused.body.meta.provider]).toEqual([422, 'identity_verification_required', 'telegram']);
     // The service finds the transaction by itself, and does not sell either.
-    await w.sweep();
-    await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = 0').run();
-    await w.sweep();
+    await look();
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('PENDING_SIGNATURE');
     expect(await w.count('payment_candidates', payment.payment_id)).toBe(1);
-    await write(terms);
+    await ask(plain, null);
+    expect((await w.confirm(payment.payment_id, signature)).body.payment.status).toBe('CONFIRMED');
+  });
+
+  it('that nobody showed leaves the money that came in sight once the payment has ended, for the merchant alone to take', async () => {
+    const plain = await w.product(ada);
+    const payment = await w.connect(plain);
+    await ask(plain, 'discord');
+    const signature = await w.chain.pay(await w.chain.wallet(), payment);
+    expect(said(await w.confirm(payment.payment_id, signature))).toEqual([422, 'identity_verification_required']);
+    await expireNow(w, payment.payment_id);
+    await look();
+    const { body } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: ada.key });
+    expect(body).toMatchObject({ status: 'FAILED', unmatched: [{ tx_signature: signature, reason: 'late', status: 'open' }] });
+    // What he was asked is not decided behind his back.
+    await ask(plain, null);
+    const again = await w.confirm(payment.payment_id, signature);
+    expect([...said(again), again.body.meta.recovered_payment_id]).toEqual([410, 'session_expired', undefined]);
+    const accept = { key: ada.key, body: { tx_signature: signature } };
+    const accepted = await w.call('POST', `/v1/payments/${payment.payment_id}/accept-unmatched`, accept);
+    expect(accepted.body.status).toBe('CONFIRMED');
+  });
+
+  it('shown on one platform does not do where the merchant asks for the other by the time of the payment', async () => {
+    const own = await w.product(ada, { requires_identity: 'telegram' });
+    const session = await opened(own);
+    await complete(session);
+    const { body: payment } = await connect(session, {}, own);
+    const signature = await w.chain.pay(await w.chain.wallet(), payment);
+    await ask(own, 'discord');
+    expect((await w.confirm(payment.payment_id, signature)).body.meta.provider).toBe('discord');
+    await ask(own, 'telegram');
     expect((await w.confirm(payment.payment_id, signature)).body.payment.status).toBe('CONFIRMED');
   });
 
@@ -198,7 +245,11 @@ describe('who a buyer is', () => {
   ])('refuses %j of a connector', async (body, field) => {
     const answer = await complete(NOWHERE, { body });
     expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ['body', field]]);
-    const nowhere = await complete(NOWHERE, { provider: 'myspace' });
-    expect([nowhere.status, nowhere.body.detail[0].loc]).toEqual([422, ['path', 'provider']]);
+  });
+
+  it('is of no platform we do not know: 404, whatever comes with it', async () => {
+    for (const provider of ['myspace', 'Telegram', 'toString'])
+      for (const secret of [null, CONNECTOR_SECRETS.telegram[0]])
+        expect(said(await complete(NOWHERE, { provider, secret }))).toEqual([404, 'not_found']);
   });
 });

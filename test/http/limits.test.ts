@@ -97,6 +97,7 @@ describe('rate limits, as in production', () => {
 
   it.each([
     ['connect', 10, 'POST', (n: number) => `/v1/products/p/slug-${n}/connect`],
+    ['identity', 10, 'POST', (n: number) => `/v1/products/p/slug-${n}/identity`],
     ['confirm', 30, 'POST', (n: number) => `/v1/pay/01900000-0000-7000-8000-00000000000${n}/solana-pay`],
     ['status', 60, 'GET', (n: number) => `/v1/payments/01900000-0000-7000-8000-00000000000${n}`],
   ] as const)('limits %s to %d a minute for each thing asked about', async (_bucket, max, method, pathOf) => {
@@ -107,6 +108,20 @@ describe('rate limits, as in production', () => {
     expect((await call(2)).status).not.toBe(429);
     // Counted per caller: nobody can use up a stranger's.
     expect((await call(1, newAddress())).status).not.toBe(429);
+  });
+
+  it('does not let who shows who they are use up the connects that follow', async () => {
+    const address = newAddress();
+    const call = (route: string) => w.call('POST', `/v1/products/p/any/${route}`, { body: {}, ...from(address) });
+    expect(await exhaust(() => call('identity'), 60)).toEqual({ passed: 10, limit: 10 });
+    expect((await call('connect')).status).toBe(404);
+  });
+
+  it('counts who guesses at the secret of a connector, by address and before the guess is compared', async () => {
+    const address = newAddress();
+    const guess = (caller: string) => w.call('POST', '/v1/integrations/connectors/telegram/identity', { body: {}, ...from(caller) });
+    expect(await exhaust(() => guess(address), 60, 310)).toEqual({ passed: 300, limit: 300 });
+    expect((await guess(newAddress())).status).toBe(401);
   });
 
   it('sends CORS headers with a refusal, so that a browser can read when to come back', async () => {

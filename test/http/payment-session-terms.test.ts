@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CONNECTOR_SECRETS } from '../world/env.ts';
 import { expireNow } from '../world/expire-now.ts';
 import { openSession } from '../world/sale.ts';
@@ -14,6 +14,7 @@ describe('a payment session, with what else a connect may bring', () => {
     ada = await w.merchant();
     await w.prices({ price: '10000000000', expo: -8 });
   });
+  afterEach(() => vi.restoreAllMocks());
   const sell = (terms: object = {}): Promise<Body> => w.product(ada, { live_mode_confirmed: true, ...terms });
   const open = async (product: Body, input: object = {}): Promise<Body> => {
     const { status, body } = await openSession(w, ada, { product_id: product.product_id, ...input });
@@ -108,6 +109,61 @@ describe('a payment session, with what else a connect may bring', () => {
     const sessions = await Promise.all([1, 2, 3, 4].map(() => open(product)));
     const answers = await Promise.all(sessions.map((session) => connect(product, session, { handoff_token: token })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 410, 410, 410]);
+  });
+
+  it('under way is joined by no hand-off that is forged, foreign, old or used elsewhere', async () => {
+    const [product, sibling] = [await sell(), await sell()];
+    const [session, elsewhere] = [await open(product), await open(product)];
+    const [first, second] = [await w.chain.wallet(), await w.chain.wallet()];
+    const own = await handOver(product, { wallet_address: first.address });
+    const { body: bill } = await connect(product, session, { handoff_token: own });
+    expect(typeof bill.transaction).toBe('string');
+    const refused = async (token: string, status: number, code: string, env = w.env) => {
+      const body = { payment_session_id: session.payment_session_id, handoff_token: token };
+      const answer = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body, env });
+      expect([token, answer.status, answer.body.code, 'transaction' in answer.body]).toEqual([token, status, code, false]);
+    };
+    for (const forged of ['garbage', `${own.slice(0, -1)}${own.endsWith('A') ? 'B' : 'A'}`, await handOver(sibling, {})])
+      await refused(forged, 403, 'handoff_secret_mismatch');
+    await refused(own, 503, 'handoff_not_configured', { ...w.env, HANDOFF_SECRETS: '' });
+    const taken = await handOver(product, { wallet_address: second.address });
+    await connect(product, elsewhere, { handoff_token: taken });
+    await refused(taken, 410, 'handoff_expired');
+    const old = await handOver(product, { wallet_address: second.address });
+    const now = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => now + 600_001);
+    await refused(old, 410, 'handoff_expired');
+    // Its own, used for this very payment, goes on, however old.
+    const again = await connect(product, session, { handoff_token: own });
+    expect([again.body.payment_id, typeof again.body.transaction]).toEqual([bill.payment_id, 'string']);
+  });
+
+  it('under way prepares nothing for a wallet that neither the buyer nor the hand-off of this payment named', async () => {
+    const product = await sell();
+    const session = await open(product);
+    const [first, second] = [await w.chain.wallet(), await w.chain.wallet()];
+    const { body: bill } = await connect(product, session, { wallet_address: first.address });
+    expect(typeof bill.transaction).toBe('string');
+    const token = await handOver(product, { wallet_address: second.address });
+    const { status, body } = await connect(product, session, { handoff_token: token });
+    expect([status, body.payment_id, 'transaction' in body]).toEqual([200, bill.payment_id, false]);
+    // It was not used either: it still begins another payment.
+    expect(typeof (await connect(product, await open(product), { handoff_token: token })).body.transaction).toBe('string');
+  });
+
+  it('cannot be paid any more once the merchant asks who buys, and can again when he no longer does', async () => {
+    const product = await sell();
+    const session = await open(product);
+    const { body: bill } = await connect(product, session);
+    await patch(product, { requires_identity: 'telegram' });
+    const refused = await connect(product, session);
+    expect([refused.status, refused.body.code, refused.body.meta]).toEqual([
+      422,
+      'identity_verification_required',
+      { provider: 'telegram' },
+    ]);
+    await patch(product, { requires_identity: null });
+    expect((await connect(product, session)).body.payment_id).toBe(bill.payment_id);
   });
 
   it('asks who the buyer is before it holds a payment', async () => {

@@ -48,6 +48,24 @@ describe('a payment session', REPEATED, () => {
     }
   });
 
+  it('keeps the hand-off with its payment although the database goes away right after it was stored', async () => {
+    const buyer = await w.chain.wallet();
+    const input = { key: ada.key, body: { customer_ref: 'user-1', wallet_address: buyer.address } };
+    const { handoff_token } = (await w.call('POST', `/v1/products/${product.product_id}/handoffs`, input)).body;
+    const session = await open();
+    const body = { payment_session_id: session.payment_session_id, handoff_token };
+    const begin = (options: CallOptions = {}) => w.call('POST', `/v1/products/p/${product.slug}/connect`, { body, ...options });
+    const { env } = withFaults(w.env, { after: ({ kind }) => kind === 'batch' });
+    const first = await begin({ env });
+    expect([first.status, typeof first.body.transaction]).toEqual([200, 'string']);
+    const again = await begin();
+    expect([again.body.payment_id, typeof again.body.transaction]).toEqual([first.body.payment_id, 'string']);
+    expect((await paymentsIn(session)).map(({ id }) => id)).toEqual([first.body.payment_id]);
+    expect(await w.eventTypes(first.body.payment_id)).toEqual(['payment.created']);
+    const used = await w.env.DB.prepare('SELECT payment_id FROM handoffs WHERE payment_id = ?').bind(first.body.payment_id).all();
+    expect(used.results).toHaveLength(1);
+  });
+
   it('never has two that run, while payments fail and buyers connect all at once', async () => {
     const session = await open();
     for (let round = 0; round < 4; round++) {

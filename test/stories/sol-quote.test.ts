@@ -63,40 +63,10 @@ describe('a price in the other asset', () => {
     expect(body.payment.status).toBe('CONFIRMED');
   });
 
-  it.each<[string, Partial<PriceHabit>]>([
-    ['is down', { answer: 'down' }],
-    ['hangs up', { answer: 'reset' }],
-    ['does not answer in time', { answer: 'hang' }],
-    ['talks of something else', { answer: 'garbage' }],
-    ['knows no price', { answer: 'nothing' }],
-    ['tells two prices', { answer: 'two' }],
-    ['is a minute old', { ageSeconds: 62 }],
-    ['is from the future', { ageSeconds: -30 }],
-    ['says nothing is worth nothing', { price: '0' }],
-    ['says less than nothing', { price: '-15000000000' }],
-    ['writes a price as a number of its own', { price: '1.5e10' }],
-    ['doubts itself', { price: '15000000000', conf: '150000001' }],
-    ['has an exponent beyond reason', { expo: 3 }],
-  ])('is refused with 503 where the source %s', async (_, habit) => {
-    await prices(habit);
-    const { status, body, headers } = await connect();
-    expect([status, body.code, body.retryable]).toEqual([503, 'price_unavailable', true]);
-    expect(Number(headers.get('Retry-After'))).toBeGreaterThanOrEqual(1);
-    await prices({});
-    expect((await connect()).status).toBe(200);
-  });
-
-  it('is as sure as it must be at the edge of its age and of its doubt', async () => {
-    await prices({ ageSeconds: 58, price: '15000000000', conf: '150000000' });
-    expect((await connect()).status).toBe(200);
-  });
-
-  it('is kept for a few seconds, and never beyond its own minute', async () => {
-    const { body: first } = await connect();
-    await prices({ price: '1' });
-    expect((await connect()).body.price).toEqual(first.price);
-    passTime(4);
-    expect((await connect()).body.price).not.toEqual(first.price);
+  it('that is more SOL than the chain can count is the price’s fault, not the source’s', async () => {
+    const dear = await w.product(merchant, { price: { asset: 'USDC', amount: '18000000000000' }, accepted_assets: ['SOL', 'USDC'] });
+    const { status, body } = await connect({ asset: 'SOL' }, dear.slug);
+    expect([status, body.detail[0].loc]).toEqual([422, ['body', 'asset']]);
   });
 
   it('past its end is neither prepared nor sent by us; what reached the chain counts by its block time, with the grace of every session', async () => {
@@ -129,22 +99,6 @@ describe('a price in the other asset', () => {
       .run();
     const { status, body } = await w.call('POST', `/v1/payments/${payment.payment_id}/transaction`, { body: { transaction } });
     expect([status, body.code]).toEqual([410, 'session_expired']);
-  });
-
-  it('is shown with its state in health, and is nobody’s business where none is configured', async () => {
-    expect((await w.call('GET', '/health')).body).toMatchObject({ status: 'ok', checks: { price_source: 'ok' } });
-    await prices({ answer: 'down' });
-    passTime(16);
-    expect((await w.call('GET', '/health')).body).toMatchObject({ status: 'degraded', checks: { price_source: 'failing' } });
-    const without = new World({ PRICE_URL: '' });
-    expect((await without.call('GET', '/health')).body).toMatchObject({ status: 'ok', checks: { price_source: 'not_configured' } });
-    const refused = await without.call('POST', '/v1/products', {
-      key: (await without.merchant()).key,
-      body: { name: 'x', price: { asset: 'USDC', amount: '1' }, accepted_assets: ['USDC', 'SOL'] },
-    });
-    expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'price_source_missing']);
-    const { status, body } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { asset: 'SOL' }, env: without.env });
-    expect([status, body.code]).toEqual([503, 'price_unavailable']);
   });
 
   it('needs a merchant who accepts it: product, rails and machines', async () => {

@@ -137,6 +137,26 @@ describe('a product sold for SOL', () => {
     for (const { payment_id } of [forSol, forUsdc]) expect((await view(payment_id)).status).toBe('PENDING_SIGNATURE');
   });
 
+  it('is paid once by a transaction that two bring at the same moment', async () => {
+    const payment = await w.connect(product);
+    const signature = await w.chain.paySol(await w.chain.wallet(0n), payment);
+    const answers = await Promise.all([1, 2].map(() => w.confirm(payment.payment_id, signature)));
+    expect(answers.map(({ body }) => body.payment.status)).toEqual(['CONFIRMED', 'CONFIRMED']);
+    expect(new Set(answers.map(({ body }) => body.receipt_id)).size).toBe(1);
+    expect([await w.count('receipts', payment.payment_id), await w.count('tx_claims', payment.payment_id)]).toEqual([1, 1]);
+    expect((await w.eventTypes(payment.payment_id)).filter((type) => type === 'payment.confirmed')).toHaveLength(1);
+  });
+
+  it('is paid by its own transaction alone, though another session shows it at the same moment or later', async () => {
+    const [own, other] = [await w.connect(product), await w.connect(product)];
+    const signature = await w.chain.paySol(await w.chain.wallet(0n), own);
+    const [confirmed, refused] = await Promise.all([own, other].map(({ payment_id }) => w.confirm(payment_id, signature)));
+    expect(confirmed!.body.payment.status).toBe('CONFIRMED');
+    for (const answer of [refused!, await w.confirm(other.payment_id, signature)])
+      expect([answer.status, answer.body.meta.reason]).toEqual([422, 'memo_mismatch']);
+    expect([(await view(other.payment_id)).status, await w.count('tx_claims', other.payment_id)]).toEqual(['PENDING_SIGNATURE', 0]);
+  });
+
   it('asks for more than dust where the wallet holds nothing yet, before anybody signs', async () => {
     const seller = await w.merchant();
     const nobody = (await generateKeyPairSigner()).address;
@@ -180,6 +200,26 @@ describe('a fee in SOL', () => {
     const third = await w.connect(product);
     const split = await w.confirm(third.payment_id, await w.chain.paySol(buyer, third, { isSplit: true }));
     expect([split.body.payment.status, split.body.payment.fee_owed]).toEqual(['CONFIRMED', undefined]);
+  });
+
+  it('of a price in dollars is a share of the lamports it came to, rounded down, and reaches both', async () => {
+    await w.prices({ price: '15142050000', expo: -8 });
+    const product = await w.product(merchant, { price: { asset: 'USDC', amount: '8' }, accepted_assets: ['USDC', 'SOL'] });
+    const buyer = await w.chain.wallet(0n);
+    const balanceOf = async (wallet: string) => (await w.chain.call<{ value: number }>('getBalance', wallet)).value;
+    const held = async () => [await balanceOf(merchant.wallet.address), await balanceOf(feeWallet)] as [number, number];
+    const before = await held();
+    const payment = await w.connect(product, { asset: 'SOL', wallet_address: buyer.address });
+    // 8 dollars at 151.4205 are 52833004.77 lamports; 2.5 % of those charged are 1320825.125.
+    expect([payment.price.base_units, payment.fee.base_units]).toEqual(['52833005', '1320825']);
+    const wire = await w.chain.sign(buyer, payment.transaction);
+    await w.call('POST', `/v1/payments/${payment.payment_id}/transaction`, { body: { transaction: wire } });
+    await w.deliver();
+    const { body } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: merchant.key });
+    expect(body).toMatchObject({ status: 'CONFIRMED', net: { asset: 'SOL', base_units: '51512180' }, price_quote: { rate: '151.4205' } });
+    expect(body.fee_owed).toBeUndefined();
+    const after = await held();
+    expect([after[0] - before[0], after[1] - before[1]]).toEqual([51_512_180, 1_320_825]);
   });
 
   it('too small for a wallet that holds nothing stops the checkout, not the buyer’s transaction', async () => {

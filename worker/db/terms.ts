@@ -25,8 +25,7 @@ export interface PaymentTerms {
   successUrl: string | null;
   /** Where the price was converted into the asset that is paid. */
   quote?: PriceQuote;
-  /** Where the product asked for it: confirming checks again that the answer is there. */
-  requiresIdentity?: IdentityProvider;
+  /** Where the product asked for it; whether it still does is the product's to say. */
   identity?: ProvenIdentity;
   /** Of the payment session it was begun in, or of the hand-off the buyer came with. */
   metadata?: Record<string, string>;

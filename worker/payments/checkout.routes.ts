@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, raise } from '../core/errors.ts';
 import type { IdentitySessionId, PaymentId, PaymentSessionId } from '../core/ids.ts';
 import { ASSETS } from '../core/money.ts';
 import { IDENTITY_PROVIDERS } from '../db/terms.ts';
@@ -11,10 +11,11 @@ import { publicBucket } from '../http/rate-limit.ts';
 import { inFlight, isInFlight } from './candidates.ts';
 import { ConnectResponse, toConnectResource } from './checkout.resource.ts';
 import { type Connect, connectBuyer, requireBuyer } from './checkout.ts';
+import { type Asked, identityProblem } from './identity.ts';
 import { failureOf } from './judge.ts';
 import { prepareTransaction } from './prepare.ts';
 import { connectInSession } from './session.ts';
-import { getPayment, type Payment } from './store.ts';
+import { findWithProduct, getPayment } from './store.ts';
 
 const ConnectRequest = z
   .object({
@@ -68,6 +69,7 @@ const connect = createRoute({
       'handoff_expired',
       'identity_expired',
       'invalid_wallet_address',
+      'identity_verification_required',
       'rate_limited',
       'fee_wallet_missing',
       'handoff_not_configured',
@@ -108,19 +110,23 @@ const solanaPay = createRoute({
       'payment_failed',
       'session_expired',
       'invalid_wallet_address',
+      'identity_verification_required',
       'rate_limited',
       'rpc_unavailable',
     ),
   },
 });
 
-/** Only a session that can still be paid on time, and is not being paid already, is worth a signature. */
-function requireOpen(ctx: Ctx, payment: Payment): void {
+/** Only what can be paid in time, by whoever the merchant asks for, and is not being paid already, is worth a signature. */
+function requireOpen(ctx: Ctx, asked: Asked): void {
+  const { payment } = asked;
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (payment.status === 'CONFIRMED')
     throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
   if (ctx.now > payment.expiresAt) throw new ApiError('session_expired');
   if (payment.status === 'PENDING_CONFIRMATION' && isInFlight(ctx, payment.updatedAt)) throw inFlight();
+  const unidentified = identityProblem(asked);
+  if (unidentified) throw unidentified;
 }
 
 // A wallet shows it next to the label; a data URL needs no further request and cannot be exchanged.
@@ -152,8 +158,9 @@ export const checkoutRoutes = router()
   })
   .openapi(solanaPay, async (c) => {
     const { ctx } = c.var;
-    const payment = await getPayment(ctx.db, c.req.valid('param').payment_id as PaymentId);
-    requireOpen(ctx, payment);
+    const known = (await findWithProduct(ctx.db, c.req.valid('param').payment_id as PaymentId)) ?? raise('not_found');
+    const { payment } = known;
+    requireOpen(ctx, known);
     const { account } = c.req.valid('json');
     requireBuyer(account, payment.recipientWallet);
     const { transaction } = await prepareTransaction(ctx, payment, account);

@@ -12,7 +12,7 @@ import { checkoutRailOf } from '../rails.ts';
 import { NATIVE_MINT, parseWallet } from '../solana/assets.ts';
 import { accountOf } from '../solana/checkout-transaction.ts';
 import { useHandoff } from './handoff.store.ts';
-import { getHandoff, type Handoff, requireUnused } from './handoff.ts';
+import { getHandoff, type Handoff, hintOf, requireUnused, verifyHandoff } from './handoff.ts';
 import { identityFor } from './identity.ts';
 import { planCreate } from './payment.ts';
 import { type Prepared, prepareTransaction } from './prepare.ts';
@@ -44,14 +44,15 @@ export interface IdentityNeeded {
 
 /**
  * Opens a checkout session: a payment with its own nonce and reference key, and what the buyer needs to pay it. 404 for an
- * unknown or archived product, 503 rpc_unavailable, and what `beginPayment` refuses.
+ * unknown or archived product, 503 rpc_unavailable, and what a hand-off and `beginPayment` refuse.
  */
 export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout | IdentityNeeded> {
   const sale = await getOffer(ctx.db, input.slug, input.asset);
   const life = (sale.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
-  const begun = await beginPayment(ctx, sale, input, { session: null, expiresAt: ctx.now + life });
-  if ('provider' in begun) return begun;
-  const { change, handoff } = begun;
+  const { handoffToken } = input;
+  const handoff = handoffToken === undefined ? null : await getHandoff(ctx, verifyHandoff(ctx, sale.product.id, handoffToken));
+  const change = await beginPayment(ctx, sale, input, { session: null, handoff, expiresAt: ctx.now + life });
+  if ('provider' in change) return change;
   const { result: payment } = change;
   // The node is asked before anything is stored: a session nobody can pay is not worth keeping.
   const prepared = payment.expectedWallet === null ? null : await prepareTransaction(ctx, payment, payment.expectedWallet);
@@ -64,26 +65,26 @@ export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout |
   return { payment, prepared };
 }
 
-/** What is fixed before a payment begins, by the product or by the session of a merchant's server. */
+/** What is fixed before a payment begins, by the product or by the merchant's server: its session, its hand-off. */
 export interface Promised {
   session: PaymentSession | null;
+  handoff: Handoff | null;
   expiresAt: number;
 }
 
 /**
  * A payment of what is sold, planned and not yet stored. 409 setup_not_ready, 422 invalid_wallet_address or for an asset that is
- * not accepted, 503 fee_wallet_missing; what a hand-off, an identity or a price in another asset may refuse is said there.
+ * not accepted, 503 fee_wallet_missing; what an identity or a price in another asset may refuse is said there.
  */
 export async function beginPayment(
   ctx: Ctx,
   sale: Sale,
   given: Connect,
-  { session, expiresAt }: Promised,
-): Promise<{ change: Change<Payment>; handoff: Handoff | null } | IdentityNeeded> {
+  { session, handoff, expiresAt }: Promised,
+): Promise<Change<Payment> | IdentityNeeded> {
   const { product, merchant } = sale;
   const { asset, recipient } = requireCheckout(ctx, sale, given.asset);
-  const handoff = given.handoffToken === undefined ? null : await getHandoff(ctx, product.id, given.handoffToken);
-  const input = handoff ? introduced(given, handoff) : given;
+  const input = handoff ? introduced(given, { ...handoff, walletAddress: hintOf(handoff, recipient) }) : given;
   if (input.walletAddress !== undefined) requireBuyer(input.walletAddress, recipient);
   const identity = await identityFor(ctx, product, input.identitySessionId);
   if (identity === 'missing') return { provider: product.requiresIdentity! };
@@ -98,7 +99,7 @@ export async function beginPayment(
   };
   const payment: Payment = {
     ...(await newPayment(ctx, sale, recipient, due)),
-    terms: recognise(terms, product, { identity, handoff, session }),
+    terms: recognise(terms, { identity, handoff, session }),
     expectedWallet: input.walletAddress ?? null,
     customerRef: session?.customerRef ?? input.customerRef ?? null,
     email: input.email?.trim().toLowerCase() ?? null,
@@ -107,7 +108,7 @@ export async function beginPayment(
   await requireReceivable(ctx, payment);
   const created = planCreate(ctx, payment);
   const used = handoff ? useHandoff(ctx, handoff, payment.id) : [];
-  return { change: { ...created, writes: [...created.writes, ...used] }, handoff };
+  return { ...created, writes: [...created.writes, ...used] };
 }
 
 /** Not asked of a buyer: the one gates what a merchant's server begins, the others have codes of their own. */

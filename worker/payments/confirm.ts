@@ -30,8 +30,12 @@ export async function confirmPayment(ctx: Ctx, input: ConfirmPayment): Promise<C
   const known = await loadAllowed(ctx, input);
   // A repeated confirm is answered from what is stored, even while the node is down.
   if (isReplay(known.payment, input)) return { payment: known.payment, alreadyConfirmed: true };
-  const unidentified = stateError(known.payment) ? null : identityProblem(known.payment);
-  if (unidentified) throw unidentified;
+  const unidentified = stateError(known.payment) ? null : identityProblem(known);
+  if (unidentified) {
+    // If this is money, it is the merchant's to decide once the session has ended.
+    await rememberCandidate(ctx, input.paymentId, input.txSignature, 'named');
+    throw unidentified;
+  }
   return settle(ctx, input, known, await ctx.chain.findTransaction(input.txSignature));
 }
 

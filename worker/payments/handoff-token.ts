@@ -28,12 +28,14 @@ export function newHandoffToken(secrets: string, productId: string, handoffId: H
   return PREFIX + base64url.encode(bytes);
 }
 
-/** The row a token names, and the end it was given. Every secret is tried, in constant time, whichever signed. */
-export function parseHandoffToken(
-  secrets: string,
-  productId: string,
-  token: string,
-): Result<{ handoffId: HandoffId; expiresAt: number }, 'forged'> {
+/** The row a token names, and the end it was given, in milliseconds. */
+export interface NamedHandoff {
+  handoffId: HandoffId;
+  expiresAt: number;
+}
+
+/** What a token names, if we made it for this product. Every secret is tried, in constant time, whichever signed. */
+export function parseHandoffToken(secrets: string, productId: string, token: string): Result<NamedHandoff, 'forged'> {
   if (!/^ho_[\w-]{48}$/.test(token)) return err('forged');
   const bytes = base64url.decode(token.slice(PREFIX.length));
   const [named, mac] = [bytes.subarray(0, ID_BYTES + EXPIRY_BYTES), bytes.subarray(ID_BYTES + EXPIRY_BYTES)];

@@ -5,8 +5,8 @@ import { DAY, MINUTE, SECOND } from '../core/time.ts';
 import { commitNew } from '../db/commit.ts';
 import { getProduct, type Product } from '../products/product.ts';
 import { parseWallet } from '../solana/assets.ts';
-import { deleteEnded, findHandoff, type Handoff, insertHandoff } from './handoff.store.ts';
-import { newHandoffToken, parseHandoffToken } from './handoff-token.ts';
+import { deleteEndedHandoffs, findHandoff, type Handoff, insertHandoff } from './handoff.store.ts';
+import { type NamedHandoff, newHandoffToken, parseHandoffToken } from './handoff-token.ts';
 
 export type { Handoff } from './handoff.store.ts';
 
@@ -56,18 +56,28 @@ export async function createHandoff(
   return { token: newHandoffToken(secrets, product.id, handoff.id, expiresAt), product, expiresAt };
 }
 
-/**
- * The hand-off of a token, still unused. 403 handoff_secret_mismatch for one we did not make for this product, 410
- * handoff_expired for a used or old one; a used one names its payment, so that a buyer whose answer was lost can go on.
- */
-export async function getHandoff(ctx: Ctx, productId: ProductId, token: string): Promise<Handoff> {
+/** What a token of ours names, whatever became of it. 403 handoff_secret_mismatch, 503 handoff_not_configured. */
+export function verifyHandoff(ctx: Ctx, productId: ProductId, token: string): NamedHandoff {
   const parsed = parseHandoffToken(requireSecrets(ctx), productId, token);
   if (!parsed.ok) throw new ApiError('handoff_secret_mismatch');
-  const handoff = await findHandoff(ctx.db, parsed.value.handoffId);
+  return parsed.value;
+}
+
+/**
+ * The hand-off that was named, still unused, or used for the very payment `running`. 410 handoff_expired for any other used one
+ * and for an old one; a used one names its payment, so that a buyer whose answer was lost can go on.
+ */
+export async function getHandoff(ctx: Ctx, named: NamedHandoff, running: PaymentId | null = null): Promise<Handoff> {
+  const handoff = await findHandoff(ctx.db, named.handoffId);
+  if (handoff?.paymentId && handoff.paymentId === running) return handoff;
   if (handoff?.paymentId) throw usedHandoff(ctx, handoff.paymentId);
-  if (!handoff || ctx.now >= parsed.value.expiresAt) throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
+  if (!handoff || ctx.now >= named.expiresAt) throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
   return handoff;
 }
+
+/** The wallet a buyer is expected to pay from. One that cannot is no hint: nobody pays himself, and the buyer never named it. */
+export const hintOf = ({ walletAddress }: Handoff, recipientWallet: string): string | null =>
+  walletAddress === recipientWallet ? null : walletAddress;
 
 /** After a batch that would have used it failed: whoever was faster has its payment. */
 export async function requireUnused(ctx: Ctx, { id }: Handoff): Promise<void> {
@@ -89,10 +99,12 @@ function requireSecrets({ config }: Ctx): string {
 export function labelOf({ email, customerRef, walletAddress }: Handoff): string | null {
   const [name, domain] = email?.split('@') ?? [];
   if (name && domain) return `${initialOf(name)}@${initialOf(domain)}${domain.slice(domain.lastIndexOf('.'))}`;
-  if (customerRef) return customerRef.length > 4 ? `${customerRef.slice(0, 2)}…${customerRef.slice(-2)}` : '…';
+  if (customerRef) return customerRef.length > 8 ? `${customerRef.slice(0, 2)}…${customerRef.slice(-2)}` : '…';
   return walletAddress && `${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
 }
 const initialOf = (text: string): string => `${[...text][0]}…`;
 
-/** Hand-offs and identity sessions hold names: a day after their end nobody needs them. */
-export const sweepHandoffs = (ctx: Ctx): Promise<number> => deleteEnded(ctx.db, ctx.now - DAY);
+const SWEEP_MAX = 500;
+
+/** Hand-offs hold names: a day after their end nobody needs them. Answers how many it forgot. */
+export const sweepHandoffs = (ctx: Ctx): Promise<number> => deleteEndedHandoffs(ctx.db, ctx.now - DAY, SWEEP_MAX);

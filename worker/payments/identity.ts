@@ -3,16 +3,24 @@ import { equalBytes, sha256 } from '../core/crypto.ts';
 import { utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type IdentitySessionId, newId } from '../core/ids.ts';
-import { MINUTE } from '../core/time.ts';
+import { DAY, MINUTE } from '../core/time.ts';
 import { commitNew, transact, unchanged } from '../db/commit.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider, type ProvenIdentity } from '../db/terms.ts';
 import { getOffer, type Product } from '../products/product.ts';
-import { completeIdentitySession, findIdentitySession, type IdentitySession, insertIdentitySession } from './handoff.store.ts';
+import {
+  completeIdentitySession,
+  deleteEndedIdentities,
+  findIdentitySession,
+  type IdentitySession,
+  insertIdentitySession,
+} from './identity.store.ts';
 import type { Payment } from './store.ts';
 
-export type { IdentitySession } from './handoff.store.ts';
+export type { IdentitySession } from './identity.store.ts';
 
 const IDENTITY_MS = 10 * MINUTE;
+
+export const isIdentityProvider = (name: string): name is IdentityProvider => (IDENTITY_PROVIDERS as readonly string[]).includes(name);
 
 /** What each platform needs of the deployment: the link a buyer follows, and the secrets its connector shows us. */
 const PLATFORMS: Record<
@@ -132,8 +140,24 @@ export async function identityFor(
   return provider === requiresIdentity && providerUserId ? { provider, providerUserId, username } : 'missing';
 }
 
-/** Connect lets nobody pay without it; asked again before anything is sold. Null where all is well. */
-export function identityProblem({ terms }: Payment): ApiError | null {
-  if (!terms.requiresIdentity || terms.identity?.provider === terms.requiresIdentity) return null;
-  return new ApiError('identity_verification_required', { meta: { provider: terms.requiresIdentity } });
+/** What a product asks of its buyers by now, however it was when their payment began. */
+export interface Asked {
+  payment: Payment;
+  requiresIdentity: IdentityProvider | null;
 }
+
+/**
+ * Connect begins nothing without it; asked again wherever money moves and before anything is sold, because the merchant may have
+ * changed his mind. Null where all is well.
+ */
+export function identityProblem({ payment, requiresIdentity }: Asked): ApiError | null {
+  if (!requiresIdentity || payment.terms.identity?.provider === requiresIdentity) return null;
+  const detail =
+    'The merchant asks by now who the buyer is, and this payment was begun without. Do not pay it; begin another once it has ended.';
+  return new ApiError('identity_verification_required', { detail, meta: { provider: requiresIdentity } });
+}
+
+const SWEEP_MAX = 500;
+
+/** Identity sessions hold names: a day after their end nobody needs them. Answers how many it forgot. */
+export const sweepIdentities = (ctx: Ctx): Promise<number> => deleteEndedIdentities(ctx.db, ctx.now - DAY, SWEEP_MAX);

@@ -48,9 +48,10 @@ export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransacti
     const refusal = withMeta(error, { reason: match.reason });
     return refuse(refusal, planUnmatched(ctx, loaded, proof, match.reason === 'too_early' ? 'late' : match.reason));
   }
-  const unidentified = identityProblem(payment);
+  const unidentified = identityProblem(loaded);
   if (unidentified) return refuse(standing ?? unidentified, standing ? planUnmatched(ctx, loaded, proof, 'late') : unchanged(null));
-  if (payment.status === 'FAILED' && loaded.timesRecovered > 0)
+  // What the merchant was already asked to decide stays his to decide.
+  if (payment.status === 'FAILED' && (loaded.timesRecovered > 0 || loaded.unmatched))
     return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
   if (payment.status === 'FAILED') {
     // It was on time by the chain's clock and met a session already given up: accepted without anybody's word.

@@ -64,6 +64,7 @@ const receipt = createRoute({
       'payment_failed',
       'session_expired',
       'payment_mismatch',
+      'identity_verification_required',
       'rpc_unavailable',
     ),
   },

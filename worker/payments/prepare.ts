@@ -33,6 +33,10 @@ export interface Prepared {
   lastValidBlockHeight: bigint;
 }
 
+/**
+ * The transaction that pays this payment from `buyer`'s wallet, for as long as the chain takes its blockhash; whoever pays creates
+ * the token accounts that are missing. 503 rpc_unavailable.
+ */
 export async function prepareTransaction(ctx: Ctx, payment: Payment, buyer: string): Promise<Prepared> {
   const tokenAccounts = payment.feeAta ? [payment.recipientAta, payment.feeAta] : [payment.recipientAta];
   const state = await ctx.chain.prepare(payment.mint === NATIVE_MINT ? [] : tokenAccounts);

@@ -19,12 +19,16 @@ export interface Due {
 
 /**
  * A price in the asset a buyer wants to pay in. Its own asset needs no source; another one is quoted, for five minutes, or
- * for as long as the session would have lasted if that is less. 503 price_unavailable.
+ * for as long as the session would have lasted if that is less. 503 price_unavailable, 422 for more than the chain can count.
  */
 export async function quotePrice(ctx: Ctx, price: Money, asset: Asset, expiresAt: number): Promise<Due> {
   if (price.asset === asset) return { price, quote: null, expiresAt };
   const { PRICE_URL } = ctx.config;
-  const answer = PRICE_URL ? await solPrice(PRICE_URL, ctx.now) : ({ kind: 'unavailable', reason: 'not configured' } as const);
+  if (!PRICE_URL) {
+    const detail = `This service has no source for the price of SOL: pay in ${price.asset}.`;
+    throw new ApiError('price_unavailable', { detail, meta: { missing: ['PRICE_URL'] } });
+  }
+  const answer = await solPrice(PRICE_URL, ctx.now);
   if (answer.kind === 'unavailable') {
     ctx.note(`price: ${answer.reason}`);
     throw new ApiError('price_unavailable', { retryAfterSeconds: 5 });
@@ -32,6 +36,7 @@ export async function quotePrice(ctx: Ctx, price: Money, asset: Asset, expiresAt
   const { rate, source, asOf } = answer.price;
   const due = convert(price, asset, rate);
   if (!due) {
+    // Not the rate's fault: it is within its bounds, or it would not be here.
     const problem = { loc: ['body', 'asset'], msg: `The price in ${asset} is more than the chain can count`, type: 'out_of_range' };
     throw new ApiError('validation_error', { problems: [problem] });
   }

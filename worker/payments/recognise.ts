@@ -27,7 +27,6 @@ export const introduced = <T extends Introduced>(input: T, handoff: Handoff): T 
  */
 export const recognise = (
   terms: PaymentTerms,
-  { requiresIdentity }: Product,
   known: { identity: ProvenIdentity | null; handoff: Handoff | null; session: Pick<PaymentSession, 'successUrl' | 'metadata'> | null },
 ): PaymentTerms => {
   const { identity, handoff, session } = known;
@@ -35,7 +34,6 @@ export const recognise = (
   return {
     ...terms,
     successUrl: session?.successUrl ?? handoff?.successUrl ?? terms.successUrl,
-    ...(requiresIdentity ? { requiresIdentity } : {}),
     ...(identity ? { identity } : {}),
     ...(metadata ? { metadata } : {}),
   };

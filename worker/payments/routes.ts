@@ -99,6 +99,7 @@ const send = createRoute({
       'payment_failed',
       'session_expired',
       'payment_mismatch',
+      'identity_verification_required',
       'rate_limited',
     ),
   },

@@ -1,27 +1,29 @@
 import type { Actor, Ctx } from '../context.ts';
 import { base64 } from '../core/encoding.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, raise } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { commit, transact, unchanged } from '../db/commit.ts';
 import { checkPreparedTransaction } from '../solana/checkout-transaction.ts';
 import { dropCandidate } from './candidate.store.ts';
 import { rememberCandidate } from './candidates.ts';
+import { identityProblem } from './identity.ts';
 import { failureOf } from './judge.ts';
 import { planSubmit, requireViewer } from './payment.ts';
 import { termsOf } from './prepare.ts';
 import { sendableUntil } from './quote.ts';
-import { getPayment, type Payment } from './store.ts';
+import { findWithProduct, getPayment, type Payment } from './store.ts';
 
 /**
  * Broadcasts a buyer's signed transaction: it must be the one we prepared. Its signature is kept before it goes out, so a
- * closed laptop, a crash or a lost answer loses nothing. 409 payment_transaction_conflict while another is on its way, 410 once the
- * session is over, 422 payment_mismatch with the reason.
+ * closed laptop, a crash or a lost answer loses nothing. 409 payment_transaction_conflict while another is on its way, 410 once
+ * the session is over, 422 payment_mismatch with the reason, 422 identity_verification_required before any money moves.
  */
 export async function sendTransaction(
   ctx: Ctx,
   { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Actor | null },
 ): Promise<{ payment: Payment; txSignature: string }> {
-  const payment = await getPayment(ctx.db, paymentId);
+  const known = (await findWithProduct(ctx.db, paymentId)) ?? raise('not_found');
+  const { payment } = known;
   requireViewer(payment, viewer);
   const checked = checkPreparedTransaction(base64.decode(wire), termsOf(ctx, payment));
   if (!checked.ok) throw new ApiError('payment_mismatch', { meta: { reason: checked.reason } });
@@ -32,6 +34,8 @@ export async function sendTransaction(
   }
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (ctx.now > sendableUntil(payment, ctx.config)) throw new ApiError('session_expired');
+  const unidentified = identityProblem(known);
+  if (unidentified) throw unidentified;
 
   await rememberCandidate(ctx, paymentId, txSignature, 'sent');
   const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));

@@ -9,6 +9,8 @@ import type { RailId } from '../rails.ts';
 import { PAYMENT } from '../states.ts';
 import { beginPayment, type Checkout, type Connect, type IdentityNeeded, requireBuyer } from './checkout.ts';
 import { certainAt } from './expire.ts';
+import { getHandoff, type Handoff, hintOf, verifyHandoff } from './handoff.ts';
+import { identityProblem } from './identity.ts';
 import { prepareTransaction } from './prepare.ts';
 import { findPaymentSession, holdPayment, insertPaymentSession, type PaymentSession } from './session.store.ts';
 import type { Payment } from './store.ts';
@@ -67,8 +69,10 @@ export function planPaymentSession(ctx: Ctx, sale: Sale, input: OpenPaymentSessi
 
 /**
  * Connect for a payment session: the payment that is under way in it, however often and from however many places it is asked
- * for; a new one only where there is none or the last one failed. 404 for a session of another product, 409 state_conflict
- * once it is paid, 410 session_expired once it is over, and what `beginPayment` refuses. (contract section 6 "Payment session")
+ * for; a new one only where there is none or the last one failed. A hand-off must be ours and unused, or used for this very
+ * payment: only then does the wallet it names count. 404 for a session of another product, 409 state_conflict once it is paid, 410
+ * session_expired once it is over, 422 identity_verification_required for a payment begun before the merchant asked who buys, and
+ * what a hand-off and `beginPayment` refuse. (contract section 6 "Payment session")
  */
 export async function connectInSession(ctx: Ctx, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout | IdentityNeeded> {
   let known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
@@ -76,19 +80,31 @@ export async function connectInSession(ctx: Ctx, input: Connect, paymentSessionI
   // Its price is promised in its own asset, whatever the product says by now.
   const sale = await getListing(ctx.db, input.slug, input.asset ?? known.session.asset);
   if (known.session.productId !== sale.product.id) raise('not_found');
-  const begun = await transact<Payment | IdentityNeeded>(ctx, async () => {
+  const named = input.handoffToken === undefined ? null : verifyHandoff(ctx, sale.product.id, input.handoffToken);
+  const begun = await transact<Begun | IdentityNeeded>(ctx, async () => {
     if (!isRead) known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
     isRead = false;
     const running = runningIn(ctx, known.session, known.payment);
-    return running ? unchanged(running) : planBegin(ctx, sale, known.session, input);
+    const handoff = named && (await getHandoff(ctx, named, running?.id));
+    if (!running) return planBegin(ctx, sale, known.session, handoff, input);
+    const hint = handoff?.paymentId === running.id ? hintOf(handoff, running.recipientWallet) : null;
+    return unchanged<Begun | IdentityNeeded>({ payment: running, wallet: input.walletAddress ?? hint });
   });
   if ('provider' in begun) return begun;
-  // A hand-off may know the wallet of whom it sends.
-  const wallet = input.walletAddress ?? (input.handoffToken === undefined ? null : begun.expectedWallet);
-  if (wallet === null || begun.status !== 'PENDING_SIGNATURE') return { payment: begun, prepared: null };
-  requireBuyer(wallet, begun.recipientWallet);
+  const { payment, wallet } = begun;
+  if (payment.status !== 'PENDING_SIGNATURE') return { payment, prepared: null };
+  const unidentified = identityProblem({ payment, requiresIdentity: sale.product.requiresIdentity });
+  if (unidentified) throw unidentified;
+  if (wallet === null) return { payment, prepared: null };
+  requireBuyer(wallet, payment.recipientWallet);
   // After the session holds the payment: whoever meets a node that is down gets this same payment when he asks again.
-  return { payment: begun, prepared: await prepareTransaction(ctx, begun, wallet) };
+  return { payment, prepared: await prepareTransaction(ctx, payment, wallet) };
+}
+
+/** The payment under way in a session, and the wallet its buyer is known to pay from. */
+interface Begun {
+  payment: Payment;
+  wallet: string | null;
 }
 
 /** The payment a buyer is to go on with; null where a new one may begin. */
@@ -136,14 +152,21 @@ export async function getSessionOffer(ctx: Ctx, slug: string, paymentSessionId: 
   return { sale: promisedIn(session, sale), payment: begun, isOver: !begun && ctx.now > session.expiresAt };
 }
 
-async function planBegin(ctx: Ctx, sale: Sale, session: PaymentSession, input: Connect): Promise<Change<Payment | IdentityNeeded>> {
+async function planBegin(
+  ctx: Ctx,
+  sale: Sale,
+  session: PaymentSession,
+  handoff: Handoff | null,
+  input: Connect,
+): Promise<Change<Begun | IdentityNeeded>> {
   // Taken off sale: what is being paid finishes, nothing begins.
   if (sale.product.status !== 'active') raise('not_found');
-  const begun = await beginPayment(ctx, promisedIn(session, sale), input, {
+  const change = await beginPayment(ctx, promisedIn(session, sale), input, {
     session,
+    handoff,
     expiresAt: Math.max(session.expiresAt, ctx.now + LEAST_MS),
   });
-  if ('provider' in begun) return unchanged<Payment | IdentityNeeded>(begun);
-  const { change } = begun;
-  return { ...change, writes: [...change.writes, ...holdPayment(ctx, session, change.result.id)] };
+  if ('provider' in change) return unchanged<Begun | IdentityNeeded>(change);
+  const { result: payment, writes } = change;
+  return { ...change, writes: [...writes, ...holdPayment(ctx, session, payment.id)], result: { payment, wallet: payment.expectedWallet } };
 }

@@ -3,7 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, PaymentId } from '../core/ids.ts';
-import { memberships, payments, txClaims, unmatchedPayments } from '../db/commerce.ts';
+import { memberships, payments, products, txClaims, unmatchedPayments } from '../db/commerce.ts';
 import { vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
@@ -19,6 +19,15 @@ export async function getPayment(db: Db, paymentId: PaymentId): Promise<Payment>
   return (await findPayment(db, paymentId)) ?? raise('not_found');
 }
 
+/** A payment, and of whom its product wants to know by now who buys. */
+export const findWithProduct = (db: Db, paymentId: PaymentId) =>
+  db
+    .select({ payment: payments, requiresIdentity: products.requiresIdentity })
+    .from(payments)
+    .innerJoin(products, eq(products.id, payments.productId))
+    .where(eq(payments.id, paymentId))
+    .get();
+
 /** The session that owns the nonce of a memo, of any merchant. */
 export const findSession = (db: Db, nonce: string) =>
   db
@@ -28,7 +37,7 @@ export const findSession = (db: Db, nonce: string) =>
     .get();
 
 /**
- * All a confirmation has to know, in one round trip: the payment with its seller, what became of the transaction before, the
+ * All a confirmation has to know, in one round trip: the payment with its seller and product, what became of the transaction before, the
  * memberships its possible payers hold for this product, and how often less than the price came in.
  */
 export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature: string, payers: string[]) {
@@ -49,9 +58,10 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
   );
   const [[found], [claim], [unmatched], held, [short], [recovered]] = await db.batch([
     db
-      .select({ payment: payments, merchantName: accounts.displayName })
+      .select({ payment: payments, merchantName: accounts.displayName, requiresIdentity: products.requiresIdentity })
       .from(payments)
       .innerJoin(accounts, eq(accounts.id, payments.merchantId))
+      .innerJoin(products, eq(products.id, payments.productId))
       .where(eq(payments.id, paymentId)),
     db.select().from(txClaims).where(eq(txClaims.txSignature, txSignature)),
     db.select().from(unmatchedPayments).where(eq(unmatchedPayments.txSignature, txSignature)),

@@ -38,7 +38,13 @@ const terms = {
   payout_wallet: z.string().max(64).optional(),
   grace_hours: wholeNumber(0, 8760).optional(),
   session_seconds: wholeNumber(300, 3600).optional(),
-  requires_identity: orNull(z.enum(IDENTITY_PROVIDERS)).optional(),
+  requires_identity: orNull(z.enum(IDENTITY_PROVIDERS))
+    .optional()
+    .openapi({
+      description:
+        'Where a buyer has to show who they are before they pay. What it is now counts, also for payments already begun: without that ' +
+        'identity they are not confirmed, and money that comes all the same is unmatched once they have ended.',
+    }),
   default_rail: SellingRail.optional(),
   allowed_rails: z.array(SellingRail).min(1).max(5).optional(),
   access_app_id: z.uuid().optional().openapi({ description: 'An app of yours, in the same mode.' }),

@@ -1,0 +1,28 @@
+import { and, eq, inArray, isNull, lt } from 'drizzle-orm';
+import type { Ctx, Db } from '../context.ts';
+import type { IdentitySessionId } from '../core/ids.ts';
+import { vetoUnlessChanged, type Write } from '../db/commit.ts';
+import { identitySessions } from '../db/handoff.ts';
+
+export type IdentitySession = typeof identitySessions.$inferSelect;
+
+/** Of any merchant: the id itself is the capability. */
+export const findIdentitySession = (db: Db, identitySessionId: IdentitySessionId) =>
+  db.select().from(identitySessions).where(eq(identitySessions.id, identitySessionId)).get();
+
+export const insertIdentitySession = (db: Db, session: IdentitySession): Write => db.insert(identitySessions).values(session);
+
+/** Statements, not effects: the second fails the batch where somebody else was named for it first. */
+export const completeIdentitySession = (ctx: Ctx, { id, providerUserId, username, completedAt }: IdentitySession): Write[] => [
+  ctx.db
+    .update(identitySessions)
+    .set({ providerUserId, username, completedAt })
+    .where(and(eq(identitySessions.id, id), isNull(identitySessions.providerUserId))),
+  vetoUnlessChanged(ctx),
+];
+
+/** Forgets who came, once no payment can begin with it any more. Answers how many rows, at most `max`. */
+export async function deleteEndedIdentities(db: Db, before: number, max: number): Promise<number> {
+  const ended = db.select({ id: identitySessions.id }).from(identitySessions).where(lt(identitySessions.expiresAt, before)).limit(max);
+  return (await db.delete(identitySessions).where(inArray(identitySessions.id, ended)).returning({ id: identitySessions.id })).length;
+}
