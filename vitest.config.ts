@@ -5,7 +5,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 const inWorkerd = (test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration => ({
   plugins: [
     cloudflareTest(async ({ inject }) => ({
-      main: './worker/index.ts',
+      main: './test/world/worker.ts',
       wrangler: { configPath: './wrangler.toml' },
       miniflare: {
         bindings: {
