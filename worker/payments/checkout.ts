@@ -2,13 +2,14 @@ import type { Ctx } from '../context.ts';
 import { base58 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type IdentitySessionId, newId, type PaymentId } from '../core/ids.ts';
-import { type Asset, basisPoints, type Money } from '../core/money.ts';
+import type { Asset } from '../core/money.ts';
 import { SECOND } from '../core/time.ts';
 import { type Change, commitNew } from '../db/commit.ts';
 import type { IdentityProvider, PaymentTerms } from '../db/terms.ts';
-import { getOffer, type Sale } from '../products/product.ts';
-import { notReady, type Obstacle, obstaclesOf, payoutOf, prospectOf } from '../products/sale.ts';
-import { checkoutRailOf } from '../rails.ts';
+import { firstCheckoutRail } from '../products/open-rails.ts';
+import { getOffer, type Listing, saleOn } from '../products/product.ts';
+import { notReady, type Obstacle, obstaclesOf, type Prospect, payoutOf, prospectOf } from '../products/sale.ts';
+import { RAILS } from '../rails.ts';
 import { NATIVE_MINT, parseWallet } from '../solana/assets.ts';
 import { accountOf } from '../solana/checkout-transaction.ts';
 import { useHandoff } from './handoff.store.ts';
@@ -16,8 +17,9 @@ import { getHandoff, type Handoff, requireUnused } from './handoff.ts';
 import { identityFor } from './identity.ts';
 import { planCreate } from './payment.ts';
 import { type Prepared, prepareTransaction } from './prepare.ts';
-import { type Due, quotePrice, requireReceivable } from './quote.ts';
-import { introduced, recognise, requireAsset } from './recognise.ts';
+import { type Due, quotePrice } from './quote.ts';
+import { feeOf, requireReceivable } from './receivable.ts';
+import { introduced, recognise, requireRail } from './recognise.ts';
 import type { PaymentSession } from './session.store.ts';
 import { findPayment, type Payment } from './store.ts';
 
@@ -47,9 +49,9 @@ export interface IdentityNeeded {
  * unknown or archived product, 503 rpc_unavailable, and what `beginPayment` refuses.
  */
 export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout | IdentityNeeded> {
-  const sale = await getOffer(ctx.db, input.slug, input.asset);
-  const life = (sale.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
-  const begun = await beginPayment(ctx, sale, input, { session: null, expiresAt: ctx.now + life });
+  const listing = await getOffer(ctx.db, input.slug);
+  const life = (listing.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
+  const begun = await beginPayment(ctx, listing, input, { session: null, expiresAt: ctx.now + life });
   if ('provider' in begun) return begun;
   const { change, handoff } = begun;
   const { result: payment } = change;
@@ -76,12 +78,12 @@ export interface Promised {
  */
 export async function beginPayment(
   ctx: Ctx,
-  sale: Sale,
+  listing: Listing,
   given: Connect,
   { session, expiresAt }: Promised,
 ): Promise<{ change: Change<Payment>; handoff: Handoff | null } | IdentityNeeded> {
-  const { product, merchant } = sale;
-  const { asset, recipient } = requireCheckout(ctx, sale, given.asset);
+  const { product, merchant } = listing;
+  const { asset, recipient, prospect } = requireCheckout(ctx, listing, given.asset);
   const handoff = given.handoffToken === undefined ? null : await getHandoff(ctx, product.id, given.handoffToken);
   const input = handoff ? introduced(given, handoff) : given;
   if (input.walletAddress !== undefined) requireBuyer(input.walletAddress, recipient);
@@ -97,14 +99,14 @@ export async function beginPayment(
     ...(due.quote ? { quote: due.quote } : {}),
   };
   const payment: Payment = {
-    ...(await newPayment(ctx, sale, recipient, due)),
+    ...(await newPayment(ctx, listing, recipient, due)),
     terms: recognise(terms, product, { identity, handoff, session }),
     expectedWallet: input.walletAddress ?? null,
     customerRef: session?.customerRef ?? input.customerRef ?? null,
     email: input.email?.trim().toLowerCase() ?? null,
     paymentSessionId: session?.id ?? null,
   };
-  await requireReceivable(ctx, payment);
+  await requireReceivable(ctx, payment, prospect);
   const created = planCreate(ctx, payment);
   const used = handoff ? useHandoff(ctx, handoff, payment.id) : [];
   return { change: { ...created, writes: [...created.writes, ...used] }, handoff };
@@ -114,14 +116,18 @@ export async function beginPayment(
 const NOT_FOR_BUYERS: Obstacle[] = ['live_mode_confirmed', 'fee_wallet_configured', 'rail_unavailable'];
 
 /** In what a checkout is paid, and to whom. 409 setup_not_ready, 422 for an asset that is not accepted. */
-function requireCheckout({ config }: Ctx, sale: Sale, wanted: Asset | undefined): { asset: Asset; recipient: string } {
-  const prospect = prospectOf(sale);
-  if (!prospect.livemode) throw notReady('sandbox', checkoutRailOf(sale.product.asset), prospect);
-  const asset = requireAsset(sale.product, wanted);
-  const railId = checkoutRailOf(asset);
+function requireCheckout(
+  { config }: Ctx,
+  listing: Listing,
+  wanted: Asset | undefined,
+): { asset: Asset; recipient: string; prospect: Prospect } {
+  const first = firstCheckoutRail(config, listing);
+  if (!listing.product.livemode) throw notReady('sandbox', first, prospectOf(saleOn(listing, first)));
+  const railId = wanted === undefined ? first : requireRail(listing.product, wanted);
+  const prospect = prospectOf(saleOn(listing, railId));
   const [obstacle] = obstaclesOf(config, prospect, railId).filter((one) => !NOT_FOR_BUYERS.includes(one));
   if (obstacle) throw notReady(obstacle, railId, prospect);
-  return { asset, recipient: payoutOf(prospect)! };
+  return { asset: RAILS[railId].asset, recipient: payoutOf(prospect)!, prospect };
 }
 
 export function requireBuyer(walletAddress: string, recipient: string): void {
@@ -132,7 +138,7 @@ export function requireBuyer(walletAddress: string, recipient: string): void {
 /** Everything of a new payment that does not depend on who buys. */
 async function newPayment(
   ctx: Ctx,
-  { product }: Sale,
+  { product }: Listing,
   recipient: string,
   due: Due,
 ): Promise<Omit<Payment, 'terms' | 'expectedWallet' | 'customerRef' | 'email' | 'paymentSessionId'>> {
@@ -175,13 +181,4 @@ async function newPayment(
     updatedAt: ctx.now,
     version: 1,
   };
-}
-
-/** The service's share of a price, if one is configured and comes to anything. */
-function feeOf({ config }: Ctx, price: Money, recipient: string): { wallet: string; amount: Money } | null {
-  if (config.FEE_BPS === 0) return null;
-  if (!config.FEE_WALLET) throw new ApiError('fee_wallet_missing');
-  const amount = basisPoints(price, config.FEE_BPS);
-  // The service selling for itself: one account cannot be told apart into two legs, and nobody owes himself a fee.
-  return amount.units > 0n && config.FEE_WALLET !== recipient ? { wallet: config.FEE_WALLET, amount } : null;
 }

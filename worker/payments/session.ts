@@ -3,12 +3,15 @@ import { ApiError, raise } from '../core/errors.ts';
 import { newId, type PaymentSessionId } from '../core/ids.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
-import { getListing, type Sale } from '../products/product.ts';
-import { notReady, type Obstacle, obstaclesOf, prospectOf } from '../products/sale.ts';
+import { firstCheckoutRail } from '../products/open-rails.ts';
+import { getListing, type Listing, saleOn } from '../products/product.ts';
+import { notReady, obstaclesInMode, prospectOf } from '../products/sale.ts';
 import type { RailId } from '../rails.ts';
 import { PAYMENT } from '../states.ts';
 import { beginPayment, type Checkout, type Connect, type IdentityNeeded, requireBuyer } from './checkout.ts';
 import { prepareTransaction } from './prepare.ts';
+import { outage } from './quote.ts';
+import { foresee } from './receivable.ts';
 import { findPaymentSession, holdPayment, insertPaymentSession, type PaymentSession } from './session.store.ts';
 import type { Payment } from './store.ts';
 
@@ -31,21 +34,21 @@ export function statusOf({ expiresAt }: PaymentSession, payment: Payment | null,
 }
 
 export interface OpenPaymentSession {
-  railId: RailId;
+  /** null: the rail a checkout of this product begins with. */
+  railId: RailId | null;
   customerRef: string | null;
   successUrl: string | null;
   metadata: Record<string, string>;
 }
 
-/** What stops a sandbox session, which nobody will ever pay on chain. */
-const IN_SANDBOX: Obstacle[] = ['product_active', 'rail_enabled'];
-
-/** A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it. (contract section 6) */
-export function planPaymentSession(ctx: Ctx, sale: Sale, input: OpenPaymentSession): Change<PaymentSession> {
-  const { product } = sale;
-  const prospect = prospectOf(sale);
-  const [obstacle] = obstaclesOf(ctx.config, prospect, input.railId).filter((one) => product.livemode || IN_SANDBOX.includes(one));
-  if (obstacle) throw notReady(obstacle, input.railId, prospect);
+/**
+ * A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it, 503 price_unavailable or
+ * rpc_unavailable where it cannot be told now. (contract section 6)
+ */
+export async function planPaymentSession(ctx: Ctx, listing: Listing, input: OpenPaymentSession): Promise<Change<PaymentSession>> {
+  const { product } = listing;
+  const railId = input.railId ?? firstCheckoutRail(ctx.config, listing);
+  await requirePayable(ctx, listing, railId);
   const session: PaymentSession = {
     id: newId<PaymentSessionId>(ctx.now),
     merchantId: product.merchantId,
@@ -53,6 +56,7 @@ export function planPaymentSession(ctx: Ctx, sale: Sale, input: OpenPaymentSessi
     productId: product.id,
     asset: product.asset,
     priceAmount: product.priceAmount,
+    railId,
     customerRef: input.customerRef,
     successUrl: input.successUrl,
     metadata: input.metadata,
@@ -64,6 +68,16 @@ export function planPaymentSession(ctx: Ctx, sale: Sale, input: OpenPaymentSessi
   return { events: [], writes: [insertPaymentSession(ctx.db, session)], result: session };
 }
 
+async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promise<void> {
+  const prospect = prospectOf(saleOn(listing, railId));
+  const [obstacle] = obstaclesInMode(ctx.config, prospect, railId);
+  if (obstacle) throw notReady(obstacle, railId, prospect);
+  if (!prospect.livemode) return;
+  const { obstacles, silent } = await foresee(ctx, prospect, railId);
+  if (silent) throw outage(silent);
+  if (obstacles[0]) throw notReady(obstacles[0], railId, prospect);
+}
+
 /**
  * Connect for a payment session: the payment that is under way in it, however often and from however many places it is asked
  * for; a new one only where there is none or the last one failed. 404 for a session of another product, 409 state_conflict
@@ -72,14 +86,13 @@ export function planPaymentSession(ctx: Ctx, sale: Sale, input: OpenPaymentSessi
 export async function connectInSession(ctx: Ctx, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout | IdentityNeeded> {
   let known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
   let isRead = true;
-  // Its price is promised in its own asset, whatever the product says by now.
-  const sale = await getListing(ctx.db, input.slug, input.asset ?? known.session.asset);
-  if (known.session.productId !== sale.product.id) raise('not_found');
+  const listing = await getListing(ctx.db, input.slug);
+  if (known.session.productId !== listing.product.id) raise('not_found');
   const begun = await transact<Payment | IdentityNeeded>(ctx, async () => {
     if (!isRead) known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
     isRead = false;
     const running = runningIn(ctx, known.session, known.payment);
-    return running ? unchanged(running) : planBegin(ctx, sale, known.session, input);
+    return running ? unchanged(running) : planBegin(ctx, listing, known.session, input);
   });
   if ('provider' in begun) return begun;
   // A hand-off may know the wallet of whom it sends.
@@ -111,15 +124,15 @@ function runningIn({ now }: Ctx, session: PaymentSession, payment: Payment | nul
   return null;
 }
 
-/** What is sold in a session: at its price, whatever the product says by now. */
-const promisedIn = ({ asset, priceAmount }: PaymentSession, sale: Sale): Sale => ({
-  ...sale,
-  product: { ...sale.product, asset, priceAmount },
+/** What is sold in a session: at its price and over its rail first, whatever the product says by now. */
+const promisedIn = ({ asset, priceAmount, railId }: PaymentSession, { product, ...seller }: Listing): Listing => ({
+  ...seller,
+  product: { ...product, asset, priceAmount, defaultRail: railId ?? product.defaultRail },
 });
 
 /** What is behind the link a merchant's server sends a buyer to. `payment` is the one to go on with, or the one that paid it. */
 export interface SessionOffer {
-  sale: Sale;
+  listing: Listing;
   payment: Payment | null;
   isOver: boolean;
 }
@@ -127,17 +140,17 @@ export interface SessionOffer {
 /** A payment session as its buyer sees it before connecting. 404 for one of another product, and where nothing can begin any more. */
 export async function getSessionOffer(ctx: Ctx, slug: string, paymentSessionId: PaymentSessionId): Promise<SessionOffer> {
   const { session, payment } = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
-  const sale = await getListing(ctx.db, slug, session.asset);
-  if (session.productId !== sale.product.id) raise('not_found');
+  const listing = await getListing(ctx.db, slug);
+  if (session.productId !== listing.product.id) raise('not_found');
   const begun = payment?.status === 'FAILED' ? null : payment;
-  if (!begun && sale.product.status !== 'active') raise('not_found');
-  return { sale: promisedIn(session, sale), payment: begun, isOver: !begun && ctx.now > session.expiresAt };
+  if (!begun && listing.product.status !== 'active') raise('not_found');
+  return { listing: promisedIn(session, listing), payment: begun, isOver: !begun && ctx.now > session.expiresAt };
 }
 
-async function planBegin(ctx: Ctx, sale: Sale, session: PaymentSession, input: Connect): Promise<Change<Payment | IdentityNeeded>> {
+async function planBegin(ctx: Ctx, listing: Listing, session: PaymentSession, input: Connect): Promise<Change<Payment | IdentityNeeded>> {
   // Taken off sale: what is being paid finishes, nothing begins.
-  if (sale.product.status !== 'active') raise('not_found');
-  const begun = await beginPayment(ctx, promisedIn(session, sale), input, {
+  if (listing.product.status !== 'active') raise('not_found');
+  const begun = await beginPayment(ctx, promisedIn(session, listing), input, {
     session,
     expiresAt: Math.max(session.expiresAt, ctx.now + LEAST_MS),
   });

@@ -41,7 +41,7 @@ export async function changeProduct(
       const movesPayout = moved.length > 0;
       // A stolen key must not be able to send the next sale elsewhere.
       if (payout !== null && product.livemode) requireFreshSignIn(ctx, actor);
-      requireAssets(ctx, after);
+      if (after.asset !== product.asset || !isSame(after.acceptedAssets, product.acceptedAssets)) requireAssets(ctx, after);
       requireRails(ctx, after);
       return { ...changed(ctx, product, after), events: movesPayout ? [payoutChanged(ctx, after, payout)] : [] };
     });
