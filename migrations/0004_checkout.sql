@@ -29,4 +29,5 @@ CREATE TABLE `identity_sessions` (
 --> statement-breakpoint
 CREATE INDEX `identity_sessions_ending` ON `identity_sessions` (`expires_at`);--> statement-breakpoint
 ALTER TABLE `products` ADD `accepted_assets` text;--> statement-breakpoint
-ALTER TABLE `products` ADD `requires_identity` text;
+ALTER TABLE `products` ADD `requires_identity` text;--> statement-breakpoint
+ALTER TABLE `payment_sessions` ADD `rail_id` text;

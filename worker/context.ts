@@ -122,6 +122,9 @@ export function configOf(env: Env): Config {
 /** x402 needs a key that pays the network's fees and one that vouches for challenges. */
 export const hasX402 = (config: Config): boolean => config.FEE_PAYER_KEYS !== undefined && config.CHALLENGE_KEYS !== undefined;
 
+/** Without somebody who says what SOL is worth each price is paid in its own asset alone. */
+export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: string } => config.PRICE_URL !== undefined;
+
 export type Db = ReturnType<typeof drizzle>;
 
 /** Who makes the request, once admitted. `authTime` (ms) tells when a person last signed in; null for a key. */

@@ -3,7 +3,7 @@ import { activationPath } from './access/next-actions.ts';
 import { type Ctx, hasX402 } from './context.ts';
 import { parseAmount } from './core/money.ts';
 import { PAID_PLANS, PLANS } from './plans.ts';
-import { RAILS, SELLING_RAILS } from './rails.ts';
+import { RAILS, servedRails } from './rails.ts';
 import { CHALLENGE_SECONDS } from './x402/challenge.ts';
 import { type PaymentRequirements, X402_VERSION } from './x402/wire.ts';
 
@@ -98,7 +98,7 @@ export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
           },
         }
       : {}),
-    rails: SELLING_RAILS.filter((railId) => railId !== 'x402_solana_usdc' || hasX402(config)).map((railId) => ({
+    rails: servedRails(hasX402(config)).map((railId) => ({
       rail_id: railId,
       name: RAILS[railId].name,
       asset: RAILS[railId].asset,

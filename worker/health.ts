@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
-import type { Ctx } from './context.ts';
+import { type Ctx, hasPriceSource } from './context.ts';
 import { iso, MINUTE } from './core/time.ts';
 import { router, Timestamp } from './http/openapi.ts';
 import { isPriceHealthy } from './providers/price.ts';
@@ -38,14 +38,14 @@ const STALLED_MS = 30 * MINUTE;
 async function checkHealth(ctx: Ctx) {
   // Work that nobody took for so long means that neither the queue nor the sweeps behind it run.
   const stalled = sql`SELECT count(*) AS n FROM payment_candidates WHERE next_check_at < ${ctx.now - STALLED_MS}`;
-  const { PRICE_URL } = ctx.config;
+  const { config } = ctx;
   const [waiting, rpc, prices] = await Promise.all([
     ctx.db.get<{ n: number }>(stalled).then(
       (row) => row?.n ?? 0,
       () => null,
     ),
     ctx.chain.isHealthy(ctx.now),
-    PRICE_URL === undefined ? null : isPriceHealthy(PRICE_URL, ctx.now),
+    hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, ctx.now) : null,
   ]);
   const [database, queue] = [waiting !== null, waiting === 0];
   const word = (isWell: boolean) => (isWell ? 'ok' : 'failing') as z.infer<typeof Check>;

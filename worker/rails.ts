@@ -1,4 +1,4 @@
-import type { Asset } from './core/money.ts';
+import { ASSETS, type Asset } from './core/money.ts';
 
 /** The ways of being paid, by the names the contract gives them. (contract section 6 "Rails") */
 interface Rail {
@@ -27,6 +27,10 @@ export const RAIL_IDS = Object.keys(RAILS) as [RailId, ...RailId[]];
 /** What a product can be sold over today. */
 export const SELLING_RAILS = RAIL_IDS.filter((railId) => RAILS[railId].supports.length > 0);
 
+/** What this service sells over: x402 only where it is configured. */
+export const servedRails = (isX402Available: boolean): RailId[] =>
+  SELLING_RAILS.filter((railId) => railId !== 'x402_solana_usdc' || isX402Available);
+
 export const isRailId = (text: string): text is RailId => Object.hasOwn(RAILS, text);
 
 /** A setting of a rail, as far as a sale needs it. */
@@ -45,6 +49,12 @@ export const payoutWalletOf = (
 
 /** The rail of a hosted checkout paid in an asset. */
 export const checkoutRailOf = (asset: Asset): RailId => (asset === 'SOL' ? 'solana_sol' : 'solana_usdc');
+
+/** The rails of the hosted checkout: the one a product prefers, then the one in the asset of its price, which needs no rate. */
+export const checkoutRailsOf = ({ asset, defaultRail }: { asset: Asset; defaultRail: string | null }): RailId[] => {
+  const all = [checkoutRailOf(asset), ...ASSETS.map(checkoutRailOf)];
+  return [...new Set([...all.filter((railId) => railId === defaultRail), ...all])];
+};
 
 /** What a product may be paid in, the asset of its price first. */
 export const acceptedAssetsOf = ({ asset, acceptedAssets }: { asset: Asset; acceptedAssets: Asset[] | null }): Asset[] => [
@@ -76,4 +86,4 @@ export const suits = (product: OnRails, railId: RailId): boolean => takesPrice(p
 
 /** Rails a product may be sold over: those it names, else all that suit it. */
 export const allowedRailsOf = (product: OnRails, isX402Available: boolean): string[] =>
-  product.allowedRails ?? SELLING_RAILS.filter((railId) => suits(product, railId) && (railId !== 'x402_solana_usdc' || isX402Available));
+  product.allowedRails ?? servedRails(isX402Available).filter((railId) => suits(product, railId));

@@ -301,7 +301,10 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Start a checkout session */
+    /**
+     * Start a checkout session
+     * @description Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session with a payment under way returns that one, in the asset it was begun in, whichever is asked for.
+     */
     post: operations['connectBuyer'];
     delete?: never;
     options?: never;
@@ -1133,7 +1136,7 @@ export interface paths {
     put?: never;
     /**
      * Open a checkout for one buyer, with the price and customer fixed for 30 minutes
-     * @description Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one. After a failed payment a new one may begin while the session lives.
+     * @description Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one, in the asset it was begun in, whichever is asked for. After a failed payment a new one may begin while the session lives.
      */
     post: operations['createPaymentSession'];
     delete?: never;
@@ -2025,6 +2028,7 @@ export interface components {
       name: string;
       description?: string;
       price: components['schemas']['Money'];
+      /** @description What can be paid in: connect without an asset begins in the first. Empty where nothing can be paid. */
       accepted_assets: ('USDC' | 'SOL')[];
       /** @enum {string} */
       billing_model: 'one_off' | 'recurring';
@@ -2671,7 +2675,7 @@ export interface components {
       total_exact?: false;
     };
     ProductRail: components['schemas']['Rail'] & {
-      /** @description Of the service (GET /v1/access/rails), or the readiness check that fails. */
+      /** @description Of the service (GET /v1/access/rails), or what stops the sale, in the words of setup_not_ready; readiness has a check for each. */
       reason?: string;
       fix?: components['schemas']['Fix'];
     };
@@ -2699,7 +2703,7 @@ export interface components {
       /** @description Your own name for the buyer; keys membership and entitlement. */
       customer_ref?: string;
       /**
-       * @description A rail of the hosted checkout that has to be ready for this product; by default the one in the asset of its price. The buyer may choose any asset that the product accepts.
+       * @description A rail of the hosted checkout, which has to be ready for this product, and is what connect begins with unless it names another asset; by default what a checkout of the product begins with: its default_rail if that can be paid over, else another that can.
        * @enum {string}
        */
       rail_id?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';

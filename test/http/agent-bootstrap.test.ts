@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MANIFEST_EXAMPLE } from '../../worker/access/manifest-body.ts';
 import { NETWORKS } from '../../worker/solana/assets.ts';
 import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
 import { routes } from '../spec-routes.ts';
@@ -130,6 +131,25 @@ describe('a manifest', () => {
     expect((await setup.call('status')).body).toEqual(mended.body);
     const back = await setup.call('manifest', await goodManifest(w, { requested_permissions: [] }));
     expect(back.body.status).toBe('changes_required');
+  });
+
+  it('may price in SOL only what no resource is paid for with: that is asked for by x402, which takes USDC', async () => {
+    const setup = await Setup.create(w);
+    const tip = { name: 'Tip', price: { asset: 'SOL', amount: '1' } };
+    const good = await goodManifest(w);
+    const judge = async (over: object) =>
+      (await setup.call('manifest', { ...good, products: [...MANIFEST_EXAMPLE.products, tip], ...over })).body;
+    const beside = await judge({});
+    expect([beside.status, beside.evaluation.findings.map(({ code }: { code: string }) => code)]).toEqual(['ready', ['product_unused']]);
+    const paid = await judge({ resources: [{ ...MANIFEST_EXAMPLE.resources[0], product_ref: 'Tip' }] });
+    expect(paid.evaluation.findings).toContainEqual(
+      expect.objectContaining({
+        code: 'product_asset_unavailable',
+        path: 'products[1].price.asset',
+        suggestion: expect.stringContaining('USDC'),
+      }),
+    );
+    expect(paid.status).toBe('changes_required');
   });
 
   it('keeps a spend limit in force where the new one cannot be read, and drops it where none is wanted', async () => {

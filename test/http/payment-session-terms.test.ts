@@ -34,7 +34,7 @@ describe('a payment session, with what else a connect may bring', () => {
     expect(session.price).toMatchObject({ asset: 'USDC', amount: '5' });
     await patch(product, { price: { asset: 'USDC', amount: '9' } });
     const buyer = await w.chain.wallet(0n);
-    const { body: bill } = await connect(product, session, { asset: 'SOL', wallet_address: buyer.address });
+    const { body: bill } = await connect(product, session, { wallet_address: buyer.address });
     expect(bill).toMatchObject({ price: { asset: 'SOL', amount: '0.05' }, price_quote: { rate: '100', expires_at: bill.expires_at } });
     expect(bill.transaction).toBeDefined();
     expect(Date.parse(bill.expires_at)).toBeLessThan(Date.parse(session.expires_at));
@@ -42,6 +42,32 @@ describe('a payment session, with what else a connect may bring', () => {
     expect(body.payment.status).toBe('CONFIRMED');
     expect((await payment(bill.payment_id)).customer_ref).toBe('user-1');
     expect((await connect(product, session)).body.meta.reason).toBe('completed');
+  });
+
+  it('begins over the rail it was opened for, or in the asset the buyer names, and goes on in the one it was begun in', async () => {
+    const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
+    const begin = async (railId: string | undefined, asset?: string) => {
+      const session = await open(product, railId ? { rail_id: railId } : {});
+      return { session, bill: (await connect(product, session, asset ? { asset } : {})).body };
+    };
+    const assets = [];
+    for (const [railId, asset] of [['solana_sol'], ['solana_usdc'], [undefined], ['solana_sol', 'USDC'], ['solana_usdc', 'SOL']] as const)
+      assets.push((await begin(railId, asset)).bill.price.asset);
+    expect(assets).toEqual(['SOL', 'USDC', 'USDC', 'USDC', 'SOL']);
+    const { session, bill } = await begin('solana_sol');
+    for (const asset of ['USDC', 'SOL', undefined]) {
+      const again = await connect(product, session, { asset });
+      expect([again.status, again.body.payment_id, again.body.price]).toEqual([200, bill.payment_id, bill.price]);
+    }
+  });
+
+  it('is paid over another rail where its own was closed since, and begins in what its product prefers if it is older', async () => {
+    const product = await sell({ accepted_assets: ['USDC', 'SOL'], default_rail: 'solana_sol' });
+    const [session, older] = [await open(product), await open(product, { rail_id: 'solana_usdc' })];
+    await w.env.DB.prepare('UPDATE payment_sessions SET rail_id = NULL WHERE id = ?').bind(older.payment_session_id).run();
+    expect((await connect(product, older)).body.price.asset).toBe('SOL');
+    await patch(product, { default_rail: 'solana_usdc', allowed_rails: ['solana_usdc'] });
+    expect((await connect(product, session)).body.price.asset).toBe('USDC');
   });
 
   it('keeps its promise where the product is priced in the other asset by then', async () => {

@@ -65,6 +65,9 @@ describe('the list of rails', () => {
       status: 'degraded',
       reason: 'price_source_missing',
     });
+    const mute = new World();
+    await mute.prices({ answer: 'down' });
+    expect((await rails(mute.env)).solana_sol).toMatchObject({ status: 'degraded', reason: 'price_unavailable' });
   });
 
   it('says that x402 is not configured where a key is missing', async () => {

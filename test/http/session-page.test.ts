@@ -41,6 +41,13 @@ describe('/p/{slug}?ps={payment_session_id}', () => {
     expect((await connect(product, session)).price.amount).toBe('5');
   });
 
+  it('lets the buyer choose, beginning with the asset it was opened for', async () => {
+    const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
+    const assets = async (input: object) => (await pageOf(await open(product, input))).facts.assets;
+    expect(await assets({})).toEqual(['USDC', 'SOL']);
+    expect(await assets({ rail_id: 'solana_sol' })).toEqual(['SOL', 'USDC']);
+  });
+
   it('goes on with the payment it holds in whichever browser it is opened, and shows one that is paid as paid', async () => {
     const product = await sell();
     const session = await open(product);

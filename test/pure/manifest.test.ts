@@ -4,6 +4,7 @@ import { FINDINGS, type FindingCode } from '../../worker/access/findings.ts';
 import { evaluateManifest, isAcceptable, type ManifestFacts } from '../../worker/access/manifest.ts';
 import { MANIFEST_EXAMPLE, ManifestBody } from '../../worker/access/manifest-body.ts';
 import { spendLimitsOf } from '../../worker/access/spend-limits.ts';
+import { servedRails } from '../../worker/rails.ts';
 import { NETWORKS, TOKEN_PROGRAM } from '../../worker/solana/assets.ts';
 import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
 
@@ -13,7 +14,7 @@ const PROGRAM_ADDRESS = await associatedTokenAccount(SERVICE_WALLET, NETWORKS.de
 
 const FACTS: ManifestFacts = {
   target: { ownHosts: ['svc.test'], allowLoopback: false },
-  availableRails: ['solana_usdc', 'x402_solana_usdc'],
+  availableRails: servedRails(true),
   ownWallets: [SERVICE_WALLET],
   isTokenAccount: false,
   plan: 'starter',
@@ -58,8 +59,9 @@ const CASES: [FindingCode, string, Over, Partial<ManifestFacts>?][] = [
   ['product_price_invalid', 'products[0].price', { products: [{ ...product, price: usdc('0.0000001') }] }],
   ['product_price_invalid', 'products[0].price', { products: [{ ...product, price: { asset: 'DOGE', amount: '1' } }] }],
   ['product_asset_unavailable', 'products[0].price.asset', { products: [{ ...product, price: { asset: 'SOL', amount: '1' } }] }],
+  ['product_asset_unavailable', 'products[0].price.asset', {}, { availableRails: servedRails(false) }],
   ['payout_rail_unknown', 'payout.rail_id', payTo(wallet, 'paypal')],
-  ['payout_rail_unavailable', 'payout.rail_id', payTo(wallet, 'solana_sol')],
+  ['payout_rail_unavailable', 'payout.rail_id', payTo(wallet, 'mpp_solana_usdc')],
   ['payout_rail_unavailable', 'payout.rail_id', payTo(wallet), { availableRails: ['solana_usdc'] }],
   ['payout_wallet_invalid', 'payout.wallet_address', payTo('0x52908400098527886E0F7030069857D2E4169EE7')],
   ['payout_wallet_off_curve', 'payout.wallet_address', payTo(PROGRAM_ADDRESS)],
@@ -112,6 +114,15 @@ describe('the evaluation of a manifest', () => {
     expect(found!.suggestion).not.toBe('');
     expect(score).toBeLessThan(100);
     expect(isAcceptable({ score, findings })).toBe(findings.every(({ severity }) => severity !== 'error'));
+  });
+
+  it('lets a product be priced in what only the checkout takes, unless a resource is paid for with it', () => {
+    const tip = { name: 'Tip', price: { asset: 'SOL', amount: '1' } };
+    const codes = (over: Over) => evaluateManifest(manifestWith(over), FACTS).findings.map(({ code }) => code);
+    expect(codes({ products: [product, tip] })).toEqual(['product_unused']);
+    expect(codes({ products: [product, tip], resources: [resource, { ...resource, method: 'POST', product_ref: 'Tip' }] })).toEqual([
+      'product_asset_unavailable',
+    ]);
   });
 
   it('has a case for everything it can say', () => {

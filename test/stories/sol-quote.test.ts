@@ -101,6 +101,17 @@ describe('a price in the other asset', () => {
     expect([status, body.code]).toEqual([410, 'session_expired']);
   });
 
+  it('once accepted keeps nothing else of the product from being changed where the source is gone', async () => {
+    const sold = await w.product(merchant, { accepted_assets: ['USDC', 'SOL'] });
+    const env = { ...w.env, PRICE_URL: '' };
+    const patch = (body: object) => w.call('PATCH', `/v1/products/${sold.product_id}`, { key: merchant.key, body, env });
+    const renamed = await patch({ name: 'Weather', price: { asset: 'USDC', amount: '6' }, accepted_assets: ['SOL', 'USDC'] });
+    expect([renamed.status, renamed.body.name, renamed.body.accepted_assets]).toEqual([200, 'Weather', ['USDC', 'SOL']]);
+    const moved = await patch({ price: { asset: 'SOL', amount: '1' } });
+    expect([moved.status, moved.body.meta?.reason]).toEqual([409, 'price_source_missing']);
+    expect((await patch({ accepted_assets: ['USDC'] })).body.accepted_assets).toEqual(['USDC']);
+  });
+
   it('needs a merchant who accepts it: product, rails and machines', async () => {
     const create = (body: object) =>
       w.call('POST', '/v1/products', { key: merchant.key, body: { name: 'x', price: { asset: 'USDC', amount: '1' }, ...body } });

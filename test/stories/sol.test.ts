@@ -164,6 +164,12 @@ describe('a product sold for SOL', () => {
     const connect = (slug: string) => w.call('POST', `/v1/products/p/${slug}/connect`, { body: {} });
     const refused = await connect(dust.slug);
     expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'payout_wallet_empty']);
+    expect(refused.body.meta).toMatchObject({
+      next: `PATCH /v1/products/${dust.product_id}`,
+      readiness: `GET /v1/access/setup/readiness?product_id=${dust.product_id}`,
+      fix: { detail: expect.stringContaining('0.00089088 SOL') },
+    });
+    expect(refused.body.meta.fix.detail).toContain(nobody);
     const enough = await w.product(seller, { ...SOL, price: { asset: 'SOL', amount: '0.00089088' }, payout_wallet: nobody });
     const payment = await w.connect(enough);
     const { body } = await w.confirm(payment.payment_id, await w.chain.paySol(await w.chain.wallet(0n), payment));

@@ -22,9 +22,9 @@ async function sellsByCheckout(w: World, merchant: Merchant, product: Body, asse
   const session = await openSession(w, merchant, { product_id: product.product_id, rail_id: railId });
   if (session.status !== 201) return false;
   const bill = await w.call('POST', `/v1/products/p/${product.slug}/connect`, {
-    body: { payment_session_id: session.body.payment_session_id, asset },
+    body: { payment_session_id: session.body.payment_session_id },
   });
-  if (bill.status !== 200) return false;
+  if (bill.status !== 200 || bill.body.price.asset !== asset) return false;
   const pay = asset === 'SOL' ? w.chain.paySol : w.chain.pay;
   const signature = await pay.call(w.chain, await w.chain.wallet(), bill.body);
   return (await w.confirm(bill.body.payment_id, signature)).body.payment?.status === 'CONFIRMED';
@@ -64,7 +64,9 @@ export async function apply(w: World, merchant: Merchant, fix: Body): Promise<nu
     await w.chain.call('sendTransaction', signed, { encoding: 'base64' });
     return 200;
   }
-  const text = JSON.stringify(fix.body ?? null).replace('<address of your Solana wallet>', merchant.wallet.address);
+  const text = JSON.stringify(fix.body ?? null)
+    .replace('<address of your Solana wallet>', merchant.wallet.address)
+    .replace('<an amount worth more than 0.00089088 SOL>', '0.5');
   const body = text === 'null' ? undefined : JSON.parse(text.replace('<https URL of yours>', 'https://shop.example.com/hooks'));
   const headers = { 'Idempotency-Key': newKey() };
   return (await w.call(fix.method, fix.path, { key: fix.path === '/v1/keys' ? merchant.token : merchant.key, body, headers })).status;

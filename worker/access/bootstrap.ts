@@ -7,7 +7,7 @@ import { type Change, commitNew, transact, unchanged } from '../db/commit.ts';
 import { announceAccount, planAgentAccount } from '../identity/agent.ts';
 import { requireActive } from '../identity/sign-in.ts';
 import { type PlanName, planAt, planRank } from '../plans.ts';
-import { SELLING_RAILS } from '../rails.ts';
+import { servedRails } from '../rails.ts';
 import { parseWallet } from '../solana/assets.ts';
 import type { SetupStatus } from '../states.ts';
 import { targetRules } from '../webhooks/endpoints.ts';
@@ -135,7 +135,7 @@ function factsOf(ctx: Ctx, { intent, account }: SetupStanding, isTokenAccount: b
   const { TREASURY_WALLET: treasury, FEE_WALLET: fees } = config;
   return {
     target: targetRules(ctx),
-    availableRails: SELLING_RAILS.filter((railId) => railId !== 'x402_solana_usdc' || hasX402(config)),
+    availableRails: servedRails(hasX402(config)),
     ownWallets: [treasury, fees, ...(hasX402(config) ? feePayersOf(config).addresses : [])].filter((wallet) => wallet !== undefined),
     isTokenAccount,
     plan: higherPlan(intent.plan ?? 'free', planAt(account, now)),

@@ -6,11 +6,12 @@ export const CHECKS = {
   product_active: 'The product is not archived. Blocks.',
   price_set: 'The price is in the asset of every rail the product is offered on. Blocks.',
   rail_enabled:
-    'At least one rail is allowed and switched on, the service can serve each one that is, and the Solana node answers. Blocks.',
+    'At least one rail is allowed and switched on, the service can serve each one that is, and the Solana node answers; so does the source of the price of SOL where another asset than that of the price is accepted. Blocks.',
   payout_wallet_set: 'Every rail the product is offered on knows a wallet: the product’s, the rail’s or the account’s. Blocks.',
   payout_ata_exists:
-    'The payout wallet has a USDC account. Blocks x402, whose buyers cannot create it; a warning where only checkout is offered.',
-  fee_wallet_configured: 'A service that takes a fee has a wallet for it. Blocks checkout; only the operator can mend it.',
+    'The payout wallet has a USDC account. Blocks x402, whose buyers cannot create it; a warning where only checkout is offered. For a small price in SOL, the wallet holds enough to receive it. Blocks.',
+  fee_wallet_configured:
+    'A service that takes a fee has a wallet for it, which can receive it. Blocks checkout; only the operator can mend it.',
   webhook_endpoint_enabled:
     'An enabled endpoint hears of this product’s events. A warning: sales work without, you only do not hear of them.',
   plan_active: 'Every plan sells, the free one too; a warning when a paid plan is about to end, since its limits end with it.',

@@ -142,7 +142,7 @@ const RAIL = 'x402_solana_usdc';
 async function draft(ctx: Ctx, actor: Actor, { read, requirements }: Judged & { ok: true }): Promise<Draft> {
   const settings = await listSettings(ctx.db, actor.accountId as AccountId, actor.livemode);
   const setting = settings.find(({ railId }) => railId === RAIL) ?? null;
-  if (setting?.enabled === false) throw notReadyFor('rail_enabled', RAIL, { product: null, setting });
+  if (setting?.enabled === false) throw notReadyFor('rail_enabled', RAIL, { product: null, setting, accountWallet: null });
   return draftPayment(ctx, read.verified, causeOf(actor, requirements));
 }
 

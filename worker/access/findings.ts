@@ -37,7 +37,11 @@ export const FINDINGS = {
     'The price is no positive amount of an asset.',
     'Write a decimal string above zero, with at most 6 decimals, in USDC: {"asset":"USDC","amount":"0.01"}.',
   ),
-  product_asset_unavailable: entry('error', 'Nothing can be sold for this asset on this service.', 'Price the product in USDC.'),
+  product_asset_unavailable: entry(
+    'error',
+    'This service has no rail that takes this asset for what is sold so: a resource is paid for by x402, anything else at the checkout.',
+    'Price the product of a resource in USDC; one for another asset is named by no resource. GET /v1/access/rails says what is available.',
+  ),
   payout_rail_unknown: entry(
     'error',
     'There is no such rail.',

@@ -74,7 +74,8 @@ const priced: Rule = ({ products, resources }, { availableRails }) =>
       ...when(isRepeated, 'product_duplicate', `${path}.external_product_id`),
       ...when(!isPrice, 'product_price_invalid', `${path}.price`, amount && !amount.ok ? amount.reason : undefined),
       ...when(
-        asset !== null && !availableRails.some((railId) => RAILS[railId].asset === asset),
+        // A paid resource answers 402, and that is paid by x402 alone.
+        asset !== null && !availableRails.some((railId) => RAILS[railId].asset === asset && (!isUsed || RAILS[railId].kind === 'x402')),
         'product_asset_unavailable',
         `${path}.price.asset`,
       ),

@@ -1,34 +1,45 @@
 import { type Ctx, hasX402 } from '../context.ts';
-import type { Fix, Obstacle } from '../products/sale.ts';
+import type { Outage } from '../payments/quote.ts';
+import { type Foreseen, foresee } from '../payments/receivable.ts';
+import { type Fix, type Obstacle, type Prospect, payoutOf } from '../products/sale.ts';
 import { RAILS, type RailId } from '../rails.ts';
 import { feePayerFunds } from './fee-payer.ts';
 import { payoutAccountExists } from './token-account.ts';
 
-/** What the node says of a sale, asked this moment. */
-export interface ChainView {
-  obstacles: Obstacle[];
+/** What the node and the source of the price say of a sale, asked this moment. While one is silent nothing can be sold. */
+export interface ChainView extends Foreseen {
   /** Of the payout wallet's USDC account; null where there is no wallet, or the node does not answer. */
   hasAccount: boolean | null;
-  /** The node does not answer: nothing could be sold now, and nobody but the node is to blame. */
-  isSilent: boolean;
 }
 
 /** Said to a merchant who asks how things stand: a rail whose node is silent sells nothing, whatever was seen a minute ago. */
-export async function viewChain(ctx: Ctx, payTo: string | null, railId: RailId): Promise<ChainView> {
+export async function viewChain(ctx: Ctx, prospect: Prospect, railId: RailId): Promise<ChainView> {
+  const { asset, kind } = RAILS[railId];
+  const silent: ChainView = { obstacles: [], hasAccount: null, silent: 'rpc_unavailable' };
+  if (kind === 'x402') return viewX402(ctx, payoutOf(prospect));
   // SOL goes to the wallet itself: there is no account to look for, only the node to be heard from.
-  if (RAILS[railId].asset === 'SOL') return { obstacles: [], hasAccount: null, isSilent: !(await ctx.chain.isHealthy(ctx.now)) };
-  const isX402 = railId === 'x402_solana_usdc';
-  const funds = isX402 && hasX402(ctx.config) ? await feePayerFunds(ctx) : null;
+  if (asset === 'SOL')
+    return (await ctx.chain.isHealthy(ctx.now)) ? { ...(await foresee(ctx, prospect, railId)), hasAccount: null } : silent;
+  const payTo = payoutOf(prospect);
   const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, true);
-  return {
-    obstacles: isX402 ? obstaclesIn(funds === 'empty', hasAccount === false) : [],
-    hasAccount,
-    isSilent: funds === 'unknown' || (payTo !== null && hasAccount === null),
-  };
+  return payTo !== null && hasAccount === null ? silent : { ...(await foresee(ctx, prospect, railId)), hasAccount };
+}
+
+async function viewX402(ctx: Ctx, payTo: string | null): Promise<ChainView> {
+  const funds = hasX402(ctx.config) ? await feePayerFunds(ctx) : null;
+  const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, true);
+  const isSilent = funds === 'unknown' || (payTo !== null && hasAccount === null);
+  return { obstacles: obstaclesIn(funds === 'empty', hasAccount === false), hasAccount, silent: isSilent ? 'rpc_unavailable' : null };
 }
 
 /** Only waiting helps. */
-export const SILENT: Fix = { detail: 'The Solana node does not answer right now, so nothing can be paid. Ask again in a minute.' };
+export const SILENCE: Record<Outage, Fix> = {
+  rpc_unavailable: { detail: 'The Solana node does not answer right now, so nothing can be paid. Ask again in a minute.' },
+  price_unavailable: {
+    detail:
+      'Nobody says right now what SOL is worth, so nothing can be paid in another asset than that of the price. Ask again in a minute.',
+  },
+};
 
 const obstaclesIn = (isEmpty: boolean, isMissing: boolean): Obstacle[] => [
   ...(isEmpty ? (['rail_unavailable'] as const) : []),

@@ -18,7 +18,8 @@ export async function readyForX402(ctx: Ctx, sale: Sale): Promise<{ ok: true; pa
 }
 
 /** What is missing to settle any x402 payment, whatever is sold. */
-export const notReady = (missing: Obstacle): ApiError => notReadyFor(missing, 'x402_solana_usdc', { product: null, setting: null });
+export const notReady = (missing: Obstacle): ApiError =>
+  notReadyFor(missing, 'x402_solana_usdc', { product: null, setting: null, accountWallet: null });
 
 export interface Ask {
   /** What the buyer wanted, as the resource server describes it. */
@@ -35,7 +36,7 @@ export type Offer =
 /** A fresh challenge for one purchase of a product, or what is missing to make one. Costs no write. (contract section 6 "Challenge") */
 export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units = 1, error }: Ask = {}): Promise<Offer> {
   const ready = await readyForX402(ctx, sale);
-  if (!ready.ok) return { ...ready, fix: inWords(fixOf(ready.missing, 'x402_solana_usdc', sale)) };
+  if (!ready.ok) return { ...ready, fix: inWords(fixOf(ready.missing, 'x402_solana_usdc', prospectOf(sale))) };
   const { product } = sale;
   const quantity = quantityFor(product, units);
   if (quantity === null) return { ok: false, missing: 'units_too_many', fix: UNITS_TOO_MANY };

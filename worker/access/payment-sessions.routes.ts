@@ -15,8 +15,8 @@ import {
 } from '../http/guards.ts';
 import { created, given, jsonBody, ModeQuery, MoneyBody, router, Timestamp } from '../http/openapi.ts';
 import { type PaymentSession, planPaymentSession, statusOf } from '../payments/session.ts';
-import { checkoutRailOf, RAIL_IDS, RAILS } from '../rails.ts';
-import { getSales } from './product-rails.ts';
+import { RAIL_IDS, RAILS } from '../rails.ts';
+import { getOwnListing } from './product-rails.ts';
 import { namedProduct, productRef } from './product-ref.ts';
 
 const PaymentSessionRequest = z
@@ -25,7 +25,7 @@ const PaymentSessionRequest = z
     customer_ref: CustomerRef.optional().openapi({ description: 'Your own name for the buyer; keys membership and entitlement.' }),
     rail_id: z.enum(RAIL_IDS).optional().openapi({
       description:
-        'A rail of the hosted checkout that has to be ready for this product; by default the one in the asset of its price. The buyer may choose any asset that the product accepts.',
+        'A rail of the hosted checkout, which has to be ready for this product, and is what connect begins with unless it names another asset; by default what a checkout of the product begins with: its default_rail if that can be paid over, else another that can.',
     }),
     success_url: z
       .url({ protocol: /^https$/, hostname: z.regexes.domain })
@@ -57,13 +57,14 @@ const create = createRoute({
   tags: ['Checkout'],
   summary: 'Open a checkout for one buyer, with the price and customer fixed for 30 minutes',
   description:
-    'Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one. ' +
+    'Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one, ' +
+    'in the asset it was begun in, whichever is asked for. ' +
     'After a failed payment a new one may begin while the session lives.',
   ...idempotentRoute(),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(PaymentSessionRequest) },
   responses: {
     ...created(PaymentSessionBody),
-    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', 'not_found', 'setup_not_ready'),
+    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', 'not_found', 'setup_not_ready', 'price_unavailable', 'rpc_unavailable'),
   },
 });
 
@@ -86,17 +87,20 @@ export const paymentSessionRoutes = router().openapi(create, async (c) => {
     const msg = 'A payment session is paid at the hosted checkout: solana_usdc or solana_sol';
     throw new ApiError('validation_error', { problems: [{ loc: ['body', 'rail_id'], msg, type: 'invalid_value' }] });
   }
-  const input = { customerRef: body.customer_ref ?? null, successUrl: body.success_url ?? null, metadata: body.metadata };
+  const input = {
+    railId: named ?? null,
+    customerRef: body.customer_ref ?? null,
+    successUrl: body.success_url ?? null,
+    metadata: body.metadata,
+  };
   let slug = '';
   const answer = await once(
     ctx,
     idempotentRequest(c, body),
     async () => {
-      const sales = await getSales(ctx, actor, namedProduct(body, 'body'));
-      const railId = named ?? checkoutRailOf(sales.solana_usdc.product.asset);
-      const sale = sales[railId];
-      slug = sale.product.slug;
-      return planPaymentSession(ctx, sale, { ...input, railId });
+      const listing = await getOwnListing(ctx, actor, namedProduct(body, 'body'));
+      slug = listing.product.slug;
+      return planPaymentSession(ctx, listing, input);
     },
     (session) => ({ status: 201, body: toPaymentSessionResource(ctx, session, slug) }),
   );

@@ -3,10 +3,10 @@ import type { Actor, Ctx } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { given } from '../http/openapi.ts';
-import { findSales, type Sale } from '../products/product.ts';
-import { fixOf, type Obstacle, obstaclesOf, payoutOf, prospectOf } from '../products/sale.ts';
+import { findListing, type Listing, saleOn } from '../products/product.ts';
+import { fixOf, type Obstacle, obstaclesOf, prospectOf } from '../products/sale.ts';
 import { RAILS, type RailId } from '../rails.ts';
-import { SILENT, viewChain } from './obstacles.ts';
+import { SILENCE, viewChain } from './obstacles.ts';
 import type { NamedProduct } from './product-ref.ts';
 import { listRails, RailBody } from './rails.ts';
 
@@ -23,29 +23,34 @@ export const FixBody = z
   });
 
 export const ProductRailBody = RailBody.extend({
-  reason: z.string().optional().openapi({ description: 'Of the service (GET /v1/access/rails), or the readiness check that fails.' }),
+  reason: z.string().optional().openapi({
+    description:
+      'Of the service (GET /v1/access/rails), or what stops the sale, in the words of setup_not_ready; readiness has a check for each.',
+  }),
   fix: FixBody.optional(),
 }).openapi('ProductRail');
 
-/** A merchant's own product, on every rail. 404 where there is none. */
-export const getSales = async (ctx: Ctx, actor: Actor, named: NamedProduct): Promise<Record<RailId, Sale>> =>
-  (await findSales(ctx.db, actor.accountId as AccountId, actor.livemode, named)) ?? raise('not_found');
+/** A merchant's own product, active or not. 404. */
+export const getOwnListing = async (ctx: Ctx, actor: Actor, named: NamedProduct): Promise<Listing> =>
+  (await findListing(ctx.db, actor.accountId as AccountId, actor.livemode, named)) ?? raise('not_found');
 
 /** Every rail, and whether this product could be sold over it this moment. */
 export async function listProductRails(ctx: Ctx, actor: Actor, named: NamedProduct): Promise<z.infer<typeof ProductRailBody>[]> {
-  const sales = await getSales(ctx, actor, named);
+  const listing = await getOwnListing(ctx, actor, named);
   const rails = await listRails(ctx);
   return Promise.all(
     rails.map(async ({ status: state, reason: why, ...rail }) => {
-      const prospect = prospectOf(sales[rail.rail_id]);
+      const prospect = prospectOf(saleOn(listing, rail.rail_id));
       const serviceReason = given('reason', why ?? null);
       // A rail the service itself cannot serve says why in the service's own words.
       if (state === 'unavailable' && prospect.livemode)
         return { ...rail, status: state, ...serviceReason, fix: fixOf('rail_unavailable', rail.rail_id, prospect) };
-      const seen = prospect.livemode ? await viewChain(ctx, payoutOf(prospect), rail.rail_id) : null;
+      const seen = prospect.livemode ? await viewChain(ctx, prospect, rail.rail_id) : null;
       const obstacles = [...obstaclesOf(ctx.config, prospect, rail.rail_id), ...(seen?.obstacles ?? [])];
       const [reason] = obstacles;
-      if (!reason && seen?.isSilent) return { ...rail, status: 'degraded' as const, reason: 'rpc_unavailable', fix: SILENT };
+      if (!reason && seen?.silent) return { ...rail, status: 'degraded' as const, reason: seen.silent, fix: SILENCE[seen.silent] };
+      // What the service says of a checkout for everybody, it was asked just now for this product.
+      if (!reason && rail.kind === 'checkout') return { ...rail, status: 'available' as const };
       if (!reason) return { ...rail, status: state, ...serviceReason };
       return { ...rail, status: hindrance(rail.rail_id, obstacles), reason, fix: fixOf(reason, rail.rail_id, prospect) };
     }),

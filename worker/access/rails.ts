@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { type Actor, type Ctx, hasX402 } from '../context.ts';
+import { type Actor, type Ctx, hasPriceSource, hasX402 } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { DECIMALS } from '../core/money.ts';
@@ -7,6 +7,7 @@ import { iso } from '../core/time.ts';
 import type { Change } from '../db/commit.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { given, orNull, Timestamp } from '../http/openapi.ts';
+import { isPriceHealthy } from '../providers/price.ts';
 import { RAIL_IDS, RAILS, type RailId } from '../rails.ts';
 import { parseWallet } from '../solana/assets.ts';
 import { associatedTokenAccount, buildAtaTransaction } from '../solana/checkout-transaction.ts';
@@ -31,11 +32,15 @@ export const RailBody = z
 
 /** How things stand with a rail: whether it exists here, is configured, and its fee payer can still pay. */
 async function statusOf(ctx: Ctx, railId: RailId): Promise<{ status: 'available' | 'degraded' | 'unavailable'; reason?: string }> {
+  const { config, now } = ctx;
   if (RAILS[railId].supports.length === 0) return { status: 'unavailable', reason: 'not_available' };
-  // Without a source for its price SOL is taken only for what is priced in SOL.
-  if (railId === 'solana_sol' && ctx.config.PRICE_URL === undefined) return { status: 'degraded', reason: 'price_source_missing' };
+  if (railId === 'solana_sol') {
+    // Where nobody knows what it is worth SOL is taken only for what is priced in SOL.
+    if (!hasPriceSource(config)) return { status: 'degraded', reason: 'price_source_missing' };
+    return (await isPriceHealthy(config.PRICE_URL, now)) ? { status: 'available' } : { status: 'degraded', reason: 'price_unavailable' };
+  }
   if (railId !== 'x402_solana_usdc') return { status: 'available' };
-  if (!hasX402(ctx.config)) return { status: 'unavailable', reason: 'not_configured' };
+  if (!hasX402(config)) return { status: 'unavailable', reason: 'not_configured' };
   switch (await feePayerFunds(ctx)) {
     case 'empty':
       return { status: 'unavailable', reason: 'fee_payer_empty' };

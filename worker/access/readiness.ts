@@ -4,7 +4,7 @@ import { raise } from '../core/errors.ts';
 import type { AccountId, AppId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { given, orNull, Timestamp } from '../http/openapi.ts';
-import { findApp, findSales } from '../products/product.ts';
+import { findApp, findListing, saleOn } from '../products/product.ts';
 import { isAllowed, isOffered, type Prospect, prospectOf } from '../products/sale.ts';
 import { type RailId, SELLING_RAILS } from '../rails.ts';
 import { accountChecks } from './account-checks.ts';
@@ -46,20 +46,20 @@ export async function checkReadiness(
 ): Promise<z.infer<typeof ReadinessBody>> {
   const merchantId = actor.accountId as AccountId;
   const { livemode } = actor;
-  const [setup, sales, app] = await Promise.all([
+  const [setup, listing, app] = await Promise.all([
     loadSetup(ctx, merchantId, livemode),
-    named && findSales(ctx.db, merchantId, livemode, named),
+    named && findListing(ctx.db, merchantId, livemode, named),
     appId && findApp(ctx.db, merchantId, livemode, appId),
   ]);
   if (appId && !app) raise('not_found');
-  const product = sales?.solana_usdc.product ?? null;
+  const product = listing?.product ?? null;
   const bare = (railId: RailId): Prospect => ({
     livemode,
     product: null,
     setting: setup.settings.find((setting) => setting.railId === railId) ?? null,
     accountWallet: setup.account?.wallet ?? null,
   });
-  const prospects = SELLING_RAILS.map((railId) => ({ railId, prospect: sales ? prospectOf(sales[railId]) : bare(railId) }));
+  const prospects = SELLING_RAILS.map((railId) => ({ railId, prospect: listing ? prospectOf(saleOn(listing, railId)) : bare(railId) }));
   const ways = await Promise.all(prospects.filter((one) => isOffered(ctx.config, one.prospect, one.railId)).map((one) => look(ctx, one)));
   const checks = [
     found(product, named !== null, appId),

@@ -5,7 +5,7 @@ import type { Product } from '../products/product.ts';
 import { type Fix, fixOf, type Obstacle, obstaclesOf, type Prospect, payoutOf } from '../products/sale.ts';
 import { RAILS, type RailId } from '../rails.ts';
 import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
-import { type ChainView, SILENT, viewChain } from './obstacles.ts';
+import { type ChainView, SILENCE, viewChain } from './obstacles.ts';
 import { ataTransaction } from './rails.ts';
 
 /** A rail the product is offered on, and what is in the way there. */
@@ -26,8 +26,8 @@ export const SANDBOX_SKIPS = [
 /** What is in the way on one rail; the node is asked too. */
 export async function look(ctx: Ctx, { railId, prospect }: Pick<Way, 'railId' | 'prospect'>): Promise<Way> {
   const obstacles = obstaclesOf(ctx.config, prospect, railId);
-  if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null, isSilent: false };
-  const seen = await viewChain(ctx, payoutOf(prospect), railId);
+  if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null, silent: null };
+  const seen = await viewChain(ctx, prospect, railId);
   return { railId, prospect, ...seen, obstacles: [...obstacles, ...seen.obstacles] };
 }
 
@@ -46,16 +46,16 @@ export function found(product: Product | null, isNamed: boolean, appId: AppId | 
 }
 
 /** One check over all ways: it fails for the first that has the obstacle, and names every one. */
-function over(code: CheckCode, ways: Way[], obstacle: Obstacle, fine: string): Check {
+function over(code: CheckCode, ways: Way[], obstacle: Obstacle, fine: Check | string): Check {
   const blocked = ways.filter(({ obstacles }) => obstacles.includes(obstacle));
   const [first] = blocked;
-  if (!first) return pass(code, fine);
+  if (!first) return typeof fine === 'string' ? pass(code, fine) : fine;
   const fix = fixOf(obstacle, first.railId, first.prospect);
   return fail(code, `${blocked.map(({ railId }) => railId).join(', ')}: ${fix.detail}`, fix);
 }
 
 export function ofProduct(ways: Way[], product: Product): Check[] {
-  const archived = fixOf('product_active', 'solana_usdc', { product, setting: null });
+  const archived = fixOf('product_active', 'solana_usdc', { product, setting: null, accountWallet: null });
   return [
     product.status === 'active' ? pass('product_active', 'The product is on sale.') : fail('product_active', archived.detail, archived),
     price(ways, product),
@@ -85,9 +85,9 @@ export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' |
   return [
     serving(ways, `Offered over ${names}.`),
     over('payout_wallet_set', ways, 'payout_wallet_set', 'Every rail knows where its money goes.'),
-    await payoutAccounts(ctx, ways),
+    over('payout_ata_exists', ways, 'payout_wallet_empty', await payoutAccounts(ctx, ways)),
     hasCheckout
-      ? over('fee_wallet_configured', ways, 'fee_wallet_configured', 'The fee of this service, if any, can be paid.')
+      ? over('fee_wallet_configured', ways, 'fee_wallet_configured', over('fee_wallet_configured', ways, 'fee_wallet_empty', FEE_FINE))
       : skip('fee_wallet_configured', 'No fee is taken where no checkout is offered.'),
     product
       ? over('live_mode_confirmed', ways, 'live_mode_confirmed', 'You said that you are ready to be paid.')
@@ -95,11 +95,16 @@ export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' |
   ];
 }
 
-/** A rail the service cannot serve, or whose node is silent, sells nothing. */
+const FEE_FINE = 'The fee of this service, if any, can be paid.';
+
+/** A rail the service cannot serve, or whose node is silent, sells nothing; nor does one in another asset while nobody knows its worth. */
 function serving(ways: Way[], fine: string): Check {
   const check = over('rail_enabled', ways, 'rail_unavailable', fine);
-  const silent = ways.filter(({ isSilent }) => isSilent).map(({ railId }) => railId);
-  return check.status === 'fail' || silent.length === 0 ? check : fail('rail_enabled', `${silent.join(', ')}: ${SILENT.detail}`, SILENT);
+  const outage = ways.find(({ silent }) => silent)?.silent;
+  if (check.status === 'fail' || !outage) return check;
+  const fix = SILENCE[outage];
+  const names = ways.filter(({ silent }) => silent === outage).map(({ railId }) => railId);
+  return fail('rail_enabled', `${names.join(', ')}: ${fix.detail}`, fix);
 }
 
 /** Agents cannot pay into an account that does not exist; a buyer at checkout creates it on the way, at his expense. */

@@ -150,6 +150,8 @@ export const paymentSessions = sqliteTable(
     /** The promised price; a later edit of the product does not change it. */
     asset: text('asset').$type<Asset>().notNull(),
     priceAmount: amount('price_amount').notNull(),
+    /** The checkout rail it was opened for, and begins with; null: opened before it was kept. */
+    railId: text('rail_id'),
     customerRef: text('customer_ref'),
     successUrl: text('success_url'),
     metadata: json<Record<string, string>>('metadata').notNull(),

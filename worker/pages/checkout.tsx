@@ -1,9 +1,11 @@
 import type { Ctx } from '../context.ts';
-import { type Asset, toMoneyResource } from '../core/money.ts';
+import { toMoneyResource } from '../core/money.ts';
 import { toConnectResource } from '../payments/checkout.resource.ts';
 import type { SessionOffer } from '../payments/session.ts';
-import type { Sale } from '../products/product.ts';
-import { checkoutRailOf, payoutWalletOf } from '../rails.ts';
+import { firstCheckoutRail, openRails } from '../products/open-rails.ts';
+import { saleOn } from '../products/product.ts';
+import { payoutOf, prospectOf } from '../products/sale.ts';
+import { RAILS } from '../rails.ts';
 import { PAGE_ASSETS } from './assets.ts';
 import { type PageContext, sendPage } from './document.tsx';
 import { LOCALES } from './locales/locales.ts';
@@ -24,11 +26,10 @@ const tokenOf = (text: string | undefined, lengthMax: number): string | null =>
 const isPhone = (userAgent: string): boolean => /Android|iPhone|iPad|iPod|Mobile/i.test(userAgent);
 
 /** `/p/{slug}`: who sells what for how much, whole before any script has run; then the panel that takes the payment. */
-export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'sale'> & Partial<SessionOffer>): Response {
+export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'listing'> & Partial<SessionOffer>): Response {
   const { ctx } = page.c.var;
-  const { sale } = sold;
   const offer = openOffer(page, ctx, sold);
-  const { facts } = offer;
+  const { facts, sale } = offer;
   const isDemo = facts.demoRpcUrl !== null;
   return sendPage(
     page,
@@ -57,11 +58,11 @@ export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'sale'>
   );
 }
 
-function openOffer(page: PageContext, ctx: Ctx, { sale, payment, isOver }: Parameters<typeof sendCheckout>[1]): Offer {
-  const { product, merchant, setting } = sale;
-  const payoutWallet = payoutWalletOf(product, setting, merchant.walletAddress);
-  const isOffered = setting?.enabled !== false && payoutWallet !== null && assetsOf(product).length > 0;
-  const isReady = isOffered || Boolean(payment);
+function openOffer(page: PageContext, ctx: Ctx, { listing, payment, isOver }: Parameters<typeof sendCheckout>[1]): Offer {
+  const sale = saleOn(listing, firstCheckoutRail(ctx.config, listing));
+  const { product, merchant } = sale;
+  const rails = openRails(ctx.config, listing);
+  const isReady = rails.length > 0 || Boolean(payment);
   const obstacle = !product.livemode ? 'sandbox' : isOver ? 'sessionOver' : isReady ? null : 'notReady';
   const facts: PageFacts = {
     slug: product.slug,
@@ -72,7 +73,7 @@ function openOffer(page: PageContext, ctx: Ctx, { sale, payment, isOver }: Param
     productName: plain(product.name),
     sellerName: brandOf(sale),
     price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
-    assets: assetsOf(product),
+    assets: rails.map((railId) => RAILS[railId].asset),
     network: ctx.config.NETWORK,
     buttonLabel: plain(merchant.merchantSettings.checkout_success_button_label ?? '') || null,
     isPhone: isPhone(page.c.req.header('User-Agent') ?? ''),
@@ -81,14 +82,8 @@ function openOffer(page: PageContext, ctx: Ctx, { sale, payment, isOver }: Param
     handoffToken: tokenOf(page.c.req.query('handoff'), 2048),
     demoRpcUrl: demoRpcUrlOf(ctx.config),
   };
-  return { page, sale, facts, payoutWallet, obstacle };
+  return { page, sale, facts, payoutWallet: payoutOf(prospectOf(sale)), obstacle };
 }
-
-/** What may be paid in, the price's own asset first, as far as the merchant sells over that asset's rail. */
-const assetsOf = ({ asset, acceptedAssets, allowedRails }: Sale['product']): Asset[] =>
-  [asset, ...(acceptedAssets ?? []).filter((other) => other !== asset)].filter(
-    (one) => allowedRails?.includes(checkoutRailOf(one)) ?? true,
-  );
 
 /** What the browser takes over: the same component, rendered here once. */
 function Payable({ facts, page }: Offer) {

@@ -36,7 +36,7 @@ pageRoutes.get('/p/:slug', (c) =>
     if (!SLUG.test(slug)) throw new ApiError('not_found');
     const { ctx } = c.var;
     const ps = c.req.query('ps');
-    if (ps === undefined) return sendCheckout(page, { sale: await getOffer(ctx.db, slug) });
+    if (ps === undefined) return sendCheckout(page, { listing: await getOffer(ctx.db, slug) });
     if (!UUID.test(ps)) throw new ApiError('not_found');
     return sendCheckout(page, await getSessionOffer(ctx, slug, ps as PaymentSessionId));
   }),

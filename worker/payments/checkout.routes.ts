@@ -48,6 +48,9 @@ const connect = createRoute({
   operationId: 'connectBuyer',
   tags: ['Checkout'],
   summary: 'Start a checkout session',
+  description:
+    'Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session ' +
+    'with a payment under way returns that one, in the asset it was begun in, whichever is asked for.',
   middleware: publicBucket('connect', (c) => c.req.param('slug') ?? ''),
   request: {
     params: z.object({

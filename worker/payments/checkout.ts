@@ -2,13 +2,14 @@ import type { Ctx } from '../context.ts';
 import { base58 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type IdentitySessionId, newId, type PaymentId } from '../core/ids.ts';
-import { type Asset, basisPoints, type Money } from '../core/money.ts';
+import type { Asset } from '../core/money.ts';
 import { SECOND } from '../core/time.ts';
 import { type Change, commitNew } from '../db/commit.ts';
 import type { IdentityProvider, PaymentTerms } from '../db/terms.ts';
-import { getOffer, type Sale } from '../products/product.ts';
-import { notReady, type Obstacle, obstaclesOf, payoutOf, prospectOf } from '../products/sale.ts';
-import { checkoutRailOf } from '../rails.ts';
+import { firstCheckoutRail } from '../products/open-rails.ts';
+import { getOffer, type Listing, saleOn } from '../products/product.ts';
+import { notReady, type Obstacle, obstaclesOf, type Prospect, payoutOf, prospectOf } from '../products/sale.ts';
+import { RAILS } from '../rails.ts';
 import { NATIVE_MINT, parseWallet } from '../solana/assets.ts';
 import { accountOf } from '../solana/checkout-transaction.ts';
 import { useHandoff } from './handoff.store.ts';
@@ -16,8 +17,9 @@ import { getHandoff, type Handoff, hintOf, requireUnused, verifyHandoff } from '
 import { identityFor } from './identity.ts';
 import { planCreate } from './payment.ts';
 import { type Prepared, prepareTransaction } from './prepare.ts';
-import { type Due, quotePrice, requireReceivable } from './quote.ts';
-import { introduced, recognise, requireAsset } from './recognise.ts';
+import { type Due, quotePrice } from './quote.ts';
+import { feeOf, requireReceivable } from './receivable.ts';
+import { introduced, recognise, requireRail } from './recognise.ts';
 import type { PaymentSession } from './session.store.ts';
 import { findPayment, type Payment } from './store.ts';
 
@@ -47,11 +49,11 @@ export interface IdentityNeeded {
  * unknown or archived product, 503 rpc_unavailable, and what a hand-off and `beginPayment` refuse.
  */
 export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout | IdentityNeeded> {
-  const sale = await getOffer(ctx.db, input.slug, input.asset);
-  const life = (sale.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
+  const listing = await getOffer(ctx.db, input.slug);
+  const life = (listing.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
   const { handoffToken } = input;
-  const handoff = handoffToken === undefined ? null : await getHandoff(ctx, verifyHandoff(ctx, sale.product.id, handoffToken));
-  const change = await beginPayment(ctx, sale, input, { session: null, handoff, expiresAt: ctx.now + life });
+  const handoff = handoffToken === undefined ? null : await getHandoff(ctx, verifyHandoff(ctx, listing.product.id, handoffToken));
+  const change = await beginPayment(ctx, listing, input, { session: null, handoff, expiresAt: ctx.now + life });
   if ('provider' in change) return change;
   const { result: payment } = change;
   // The node is asked before anything is stored: a session nobody can pay is not worth keeping.
@@ -78,12 +80,12 @@ export interface Promised {
  */
 export async function beginPayment(
   ctx: Ctx,
-  sale: Sale,
+  listing: Listing,
   given: Connect,
   { session, handoff, expiresAt }: Promised,
 ): Promise<Change<Payment> | IdentityNeeded> {
-  const { product, merchant } = sale;
-  const { asset, recipient } = requireCheckout(ctx, sale, given.asset);
+  const { product, merchant } = listing;
+  const { asset, recipient, prospect } = requireCheckout(ctx, listing, given.asset);
   const input = handoff ? introduced(given, { ...handoff, walletAddress: hintOf(handoff, recipient) }) : given;
   if (input.walletAddress !== undefined) requireBuyer(input.walletAddress, recipient);
   const identity = await identityFor(ctx, product, input.identitySessionId);
@@ -98,14 +100,14 @@ export async function beginPayment(
     ...(due.quote ? { quote: due.quote } : {}),
   };
   const payment: Payment = {
-    ...(await newPayment(ctx, sale, recipient, due)),
+    ...(await newPayment(ctx, listing, recipient, due)),
     terms: recognise(terms, { identity, handoff, session }),
     expectedWallet: input.walletAddress ?? null,
     customerRef: session?.customerRef ?? input.customerRef ?? null,
     email: input.email?.trim().toLowerCase() ?? null,
     paymentSessionId: session?.id ?? null,
   };
-  await requireReceivable(ctx, payment);
+  await requireReceivable(ctx, payment, prospect);
   const created = planCreate(ctx, payment);
   const used = handoff ? useHandoff(ctx, handoff, payment.id) : [];
   return { ...created, writes: [...created.writes, ...used] };
@@ -115,14 +117,18 @@ export async function beginPayment(
 const NOT_FOR_BUYERS: Obstacle[] = ['live_mode_confirmed', 'fee_wallet_configured', 'rail_unavailable'];
 
 /** In what a checkout is paid, and to whom. 409 setup_not_ready, 422 for an asset that is not accepted. */
-function requireCheckout({ config }: Ctx, sale: Sale, wanted: Asset | undefined): { asset: Asset; recipient: string } {
-  const prospect = prospectOf(sale);
-  if (!prospect.livemode) throw notReady('sandbox', checkoutRailOf(sale.product.asset), prospect);
-  const asset = requireAsset(sale.product, wanted);
-  const railId = checkoutRailOf(asset);
+function requireCheckout(
+  { config }: Ctx,
+  listing: Listing,
+  wanted: Asset | undefined,
+): { asset: Asset; recipient: string; prospect: Prospect } {
+  const first = firstCheckoutRail(config, listing);
+  if (!listing.product.livemode) throw notReady('sandbox', first, prospectOf(saleOn(listing, first)));
+  const railId = wanted === undefined ? first : requireRail(listing.product, wanted);
+  const prospect = prospectOf(saleOn(listing, railId));
   const [obstacle] = obstaclesOf(config, prospect, railId).filter((one) => !NOT_FOR_BUYERS.includes(one));
   if (obstacle) throw notReady(obstacle, railId, prospect);
-  return { asset, recipient: payoutOf(prospect)! };
+  return { asset: RAILS[railId].asset, recipient: payoutOf(prospect)!, prospect };
 }
 
 export function requireBuyer(walletAddress: string, recipient: string): void {
@@ -133,7 +139,7 @@ export function requireBuyer(walletAddress: string, recipient: string): void {
 /** Everything of a new payment that does not depend on who buys. */
 async function newPayment(
   ctx: Ctx,
-  { product }: Sale,
+  { product }: Listing,
   recipient: string,
   due: Due,
 ): Promise<Omit<Payment, 'terms' | 'expectedWallet' | 'customerRef' | 'email' | 'paymentSessionId'>> {
@@ -176,13 +182,4 @@ async function newPayment(
     updatedAt: ctx.now,
     version: 1,
   };
-}
-
-/** The service's share of a price, if one is configured and comes to anything. */
-function feeOf({ config }: Ctx, price: Money, recipient: string): { wallet: string; amount: Money } | null {
-  if (config.FEE_BPS === 0) return null;
-  if (!config.FEE_WALLET) throw new ApiError('fee_wallet_missing');
-  const amount = basisPoints(price, config.FEE_BPS);
-  // The service selling for itself: one account cannot be told apart into two legs, and nobody owes himself a fee.
-  return amount.units > 0n && config.FEE_WALLET !== recipient ? { wallet: config.FEE_WALLET, amount } : null;
 }

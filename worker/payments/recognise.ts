@@ -2,7 +2,7 @@ import { ApiError } from '../core/errors.ts';
 import type { Asset } from '../core/money.ts';
 import type { PaymentTerms, ProvenIdentity } from '../db/terms.ts';
 import type { Product } from '../products/product.ts';
-import { acceptedAssetsOf } from '../rails.ts';
+import { acceptedAssetsOf, checkoutRailOf, type RailId } from '../rails.ts';
 import type { Handoff } from './handoff.ts';
 import type { PaymentSession } from './session.store.ts';
 
@@ -39,11 +39,10 @@ export const recognise = (
   };
 };
 
-/** What a buyer may pay in: the asset of the price, or another the merchant takes. */
-export function requireAsset(product: Product, wanted: string | undefined): Asset {
+/** The rail of the asset a buyer wants to pay in: that of the price, or another the merchant takes. 422. */
+export function requireRail(product: Product, wanted: Asset): RailId {
   const accepted = acceptedAssetsOf(product);
-  const asset = wanted === undefined ? product.asset : accepted.find((one) => one === wanted);
-  if (asset) return asset;
+  if (accepted.includes(wanted)) return checkoutRailOf(wanted);
   const problem = { loc: ['body', 'asset'], msg: `This product is sold for ${accepted.join(' or ')}`, type: 'invalid_value' };
   throw new ApiError('validation_error', { problems: [problem] });
 }

@@ -3,8 +3,9 @@ import { ApiError, raise } from '../core/errors.ts';
 import { newId, type PaymentSessionId } from '../core/ids.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
-import { getListing, type Sale } from '../products/product.ts';
-import { notReady, type Obstacle, obstaclesOf, prospectOf } from '../products/sale.ts';
+import { firstCheckoutRail } from '../products/open-rails.ts';
+import { getListing, type Listing, saleOn } from '../products/product.ts';
+import { notReady, obstaclesInMode, prospectOf } from '../products/sale.ts';
 import type { RailId } from '../rails.ts';
 import { PAYMENT } from '../states.ts';
 import { beginPayment, type Checkout, type Connect, type IdentityNeeded, requireBuyer } from './checkout.ts';
@@ -12,6 +13,8 @@ import { certainAt } from './expire.ts';
 import { getHandoff, type Handoff, hintOf, verifyHandoff } from './handoff.ts';
 import { identityProblem } from './identity.ts';
 import { prepareTransaction } from './prepare.ts';
+import { outage } from './quote.ts';
+import { foresee } from './receivable.ts';
 import { findPaymentSession, holdPayment, insertPaymentSession, type PaymentSession } from './session.store.ts';
 import type { Payment } from './store.ts';
 
@@ -34,21 +37,21 @@ export function statusOf({ expiresAt }: PaymentSession, payment: Payment | null,
 }
 
 export interface OpenPaymentSession {
-  railId: RailId;
+  /** null: the rail a checkout of this product begins with. */
+  railId: RailId | null;
   customerRef: string | null;
   successUrl: string | null;
   metadata: Record<string, string>;
 }
 
-/** What stops a sandbox session, which nobody will ever pay on chain. */
-const IN_SANDBOX: Obstacle[] = ['product_active', 'rail_enabled'];
-
-/** A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it. (contract section 6) */
-export function planPaymentSession(ctx: Ctx, sale: Sale, input: OpenPaymentSession): Change<PaymentSession> {
-  const { product } = sale;
-  const prospect = prospectOf(sale);
-  const [obstacle] = obstaclesOf(ctx.config, prospect, input.railId).filter((one) => product.livemode || IN_SANDBOX.includes(one));
-  if (obstacle) throw notReady(obstacle, input.railId, prospect);
+/**
+ * A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it, 503 price_unavailable or
+ * rpc_unavailable where it cannot be told now. (contract section 6)
+ */
+export async function planPaymentSession(ctx: Ctx, listing: Listing, input: OpenPaymentSession): Promise<Change<PaymentSession>> {
+  const { product } = listing;
+  const railId = input.railId ?? firstCheckoutRail(ctx.config, listing);
+  await requirePayable(ctx, listing, railId);
   const session: PaymentSession = {
     id: newId<PaymentSessionId>(ctx.now),
     merchantId: product.merchantId,
@@ -56,6 +59,7 @@ export function planPaymentSession(ctx: Ctx, sale: Sale, input: OpenPaymentSessi
     productId: product.id,
     asset: product.asset,
     priceAmount: product.priceAmount,
+    railId,
     customerRef: input.customerRef,
     successUrl: input.successUrl,
     metadata: input.metadata,
@@ -65,6 +69,16 @@ export function planPaymentSession(ctx: Ctx, sale: Sale, input: OpenPaymentSessi
     version: 1,
   };
   return { events: [], writes: [insertPaymentSession(ctx.db, session)], result: session };
+}
+
+async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promise<void> {
+  const prospect = prospectOf(saleOn(listing, railId));
+  const [obstacle] = obstaclesInMode(ctx.config, prospect, railId);
+  if (obstacle) throw notReady(obstacle, railId, prospect);
+  if (!prospect.livemode) return;
+  const { obstacles, silent } = await foresee(ctx, prospect, railId);
+  if (silent) throw outage(silent);
+  if (obstacles[0]) throw notReady(obstacles[0], railId, prospect);
 }
 
 /**
@@ -77,23 +91,22 @@ export function planPaymentSession(ctx: Ctx, sale: Sale, input: OpenPaymentSessi
 export async function connectInSession(ctx: Ctx, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout | IdentityNeeded> {
   let known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
   let isRead = true;
-  // Its price is promised in its own asset, whatever the product says by now.
-  const sale = await getListing(ctx.db, input.slug, input.asset ?? known.session.asset);
-  if (known.session.productId !== sale.product.id) raise('not_found');
-  const named = input.handoffToken === undefined ? null : verifyHandoff(ctx, sale.product.id, input.handoffToken);
+  const listing = await getListing(ctx.db, input.slug);
+  if (known.session.productId !== listing.product.id) raise('not_found');
+  const named = input.handoffToken === undefined ? null : verifyHandoff(ctx, listing.product.id, input.handoffToken);
   const begun = await transact<Begun | IdentityNeeded>(ctx, async () => {
     if (!isRead) known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
     isRead = false;
     const running = runningIn(ctx, known.session, known.payment);
     const handoff = named && (await getHandoff(ctx, named, running?.id));
-    if (!running) return planBegin(ctx, sale, known.session, handoff, input);
+    if (!running) return planBegin(ctx, listing, known.session, handoff, input);
     const hint = handoff?.paymentId === running.id ? hintOf(handoff, running.recipientWallet) : null;
     return unchanged<Begun | IdentityNeeded>({ payment: running, wallet: input.walletAddress ?? hint });
   });
   if ('provider' in begun) return begun;
   const { payment, wallet } = begun;
   if (payment.status !== 'PENDING_SIGNATURE') return { payment, prepared: null };
-  const unidentified = identityProblem({ payment, requiresIdentity: sale.product.requiresIdentity });
+  const unidentified = identityProblem({ payment, requiresIdentity: listing.product.requiresIdentity });
   if (unidentified) throw unidentified;
   if (wallet === null) return { payment, prepared: null };
   requireBuyer(wallet, payment.recipientWallet);
@@ -129,15 +142,15 @@ function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): 
   return null;
 }
 
-/** What is sold in a session: at its price, whatever the product says by now. */
-const promisedIn = ({ asset, priceAmount }: PaymentSession, sale: Sale): Sale => ({
-  ...sale,
-  product: { ...sale.product, asset, priceAmount },
+/** What is sold in a session: at its price and over its rail first, whatever the product says by now. */
+const promisedIn = ({ asset, priceAmount, railId }: PaymentSession, { product, ...seller }: Listing): Listing => ({
+  ...seller,
+  product: { ...product, asset, priceAmount, defaultRail: railId ?? product.defaultRail },
 });
 
 /** What is behind the link a merchant's server sends a buyer to. `payment` is the one to go on with, or the one that paid it. */
 export interface SessionOffer {
-  sale: Sale;
+  listing: Listing;
   payment: Payment | null;
   isOver: boolean;
 }
@@ -145,23 +158,23 @@ export interface SessionOffer {
 /** A payment session as its buyer sees it before connecting. 404 for one of another product, and where nothing can begin any more. */
 export async function getSessionOffer(ctx: Ctx, slug: string, paymentSessionId: PaymentSessionId): Promise<SessionOffer> {
   const { session, payment } = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
-  const sale = await getListing(ctx.db, slug, session.asset);
-  if (session.productId !== sale.product.id) raise('not_found');
+  const listing = await getListing(ctx.db, slug);
+  if (session.productId !== listing.product.id) raise('not_found');
   const begun = payment?.status === 'FAILED' ? null : payment;
-  if (!begun && sale.product.status !== 'active') raise('not_found');
-  return { sale: promisedIn(session, sale), payment: begun, isOver: !begun && ctx.now > session.expiresAt };
+  if (!begun && listing.product.status !== 'active') raise('not_found');
+  return { listing: promisedIn(session, listing), payment: begun, isOver: !begun && ctx.now > session.expiresAt };
 }
 
 async function planBegin(
   ctx: Ctx,
-  sale: Sale,
+  listing: Listing,
   session: PaymentSession,
   handoff: Handoff | null,
   input: Connect,
 ): Promise<Change<Begun | IdentityNeeded>> {
   // Taken off sale: what is being paid finishes, nothing begins.
-  if (sale.product.status !== 'active') raise('not_found');
-  const change = await beginPayment(ctx, promisedIn(session, sale), input, {
+  if (listing.product.status !== 'active') raise('not_found');
+  const change = await beginPayment(ctx, promisedIn(session, listing), input, {
     session,
     handoff,
     expiresAt: Math.max(session.expiresAt, ctx.now + LEAST_MS),

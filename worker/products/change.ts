@@ -6,19 +6,20 @@ import type { AccountId, AppId, ProductId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
-import { type RailId, SELLING_RAILS, suits } from '../rails.ts';
+import { SELLING_RAILS, suits } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
 import { narrowed, priceOf, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
 import { toProductResource, type UpdateProductRequest } from './resource.ts';
-import { payoutOf, prospectOf } from './sale.ts';
+import { isAllowed, payoutOf, prospectOf } from './sale.ts';
 import {
   countActiveProducts,
   findByExternalId,
-  findSales,
+  findListing,
   getProduct,
+  type Listing,
   type Product,
   reviveProduct,
-  type Sale,
+  saleOn,
   updateProduct,
 } from './store.ts';
 
@@ -31,8 +32,8 @@ export async function changeProduct(
 ): Promise<Product> {
   try {
     return await transact(ctx, async () => {
-      const sales = (await findSales(ctx.db, actor.accountId as AccountId, actor.livemode, { productId })) ?? raise('not_found');
-      const { product } = sales.solana_usdc;
+      const listing = (await findListing(ctx.db, actor.accountId as AccountId, actor.livemode, { productId })) ?? raise('not_found');
+      const { product } = listing;
       requireSellable({
         ...input,
         product_type: input.product_type ?? product.productType,
@@ -42,11 +43,11 @@ export async function changeProduct(
       const patch = patchOf(input, product);
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product]))) return unchanged(product);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
-      const [paid, pays] = [walletsOf(sales, product), walletsOf(sales, after)];
+      const [paid, pays] = [walletsOf(listing), walletsOf({ ...listing, product: after })];
       const isMoved = pays.some((wallet) => !paid.includes(wallet));
       // A stolen key must not be able to send the next sale elsewhere, by naming a wallet or by choosing another rail.
       if (isMoved && paid.length > 0 && product.livemode) requireFreshSignIn(ctx, actor);
-      requireAssets(ctx, after);
+      if (after.asset !== product.asset || !isSame(after.acceptedAssets, product.acceptedAssets)) requireAssets(ctx, after);
       requireRails(ctx, after);
       return { ...changed(ctx, product, after), events: isMoved ? [payoutChanged(ctx, after, paid[0] ?? null)] : [] };
     });
@@ -62,9 +63,9 @@ export async function changeProduct(
 }
 
 /** Who is paid for a product, over each rail it may be sold over. */
-const walletsOf = (sales: Record<RailId, Sale>, product: Product): string[] =>
-  SELLING_RAILS.filter((railId) => suits(product, railId) && (product.allowedRails?.includes(railId) ?? true))
-    .map((railId) => payoutOf(prospectOf({ ...sales[railId], product })))
+const walletsOf = (listing: Listing): string[] =>
+  SELLING_RAILS.filter((railId) => suits(listing.product, railId) && isAllowed(listing, railId))
+    .map((railId) => payoutOf(prospectOf(saleOn(listing, railId))))
     .filter((wallet) => wallet !== null);
 
 const isContended = (error: unknown): boolean => error instanceof ApiError && error.options.meta?.reason === 'contended';

@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import { type Actor, type Ctx, hasX402 } from '../context.ts';
+import { type Actor, type Ctx, hasPriceSource, hasX402 } from '../context.ts';
 import { randomBase62 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AccountId, type AppId, newId, type ProductId } from '../core/ids.ts';
@@ -14,13 +14,15 @@ import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
 export {
   findApp,
   findByExternalId,
-  findSales,
+  findListing,
   getListing,
   getOffer,
   getProduct,
   getSale,
+  type Listing,
   type Product,
   type Sale,
+  saleOn,
 } from './store.ts';
 
 import { countActiveProducts, findApp, findProduct, insertProduct, isTaken, type Product } from './store.ts';
@@ -107,7 +109,7 @@ export function narrowed(assets: Asset[], priced: Asset): Asset[] | null {
 export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<Product, 'asset' | 'acceptedAssets'>): void {
   if (acceptedAssets === null) return;
   if (!acceptedAssets.includes(asset)) throw invalid('accepted_assets', `The price is in ${asset}: accept that too`);
-  if (acceptedAssets.some((other) => other !== asset) && config.PRICE_URL === undefined) {
+  if (acceptedAssets.some((other) => other !== asset) && !hasPriceSource(config)) {
     const detail = 'This service has no source for the price of SOL, so a product is paid in the asset of its price alone.';
     throw new ApiError('setup_not_ready', { detail, meta: { reason: 'price_source_missing' } });
   }

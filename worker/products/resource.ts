@@ -162,7 +162,9 @@ export const OfferBody = z
     name: z.string(),
     description: z.string().optional(),
     price: MoneyBody,
-    accepted_assets: z.array(z.enum(ASSETS)),
+    accepted_assets: z.array(z.enum(ASSETS)).openapi({
+      description: 'What can be paid in: connect without an asset begins in the first. Empty where nothing can be paid.',
+    }),
     billing_model: z.enum(['one_off', 'recurring']),
     access_period_days: orNull(z.int()),
     usage_units: orNull(z.int()),

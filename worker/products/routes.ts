@@ -6,11 +6,12 @@ import { pageRequest, toPage } from '../db/page.ts';
 import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
 import { created, errors, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
-import { acceptedAssetsOf, allowedRailsOf, checkoutRailOf } from '../rails.ts';
+import { RAILS } from '../rails.ts';
 import { archiveProduct, changeProduct, unarchiveProduct } from './change.ts';
+import { openRails } from './open-rails.ts';
 import { createProduct } from './product.ts';
 import { CreateProductRequest, OfferBody, ProductBody, toProductResource, UpdateProductRequest } from './resource.ts';
-import { getOffer, getProduct, listProducts } from './store.ts';
+import { getOffer, getProduct, type Listing, listProducts } from './store.ts';
 
 const tags = ['Products'];
 const create = createRoute({
@@ -104,16 +105,16 @@ const offer = createRoute({
   responses: { ...ok(OfferBody), ...errors('not_found', 'rate_limited', 'validation_error') },
 });
 
-function toOfferResource(ctx: Ctx, { product, merchant }: Awaited<ReturnType<typeof getOffer>>): z.infer<typeof OfferBody> {
+function toOfferResource(ctx: Ctx, listing: Listing): z.infer<typeof OfferBody> {
+  const { product, merchant } = listing;
   const settings = merchant.merchantSettings;
-  const allowed = allowedRailsOf(product, true);
   return {
     product_id: product.id,
     slug: product.slug,
     name: product.name,
     ...given('description', product.description),
     price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
-    accepted_assets: acceptedAssetsOf(product).filter((asset) => allowed.includes(checkoutRailOf(asset))),
+    accepted_assets: openRails(ctx.config, listing).map((railId) => RAILS[railId].asset),
     billing_model: product.billingModel,
     access_period_days: product.accessPeriodDays,
     usage_units: product.usageUnits,

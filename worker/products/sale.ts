@@ -1,10 +1,11 @@
-import { type Config, hasX402 } from '../context.ts';
+import { type Config, hasPriceSource, hasX402 } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
-import { ASSETS } from '../core/money.ts';
+import { ASSETS, formatAmount } from '../core/money.ts';
 import { allowedRailsOf, payoutWalletOf, RAILS, type RailId, SELLING_RAILS, suits, takesBuyers, takesPrice } from '../rails.ts';
+import { RENT_EXEMPT_LAMPORTS } from '../solana/assets.ts';
 import type { Product, Sale } from './store.ts';
 
-/** What may stand between a product and its sale over a rail: the words of readiness, in the order in which they are said. */
+/** What may stand between a product and its sale over a rail, in the order in which it is said; readiness has a check for each. */
 export type Obstacle =
   | 'sandbox'
   | 'rail_unavailable'
@@ -14,14 +15,24 @@ export type Obstacle =
   | 'live_mode_confirmed'
   | 'payout_wallet_set'
   | 'fee_wallet_configured'
-  | 'payout_ata_exists';
+  | 'payout_ata_exists'
+  | 'payout_wallet_empty'
+  | 'fee_wallet_empty';
 
 /** A sale, or what there is of one while no product is named. */
 export interface Prospect {
   livemode: boolean;
   product: Pick<
     Product,
-    'id' | 'status' | 'asset' | 'acceptedAssets' | 'allowedRails' | 'requiresIdentity' | 'payoutWallet' | 'liveModeConfirmed'
+    | 'id'
+    | 'status'
+    | 'asset'
+    | 'priceAmount'
+    | 'acceptedAssets'
+    | 'allowedRails'
+    | 'requiresIdentity'
+    | 'payoutWallet'
+    | 'liveModeConfirmed'
   > | null;
   setting: Sale['setting'];
   accountWallet: string | null;
@@ -34,7 +45,7 @@ export const prospectOf = ({ product, merchant, setting }: Sale): Prospect => ({
   accountWallet: merchant.walletAddress,
 });
 
-export const payoutOf = ({ product, setting, accountWallet }: Prospect): string | null =>
+export const payoutOf = ({ product, setting, accountWallet }: Omit<Prospect, 'livemode'>): string | null =>
   payoutWalletOf(product ?? { payoutWallet: null }, setting, accountWallet);
 
 /** Does the product’s own list, if it has one, name this rail, and can it be sold over it at all? */
@@ -54,7 +65,7 @@ function isServed(config: Config, { product }: Prospect, railId: RailId): boolea
   const { kind, asset } = RAILS[railId];
   if (!SELLING_RAILS.includes(railId)) return false;
   if (kind === 'x402') return hasX402(config);
-  return product === null || product.asset === asset || config.PRICE_URL !== undefined;
+  return product === null || product.asset === asset || hasPriceSource(config);
 }
 
 /**
@@ -78,6 +89,13 @@ export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId):
   return stands.filter(([, isInTheWay]) => isInTheWay).map(([obstacle]) => obstacle);
 }
 
+/** A sandbox product is never paid on chain: what only a payment would need is not missed there. */
+const ONLY_TO_BE_PAID: Obstacle[] = ['sandbox', 'live_mode_confirmed', 'payout_wallet_set', 'fee_wallet_configured'];
+
+/** What stops a product in its own mode: in the sandbox only what stops it being shown and tried. */
+export const obstaclesInMode = (config: Config, prospect: Prospect, railId: RailId): Obstacle[] =>
+  obstaclesOf(config, prospect, railId).filter((one) => prospect.livemode || !ONLY_TO_BE_PAID.includes(one));
+
 /** What to do about an obstacle: a call that an agent can make as it is, or with its own values filled in. */
 export interface Fix {
   detail: string;
@@ -88,7 +106,11 @@ export interface Fix {
   transaction?: string;
 }
 
-export function fixOf(obstacle: Obstacle, railId: RailId, { product, setting }: Pick<Prospect, 'product' | 'setting'>): Fix {
+/** What of a sale says how to mend it. */
+type Mendable = Omit<Prospect, 'livemode'>;
+
+export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
+  const { product, setting } = sale;
   const path = `/v1/products/${product?.id ?? '{product_id}'}`;
   const railPath = `/v1/access/rail-settings/${railId}`;
   const patch = (detail: string, body: Record<string, unknown>): Fix => ({ detail, method: 'PATCH', path, body });
@@ -136,11 +158,22 @@ export function fixOf(obstacle: Obstacle, railId: RailId, { product, setting }: 
       return { detail: 'This service charges a fee and has no wallet for it. Only its operator can mend this: FEE_WALLET.' };
     case 'payout_ata_exists':
       return { detail: 'The payout wallet has no USDC account yet. GET /v1/access/rail-settings has the transaction that creates it.' };
+    case 'payout_wallet_empty':
+      return patch(`The payout wallet ${payoutOf(sale)} holds too little SOL to receive so small a payment. ${LEAST} Or ask for more.`, {
+        price: { asset: product?.asset, amount: `<an amount worth more than ${LEAST_SOL} SOL>` },
+      });
+    case 'fee_wallet_empty':
+      return {
+        detail: `The fee wallet of this service holds too little SOL to receive so small a fee. ${LEAST} Only its operator can do this.`,
+      };
   }
 }
 
+const LEAST_SOL = formatAmount({ asset: 'SOL', units: RENT_EXEMPT_LAMPORTS });
+const LEAST = `An account on chain holds at least ${LEAST_SOL} SOL: send it that much once.`;
+
 /** 409 setup_not_ready in the words of readiness, with the call that mends it. */
-export function notReady(obstacle: Obstacle, railId: RailId, prospect: Pick<Prospect, 'product' | 'setting'>): ApiError {
+export function notReady(obstacle: Obstacle, railId: RailId, prospect: Mendable): ApiError {
   const fix = fixOf(obstacle, railId, prospect);
   const named = prospect.product ? `?product_id=${prospect.product.id}` : '';
   const next = fix.method ? { next: `${fix.method} ${fix.path}` } : {};

@@ -2,13 +2,12 @@ import { and, desc, eq, or, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, AppId, ProductId } from '../core/ids.ts';
-import type { Asset } from '../core/money.ts';
 import { accessApps, railSettings } from '../db/access.ts';
 import { products } from '../db/commerce.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
-import { checkoutRailOf, RAIL_IDS, type RailId, type RailSetting } from '../rails.ts';
+import type { RailId, RailSetting } from '../rails.ts';
 
 export type Product = typeof products.$inferSelect;
 
@@ -64,74 +63,68 @@ export async function listProducts(db: Db, merchantId: AccountId, livemode: bool
   return { items, total: count?.total ?? 0 };
 }
 
-/** A product, who sells it, and what he set for the rail it is to be paid over. */
-export interface Sale {
+/** A product, who sells it, and what he set for each rail; no setting: the defaults of the rail. */
+export interface Listing {
   product: Product;
   merchant: typeof accounts.$inferSelect;
+  settings: RailSetting[];
+}
+
+/** The same over the one rail it is to be paid over. */
+export interface Sale extends Omit<Listing, 'settings'> {
   setting: RailSetting | null;
 }
 
-const selectSale = (db: Db, railId: RailId | SQL) =>
-  db
-    .select({ product: products, merchant: accounts, setting: railSettings })
-    .from(products)
-    .innerJoin(accounts, eq(accounts.id, products.merchantId))
-    .leftJoin(
-      railSettings,
-      and(eq(railSettings.merchantId, products.merchantId), eq(railSettings.livemode, products.livemode), eq(railSettings.railId, railId)),
-    );
+export const saleOn = ({ product, merchant, settings }: Listing, railId: RailId): Sale => ({
+  product,
+  merchant,
+  setting: settings.find((setting) => setting.railId === railId) ?? null,
+});
 
-/** A product, on sale or not any more, and its seller, by the public slug, to be paid in `asset` or that of its price. */
-export async function getListing(db: Db, slug: string, asset?: Asset): Promise<Sale> {
-  const rail = sql`CASE coalesce(${asset ?? null}, ${products.asset}) WHEN 'SOL' THEN ${checkoutRailOf('SOL')} ELSE ${checkoutRailOf('USDC')} END`;
-  const listing = await selectSale(db, rail)
-    .where(and(eq(products.slug, slug), eq(accounts.status, 'active')))
-    .get();
-  return listing ?? raise('not_found');
-}
-
-/** An active product and its seller: what a checkout begins with. */
-export async function getOffer(db: Db, slug: string, asset?: Asset): Promise<Sale> {
-  const listing = await getListing(db, slug, asset);
-  return listing.product.status === 'active' ? listing : raise('not_found');
-}
-
-/** A merchant's own product, active or not. */
-export async function getSale(
-  db: Db,
-  merchantId: AccountId,
-  livemode: boolean,
-  productId: ProductId,
-  railId: RailId = 'solana_usdc',
-): Promise<Sale> {
-  const sale = await selectSale(db, railId)
-    .where(and(ofMerchant(merchantId, livemode), eq(products.id, productId)))
-    .get();
-  return sale ?? raise('not_found');
-}
-
-/** A merchant's own product as it stands on every rail; null where there is none. */
-export async function findSales(
-  db: Db,
-  merchantId: AccountId,
-  livemode: boolean,
-  named: { productId: ProductId } | { externalProductId: string },
-): Promise<Record<RailId, Sale> | null> {
-  const isNamed = 'productId' in named ? eq(products.id, named.productId) : eq(products.externalProductId, named.externalProductId);
+async function readListing(db: Db, which: SQL | undefined): Promise<Listing | null> {
   const rows = await db
     .select({ product: products, merchant: accounts, setting: railSettings })
     .from(products)
     .innerJoin(accounts, eq(accounts.id, products.merchantId))
     .leftJoin(railSettings, and(eq(railSettings.merchantId, products.merchantId), eq(railSettings.livemode, products.livemode)))
-    .where(and(ofMerchant(merchantId, livemode), isNamed));
+    .where(which);
   const [first] = rows;
-  if (!first) return null;
-  const saleOn = (railId: RailId): Sale => ({
-    ...first,
-    setting: rows.find(({ setting }) => setting?.railId === railId)?.setting ?? null,
-  });
-  return Object.fromEntries(RAIL_IDS.map((railId) => [railId, saleOn(railId)])) as Record<RailId, Sale>;
+  return first ? { product: first.product, merchant: first.merchant, settings: rows.flatMap(({ setting }) => setting ?? []) } : null;
 }
+
+/** A product, on sale or not any more, by the public slug. */
+export const getListing = async (db: Db, slug: string): Promise<Listing> =>
+  (await readListing(db, and(eq(products.slug, slug), eq(accounts.status, 'active')))) ?? raise('not_found');
+
+/** An active product: what a checkout begins with. */
+export async function getOffer(db: Db, slug: string): Promise<Listing> {
+  const listing = await getListing(db, slug);
+  return listing.product.status === 'active' ? listing : raise('not_found');
+}
+
+/** A merchant's own product, active or not; null where there is none. */
+export const findListing = (
+  db: Db,
+  merchantId: AccountId,
+  livemode: boolean,
+  named: { productId: ProductId } | { externalProductId: string },
+): Promise<Listing | null> =>
+  readListing(
+    db,
+    and(
+      ofMerchant(merchantId, livemode),
+      'productId' in named ? eq(products.id, named.productId) : eq(products.externalProductId, named.externalProductId),
+    ),
+  );
+
+/** The same over one rail. 404. */
+export const getSale = async (
+  db: Db,
+  merchantId: AccountId,
+  livemode: boolean,
+  productId: ProductId,
+  railId: RailId = 'solana_usdc',
+): Promise<Sale> => saleOn((await findListing(db, merchantId, livemode, { productId })) ?? raise('not_found'), railId);
 
 export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
   db.$count(products, and(ofMerchant(merchantId, livemode), eq(products.status, 'active')));

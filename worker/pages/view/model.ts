@@ -13,7 +13,7 @@ export interface PageFacts {
   productName: string;
   sellerName: string;
   price: Amount;
-  /** What may be paid in, the product's own first. */
+  /** What may be paid in, what connect begins with first. */
   assets: string[];
   network: 'mainnet' | 'devnet';
   buttonLabel: string | null;

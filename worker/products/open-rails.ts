@@ -1,0 +1,19 @@
+import type { Config } from '../context.ts';
+import { checkoutRailsOf, type RailId } from '../rails.ts';
+import { isAllowed, obstaclesInMode, prospectOf } from './sale.ts';
+import { type Listing, saleOn } from './store.ts';
+
+/**
+ * The rails of the hosted checkout that a buyer can pay over, as far as can be told without asking anybody else, and the one to
+ * begin with first. The merchant's word that he is ready is not asked for there.
+ */
+export const openRails = (config: Config, listing: Listing): RailId[] =>
+  checkoutRailsOf(listing.product).filter((railId) =>
+    obstaclesInMode(config, prospectOf(saleOn(listing, railId)), railId).every((one) => one === 'live_mode_confirmed'),
+  );
+
+/** The rail a checkout begins with where nobody names one. Where none is open: the one whose obstacles are worth saying. */
+export function firstCheckoutRail(config: Config, listing: Listing): RailId {
+  const rails = checkoutRailsOf(listing.product);
+  return openRails(config, listing)[0] ?? rails.find((railId) => isAllowed(listing, railId)) ?? rails[0]!;
+}
