@@ -1,16 +1,17 @@
 import type { Ctx } from '../context.ts';
 import { type Asset, toMoneyResource } from '../core/money.ts';
 import { toConnectResource } from '../payments/checkout.resource.ts';
+import { certainAt } from '../payments/expire.ts';
 import type { SessionOffer } from '../payments/session.ts';
-import type { Sale } from '../products/product.ts';
+import { getListing, type Sale } from '../products/product.ts';
 import { checkoutRailOf, payoutWalletOf } from '../rails.ts';
 import { PAGE_ASSETS } from './assets.ts';
 import { type PageContext, sendPage } from './document.tsx';
 import { LOCALES } from './locales/locales.ts';
-import { About, Brand, brandOf, type Offer, Price } from './offer.tsx';
+import { About, Brand, type Offer, Price } from './offer.tsx';
 import { firstState, type PageFacts } from './view/model.ts';
 import { Panel } from './view/panel.tsx';
-import { plain } from './view/text.ts';
+import { plain, plainName } from './view/text.ts';
 
 /** Play money is for the chain on this machine alone, whatever somebody sets by mistake. */
 const demoRpcUrlOf = ({ DEMO_WALLET, NETWORK, RPC_URL }: Ctx['config']): string | null =>
@@ -24,16 +25,16 @@ const tokenOf = (text: string | undefined, lengthMax: number): string | null =>
 const isPhone = (userAgent: string): boolean => /Android|iPhone|iPad|iPod|Mobile/i.test(userAgent);
 
 /** `/p/{slug}`: who sells what for how much, whole before any script has run; then the panel that takes the payment. */
-export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'sale'> & Partial<SessionOffer>): Response {
+export async function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'sale'> & Partial<SessionOffer>): Promise<Response> {
   const { ctx } = page.c.var;
   const { sale } = sold;
-  const offer = openOffer(page, ctx, sold);
+  const offer = openOffer(page, ctx, sold, await payeesOf(ctx, sold));
   const { facts } = offer;
   const isDemo = facts.demoRpcUrl !== null;
   return sendPage(
     page,
     {
-      title: `${facts.productName} · ${brandOf(sale)}`,
+      title: `${facts.productName} · ${page.say('quoted', { name: facts.sellerName })}`,
       layout: 'two',
       accentHex: sale.merchant.merchantSettings.checkout_accent_hex,
       scripts: facts.isPayable ? [...(isDemo ? [PAGE_ASSETS.demoWallet] : []), PAGE_ASSETS.checkout] : [],
@@ -57,7 +58,21 @@ export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'sale'>
   );
 }
 
-function openOffer(page: PageContext, ctx: Ctx, { sale, payment, isOver }: Parameters<typeof sendCheckout>[1]): Offer {
+type Sold = Parameters<typeof sendCheckout>[1];
+
+/** The wallet that is paid, by asset: each rail may have its own, and a payment under way keeps the one it began with. */
+async function payeesOf({ db }: Ctx, { sale, payment }: Sold): Promise<Record<string, string>> {
+  if (payment) return { [payment.asset]: payment.recipientWallet };
+  const { product } = sale;
+  const walletIn = async (asset: Asset) => {
+    const { merchant, setting } = asset === product.asset ? sale : await getListing(db, product.slug, asset);
+    return [asset, payoutWalletOf(product, setting, merchant.walletAddress)] as const;
+  };
+  const wallets = await Promise.all(assetsOf(product).map(walletIn));
+  return Object.fromEntries(wallets.filter((one): one is [Asset, string] => one[1] !== null));
+}
+
+function openOffer(page: PageContext, ctx: Ctx, { sale, payment, isOver }: Sold, payees: Record<string, string>): Offer {
   const { product, merchant, setting } = sale;
   const payoutWallet = payoutWalletOf(product, setting, merchant.walletAddress);
   const isOffered = setting?.enabled !== false && payoutWallet !== null && assetsOf(product).length > 0;
@@ -69,10 +84,12 @@ function openOffer(page: PageContext, ctx: Ctx, { sale, payment, isOver }: Param
     locale: page.locale,
     text: LOCALES[page.locale].text,
     isPayable: obstacle === null,
-    productName: plain(product.name),
-    sellerName: brandOf(sale),
+    productName: plainName(product.name),
+    sellerName: plainName(merchant.displayName),
     price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
     assets: assetsOf(product),
+    payees,
+    uncertainMs: certainAt(ctx, { expiresAt: 0 }),
     network: ctx.config.NETWORK,
     buttonLabel: plain(merchant.merchantSettings.checkout_success_button_label ?? '') || null,
     isPhone: isPhone(page.c.req.header('User-Agent') ?? ''),
@@ -81,7 +98,7 @@ function openOffer(page: PageContext, ctx: Ctx, { sale, payment, isOver }: Param
     handoffToken: tokenOf(page.c.req.query('handoff'), 2048),
     demoRpcUrl: demoRpcUrlOf(ctx.config),
   };
-  return { page, sale, facts, payoutWallet, obstacle };
+  return { page, sale, facts, obstacle };
 }
 
 /** What may be paid in, the price's own asset first, as far as the merchant sells over that asset's rail. */
