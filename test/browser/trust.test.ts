@@ -4,6 +4,7 @@ import { type Product, Shop } from './shop.ts';
 
 const USDC = 1_000_000n;
 const SCRIPT = '<script>window.stolen=1</script><img src=x onerror="window.stolen=1">';
+const shortOf = (address: string) => `${address.slice(0, 4)}…${address.slice(-4)}`;
 const urlOf = (shop: Shop, product: Product, query = '') => `${shop.baseUrl}/p/${product.slug}${query}`;
 
 describe('a merchant who means ill', () => {
@@ -11,7 +12,7 @@ describe('a merchant who means ill', () => {
   beforeAll(
     () =>
       shop.open({
-        checkout_brand_name: `Solana Foundation${SCRIPT}`.slice(0, 80),
+        checkout_brand_name: `Official Solana Foundation ✔${SCRIPT}`.slice(0, 80),
         checkout_accent_hex: '#ffffff',
         checkout_success_button_label: '</script><script>stolen=1',
         checkout_logo_url: 'https://cdn.shop.example/"onerror="stolen=1',
@@ -41,8 +42,16 @@ describe('a merchant who means ill', () => {
     expect(await violationsOf(page)).toEqual([]);
     expect(offences.filter((offence) => !offence.startsWith('asked https://cdn.shop.example/'))).toEqual([]);
     await shoot('16-hostile');
+    const payee = page.locator('.payee');
+    expect(await payee.innerText()).toContain(shortOf(shop.wallet));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    // What the page itself says of the payment names the account and its wallet, in quotation, and not the shop's own invention.
+    const said = await page.locator('.panel').innerText();
+    expect(said).toContain('“Ada’s Weather Ltd”');
+    expect(said).toContain(shortOf(shop.wallet));
+    expect(`${said} ${await page.title()}`).not.toContain('Solana Foundation');
+    expect(await page.locator('body').innerText()).not.toContain('✔');
     expect(await page.evaluate('typeof stolen')).toBe('undefined');
     await page.getByRole('link', { name: 'Open the receipt' }).click();
     await page.getByRole('heading', { name: 'This receipt is genuine' }).waitFor();
@@ -112,9 +121,17 @@ describe('whoever comes', () => {
 
   it.each(['light', 'dark'] as const)('fits 320 pixels, in the %s as well', async (colorScheme) => {
     const options = { viewport: { width: 320, height: 640 }, colorScheme };
-    const { page, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(1n) }], options);
+    const signer = await shop.chain.newBuyer(1n);
+    const elsewhere = { signer, name: 'Wallet eines anderen Netzwerks', chains: ['solana:mainnet'] };
+    const { page, shoot, close } = await shop.visit('phone', [{ signer }, elsewhere], options);
     await page.goto(urlOf(shop, product, '?locale=de'));
     await page.getByRole('button', { name: 'Mit Test wallet zahlen' }).waitFor();
+    const other = page.getByRole('button', { name: 'Mit Wallet eines anderen' });
+    expect((await other.boundingBox())!.height).toBeLessThan(160);
+    // It can be reached, and says why it cannot pay.
+    await other.focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.problem', { hasText: 'bietet Solana Devnet (Testgeld) nicht an' }).waitFor();
     await page.getByRole('button', { name: 'Mit einer Wallet-App zahlen' }).click();
     await page.getByText('Von Hand senden').click();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
@@ -135,6 +152,83 @@ describe('whoever comes', () => {
     })`)) as string[];
     expect(said.length).toBeLessThanOrEqual(1);
     expect(await page.getByRole('timer').getAttribute('aria-live')).toBe('off');
+    await close();
+  });
+
+  it('compares amount, wallet and rate before approving, each part of it', async () => {
+    const sold = await shop.sell({ accepted_assets: ['USDC', 'SOL'], price: { asset: 'USDC', amount: '15' } });
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const { page, offences, shoot, close } = await shop.visit('phone', [{ signer, onAct: () => new Promise<string>(() => {}) }]);
+    const feeWallet = (await shop.chain.newBuyer(0n)).address;
+    await page.route('**/connect', async (route) => {
+      const response = await route.fetch();
+      const fee = { recipient: feeWallet, asset: 'SOL', amount: '0.002', base_units: '2000000' };
+      return route.fulfill({ response, json: { ...((await response.json()) as object), fee } });
+    });
+    await page.goto(urlOf(shop, sold));
+    await page.getByRole('radio', { name: 'SOL' }).check();
+    await page.getByText('The exact amount in SOL is shown here').waitFor();
+    const { y, height } = (await page.locator('.payee').boundingBox())!;
+    expect(y + height).toBeLessThan(844);
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByText(/^1 SOL = 150\.00/).waitFor();
+    const waiting = await page.locator('.panel').innerText();
+    for (const words of ['0.1\u00a0SOL', '0.098\u00a0SOL', shop.wallet, '0.002\u00a0SOL', feeWallet]) expect(waiting).toContain(words);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('29-waiting-sol');
+    await page.getByRole('button', { name: 'Choose another way' }).click();
+    await page.getByText(/^You can choose another currency when this price ends \(\d/).waitFor();
+    expect(await page.getByRole('radio').count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('30-asset-fixed');
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it.each(['phone', 'desktop'] as const)('reads a number in one piece and a long story when they wish, on a %s', async (size) => {
+    const name = 'A subscription to every forecast there is, for all places on earth and some beyond';
+    const sold = await shop.sell({
+      name,
+      price: { asset: 'USDC', amount: '9999999999.123456' },
+      description: 'All about the weather. '.repeat(200),
+    });
+    const { page, shoot, close } = await shop.visit(size, [{ signer: await shop.chain.newBuyer(1n) }]);
+    for (const width of [320, size === 'phone' ? 390 : 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(urlOf(shop, sold, '?locale=de'));
+      const rows = await page.evaluate(`(() => {
+        const range = document.createRange();
+        range.selectNode([...document.querySelector('.offer .amount').childNodes].find(({ nodeType }) => nodeType === 3));
+        return range.getClientRects().length;
+      })()`);
+      expect(rows).toBe(1);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    }
+    const foldable = page.locator('.foldable');
+    expect((await foldable.boundingBox())!.height).toBeLessThan(200);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('31-long');
+    await page.getByText('Alles anzeigen').click();
+    expect((await foldable.boundingBox())!.height).toBeGreaterThan(400);
+    await page.getByText('Weniger anzeigen').waitFor();
+    await close();
+  });
+
+  it('prints a receipt without what is no part of it', async () => {
+    const { page, shoot, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(2000n * USDC) }], {
+      colorScheme: 'dark',
+    });
+    await page.goto(urlOf(shop, product));
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('link', { name: 'Open the receipt' }).click({ timeout: 30_000 });
+    await page.evaluate('window.print = () => { window.isPrinted = true; }');
+    await page.getByRole('button', { name: 'Print or save as PDF' }).click();
+    expect(await page.evaluate('window.isPrinted')).toBe(true);
+    await shoot('32-receipt-dark');
+    await page.emulateMedia({ media: 'print' });
+    for (const unwanted of ['footer', '#print', '.by-yourself']) expect(await page.locator(unwanted).isVisible()).toBe(false);
+    expect(await page.locator('main').innerText()).toContain(page.url().split('?')[0]!.split('/').slice(3).join('/'));
+    await shoot('33-receipt-print');
     await close();
   });
 

@@ -1,6 +1,6 @@
 /** Written by local/pages.ts: the scripts of the hosted pages under the names their content gives them. */
 export const PAGE_ASSETS = {
-  checkout: '/assets/checkout-e874dbba.js',
-  receipt: '/assets/receipt-cb368a3d.js',
-  demoWallet: '/assets/demo-wallet-467b7f8b.js',
+  checkout: '/assets/checkout-fff007b0.js',
+  receipt: '/assets/receipt-e1eab0a6.js',
+  demoWallet: '/assets/demo-wallet-848d950a.js',
 } as const;

@@ -1,18 +1,19 @@
 import type { Ctx } from '../context.ts';
-import { toMoneyResource } from '../core/money.ts';
+import { type Asset, toMoneyResource } from '../core/money.ts';
 import { toConnectResource } from '../payments/checkout.resource.ts';
+import { certainAt } from '../payments/expire.ts';
 import type { SessionOffer } from '../payments/session.ts';
 import { firstCheckoutRail, openRails } from '../products/open-rails.ts';
 import { saleOn } from '../products/product.ts';
 import { payoutOf, prospectOf } from '../products/sale.ts';
-import { RAILS } from '../rails.ts';
+import { RAILS, type RailId } from '../rails.ts';
 import { PAGE_ASSETS } from './assets.ts';
 import { type PageContext, sendPage } from './document.tsx';
 import { LOCALES } from './locales/locales.ts';
-import { About, Brand, brandOf, type Offer, Price } from './offer.tsx';
+import { About, Brand, type Offer, Price } from './offer.tsx';
 import { firstState, type PageFacts } from './view/model.ts';
 import { Panel } from './view/panel.tsx';
-import { plain } from './view/text.ts';
+import { plain, plainName } from './view/text.ts';
 
 /** Play money is for the chain on this machine alone, whatever somebody sets by mistake. */
 const demoRpcUrlOf = ({ DEMO_WALLET, NETWORK, RPC_URL }: Ctx['config']): string | null =>
@@ -34,7 +35,7 @@ export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'listin
   return sendPage(
     page,
     {
-      title: `${facts.productName} · ${brandOf(sale)}`,
+      title: `${facts.productName} · ${page.say('quoted', { name: facts.sellerName })}`,
       layout: 'two',
       accentHex: sale.merchant.merchantSettings.checkout_accent_hex,
       scripts: facts.isPayable ? [...(isDemo ? [PAGE_ASSETS.demoWallet] : []), PAGE_ASSETS.checkout] : [],
@@ -58,7 +59,17 @@ export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'listin
   );
 }
 
-function openOffer(page: PageContext, ctx: Ctx, { listing, payment, isOver }: Parameters<typeof sendCheckout>[1]): Offer {
+type Sold = Parameters<typeof sendCheckout>[1];
+
+/** The wallet that is paid, by asset: each rail may have its own, and a payment under way keeps the one it began with. */
+function payeesOf({ listing, payment }: Sold, rails: RailId[]): Record<string, string> {
+  if (payment) return { [payment.asset]: payment.recipientWallet };
+  const wallets = rails.map((railId) => [RAILS[railId].asset, payoutOf(prospectOf(saleOn(listing, railId)))] as const);
+  return Object.fromEntries(wallets.filter((one): one is [Asset, string] => one[1] !== null));
+}
+
+function openOffer(page: PageContext, ctx: Ctx, sold: Sold): Offer {
+  const { listing, payment, isOver } = sold;
   const sale = saleOn(listing, firstCheckoutRail(ctx.config, listing));
   const { product, merchant } = sale;
   const rails = openRails(ctx.config, listing);
@@ -70,10 +81,12 @@ function openOffer(page: PageContext, ctx: Ctx, { listing, payment, isOver }: Pa
     locale: page.locale,
     text: LOCALES[page.locale].text,
     isPayable: obstacle === null,
-    productName: plain(product.name),
-    sellerName: brandOf(sale),
+    productName: plainName(product.name),
+    sellerName: plainName(merchant.displayName),
     price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
     assets: rails.map((railId) => RAILS[railId].asset),
+    payees: payeesOf(sold, rails),
+    uncertainMs: certainAt(ctx, { expiresAt: 0 }),
     network: ctx.config.NETWORK,
     buttonLabel: plain(merchant.merchantSettings.checkout_success_button_label ?? '') || null,
     isPhone: isPhone(page.c.req.header('User-Agent') ?? ''),
@@ -82,7 +95,7 @@ function openOffer(page: PageContext, ctx: Ctx, { listing, payment, isOver }: Pa
     handoffToken: tokenOf(page.c.req.query('handoff'), 2048),
     demoRpcUrl: demoRpcUrlOf(ctx.config),
   };
-  return { page, sale, facts, payoutWallet: payoutOf(prospectOf(sale)), obstacle };
+  return { page, sale, facts, obstacle };
 }
 
 /** What the browser takes over: the same component, rendered here once. */

@@ -5,6 +5,7 @@ import { base64url } from '../core/encoding.ts';
 import type { AppEnv } from '../http/openapi.ts';
 import { chooseLocale, LOCALE_NAMES, LOCALES, type Locale } from './locales/locales.ts';
 import { pageHeaders } from './policy.ts';
+import { Mark } from './view/parts.tsx';
 import { styleOf } from './view/style.ts';
 import { type Say, sayIn } from './view/text.ts';
 
@@ -111,6 +112,7 @@ export function sendRefusal(page: PageContext, status: 404 | 429 | 500 | 503, re
     page,
     { title, layout: 'receipt', status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) },
     <main class="panel step-failed">
+      <Mark kind={isGone ? 'nothing' : 'failed'} />
       <h1>{title}</h1>
       <p>{say(isGone ? 'notFoundHelp' : 'errorHelp')}</p>
       {!isGone && (

@@ -1,20 +1,20 @@
 import type { Sale } from '../products/product.ts';
 import type { PageContext } from './document.tsx';
 import type { PageFacts } from './view/model.ts';
-import { formatCount, formatNumber, formatPeriod, isOne, plain, plainLines } from './view/text.ts';
+import { Address, Row } from './view/parts.tsx';
+import { formatBps, formatCount, formatNumber, formatPeriod, isOne, plain, plainLines, plainName } from './view/text.ts';
 
 /** What is sold and who is paid: all that a buyer has to know, before any script has run. */
 export interface Offer {
   page: PageContext;
   sale: Sale;
   facts: PageFacts;
-  payoutWallet: string | null;
   /** Why nothing can be paid, if so. */
   obstacle: 'sandbox' | 'notReady' | 'sessionOver' | null;
 }
 
 export const brandOf = ({ merchant }: Sale): string =>
-  plain(merchant.merchantSettings.checkout_brand_name ?? '') || plain(merchant.displayName);
+  plain(merchant.merchantSettings.checkout_brand_name ?? '') || plainName(merchant.displayName);
 
 /** Checked when it was set, and once more where it becomes a link. */
 const httpsUrl = (text: string | undefined): string | null => {
@@ -26,7 +26,7 @@ export function Brand({ page, sale }: Offer) {
   const logo = httpsUrl(sale.merchant.merchantSettings.checkout_logo_url);
   const hero = httpsUrl(sale.merchant.merchantSettings.checkout_hero_image_url);
   const brand = brandOf(sale);
-  const seller = plain(sale.merchant.displayName);
+  const seller = plainName(sale.merchant.displayName);
   return (
     <>
       <div class="brand">
@@ -49,68 +49,99 @@ export function Brand({ page, sale }: Offer) {
   );
 }
 
+/** Said first, wherever an amount stands that nobody can spend. */
+export const TestMoney = ({ page }: Pick<Offer, 'page'>) => <span class="badge">{page.say('testMoney')}</span>;
+
+/** The more digits, the smaller they are set: a number is never broken. */
+export const sizeOf = (digits: string): string => (digits.length > 16 ? 'amount longest' : digits.length > 10 ? 'amount long' : 'amount');
+
 export function Price({ facts, page }: Offer) {
+  const digits = formatNumber(facts.locale, facts.price);
   return (
-    <div>
+    <div class="price">
       <h1>
         <bdi>{facts.productName}</bdi>
       </h1>
-      <p class="amount">
+      <p class={sizeOf(digits)}>
         <span class="hidden">{page.say('price')}: </span>
-        {formatNumber(facts.locale, facts.price)}
+        {digits}
         <span>{`\u00a0${facts.price.asset}`}</span>
+        {facts.network === 'devnet' && <TestMoney page={page} />}
       </p>
     </div>
   );
 }
 
-/** Of all that a merchant may choose freely nothing hides this: which account sells, and which wallet is paid. */
-export function About({ page, sale, facts, payoutWallet }: Offer) {
-  const { say } = page;
-  const { product, merchant } = sale;
-  const support = httpsUrl(merchant.merchantSettings.default_support_url);
+/** Longer than this, in characters or lines, a description would hide what follows it. */
+const SHORT = { characters: 480, lines: 7 };
+
+/** The merchant's own words; long ones fold, without a script. */
+function Description({ page, sale }: Offer) {
+  const lines = plainLines(sale.product.description ?? '');
+  if (lines.length === 0) return null;
+  const isLong = lines.length > SHORT.lines || lines.join('').length > SHORT.characters;
+  return (
+    <div class="description">
+      {isLong && (
+        <details>
+          <summary>
+            <span class="when-closed">{page.say('more')}</span>
+            <span class="when-open">{page.say('less')}</span>
+          </summary>
+        </details>
+      )}
+      <div class={isLong ? 'foldable' : ''}>
+        {lines.map((line) => (
+          <p>{line}</p>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Of all that a merchant may choose freely nothing hides this: which account sells, and which wallet is paid in which asset. */
+function Payees({ page: { say }, facts }: Offer) {
+  const payees = Object.entries(facts.payees);
+  const isOneWallet = new Set(Object.values(facts.payees)).size === 1;
+  return (
+    <div>
+      <h2>{say('whoIsPaid')}</h2>
+      <dl class="facts">
+        <Row name={say('seller')}>
+          <bdi>{say('quoted', { name: facts.sellerName })}</bdi>
+        </Row>
+        {(isOneWallet ? payees.slice(0, 1) : payees).map(([asset, wallet]) => (
+          <Row name={isOneWallet ? say('wallet') : say('walletFor', { asset })}>
+            <Address address={wallet} />
+          </Row>
+        ))}
+        <Row name={say('network')}>{say(facts.network)}</Row>
+      </dl>
+    </div>
+  );
+}
+
+export function About(offer: Offer) {
+  const { page, sale } = offer;
+  const { say, locale, c } = page;
+  const { FEE_BPS } = c.var.ctx.config;
+  const support = httpsUrl(sale.merchant.merchantSettings.default_support_url);
   return (
     <section class="about" aria-label={say('whoIsPaid')}>
-      {product.description && (
-        <div>
-          {plainLines(product.description).map((line) => (
-            <p>{line}</p>
-          ))}
-        </div>
-      )}
+      <Description {...offer} />
       <ul class="gets">
         {gets(page, sale).map((line) => (
           <li>{line}</li>
         ))}
       </ul>
+      <Payees {...offer} />
       <div>
         <h2>{say('howItWorks')}</h2>
         <ol class="steps">
           <li>{say('step1')}</li>
           <li>{say('step2')}</li>
-          <li>{say('step3')}</li>
+          <li>{FEE_BPS > 0 ? say('step3Fee', { percent: formatBps(locale, FEE_BPS) }) : say('step3')}</li>
         </ol>
-      </div>
-      <div>
-        <h2>{say('whoIsPaid')}</h2>
-        <dl class="facts">
-          <div>
-            <dt>{say('seller')}</dt>
-            <dd>
-              <bdi>{plain(merchant.displayName)}</bdi>
-            </dd>
-          </div>
-          {payoutWallet && (
-            <div>
-              <dt>{say('wallet')}</dt>
-              <dd class="mono">{payoutWallet}</dd>
-            </div>
-          )}
-          <div>
-            <dt>{say('network')}</dt>
-            <dd>{say(facts.network)}</dd>
-          </div>
-        </dl>
       </div>
       <p class="quiet">{say('neverAsk')}</p>
       {support && (

@@ -4,8 +4,9 @@ import type { Receipt } from '../receipts/receipt.ts';
 import { PAGE_ASSETS } from './assets.ts';
 import { type PageContext, sendPage } from './document.tsx';
 import { NETWORK_OF } from './networks.ts';
-import { Mark } from './view/parts.tsx';
-import { formatInstant, formatMoney, plain } from './view/text.ts';
+import { sizeOf, TestMoney } from './offer.tsx';
+import { Address, Mark, Row } from './view/parts.tsx';
+import { formatInstant, formatMoney, formatNumber, plainName } from './view/text.ts';
 
 /** What the signed document says, as its schema promises. */
 interface Document {
@@ -40,7 +41,7 @@ export function sendReceipt(page: PageContext, receipt: Receipt, isOrphaned: boo
   return sendPage(
     page,
     {
-      title: `${say('rTitle')} · ${plain(proof.document.product_name)}`,
+      title: `${say('rTitle')} · ${plainName(proof.document.product_name)}`,
       layout: 'receipt',
       scripts: [PAGE_ASSETS.receipt],
       facts: {
@@ -55,20 +56,30 @@ export function sendReceipt(page: PageContext, receipt: Receipt, isOrphaned: boo
     <main class="sheet">
       <Verdict {...proof} />
       <Sum {...proof} />
-      <Particulars {...proof} />
+      <Parties {...proof} />
+      {/* Shown by the script that does it. */}
+      <button type="button" class="plain-button print" id="print" hidden>
+        {say('rPrint')}
+      </button>
+      <Traces {...proof} />
       <How {...proof} />
+      <p class="address-of-page">{`${page.c.var.ctx.baseUrl}/r/${receipt.id}`}</p>
     </main>,
   );
 }
 
-function Verdict({ page, verdict }: Proof) {
+function Verdict({ page, document, verdict }: Proof) {
   const { say, locale, c } = page;
+  const isTest = !document.livemode || NETWORK_OF[document.network] !== 'mainnet';
   const help = verdict.valid ? 'rValidHelp' : verdict.reason === 'transaction_orphaned' ? 'rOrphaned' : 'rBroken';
   return (
     <div class={verdict.valid ? 'verdict good' : 'verdict bad'} role="status">
       <Mark kind={verdict.valid ? 'done' : 'failed'} />
       <div>
-        <h1>{say(verdict.valid ? 'rValid' : 'rInvalid')}</h1>
+        <div class="verdict-title">
+          <h1>{say(verdict.valid ? 'rValid' : 'rInvalid')}</h1>
+          {isTest && <TestMoney page={page} />}
+        </div>
         <p>{say(help)}</p>
         <p id="browser-verdict" />
         <p class="quiet">{say('rChecked', { time: formatInstant(locale, iso(c.var.ctx.now), 'UTC') })}</p>
@@ -78,40 +89,63 @@ function Verdict({ page, verdict }: Proof) {
 }
 
 function Sum({ page, document }: Proof) {
+  const { say, locale } = page;
+  const digits = formatNumber(locale, document.amount);
   return (
-    <div>
-      <h2 class="bought">
-        {page.say('rTitle')} · <bdi>{plain(document.product_name)}</bdi>
+    <div class="price">
+      <p class="quiet">{say('rTitle')}</p>
+      <h2>
+        <bdi>{plainName(document.product_name)}</bdi>
       </h2>
-      <p class="amount">{formatMoney(page.locale, document.amount)}</p>
-      {!document.livemode && <p>{page.say('rTest')}</p>}
+      <p class={sizeOf(digits)}>
+        {digits}
+        <span>{`\u00a0${document.amount.asset}`}</span>
+      </p>
+      {!document.livemode && <p>{say('rTest')}</p>}
     </div>
   );
 }
 
-function Particulars({ page, document }: Proof) {
+/** Who paid whom, and when. */
+function Parties({ page, document }: Proof) {
   const { say, locale } = page;
-  const network = NETWORK_OF[document.network];
-  const rows: [string, string, 'wide' | 'mono' | ''][] = [
-    [say('rSeller'), plain(document.merchant.display_name), ''],
-    [say('rPaidAt'), formatInstant(locale, document.block_time, 'UTC'), ''],
-    ...(document.fee ? [[say('rFee'), formatMoney(locale, document.fee), ''] as [string, string, '']] : []),
-    [say('network'), network ? say(network) : document.network, ''],
-    [say('rPayer'), document.payer, 'wide'],
-    [say('rRecipient'), document.recipient, 'wide'],
-    [say('signature'), document.tx_sig, 'wide'],
-    [say('memo'), document.memo, 'wide'],
-    [say('rReceipt'), document.receipt_id, 'wide'],
-  ];
   return (
     <dl class="facts">
-      {rows.map(([name, value, kind]) => (
-        <div class={kind}>
-          <dt>{name}</dt>
-          <dd class={kind === 'wide' ? 'mono' : ''}>{value}</dd>
-        </div>
-      ))}
+      <Row name={say('rSeller')}>
+        <bdi>{say('quoted', { name: plainName(document.merchant.display_name) })}</bdi>
+      </Row>
+      <Row name={say('rPaidAt')}>{formatInstant(locale, document.block_time, 'UTC')}</Row>
+      {document.fee && <Row name={say('rFee')}>{formatMoney(locale, document.fee)}</Row>}
+      <Row name={say('rPayer')} isWide>
+        <Address address={document.payer} />
+      </Row>
+      <Row name={say('rRecipient')} isWide>
+        <Address address={document.recipient} />
+      </Row>
     </dl>
+  );
+}
+
+/** What leads to the payment elsewhere. */
+function Traces({ page, document }: Proof) {
+  const { say } = page;
+  const network = NETWORK_OF[document.network];
+  return (
+    <section class="traces" aria-labelledby="traces">
+      <h2 id="traces">{say('rTechnical')}</h2>
+      <dl class="facts">
+        <Row name={say('network')}>{network ? say(network) : document.network}</Row>
+        <Row name={say('memo')}>
+          <code>{document.memo}</code>
+        </Row>
+        <Row name={say('signature')} isWide>
+          <code>{document.tx_sig}</code>
+        </Row>
+        <Row name={say('rReceipt')} isWide>
+          <code>{document.receipt_id}</code>
+        </Row>
+      </dl>
+    </section>
   );
 }
 
@@ -132,7 +166,7 @@ function How({ page, receipt, document }: Proof) {
   const cluster = NETWORK_OF[document.network] === 'devnet' ? '?cluster=devnet' : '';
   const key = receipt.keyId;
   return (
-    <section aria-labelledby="how">
+    <section class="by-yourself" aria-labelledby="how">
       <h2 id="how">{say('rHow')}</h2>
       <ol class="how">
         <li>

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentSessionId, ReceiptId } from '../core/ids.ts';
 import { type AppEnv, router } from '../http/openapi.ts';
@@ -26,8 +27,18 @@ async function present(c: Context<AppEnv>, make: (page: PageContext) => Promise<
 const SLUG = /^[a-z0-9-]{1,80}$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+const PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36})$/;
+
+/** A page has one address: to it lead a slash too many and capital letters, with all that was asked. */
+const settle = createMiddleware<AppEnv>(async (c, next) => {
+  const { pathname, search } = new URL(c.req.url);
+  const address = pathname.toLowerCase().replace(/\/+$/, '');
+  return address !== pathname && PAGE.test(address) ? c.redirect(`${address}${search}`, 308) : next();
+});
+
 /** The hosted pages; not operations of the API. */
 export const pageRoutes = router();
+for (const path of ['/p/*', '/r/*']) pageRoutes.get(path, settle);
 
 pageRoutes.get('/p/:slug', (c) =>
   present(c, async (page) => {
@@ -45,9 +56,13 @@ pageRoutes.get('/p/:slug', (c) =>
 pageRoutes.get('/r/:receipt_id', (c) =>
   present(c, async (page) => {
     await hitBucket(c, 'receipt', '');
-    const receiptId = c.req.param('receipt_id').toLowerCase();
+    const receiptId = c.req.param('receipt_id');
     if (!UUID.test(receiptId)) throw new ApiError('not_found');
     const { receipt, isOrphaned } = await getReceiptWithFate(c.var.ctx.db, receiptId as ReceiptId);
     return sendReceipt(page, receipt, isOrphaned);
   }),
 );
+
+/** Nothing else is below these two: a person is told so as one. */
+for (const path of ['/p', '/p/*', '/r', '/r/*'])
+  pageRoutes.get(path, (c) => present(c, async () => Promise.reject(new ApiError('not_found'))));

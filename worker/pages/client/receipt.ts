@@ -28,6 +28,12 @@ async function check({ document: text, sha256, signature, keyId }: Facts): Promi
   return key === null ? null : crypto.subtle.verify('Ed25519', key, signed, bytes);
 }
 
+const button = document.getElementById('print');
+if (button) {
+  button.hidden = false;
+  button.addEventListener('click', () => print());
+}
+
 const source = document.getElementById('facts')?.textContent;
 const place = document.getElementById('browser-verdict');
 if (source && place && 'subtle' in crypto) {

@@ -60,6 +60,7 @@ export interface OpenWallet {
 export async function openWallet(facts: PageFacts, name: string): Promise<OpenWallet> {
   const wallet = findWallet(name);
   if (!wallet) throw new WalletError('failed', 'gone');
+  if (!wallet.chains.includes(chainOf(facts))) throw new WalletError('network');
   const { connect } = wallet.features[CONNECT] as { connect(): Promise<{ accounts: readonly WalletAccount[] }> };
   const { accounts } = await connect().catch(asRefusal);
   if (accounts.length === 0) throw new WalletError('no_account');

@@ -11,10 +11,15 @@ export interface PageFacts {
   /** Whether a payment can be begun at all; the server already said why not. */
   isPayable: boolean;
   productName: string;
+  /** The account's own name: what a merchant calls the shop is not enough to say who was paid. */
   sellerName: string;
   price: Amount;
   /** What may be paid in, what connect begins with first. */
   assets: string[];
+  /** The wallet that is paid, by asset. */
+  payees: Record<string, string>;
+  /** How long after its end it is uncertain whether a session was paid: until then no other may begin. */
+  uncertainMs: number;
   network: 'mainnet' | 'devnet';
   buttonLabel: string | null;
   /** A phone shows links to wallets where a desktop shows a QR code. */
@@ -27,11 +32,16 @@ export interface PageFacts {
   demoRpcUrl: string | null;
 }
 
+/** The service's share of a price: a transfer of its own. */
+interface Fee extends Amount {
+  recipient: string;
+}
+
 /** What connect answers; only what the page reads. */
 export interface Connected {
   payment_id: string;
   price: Amount;
-  fee?: Amount;
+  fee?: Fee;
   recipient: string;
   memo: string;
   solana_pay_url: string;
@@ -44,7 +54,7 @@ export interface Connected {
 export interface Session {
   paymentId: string;
   price: Amount;
-  fee: Amount | null;
+  fee: Fee | null;
   recipient: string;
   memo: string;
   solanaPayUrl: string;

@@ -1,5 +1,5 @@
-import { Mark, type PanelProps, ProblemNote, Signature, Spinner, Title } from './parts.tsx';
-import { formatMoney } from './text.ts';
+import { Mark, type PanelProps, ProblemNote, Row, ShortAddress, Signature, Spinner, Title } from './parts.tsx';
+import { formatMoney, formatTime } from './text.ts';
 
 /** How it ended, and what to do now. */
 const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
@@ -14,7 +14,8 @@ export function Confirmed(props: PanelProps) {
     <>
       <Mark kind="done" />
       <Title>{say('confirmed')}</Title>
-      <p>{say('confirmedHelp', { price, name: facts.sellerName })}</p>
+      <p>{say('confirmedHelp', { price })}</p>
+      <Paid {...props} />
       {payment?.overpaid && <p class="quiet">{say('overpaid', { amount: formatMoney(facts.locale, payment.overpaid) })}</p>}
       {redirectUrl && (
         <a class="button" href={redirectUrl} rel="noreferrer">
@@ -42,6 +43,23 @@ export function Confirmed(props: PanelProps) {
       )}
       <Signature say={say} signature={signatureOf(props)} />
     </>
+  );
+}
+
+/** A name is whatever its owner made of it; it never stands without the wallet that was paid. */
+function Paid({ facts, state, say }: PanelProps) {
+  const { session } = state;
+  if (!session) return null;
+  return (
+    <dl class="payee">
+      <Row name={say('seller')}>
+        <bdi>{say('quoted', { name: facts.sellerName })}</bdi>
+      </Row>
+      <Row name={say('wallet')}>
+        <ShortAddress address={session.recipient} />
+      </Row>
+      {session.fee && <Row name={say('legFee')}>{formatMoney(facts.locale, session.fee)}</Row>}
+    </dl>
   );
 }
 
@@ -80,12 +98,18 @@ export function Expired(props: PanelProps) {
   );
 }
 
-export function Closing({ say }: PanelProps) {
+const MINUTE_MS = 60_000;
+const nextMinute = (at: number): string => new Date(Math.ceil(at / MINUTE_MS) * MINUTE_MS).toISOString();
+
+export function Closing({ facts, state, say }: PanelProps) {
+  const expiresAt = state.payment?.expires_at ?? state.session?.expiresAt ?? '';
+  const certainAt = Date.parse(expiresAt) + facts.uncertainMs;
   return (
     <>
       <Spinner />
       <Title>{say('closing')}</Title>
       <p>{say('closingHelp')}</p>
+      {!Number.isNaN(certainAt) && <p class="quiet">{say('closingUntil', { time: formatTime(facts.locale, nextMinute(certainAt)) })}</p>}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { Closing, Confirmed, Expired, Failed, Late } from './outcome.tsx';
-import { type PanelProps, ProblemNote, Signature, Spinner, Title } from './parts.tsx';
-import { formatMoney, formatTime } from './text.ts';
+import { Address, Due, type PanelProps, ProblemNote, Row, ShortAddress, Signature, Spinner, Title } from './parts.tsx';
+import { formatMoney, formatTime, without } from './text.ts';
 import { ByPhone, Wallets } from './ways.tsx';
 
 export const Panel = (props: PanelProps) => (
@@ -48,9 +48,9 @@ function Choosing(props: PanelProps) {
           <bdi>{state.customer}</bdi>
         </p>
       )}
-      <TimeLeft {...props} />
+      {state.session?.quote && <Due {...props} />}
       <Assets {...props} />
-      <Quote {...props} />
+      <Payee {...props} />
       {state.session?.fee && <p class="quiet">{say('feeIncluded', { fee: formatMoney(facts.locale, state.session.fee) })}</p>}
       <Wallets {...props} />
       <ByPhone {...props} />
@@ -58,45 +58,52 @@ function Choosing(props: PanelProps) {
   );
 }
 
+/** A session keeps its asset to its end: a second payment never begins beside the first. */
 function Assets({ facts, state, say, actions }: PanelProps) {
-  if (facts.assets.length < 2 || state.session) return null;
+  if (facts.assets.length < 2) return null;
+  if (state.session) return <p class="quiet">{say('payInLater', { time: formatTime(facts.locale, state.session.expiresAt) })}</p>;
   return (
-    <fieldset class="assets">
-      <legend>{say('payIn')}</legend>
-      {facts.assets.map((asset) => (
-        <label key={asset}>
-          <input type="radio" name="asset" value={asset} checked={asset === state.asset} onChange={() => actions?.chooseAsset(asset)} />
-          <span>{asset}</span>
-        </label>
-      ))}
-    </fieldset>
+    <div class="asset-choice">
+      <fieldset class="assets">
+        <legend>{say('payIn')}</legend>
+        {facts.assets.map((asset) => (
+          <label key={asset}>
+            <input type="radio" name="asset" value={asset} checked={asset === state.asset} onChange={() => actions?.chooseAsset(asset)} />
+            <span>{asset}</span>
+          </label>
+        ))}
+      </fieldset>
+      {state.asset !== facts.price.asset && <p class="quiet">{say('quoteToCome', { asset: state.asset })}</p>}
+    </div>
   );
 }
 
-function Quote({ facts, state, say }: PanelProps) {
-  const quote = state.session?.quote;
-  if (!quote || !state.session) return null;
-  const rate = formatMoney(facts.locale, { asset: 'USDC', amount: quote.rate });
+/** Beside the buttons, however far down the page the whole of it stands: which wallet is paid, on which network, until when. */
+function Payee({ facts, state, say }: PanelProps) {
+  const wallet = state.session?.recipient ?? facts.payees[state.asset];
   return (
-    <p class="quote">
-      <strong>{formatMoney(facts.locale, state.session.price)}</strong>
-      <span>{say('quote', { asset: 'SOL', rate, time: formatTime(facts.locale, quote.expiresAt) })}</span>
-    </p>
+    <dl class="payee">
+      {wallet && (
+        <Row name={say('legSeller')}>
+          <ShortAddress address={wallet} />
+        </Row>
+      )}
+      <Row name={say('network')}>{say(facts.network)}</Row>
+      {state.session && state.secondsLeft !== null && (
+        <Row name={say('timeLeft')}>
+          <Timer secondsLeft={state.secondsLeft} />
+        </Row>
+      )}
+    </dl>
   );
 }
 
 /** The digits change every second and are not read aloud; the status line speaks at five minutes and at one. */
-export function TimeLeft({ state, say }: PanelProps) {
-  if (state.secondsLeft === null || !state.session) return null;
-  const minutes = Math.floor(state.secondsLeft / 60);
-  const seconds = String(state.secondsLeft % 60).padStart(2, '0');
-  return (
-    <p class={state.secondsLeft <= 60 ? 'time-left time-short' : 'time-left'}>
-      <span>{say('timeLeft')}</span>
-      <span role="timer" aria-live="off">{`${minutes}:${seconds}`}</span>
-    </p>
-  );
-}
+const Timer = ({ secondsLeft }: { secondsLeft: number }) => (
+  <span class={secondsLeft <= 60 ? 'timer time-short' : 'timer'} role="timer" aria-live="off">
+    {`${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, '0')}`}
+  </span>
+);
 
 function Waiting({
   facts,
@@ -106,18 +113,44 @@ function Waiting({
   title,
   help,
 }: PanelProps & { title: 'connecting' | 'waiting'; help: 'connectingHelp' | 'waitingHelp' }) {
-  const price = formatMoney(facts.locale, state.session?.price ?? facts.price);
   return (
     <>
       <Spinner />
       <Title>{say(title, { wallet: state.walletName ?? '' })}</Title>
-      <p>{say(help, { price })}</p>
-      {state.step === 'waiting' && state.session && <code>{state.session.recipient}</code>}
-      <TimeLeft facts={facts} state={state} say={say} />
+      <p>{say(help)}</p>
+      <Due facts={facts} state={state} say={say} />
+      <Legs facts={facts} state={state} say={say} />
+      {state.session && state.secondsLeft !== null && (
+        <p class="time-left">
+          <span>{say('timeLeft')}</span>
+          <Timer secondsLeft={state.secondsLeft} />
+        </p>
+      )}
       <button type="button" class="plain-button" onClick={() => actions?.cancel()}>
         {say('otherWay')}
       </button>
     </>
+  );
+}
+
+/** What the wallet is about to show: how much goes to whom. */
+function Legs({ facts, state, say }: PanelProps) {
+  const { session } = state;
+  if (!session) return null;
+  const { price, fee, recipient } = session;
+  return (
+    <dl class="legs">
+      <Row name={say('legSeller')}>
+        {fee && <strong>{formatMoney(facts.locale, without(price, fee))}</strong>}
+        <Address address={recipient} />
+      </Row>
+      {fee && (
+        <Row name={say('legFee')}>
+          <strong>{formatMoney(facts.locale, fee)}</strong>
+          <Address address={fee.recipient} />
+        </Row>
+      )}
+    </dl>
   );
 }
 

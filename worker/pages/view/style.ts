@@ -5,8 +5,8 @@ const variables = (palette: Palette): string =>
 
 /** The page's one style sheet, in the page itself: the first paint waits for nothing. Only checked colours are put into it. */
 export const styleOf = (accentHex: string | undefined): string => `
-:root{color-scheme:light dark;--page:${SURFACES.light};--card:#fff;--ink:#14171f;--soft:#566070;--line:#dfe3ea;--good:#12704a;--good-soft:#e6f4ec;--bad:#b3261e;--bad-soft:#fcedeb;${variables(paletteOf(accentHex, 'light'))}}
-@media (prefers-color-scheme:dark){:root{--page:#12151b;--card:${SURFACES.dark};--ink:#f0f2f6;--soft:#a9b2c0;--line:#343b47;--good:#6fd3a4;--good-soft:#17352a;--bad:#ff9c93;--bad-soft:#3d2322;${variables(paletteOf(accentHex, 'dark'))}}}
+:root{color-scheme:light dark;--page:${SURFACES.light};--card:#fff;--ink:#14171f;--soft:#566070;--line:#dfe3ea;--good:#12704a;--good-soft:#e6f4ec;--bad:#b3261e;--bad-soft:#fcedeb;--test:#7a4a00;--test-soft:#fff1d2;${variables(paletteOf(accentHex, 'light'))}}
+@media (prefers-color-scheme:dark){:root{--page:#12151b;--card:${SURFACES.dark};--ink:#f0f2f6;--soft:#a9b2c0;--line:#343b47;--good:#6fd3a4;--good-soft:#17352a;--bad:#ff9c93;--bad-soft:#3d2322;--test:#f3c470;--test-soft:#3a2c12;${variables(paletteOf(accentHex, 'dark'))}}}
 ${RULES}`;
 
 const RULES = `*{box-sizing:border-box}
@@ -18,12 +18,16 @@ h1,h2,h3,p,ul,ol,dl,dd,figure{margin:0}
 ul,ol{padding:0}
 a{color:var(--accent-text)}
 img,svg{display:block;max-width:100%}
+.address{display:inline-block;max-width:17.5em;font:.875rem/1.6 ui-monospace,"SF Mono",Menlo,Consolas,monospace}
+.address span{display:inline-block;margin-right:.45em}
+.address :first-child,.address :last-child{font-weight:700}
 code,.mono{font:.875em/1.5 ui-monospace,"SF Mono",Menlo,Consolas,monospace;word-break:break-all}
 :focus-visible{outline:3px solid var(--accent-text);outline-offset:3px}
 h2:focus{outline:none}
 .skip{position:absolute;left:-100vw}
 .skip:focus{left:1rem;top:1rem;background:var(--card);padding:.5rem 1rem;border-radius:.5rem}
 .hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+:lang(ja){word-break:auto-phrase}
 .quiet{color:var(--soft);font-size:.9375rem}
 .centred{text-align:center}
 .page{max-width:66rem;margin:0 auto;padding:1.5rem 1.25rem 2.5rem;display:grid;gap:1.75rem}
@@ -34,20 +38,32 @@ h2:focus{outline:none}
 .brand small{color:var(--soft);font-size:.875rem}
 .hero{width:100%;aspect-ratio:16/7;object-fit:cover;border-radius:1rem;background:var(--line)}
 .offer{display:grid;gap:1.25rem;align-content:start}
-.offer h1{font-size:1.125rem;font-weight:500;line-height:1.4;color:var(--soft)}
-.offer .amount{font-size:2.75rem;line-height:1.1;font-weight:650;letter-spacing:-.025em;font-variant-numeric:tabular-nums;margin-top:.25rem}
-.offer .amount span{font-size:1.125rem;font-weight:500;letter-spacing:0;color:var(--soft)}
+.price{container-type:inline-size}
+.price h1,.price h2{font-size:1.375rem;font-weight:600;line-height:1.35;text-wrap:balance}
+.amount{font-size:clamp(2.5rem,9.5cqi,3.25rem);line-height:1.15;font-weight:650;letter-spacing:-.025em;font-variant-numeric:tabular-nums;overflow-wrap:normal;margin-top:.375rem;display:flex;flex-wrap:wrap;align-items:baseline}
+.amount.long{font-size:clamp(1.5rem,8cqi,2.75rem)}
+.amount.longest{font-size:clamp(1rem,5.8cqi,2.25rem)}
+.amount span{font-size:1.125rem;font-weight:500;letter-spacing:0;color:var(--soft)}
+.amount .badge{margin:.25rem 0;align-self:center}
+.amount span:not(.badge){margin-right:.75rem}
+.badge{padding:.125rem .625rem;border-radius:1rem;background:var(--test-soft);color:var(--test);font-size:.8125rem!important;font-weight:600!important;line-height:1.5}
+.amount .badge{color:var(--test)}
 .gets{list-style:none;display:grid;gap:.375rem}
 .gets li{padding-left:1.625rem;position:relative}
 .gets li::before{content:"";position:absolute;left:.25rem;top:.3em;width:.375rem;height:.6875rem;border:solid var(--accent-text);border-width:0 2px 2px 0;transform:rotate(45deg)}
 .about{display:grid;gap:1.5rem;align-content:start}
+.description{display:flex;flex-direction:column;gap:.25rem}
+.description details{order:1}
+.description details:not([open]) .when-open,.description details[open] .when-closed{display:none}
+.description details:not([open])+.foldable{max-height:9.3rem;overflow:hidden;-webkit-mask:linear-gradient(#000 60%,transparent);mask:linear-gradient(#000 60%,transparent)}
 .about p{max-width:34rem}
 .about h2,.about h3{font-size:.9375rem;font-weight:600;margin-bottom:.5rem}
 .steps{display:grid;gap:.375rem;padding-left:1.25rem;color:var(--soft);font-size:.9375rem}
 .facts{display:grid;gap:.75rem;font-size:.9375rem}
 .facts dt{color:var(--soft);font-size:.8125rem}
 .panel{background:var(--card);border:1px solid var(--line);border-radius:1.25rem;padding:1.5rem;display:grid;gap:1.125rem;align-content:start;box-shadow:0 1px 2px rgb(16 24 40/.04),0 12px 32px -12px rgb(16 24 40/.12)}
-.panel h2{font-size:1.25rem;line-height:1.3;font-weight:650;letter-spacing:-.01em}
+.panel h2{font-size:1.25rem;line-height:1.3;font-weight:650;letter-spacing:-.01em;text-wrap:balance}
+.panel p{text-wrap:pretty}
 .panel h3{font-size:.8125rem;font-weight:600;color:var(--soft)}
 .way{display:grid;gap:.625rem}
 .way+.way{border-top:1px solid var(--line);padding-top:1.125rem}
@@ -57,28 +73,30 @@ button,.button,.plain-button{font:inherit;cursor:pointer;touch-action:manipulati
 .button{background:var(--accent);color:var(--on-accent);border:1px solid var(--accent-edge)}
 .plain-button{background:transparent;color:var(--ink);border:1px solid var(--line)}
 .plain-button:hover{border-color:var(--soft)}
+.tonal-button{display:block;min-height:3rem;padding:.75rem 1rem;border-radius:.875rem;border:1px solid var(--accent-edge);background:var(--accent-soft);color:var(--accent-text);text-align:center;text-decoration:none;font-weight:600;line-height:1.4}
 .button:hover{filter:brightness(1.04)}
 .link-button{background:none;border:0;padding:.25rem;min-height:1.75rem;color:var(--accent-text);text-decoration:underline;justify-self:center}
 .wallet{width:100%;min-height:3.5rem;display:flex;align-items:center;gap:.75rem;padding:.625rem .875rem;border-radius:.875rem;border:1px solid var(--line);background:var(--card);color:var(--ink);text-align:left;font-weight:600}
-.wallet:hover:not(:disabled){border-color:var(--accent-edge);background:var(--accent-soft)}
+.wallet:hover:not(:disabled,[aria-disabled]){border-color:var(--accent-edge);background:var(--accent-soft)}
 .wallet img{border-radius:.5rem;flex:none}
-.wallet-name{flex:1}
+.wallet-name{flex:1;min-width:9rem}
 .wallet .go{color:var(--accent-text)}
 .wallet-only{background:var(--accent);color:var(--on-accent);border-color:var(--accent-edge)}
 .wallet-only:hover:not(:disabled){background:var(--accent);filter:brightness(1.04)}
 .wallet-only .go{color:inherit}
 .wallet-demo{border-style:dashed;border-color:var(--soft)}
 .demo-note{margin-top:.25rem;font-size:.8125rem;color:var(--soft)}
-.tag{font-size:.75rem;font-weight:500;color:var(--soft);max-width:9rem;text-align:right}
+.tag{font-size:.8125rem;font-weight:500;color:var(--soft)}
 button:disabled{cursor:default}
 .button:disabled{background:var(--line);color:var(--soft);border-color:var(--line);filter:none}
 .plain-button:disabled{color:var(--soft)}
-.wallet:disabled{background:var(--page);color:var(--soft)}
+.wallet:disabled,.wallet[aria-disabled]{background:var(--page);color:var(--soft)}
+.wallet[aria-disabled] img{opacity:.6}
 .qr{background:#fff;border:1px solid var(--line);border-radius:1rem;padding:.75rem;justify-self:center;width:min(100%,17.5rem)}
 .qr path{fill:#0b0d12}
 .time-left{display:flex;justify-content:space-between;gap:1rem;background:var(--page);border-radius:.75rem;padding:.5rem .875rem;font-size:.9375rem;color:var(--soft)}
-.time-left [role=timer]{font-variant-numeric:tabular-nums;color:var(--ink);font-weight:600}
-.time-short [role=timer]{color:var(--bad)}
+.timer{font-variant-numeric:tabular-nums;color:var(--ink);font-weight:600}
+.time-short{color:var(--bad)}
 .problem{background:var(--bad-soft);border-radius:.875rem;padding:.75rem 1rem;font-size:.9375rem}
 .problem strong{color:var(--bad);font-weight:650}
 .recognised{background:var(--accent-soft);border-radius:.75rem;padding:.5rem .875rem;font-size:.9375rem}
@@ -87,14 +105,25 @@ button:disabled{cursor:default}
 .assets label{flex:1;display:flex;gap:.5rem;align-items:center;border:1px solid var(--line);border-radius:.75rem;padding:.625rem .875rem}
 .assets label:has(:checked){border-color:var(--accent-edge);background:var(--accent-soft)}
 .assets input{accent-color:var(--accent-text)}
+.asset-choice{display:grid;gap:.625rem}
 .quote{display:grid;gap:.125rem}
-.quote strong{font-size:1.25rem}
-.quote span{color:var(--soft);font-size:.875rem}
+.quote strong{font-size:1.5rem;line-height:1.3;font-weight:650;letter-spacing:-.01em;font-variant-numeric:tabular-nums}
+.quote span{color:var(--soft);font-size:.875rem;text-wrap:balance}
+.payee,.legs{width:100%;border-radius:.875rem;background:var(--page);padding:.625rem .875rem;display:grid;gap:.375rem;font-size:.875rem;text-align:left}
+.payee div{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1rem}
+.payee dt,.legs dt{color:var(--soft)}
+.payee dd{margin-left:auto;text-align:right}
+.payee .mono{font-size:.9375rem;font-weight:600;line-height:1.45}
+.legs{gap:.75rem;padding:.875rem 1rem}
+.legs dd{display:grid;gap:.125rem}
+.legs strong{font-size:1rem}
 details summary{cursor:pointer;color:var(--accent-text);font-size:.9375rem;font-weight:500;padding:.25rem 0}
 details[open]>*+*{margin-top:.75rem}
 .copies{display:grid;gap:.625rem}
 .copies dt{font-size:.8125rem;color:var(--soft)}
 .copies dd{display:flex;gap:.75rem;align-items:center;justify-content:space-between}
+.copies .address{font-size:.8125rem}
+.copies .address span{margin-right:.3em}
 .copies .value{font:.875rem/1.45 ui-monospace,Menlo,Consolas,monospace;word-break:break-all}
 .copy,.signature-form button{flex:none;min-height:2.25rem;padding:.25rem .75rem;border-radius:.625rem;border:1px solid var(--line);background:var(--card);color:var(--ink);font-size:.875rem}
 .signature-form{display:grid;gap:.375rem;font-size:.875rem}
@@ -104,7 +133,7 @@ details[open]>*+*{margin-top:.75rem}
 .mark circle{stroke:none}
 .mark-done{stroke:var(--good)}.mark-done circle{fill:var(--good-soft)}
 .mark-failed{stroke:var(--bad)}.mark-failed circle{fill:var(--bad-soft)}
-.mark-time{stroke:var(--soft)}.mark-time circle{fill:var(--page)}
+.mark-time,.mark-nothing{stroke:var(--soft)}.mark-time circle,.mark-nothing circle{fill:var(--page)}
 .step-confirmed,.step-failed,.step-expired,.step-late,.step-closing,.step-seen,.step-sending,.step-waiting,.step-connecting{padding-block:2rem;text-align:center;justify-items:center}
 .step-confirmed>*,.step-failed>*,.step-expired>*,.step-late>*{max-width:100%}
 .step-confirmed h2{font-size:1.75rem}
@@ -117,27 +146,43 @@ footer ul{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem 1rem}
 footer a{display:inline-block;padding:.25rem 0;color:inherit}
 footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padding:.25rem 0}
 .receipt{max-width:44rem}
-.receipt .sheet{background:var(--card);border:1px solid var(--line);border-radius:1.25rem;padding:1.5rem;display:grid;gap:1.25rem}
-.receipt .bought{font-size:1rem;font-weight:500;color:var(--soft)}
+.sheet{background:var(--card);border:1px solid var(--line);border-radius:1.25rem;padding:0 1.5rem 1.5rem;display:grid;gap:1.5rem;overflow:hidden;box-shadow:0 1px 2px rgb(16 24 40/.04),0 12px 32px -12px rgb(16 24 40/.12)}
+.sheet .facts{gap:1rem}
+.sheet .print{justify-self:start;width:auto;padding-inline:1.5rem}
+.address-of-page{display:none}
 .panel h1{font-size:1.5rem;line-height:1.3;font-weight:650}
-.verdict{display:flex;gap:1rem;align-items:start;border-radius:1rem;padding:1rem 1.125rem}
+.verdict{display:flex;gap:1rem;align-items:start;margin-inline:-1.5rem;padding:1.25rem 1.5rem;font-size:.9375rem}
+.verdict .quiet{font-size:.875rem}
+.verdict-title{display:flex;flex-wrap:wrap;gap:.25rem .75rem;align-items:center;margin-bottom:.25rem}
 .verdict h1{font-size:1.125rem;font-weight:650;line-height:1.35}
 .verdict.good{background:var(--good-soft)}.verdict.bad{background:var(--bad-soft)}
-.verdict .mark{flex:none;width:2rem;height:2rem}
-.receipt .amount{font-size:2.25rem;font-weight:650;letter-spacing:-.02em;line-height:1.15;font-variant-numeric:tabular-nums}
-.receipt section h2{font-size:1.125rem;font-weight:650;margin-bottom:.75rem}
-.receipt section{border-top:1px solid var(--line);padding-top:1.25rem}
-.receipt .how{padding-left:1.25rem;display:grid;gap:.625rem;font-size:.9375rem}
+.verdict .mark{flex:none;width:2.25rem;height:2.25rem;stroke-width:4}
+.verdict.good .mark circle{fill:var(--card)}.verdict.bad .mark circle{fill:var(--card)}
+.sheet section{border-top:1px solid var(--line);padding-top:1.5rem;font-size:.9375rem}
+.sheet section h2{font-size:1rem;font-weight:650;margin-bottom:.75rem}
+.traces .facts{font-size:.875rem}
+.receipt .how{padding-left:1.25rem;display:grid;gap:.625rem}
 .receipt .how code{display:block;background:var(--page);border-radius:.5rem;padding:.5rem .75rem;margin-top:.25rem}
-@media (min-width:30rem){.page{padding-inline:2rem}.panel,.receipt .sheet{padding:2rem}}
+@media (max-width:24rem){.wallet{flex-wrap:wrap}.tag{flex-basis:100%}.panel{padding:1.25rem}.page{padding-inline:1rem}}
+@media (min-width:30rem){.page{padding-inline:2rem}.panel{padding:2rem}.sheet{padding:0 2rem 2rem}.verdict{margin-inline:-2rem;padding:1.5rem 2rem}}
 @media (min-width:56rem){
 .page.two{grid-template-columns:minmax(0,1fr) 26rem;column-gap:4rem;row-gap:2rem;padding-top:4rem;grid-template-areas:"offer pay" "about pay" "foot foot";grid-template-rows:auto 1fr auto}
 .two .offer{grid-area:offer}.two .about{grid-area:about}.two .pay{grid-area:pay}.two footer{grid-area:foot}
-.offer .amount{font-size:3.5rem}
 .receipt{padding-top:4rem}
-.receipt .facts{grid-template-columns:1fr 1fr;gap:1rem 2rem}
-.receipt .facts .wide{grid-column:1/-1}
+.sheet .facts{grid-template-columns:minmax(0,1fr) minmax(0,1.4fr);gap:1rem 2rem}
+.sheet .facts .wide{grid-column:1/-1}
 }
 @media (prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important}.spinner{border-top-color:var(--line);border-style:dotted}}
 @media (forced-colors:active){.button,.wallet,.panel{border:1px solid}}
-@media print{footer,.how,.skip{display:none}body{background:#fff}}`;
+@page{margin:16mm}
+@media print{
+:root{color-scheme:light;--page:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--good:#12704a;--good-soft:#fff;--bad:#b3261e;--bad-soft:#fff;--test:#000;--test-soft:#fff;--accent-text:#000}
+footer,.by-yourself,.skip,.print{display:none}
+body{font-size:.875rem}
+.page,.receipt{padding:0;max-width:none}
+.sheet{border:0;box-shadow:none;padding:0;overflow:visible}
+.verdict{margin:0;padding:0 0 1rem;border-bottom:1px solid var(--line)}
+.badge{border:1px solid}
+.sheet section,.facts>div{break-inside:avoid}
+.address-of-page{display:block;color:var(--soft)}
+}`;

@@ -22,6 +22,24 @@ export const formatNumber = (locale: string, { asset, amount }: Amount): string 
 
 export const formatMoney = (locale: string, money: Amount): string => `${formatNumber(locale, money)}\u00a0${money.asset}`;
 
+const decimalsOf = (amount: string): number => amount.split('.')[1]?.length ?? 0;
+
+/** What is left of an amount without a part of it: exact, digits as BigInt. */
+export function without(whole: Amount, part: Amount): Amount {
+  const decimals = Math.max(decimalsOf(whole.amount), decimalsOf(part.amount));
+  const unitsOf = ({ amount }: Amount) => BigInt(amount.replace('.', '') + '0'.repeat(decimals - decimalsOf(amount)));
+  const digits = String(unitsOf(whole) - unitsOf(part)).padStart(decimals + 1, '0');
+  const point = digits.length - decimals;
+  return { asset: whole.asset, amount: decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}` };
+}
+
+/** `250` basis points as `2.5%`. */
+export const formatBps = (locale: string, bps: number): string =>
+  new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }).format(bps / 10_000);
+
+/** As wallets shorten an address: enough to recognise it, next to where it stands whole. */
+export const shortened = (address: string): string => `${address.slice(0, 4)}…${address.slice(-4)}`;
+
 export const formatCount = (locale: string, count: number): string => new Intl.NumberFormat(locale).format(count);
 
 export const formatPeriod = (locale: string, count: number, unit: 'day' | 'minute'): string =>
@@ -43,16 +61,24 @@ export const formatInstant = (locale: string, iso: string, timeZone?: string): s
 export const formatTime = (locale: string, iso: string): string =>
   new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' }).format(new Date(iso));
 
+/** Ticks, locks, keys, shields and medals: what pages say with them is for this page alone to say. */
+const BADGES =
+  /[\u2611\u2705\u2713\u2714\u26bf\u{1f396}\u{1f3c5}\u{1f50f}-\u{1f513}\u{1f530}\u{1f5dd}\u{1f5f8}\u{1f5f9}\u{1f6e1}\u{1fbb1}]\ufe0f?/gu;
+
 /**
- * A stranger's words as one harmless line: no control characters, nothing that turns the reading direction around or is
- * invisible, so that a name cannot pretend to be part of the page.
+ * A stranger's words as one harmless line: no control characters, nothing that turns the reading direction around, is
+ * invisible or looks like a seal of approval, so that a name cannot pretend to be part of the page.
  */
 export const plain = (text: string): string =>
   text
+    .replace(BADGES, ' ')
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .replace(/(\p{M}{3})\p{M}+/gu, '$1')
     .replace(/\s+/g, ' ')
     .trim();
+
+/** A name that has to be there: where nothing harmless is left of it, that is seen. */
+export const plainName = (text: string): string => plain(text) || '…';
 
 /** The same for a text of several lines. */
 export const plainLines = (text: string): string[] => text.split(/\r?\n/).map(plain).filter(Boolean);

@@ -1,4 +1,4 @@
-import type { PanelProps } from './parts.tsx';
+import { Address, type PanelProps } from './parts.tsx';
 import { formatMoney } from './text.ts';
 
 const networkName = ({ facts, say }: PanelProps): string => say(facts.network === 'mainnet' ? 'mainnet' : 'devnet');
@@ -9,7 +9,7 @@ export function Wallets(props: PanelProps) {
   const usable = state.wallets?.filter(({ isUsable }) => isUsable).length ?? 0;
   return (
     <section class="way" aria-label={say('onThisDevice')}>
-      <h3>{say('onThisDevice')}</h3>
+      {state.wallets?.length !== 0 && <h3>{say('onThisDevice')}</h3>}
       {state.wallets === null && <p class="quiet needs-script">{say('lookingForWallets')}</p>}
       {state.wallets?.length === 0 && (
         <div class="no-wallet">
@@ -17,14 +17,17 @@ export function Wallets(props: PanelProps) {
           <p class="quiet">{say(facts.isPhone ? 'noWalletPhone' : 'noWalletDesktop')}</p>
         </div>
       )}
+      {facts.isPhone && state.wallets?.length === 0 && <InWallet {...props} />}
       {state.wallets !== null && state.wallets.length > 0 && (
         <ul class="wallets">
           {state.wallets.map((wallet) => (
             <li key={wallet.name}>
+              {/* One of the wrong network can still be reached and pressed, and then says why it cannot pay. */}
               <button
                 type="button"
                 class={`wallet${wallet.isDemo ? ' wallet-demo' : ''}${usable === 1 && wallet.isUsable ? ' wallet-only' : ''}`}
-                disabled={!wallet.isUsable || state.isBusy}
+                disabled={state.isBusy}
+                aria-disabled={wallet.isUsable ? undefined : 'true'}
                 onClick={() => actions?.payWith(wallet.name)}
               >
                 {wallet.icon && <img src={wallet.icon} alt="" width="28" height="28" />}
@@ -52,13 +55,14 @@ export function ByPhone(props: PanelProps) {
   const title = say(facts.isPhone ? 'appTitle' : 'scanTitle');
   // One thing on the page is the obvious one.
   const hasWallet = state.wallets?.some(({ isUsable }) => isUsable) ?? true;
+  const isSecond = hasWallet || (facts.isPhone && !state.isPhoneOpen);
   return (
     <section class="way" aria-label={title}>
       <h3>{title}</h3>
       {!state.isPhoneOpen && (
         <button
           type="button"
-          class={hasWallet ? 'plain-button' : 'button'}
+          class={isSecond ? 'plain-button' : 'button'}
           disabled={state.isBusy || state.wallets === null}
           onClick={() => actions?.openPhone()}
         >
@@ -68,7 +72,7 @@ export function ByPhone(props: PanelProps) {
       {state.isPhoneOpen && state.session && (
         <>
           {facts.isPhone ? (
-            <a class="button" href={state.session.solanaPayUrl}>
+            <a class={isSecond ? 'plain-button' : 'button'} href={state.session.solanaPayUrl}>
               {say('openWallet')}
             </a>
           ) : (
@@ -80,7 +84,6 @@ export function ByPhone(props: PanelProps) {
           <ByHand {...props} />
         </>
       )}
-      {facts.isPhone && state.wallets?.length === 0 && <InWallet {...props} />}
     </section>
   );
 }
@@ -109,7 +112,12 @@ function InWallet({ facts, say }: PanelProps) {
     <ul class="in-wallet">
       {BROWSERS.map(({ name, base }) => (
         <li key={name}>
-          <a href={`${base}${encodeURIComponent(href)}?ref=${encodeURIComponent(origin)}`} rel="noopener" lang={facts.locale}>
+          <a
+            class="tonal-button"
+            href={`${base}${encodeURIComponent(href)}?ref=${encodeURIComponent(origin)}`}
+            rel="noopener"
+            lang={facts.locale}
+          >
             {say('openIn', { wallet: name })}
           </a>
         </li>
@@ -129,7 +137,7 @@ function ByHand(props: PanelProps) {
       <p class="quiet">{say('byHandHelp')}</p>
       <dl class="copies">
         <Copyable {...props} name={say('amount')} shown={formatMoney(facts.locale, session.price)} value={session.price.amount} />
-        <Copyable {...props} name={say('address')} shown={session.recipient} value={session.recipient} />
+        <Copyable {...props} name={say('address')} shown={<Address address={session.recipient} />} value={session.recipient} />
         <Copyable {...props} name={say('memo')} shown={session.memo} value={session.memo} />
       </dl>
       <SignatureForm {...props} />
@@ -137,7 +145,7 @@ function ByHand(props: PanelProps) {
   );
 }
 
-function Copyable({ say, state, actions, name, shown, value }: PanelProps & { name: string; shown: string; value: string }) {
+function Copyable({ say, state, actions, name, shown, value }: PanelProps & { name: string; shown: unknown; value: string }) {
   return (
     <div>
       <dt>{name}</dt>
