@@ -1,6 +1,6 @@
 /** Written by local/pages.ts: the scripts of the hosted pages under the names their content gives them. */
 export const PAGE_ASSETS = {
-  checkout: '/assets/checkout-e874dbba.js',
-  receipt: '/assets/receipt-cb368a3d.js',
-  demoWallet: '/assets/demo-wallet-467b7f8b.js',
+  checkout: '/assets/checkout-154a11ad.js',
+  receipt: '/assets/receipt-a3c53292.js',
+  demoWallet: '/assets/demo-wallet-2c0788ac.js',
 } as const;

@@ -9,8 +9,6 @@ export interface Offer {
   sale: Sale;
   facts: PageFacts;
   payoutWallet: string | null;
-  /** Why nothing can be paid, if so. */
-  obstacle: 'sandbox' | 'notReady' | 'sessionOver' | null;
 }
 
 export const brandOf = ({ merchant }: Sale): string =>

@@ -35,7 +35,7 @@ export function Confirmed(props: PanelProps) {
           {say('receipt')}
         </a>
       )}
-      {!state.isLeaving && facts.isPayable && !facts.paymentSessionId && (
+      {!state.isLeaving && facts.isPayable && !facts.paymentSessionId && !facts.handoffToken && (
         <button type="button" class="link-button" onClick={() => actions?.startAgain()}>
           {say('buyAgain')}
         </button>
@@ -45,8 +45,11 @@ export function Confirmed(props: PanelProps) {
   );
 }
 
+/** A hand-off serves for one payment: another begins in the shop. */
 const Again = ({ facts, state, say, actions }: PanelProps) =>
-  facts.isPayable ? (
+  facts.handoffToken ? (
+    <p>{say('backToShop')}</p>
+  ) : facts.isPayable ? (
     <button type="button" class="button" disabled={state.isBusy} onClick={() => actions?.startAgain()}>
       {say('startAgain')}
     </button>
@@ -80,12 +83,12 @@ export function Expired(props: PanelProps) {
   );
 }
 
-export function Closing({ say }: PanelProps) {
+export function Closing({ state, say }: PanelProps) {
   return (
     <>
       <Spinner />
       <Title>{say('closing')}</Title>
-      <p>{say('closingHelp')}</p>
+      <p>{say(state.session?.quote ? 'closingQuote' : 'closingHelp')}</p>
     </>
   );
 }
