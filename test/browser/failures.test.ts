@@ -70,6 +70,7 @@ describe('what goes wrong in a wallet has one clear sentence and a way on', () =
   it('a wallet that breaks', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     expect(await tryToPay({ signer, onAct: () => 'error:-32603:Internal error' })).toContain('Test wallet reported a problem');
+    expect(await tryToPay({ signer, isBroken: true })).toContain('Test wallet reported a problem');
   });
 
   it('the wrong network: named before it is chosen', async () => {
@@ -86,7 +87,7 @@ describe('what goes wrong in a wallet has one clear sentence and a way on', () =
   });
 
   it('no wallet at all: the phone, another way, by hand', async () => {
-    const { page, shoot, close } = await shop.visit('phone');
+    const { page, offences, shoot, close } = await shop.visit('phone');
     await page.goto(urlOf(product));
     await page.getByText('No Solana wallet was found').waitFor();
     expect(await page.getByRole('link', { name: /Open this page in/ }).count()).toBe(2);
@@ -95,7 +96,17 @@ describe('what goes wrong in a wallet has one clear sentence and a way on', () =
     await link.waitFor();
     expect(await link.getAttribute('href')).toMatch(new RegExp(`^solana:${shop.wallet}\\?amount=12\\.5&`));
     await page.getByText('Send it by hand').click();
+    // A browser that lets nothing be copied, in both ways there are.
+    for (const clipboard of ['undefined', '{ writeText: () => Promise.reject(new Error()) }']) {
+      await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: ${clipboard}, configurable: true })`);
+      await page.getByRole('button', { name: 'Copy: To' }).click();
+      await page.getByText('copy it yourself').first().waitFor();
+      expect(await page.evaluate('getSelection().toString()')).toBe(shop.wallet);
+      await page.getByRole('button', { name: 'Copy: Memo' }).click();
+      await page.getByRole('button', { name: 'Selected: Memo' }).waitFor();
+    }
     expect(await violationsOf(page)).toEqual([]);
+    expect(offences).toEqual([]);
     await shoot('10-no-wallet');
     await page.getByLabel('Already sent?').fill('nonsense');
     await page.getByRole('button', { name: 'Check' }).click();
@@ -192,6 +203,29 @@ describe('how a session ends without a payment', () => {
     expect(await violationsOf(visit.page)).toEqual([]);
     await visit.shoot('15-late');
     await visit.close();
+  });
+
+  it('opens no wallet in the last moments of a price', async () => {
+    const sold = await shop.sell({ accepted_assets: ['USDC', 'SOL'] });
+    let isAsked = false;
+    const onAct = () => {
+      isAsked = true;
+      return 'error:4001:User rejected the request.';
+    };
+    const { page, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(0n), onAct }]);
+    await page.goto(urlOf(sold));
+    const expires_at = new Date(Date.now() + 14_000).toISOString();
+    await page.route(/\/connect$|\/v1\/payments\//, async (route) =>
+      route.fulfill({ json: { ...((await (await route.fetch()).json()) as object), expires_at } }),
+    );
+    await page.getByRole('radio', { name: 'SOL' }).check();
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByText('This price is no longer valid.').waitFor();
+    await page.waitForTimeout(1500);
+    expect(isAsked).toBe(false);
+    expect(await page.getByRole('button').count()).toBe(0);
+    await shoot('29-price-over');
+    await close();
   });
 
   it('really ends, and really begins anew', { timeout: 150_000 }, async () => {

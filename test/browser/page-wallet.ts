@@ -10,6 +10,8 @@ export interface WalletPlan {
   /** What it can do; the account has the same. */
   features: ('solana:signTransaction' | 'solana:signAndSendTransaction')[];
   accounts: 'one' | 'none';
+  /** Throws before it answers with a promise, as no wallet should. */
+  isBroken: boolean;
 }
 
 declare global {
@@ -39,18 +41,27 @@ function newWallet(plan: WalletPlan): Wallet {
   } as unknown as WalletAccount;
   const accounts = plan.accounts === 'one' ? [account] : [];
   const features: Record<string, unknown> = {
-    'standard:connect': { version: '1.0.0', connect: async () => ({ accounts }) },
+    'standard:connect': {
+      version: '1.0.0',
+      accounts,
+      // Like some wallets of the world: no use without the object it belongs to.
+      async connect(this: { accounts: WalletAccount[] }) {
+        return { accounts: this.accounts };
+      },
+    },
     'standard:events': { version: '1.0.0', on: () => () => {} },
   };
   for (const feature of plan.features) {
     const isSending = feature === 'solana:signAndSendTransaction';
-    const work = async (...inputs: { transaction: Uint8Array }[]) =>
-      Promise.all(
+    const work = (...inputs: { transaction: Uint8Array }[]) => {
+      if (plan.isBroken) throw new Error('not a function');
+      return Promise.all(
         inputs.map(async ({ transaction }) => {
           const bytes = await act(plan.name, isSending ? 'send' : 'sign', transaction);
           return isSending ? { signature: bytes } : { signedTransaction: bytes };
         }),
       );
+    };
     features[feature] = {
       version: '1.0.0',
       supportedTransactionVersions: ['legacy', 0],

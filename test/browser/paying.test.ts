@@ -106,16 +106,29 @@ describe('one purchase is one payment', () => {
     await page.waitForTimeout(3000);
     await page.goBack();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    // Whatever an answer may say, nobody is sent to a page without encryption.
+    await page.route('**/v1/pay/confirm', async (route) =>
+      route.fulfill({ json: { ...((await (await route.fetch()).json()) as object), redirect_url: 'http://shop.example.com/' } }),
+    );
+    const asked = page.waitForResponse('**/v1/pay/confirm');
+    await page.reload();
+    await asked;
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+    expect(await page.getByRole('link', { name: /Continue to/ }).count()).toBe(0);
     await close();
   });
 
   it('is paid by a wallet that sends by itself', async () => {
-    const product = await shop.sell();
+    const product = await shop.sell({ success_url: 'https://shop.example.com/thanks' });
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, close } = await shop.visit('desktop', [{ signer, features: ['solana:signAndSendTransaction'] }]);
     await page.goto(urlOf(product));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    await page.getByText('You are being taken to shop.example.com').waitFor();
+    // Kept by the browser while it was away, and shown again as it was.
+    await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
+    await page.getByText('You are being taken to shop.example.com').waitFor({ state: 'detached' });
     expect(offences).toEqual([]);
     await close();
   });

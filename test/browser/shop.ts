@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAddressEncoder, getBase64Encoder, getTransactionDecoder, type KeyPairSigner } from '@solana/kit';
 import { build } from 'esbuild';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { inject } from 'vitest';
 import { Api } from '../../local/api.ts';
 import { sign, WalletChain } from '../../local/demo/wallet.ts';
@@ -113,6 +113,12 @@ export class Shop {
     return this.api.must<T>(method, path, { credential, body, idempotencyKey: crypto.randomUUID() });
   }
 
+  /** A link for a buyer the shop already knows. */
+  async handOff(product: Product): Promise<string> {
+    const body = { customer_ref: 'customer-4711', email: 'grace@example.com' };
+    return (await this.callAs<{ url: string }>(product, 'POST', `/v1/products/${product.product_id}/handoffs`, body)).url;
+  }
+
   /** As our connector at a messaging platform. */
   async connector(provider: string, body: unknown): Promise<void> {
     const response = await fetch(`${this.baseUrl}/v1/integrations/connectors/${provider}/identity`, {
@@ -146,30 +152,31 @@ export class Shop {
       if (['http:', 'https:'].includes(url.protocol) && !ours.includes(url.origin)) offences.push(`asked ${url.href}`);
     });
     if (!demo) await page.route('**/assets/demo-wallet-*.js', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }));
-    await this.#giveWallets(page, wallets);
+    await this.#giveWallets(context, wallets);
     const shoot = async (name: string) => {
       await page.screenshot({ path: join(SCREENS, `${name}-${size}.png`), fullPage: true });
     };
     return { page, offences, shoot, close: () => context.close() };
   }
 
-  async #giveWallets(page: Page, wallets: TestWallet[]): Promise<void> {
+  async #giveWallets(context: BrowserContext, wallets: TestWallet[]): Promise<void> {
     walletScript ??= bundleWallet();
     const named = wallets.map((wallet, index) => ({ ...wallet, name: wallet.name ?? `Test wallet${index > 0 ? ` ${index + 1}` : ''}` }));
-    await page.exposeFunction('walletActs', async (name: string, act: string, transaction: string) => {
+    await context.exposeFunction('walletActs', async (name: string, act: string, transaction: string) => {
       const wallet = named.find((one) => one.name === name)!;
       if (wallet.onAct) return wallet.onAct(transaction);
       return act === 'sign' ? sign(wallet.signer, transaction) : this.sendBy(wallet.signer, transaction);
     });
-    const plans: WalletPlan[] = named.map(({ name, signer, chains, features, accounts }) => ({
+    const plans: WalletPlan[] = named.map(({ name, signer, chains, features, accounts, isBroken }) => ({
       name,
       address: signer.address,
       publicKey: [...getAddressEncoder().encode(signer.address)],
       chains: chains ?? ['solana:mainnet', 'solana:devnet'],
       features: features ?? ['solana:signTransaction'],
       accounts: accounts ?? 'one',
+      isBroken: isBroken ?? false,
     }));
-    await page.addInitScript({ content: `globalThis.walletPlans=${JSON.stringify(plans)};${await walletScript}` });
+    await context.addInitScript({ content: `globalThis.walletPlans=${JSON.stringify(plans)};${await walletScript}` });
   }
 
   /** Signs and sends past us, as a wallet that insists on it; answers its signature's bytes. */

@@ -83,19 +83,11 @@ describe('paying with a service fee', () => {
 describe('a buyer handed over by the shop', () => {
   it('is recognised, pays, and cannot use the link twice', async () => {
     const product = await shop.sell();
-    const handoff = await shop.callAs<{ handoff_token: string; url: string }>(
-      product,
-      'POST',
-      `/v1/products/${product.product_id}/handoffs`,
-      {
-        customer_ref: 'customer-4711',
-        email: 'grace@example.com',
-      },
-    );
-    expect(handoff.url).toContain(`/p/${product.slug}?handoff=`);
+    const url = await shop.handOff(product);
+    expect(url).toContain(`/p/${product.slug}?handoff=`);
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer }]);
-    await page.goto(handoff.url);
+    await page.goto(url);
     await page.locator('.recognised').waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await shoot('25-recognised');
@@ -106,14 +98,52 @@ describe('a buyer handed over by the shop', () => {
     expect(payment!.customer_ref).toBe('customer-4711');
     await close();
 
+    // The link leads to what it paid for, in any browser, and to no other purchase.
     const other = await shop.visit('desktop', [{ signer }]);
-    await other.page.goto(handoff.url);
-    await other.page.locator('.problem', { hasText: 'expired or was already used' }).waitFor();
+    await other.page.goto(url);
+    await other.page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+    expect(await other.page.getByRole('button', { name: 'Buy once more' }).count()).toBe(0);
     expect(await violationsOf(other.page)).toEqual([]);
     await other.shoot('26-handoff-used');
-    await other.page.goto(`${handoff.url.slice(0, -6)}AAAAAA`);
-    await other.page.locator('.problem', { hasText: 'not valid' }).waitFor();
     await other.close();
+    expect(await shop.paymentsOf(product)).toHaveLength(1);
+  });
+
+  it('is offered nothing by a link that is damaged, forged or over', async () => {
+    const product = await shop.sell();
+    const url = await shop.handOff(product);
+    const { page, offences, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(0n) }]);
+    const expectNothing = async (words: string) => {
+      await page.locator('.notice', { hasText: words }).waitFor();
+      expect(await page.getByRole('button').count()).toBe(0);
+    };
+    for (const damaged of [`${url}%20`, `${url})`, `${url.slice(0, -6)}AAAAAA`]) {
+      await page.goto(damaged);
+      await expectNothing('This link is not valid.');
+    }
+    await page.route('**/handoff/*', (route) =>
+      route.fulfill({ status: 410, json: { code: 'handoff_expired', detail: 'over', meta: { reason: 'expired' } } }),
+    );
+    await page.goto(url);
+    await expectNothing('expired or was already used');
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('is sent back to the shop where the payment failed', async () => {
+    const product = await shop.sell();
+    const { page, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(0n) }]);
+    await page.goto(await shop.handOff(product));
+    await page.getByRole('button', { name: 'Pay with a wallet app' }).click();
+    await page.getByRole('timer').waitFor();
+    await page.route('**/v1/payments/*', async (route) => {
+      const answer = (await (await route.fetch()).json()) as object;
+      return route.fulfill({ json: { ...answer, status: 'FAILED', failure_code: 'transaction_failed', poll_after_ms: null } });
+    });
+    await page.getByText('go back to the shop and open a new link there').waitFor();
+    expect(await page.getByRole('button', { name: 'Start again' }).count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await close();
   });
 });
 
@@ -146,6 +176,66 @@ describe('a payment session of the shop', () => {
     expect(await stranger.page.getByRole('button', { name: 'Buy once more' }).count()).toBe(0);
     await stranger.close();
   });
+
+  it('is followed where it is being paid or was paid elsewhere, and never paid twice', async () => {
+    const product = await shop.sell({ live_mode_confirmed: true });
+    const open = () =>
+      shop.callAs<{ checkout_url: string; payment_session_id: string }>(product, 'POST', '/v1/access/payment-sessions', {
+        product_id: product.product_id,
+      });
+    const asked: string[] = [];
+    const onAct = (transaction: string) => {
+      asked.push(transaction);
+      return 'error:4001:User rejected the request.';
+    };
+    const { page, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC), onAct }]);
+    page.on('request', (request) => request.url().endsWith('/solana-pay') && asked.push(request.url()));
+    const first = await open();
+    await page.goto(first.checkout_url);
+    // Between the page and the press another browser pays: first it is on its way, then it has arrived.
+    const isOnItsWay = { status: 'PENDING_CONFIRMATION', poll_after_ms: 300 };
+    await page.route(/\/connect$|\/v1\/payments\//, async (route) => {
+      const { transaction: _, ...answer } = (await (await route.fetch()).json()) as { transaction?: string };
+      return route.fulfill({ json: { ...answer, ...isOnItsWay } });
+    });
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Payment seen' }).waitFor();
+    await page.waitForTimeout(1000);
+    await page.getByRole('heading', { name: 'Payment seen' }).waitFor();
+    await page.unroute(/\/connect$|\/v1\/payments\//);
+
+    const second = await open();
+    await page.goto(second.checkout_url);
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
+    const payer = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
+    await payer.page.goto(second.checkout_url);
+    await payer.page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await payer.page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
+    await payer.close();
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+    expect(asked).toEqual([]);
+    await close();
+  });
+
+  it('says when there will be a new price, and when the link is over', async () => {
+    const product = await shop.sell({ live_mode_confirmed: true });
+    const session = await shop.callAs<{ checkout_url: string }>(product, 'POST', '/v1/access/payment-sessions', {
+      product_id: product.product_id,
+    });
+    const { page, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(0n) }]);
+    let meta: object = { reason: 'quote_expired' };
+    await page.route('**/connect', (route) =>
+      route.fulfill({ status: 410, headers: { 'retry-after': '170' }, json: { code: 'session_expired', detail: 'over', meta } }),
+    );
+    await page.goto(session.checkout_url);
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.locator('.problem', { hasText: 'Try again in 3 minutes.' }).waitFor();
+    meta = {};
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
+    await page.locator('.notice', { hasText: 'This payment link is over.' }).waitFor();
+    await close();
+  });
 });
 
 describe('a buyer who has to show who they are', () => {
@@ -164,11 +254,21 @@ describe('a buyer who has to show who they are', () => {
     await shoot(`27-identity-${provider}`);
     const href = (await link.getAttribute('href'))!;
     expect(href).toMatch(address);
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
     await page.reload();
     await page.getByRole('button', { name: 'I have done it' }).click();
     await page.locator('.problem', { hasText: 'has not told us yet' }).waitFor();
-    await shop.connector(provider, { identity_session_id: new URL(href).searchParams.get(parameter), provider_user_id: '4711' });
+    // Ten minutes later: a new link, said to be one.
+    const over = { status: 410, json: { code: 'identity_expired', detail: 'over', meta: {} } };
+    await page.route('**/connect', (route) => route.fulfill(over), { times: 1 });
     await page.getByRole('button', { name: 'I have done it' }).click();
+    await page.locator('.problem', { hasText: `The link for ${name} had expired.` }).waitFor();
+    const renewed = (await link.getAttribute('href'))!;
+    expect(renewed).not.toBe(href);
+    await shop.connector(provider, { identity_session_id: new URL(renewed).searchParams.get(parameter), provider_user_id: '4711' });
+    // Coming back is enough.
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
     await page.getByRole('timer').waitFor();
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });

@@ -94,9 +94,7 @@ describe('/p/{slug}', () => {
   );
 
   it('is a friendly page where there is nothing to buy', async () => {
-    const product = await w.product(merchant);
-    await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: merchant.key });
-    for (const path of [`/p/${product.slug}`, '/p/nothing', '/p/%3Cscript%3E', '/r/nothing']) {
+    for (const path of ['/p/nothing', '/p/%3Cscript%3E', '/r/nothing']) {
       const { status, html, headers } = await get(path);
       expect(status).toBe(404);
       expect(headers.get('content-type')).toContain('text/html');
@@ -105,6 +103,24 @@ describe('/p/{slug}', () => {
     const sandbox = await w.product({ ...merchant, key: merchant.sandboxKey });
     const { html } = await get(`/p/${sandbox.slug}`);
     expect(html).toContain('This is a test product.');
+    expect(html).toContain('"isPayable":false');
+  });
+
+  it('sells nothing that was taken off sale, and still finds what a buyer has begun to pay', async () => {
+    const product = await w.product(merchant);
+    await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: merchant.key });
+    const { status, html } = await get(`/p/${product.slug}`);
+    expect(status).toBe(404);
+    expect(html).toContain('This is no longer for sale.');
+    expect(html).toContain('"isPayable":false');
+    expect(html).toContain(PAGE_ASSETS.checkout);
+  });
+
+  it.each(['', '%20', 'token)', 'token%20', 'a'.repeat(2049)])('takes a damaged hand-off for nobody’s purchase: %s', async (token) => {
+    const product = await w.product(merchant);
+    const { status, html } = await get(`/p/${product.slug}?handoff=${token}`);
+    expect(status).toBe(200);
+    expect(html).toContain('This link is not valid.');
     expect(html).not.toContain(PAGE_ASSETS.checkout);
   });
 

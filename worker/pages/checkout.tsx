@@ -9,6 +9,7 @@ import { payoutOf, prospectOf } from '../products/sale.ts';
 import { RAILS, type RailId } from '../rails.ts';
 import { PAGE_ASSETS } from './assets.ts';
 import { type PageContext, sendPage } from './document.tsx';
+import type { TextKey } from './locales/en.ts';
 import { LOCALES } from './locales/locales.ts';
 import { About, Brand, type Offer, Price } from './offer.tsx';
 import { firstState, type PageFacts } from './view/model.ts';
@@ -38,7 +39,10 @@ export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'listin
       title: `${facts.productName} · ${page.say('quoted', { name: facts.sellerName })}`,
       layout: 'two',
       accentHex: sale.merchant.merchantSettings.checkout_accent_hex,
-      scripts: facts.isPayable ? [...(isDemo ? [PAGE_ASSETS.demoWallet] : []), PAGE_ASSETS.checkout] : [],
+      // A payment that was begun is shown to its end, whatever is for sale by now; but not one of another link.
+      scripts: facts.obstacle === 'pHandoffBad' ? [] : [...(isDemo ? [PAGE_ASSETS.demoWallet] : []), PAGE_ASSETS.checkout],
+      // Not there for who comes to buy; the page that says so still finds the payment of who has bought.
+      status: facts.obstacle === 'pGone' ? 404 : 200,
       facts,
       alsoConnectTo: isDemo ? new URL(facts.demoRpcUrl!).origin : null,
     },
@@ -52,7 +56,7 @@ export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'listin
       </header>
       <main class="pay" id="pay">
         <p class="hidden" role="status" aria-live="polite" id="announcement" />
-        {offer.obstacle ? <Obstacle {...offer} /> : <Payable {...offer} />}
+        <Payable {...offer} />
       </main>
       <About {...offer} />
     </>,
@@ -73,14 +77,23 @@ function openOffer(page: PageContext, ctx: Ctx, sold: Sold): Offer {
   const sale = saleOn(listing, firstCheckoutRail(ctx.config, listing));
   const { product, merchant } = sale;
   const rails = openRails(ctx.config, listing);
-  const isReady = rails.length > 0 || Boolean(payment);
-  const obstacle = !product.livemode ? 'sandbox' : isOver ? 'sessionOver' : isReady ? null : 'notReady';
+  const handoff = page.c.req.query('handoff');
+  const handoffToken = tokenOf(handoff, 2048);
+  const obstacle = obstacleOf({
+    sandbox: !product.livemode,
+    pGone: product.status !== 'active' && !payment,
+    // Without its hand-off this would be a purchase of nobody's.
+    pHandoffBad: handoff !== undefined && handoffToken === null,
+    sessionOver: isOver === true,
+    notReady: rails.length === 0 && !payment,
+  });
   const facts: PageFacts = {
     slug: product.slug,
     pageUrl: `${ctx.baseUrl}/p/${product.slug}${new URL(page.c.req.url).search}`,
     locale: page.locale,
     text: LOCALES[page.locale].text,
     isPayable: obstacle === null,
+    obstacle,
     productName: plainName(product.name),
     sellerName: plainName(merchant.displayName),
     price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
@@ -92,11 +105,15 @@ function openOffer(page: PageContext, ctx: Ctx, sold: Sold): Offer {
     isPhone: isPhone(page.c.req.header('User-Agent') ?? ''),
     paymentSessionId: page.c.req.query('ps') ?? null,
     begun: payment ? { ...toConnectResource(ctx, { payment, prepared: null }), tx_signature: payment.txSignature } : null,
-    handoffToken: tokenOf(page.c.req.query('handoff'), 2048),
+    handoffToken,
     demoRpcUrl: demoRpcUrlOf(ctx.config),
   };
-  return { page, sale, facts, obstacle };
+  return { page, sale, facts };
 }
+
+/** The first that holds is the one that is said. */
+const obstacleOf = (holds: Partial<Record<TextKey, boolean>>): TextKey | null =>
+  (Object.keys(holds) as TextKey[]).find((key) => holds[key]) ?? null;
 
 /** What the browser takes over: the same component, rendered here once. */
 function Payable({ facts, page }: Offer) {
@@ -106,18 +123,11 @@ function Payable({ facts, page }: Offer) {
       <div id="panel">
         <Panel facts={facts} state={firstState(facts)} say={say} />
       </div>
-      <noscript>
-        <p class="notice">{say('needsScript')}</p>
-      </noscript>
+      {facts.isPayable && (
+        <noscript>
+          <p class="notice">{say('needsScript')}</p>
+        </noscript>
+      )}
     </>
-  );
-}
-
-function Obstacle({ page, obstacle }: Offer) {
-  return (
-    <div class="notice">
-      <h2>{page.say('unavailable')}</h2>
-      <p>{page.say(obstacle!)}</p>
-    </div>
   );
 }

@@ -9,8 +9,6 @@ export interface Offer {
   page: PageContext;
   sale: Sale;
   facts: PageFacts;
-  /** Why nothing can be paid, if so. */
-  obstacle: 'sandbox' | 'notReady' | 'sessionOver' | null;
 }
 
 export const brandOf = ({ merchant }: Sale): string =>

@@ -5,7 +5,7 @@ import type { PaymentSessionId, ReceiptId } from '../core/ids.ts';
 import { type AppEnv, router } from '../http/openapi.ts';
 import { hitBucket } from '../http/rate-limit.ts';
 import { getSessionOffer } from '../payments/session.ts';
-import { getOffer } from '../products/product.ts';
+import { getListing } from '../products/product.ts';
 import { getReceiptWithFate } from '../receipts/receipt.ts';
 import { sendCheckout } from './checkout.tsx';
 import { openPage, type PageContext, sendRefusal } from './document.tsx';
@@ -47,7 +47,7 @@ pageRoutes.get('/p/:slug', (c) =>
     if (!SLUG.test(slug)) throw new ApiError('not_found');
     const { ctx } = c.var;
     const ps = c.req.query('ps');
-    if (ps === undefined) return sendCheckout(page, { listing: await getOffer(ctx.db, slug) });
+    if (ps === undefined) return sendCheckout(page, { listing: await getListing(ctx.db, slug) });
     if (!UUID.test(ps)) throw new ApiError('not_found');
     return sendCheckout(page, await getSessionOffer(ctx, slug, ps as PaymentSessionId));
   }),

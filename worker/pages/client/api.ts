@@ -7,7 +7,7 @@ export interface Failure {
   status: number;
   code: string;
   detail: string;
-  meta: { reason?: string; recovered_payment_id?: string };
+  meta: { reason?: string; payment_id?: string; recovered_payment_id?: string };
   retryAfterMs: number | null;
 }
 export type Answer<T> = { ok: true; value: T } | Failure;
@@ -102,4 +102,17 @@ export const toSession = (answer: Connected, txSignature: string | null = null):
   // Always what one SOL is worth, whichever of the two is paid.
   quote: answer.price_quote ? { rate: answer.price_quote.rate, expiresAt: answer.price_quote.expires_at } : null,
   txSignature,
+});
+
+/** A payment that was begun elsewhere, by what its status says of it. Every wallet takes a transaction request. */
+export const fromStatus = (payment: PaymentStatus): Session => ({
+  paymentId: payment.payment_id,
+  price: payment.price,
+  fee: payment.fee ?? null,
+  recipient: payment.recipient_wallet,
+  memo: payment.memo,
+  solanaPayUrl: `solana:${location.origin}/v1/pay/${payment.payment_id}/solana-pay`,
+  expiresAt: payment.expires_at,
+  quote: payment.price_quote ? { rate: payment.price_quote.rate, expiresAt: payment.price_quote.expires_at } : null,
+  txSignature: payment.tx_signature ?? null,
 });

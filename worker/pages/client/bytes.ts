@@ -29,3 +29,11 @@ export function fromBase58(text: string): Uint8Array<ArrayBuffer> | null {
   const zeros = [...text].findIndex((character) => character !== '1');
   return Uint8Array.from([...new Array(zeros < 0 ? text.length : zeros).fill(0), ...bytes]);
 }
+
+const SIGNATURE_BYTES = 64;
+
+/** The name of a signed transaction on the chain: its first signature, after the count of them. Null where there is none. */
+export function signatureOf(transaction: Uint8Array): string | null {
+  const signature = transaction.slice(1, 1 + SIGNATURE_BYTES);
+  return signature.length === SIGNATURE_BYTES && signature.some((byte) => byte !== 0) ? toBase58(signature) : null;
+}

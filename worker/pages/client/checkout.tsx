@@ -24,6 +24,7 @@ function titleOf(state: State, facts: PageFacts, say: Say): string {
     closing: 'closing',
     late: 'late',
     identity: 'identity',
+    underway: 'underway',
   } as const;
   return say(titles[state.step], { wallet: state.walletName ?? '', name: facts.sellerName });
 }
@@ -32,7 +33,8 @@ function titleOf(state: State, facts: PageFacts, say: Say): string {
 function announcementOf(before: State, after: State, facts: PageFacts, say: Say): string | null {
   if (after.problem && after.problem !== before.problem) return `${say('problem')}. ${say(after.problem.key, after.problem.values)}`;
   if (after.step !== before.step) return titleOf(after, facts, say);
-  if (after.copied && after.copied !== before.copied) return `${say('copied')}: ${after.copied}`;
+  if (after.copied && (after.copied !== before.copied || after.isSelected !== before.isSelected))
+    return after.isSelected ? say('copyByHand') : `${say('copied')}: ${after.copied}`;
   if (after.isPhoneOpen && !before.isPhoneOpen) return say(facts.isPhone ? 'openWallet' : 'scanHelp');
   const left = after.secondsLeft;
   const mark = ANNOUNCED_AT_SECONDS.find((seconds) => left !== null && left <= seconds && (before.secondsLeft ?? 0) > seconds);

@@ -1,14 +1,12 @@
 import type { TextKey } from '../locales/en.ts';
-import type { Problem } from '../view/model.ts';
+import type { PageFacts, Problem } from '../view/model.ts';
+import { formatPeriod, sayIn } from '../view/text.ts';
 import type { Failure } from './api.ts';
+import type { Store } from './store.ts';
 import type { WalletError } from './wallets.ts';
+import type { Watch } from './watch.ts';
 
 /** One clear sentence for whatever went wrong. */
-interface Around {
-  wallet: string;
-  network: string;
-  asset: string;
-}
 
 const BY_CODE: Record<string, TextKey> = {
   offline: 'pOffline',
@@ -20,6 +18,7 @@ const BY_CODE: Record<string, TextKey> = {
   fee_wallet_missing: 'pSetup',
   handoff_not_configured: 'pSetup',
   not_found: 'pGone',
+  session_expired: 'sessionOver',
   handoff_expired: 'pHandoffUsed',
   handoff_secret_mismatch: 'pHandoffBad',
   invalid_wallet_address: 'pSelf',
@@ -37,18 +36,51 @@ export function refusalOf(detail: string): TextKey {
   return 'pRefused';
 }
 
-export function problemOf(failure: Failure, around: Around): Problem {
-  const values = { ...around, code: failure.code, provider: '' };
-  if (failure.code === 'payment_mismatch') {
-    return { key: failure.meta.reason === 'transaction_rejected' ? refusalOf(failure.detail) : 'pMismatch', values };
+const BY_REFUSAL = {
+  rejected: 'pRejected',
+  network: 'pNetwork',
+  no_account: 'pNoAccount',
+  failed: 'pWallet',
+  unclear: 'pWallet',
+} as const;
+
+export class Problems {
+  readonly #facts: PageFacts;
+  readonly #store: Store;
+  readonly #watch: Watch;
+
+  constructor(facts: PageFacts, store: Store, watch: Watch) {
+    this.#facts = facts;
+    this.#store = store;
+    this.#watch = watch;
   }
-  return { key: BY_CODE[failure.code] ?? 'pUnknown', values };
-}
 
-const BY_REFUSAL = { rejected: 'pRejected', network: 'pNetwork', no_account: 'pNoAccount', failed: 'pWallet' } as const;
+  /** The service said no: why, in one sentence, and back to the choice. Where it is over, the payment itself says so. */
+  refuse(failure: Failure): void {
+    const isOver = ['session_expired', 'payment_failed', 'state_conflict', 'payment_transaction_conflict'].includes(failure.code);
+    const { session } = this.#store.state;
+    this.#store.set({ step: 'choosing', isBusy: false, problem: isOver && session ? null : this.of(failure) });
+    if (session) this.#watch.now();
+  }
 
-export function walletProblem({ refusal, message }: WalletError, around: Around): Problem {
-  // A wallet that simulates first says what the node would have said.
-  const told = refusal === 'failed' ? refusalOf(message) : 'pRefused';
-  return { key: told === 'pRefused' ? BY_REFUSAL[refusal] : told, values: { ...around } };
+  of({ code, meta, detail, retryAfterMs }: Failure): Problem {
+    const values = { ...this.#around(), code, provider: '' };
+    if (code === 'payment_mismatch') return { key: meta.reason === 'transaction_rejected' ? refusalOf(detail) : 'pMismatch', values };
+    if (code === 'session_expired' && meta.reason === 'quote_expired') {
+      const minutes = Math.max(1, Math.ceil((retryAfterMs ?? 0) / 60_000));
+      return { key: 'pQuoteOver', values: { period: formatPeriod(this.#facts.locale, minutes, 'minute') } };
+    }
+    return { key: BY_CODE[code] ?? 'pUnknown', values };
+  }
+
+  ofWallet({ refusal, message }: WalletError, wallet: string): Problem {
+    // A wallet that simulates first says what the node would have said.
+    const told = refusal === 'failed' ? refusalOf(message) : 'pRefused';
+    return { key: told === 'pRefused' ? BY_REFUSAL[refusal] : told, values: { ...this.#around(), wallet } };
+  }
+
+  #around() {
+    const { walletName, asset } = this.#store.state;
+    return { wallet: walletName ?? '', asset, network: sayIn(this.#facts.text)(this.#facts.network) };
+  }
 }

@@ -3,7 +3,7 @@ import { getWallets } from '@wallet-standard/app';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
 import type { PageFacts, WalletChoice } from '../view/model.ts';
 import { plain } from '../view/text.ts';
-import { fromBase64, toBase58, toBase64 } from './bytes.ts';
+import { fromBase64, signatureOf, toBase58, toBase64 } from './bytes.ts';
 
 /** The wallets of this browser, by the Wallet Standard. */
 const SIGN = 'solana:signTransaction';
@@ -11,8 +11,8 @@ const SIGN_AND_SEND = 'solana:signAndSendTransaction';
 const CONNECT = 'standard:connect';
 export const DEMO_WALLET_NAME = 'Demo wallet';
 
-/** Why a wallet did not do it, as far as a person can do something about it. */
-export type WalletRefusal = 'rejected' | 'network' | 'no_account' | 'failed';
+/** Why a wallet did not do it, as far as a person can do something about it. `unclear`: it may have paid all the same. */
+export type WalletRefusal = 'rejected' | 'network' | 'no_account' | 'failed' | 'unclear';
 export class WalletError extends Error {
   readonly refusal: WalletRefusal;
   constructor(refusal: WalletRefusal, story = '') {
@@ -61,8 +61,10 @@ export async function openWallet(facts: PageFacts, name: string): Promise<OpenWa
   const wallet = findWallet(name);
   if (!wallet) throw new WalletError('failed', 'gone');
   if (!wallet.chains.includes(chainOf(facts))) throw new WalletError('network');
-  const { connect } = wallet.features[CONNECT] as { connect(): Promise<{ accounts: readonly WalletAccount[] }> };
-  const { accounts } = await connect().catch(asRefusal);
+  const accounts = await asked('failed', async () => {
+    const feature = wallet.features[CONNECT] as { connect(): Promise<{ accounts: readonly WalletAccount[] }> };
+    return [...(await feature.connect()).accounts];
+  });
   if (accounts.length === 0) throw new WalletError('no_account');
   const account = accounts.find(({ chains }) => chains.includes(chainOf(facts)));
   if (!account) throw new WalletError('network');
@@ -70,27 +72,49 @@ export async function openWallet(facts: PageFacts, name: string): Promise<OpenWa
 }
 
 /** Signed and ours to send, or already sent by a wallet that insists. */
-export type Signed = { signedTransaction: string } | { txSignature: string };
+export type Signed = { signedTransaction: string; txSignature: string } | { signedTransaction: null; txSignature: string };
 
-export async function signWith({ wallet, account }: OpenWallet, facts: PageFacts, transaction: string): Promise<Signed> {
-  const input = { account, chain: chainOf(facts), transaction: fromBase64(transaction) };
-  const canSign = SIGN in wallet.features && (account.features as readonly string[]).includes(SIGN);
-  if (canSign) {
-    const { signTransaction } = (wallet.features as unknown as SolanaSignTransactionFeature)[SIGN];
-    const [output] = await signTransaction(input).catch(asRefusal);
-    if (!output) throw new WalletError('failed', 'nothing signed');
-    return { signedTransaction: toBase64(output.signedTransaction) };
+/** Whether it sends what it signs: then nobody but itself knows what became of it. */
+export const isSender = ({ wallet, account }: OpenWallet): boolean =>
+  !(SIGN in wallet.features && (account.features as readonly string[]).includes(SIGN));
+
+export function signWith(open: OpenWallet, facts: PageFacts, transaction: string): Promise<Signed> {
+  const { wallet, account } = open;
+  const input = () => ({ account, chain: chainOf(facts), transaction: fromBase64(transaction) });
+  if (!isSender(open)) {
+    return asked('failed', async () => {
+      const feature = (wallet.features as unknown as SolanaSignTransactionFeature)[SIGN];
+      const [output] = await feature.signTransaction(input());
+      const txSignature = signatureOf(output!.signedTransaction);
+      if (txSignature === null) throw new Error('nothing signed');
+      return { signedTransaction: toBase64(output!.signedTransaction), txSignature };
+    });
   }
   if (!(SIGN_AND_SEND in wallet.features)) throw new WalletError('failed', 'cannot sign');
-  const { signAndSendTransaction } = (wallet.features as unknown as SolanaSignAndSendTransactionFeature)[SIGN_AND_SEND];
-  const [output] = await signAndSendTransaction(input).catch(asRefusal);
-  if (!output) throw new WalletError('failed', 'nothing sent');
-  return { txSignature: toBase58(output.signature) };
+  return asked('unclear', async () => {
+    const feature = (wallet.features as unknown as SolanaSignAndSendTransactionFeature)[SIGN_AND_SEND];
+    const [output] = await feature.signAndSendTransaction(input());
+    return { signedTransaction: null, txSignature: toBase58(output!.signature) };
+  });
 }
 
-/** 4001 is what wallets took over from Ethereum; the words are what the rest of them say. */
-function asRefusal(error: unknown): never {
-  const { code, message = '', name = '' } = (error ?? {}) as { code?: unknown; message?: string; name?: string };
-  const isRejection = code === 4001 || /reject|declin|denied|cancel|clos|abort/i.test(`${name} ${message}`);
-  throw new WalletError(isRejection ? 'rejected' : 'failed', message);
+/**
+ * Words for a refusal by a person and nothing else: a message port that was closed, or a transaction that was aborted, may come
+ * after the money has moved.
+ */
+const REFUSALS = [
+  /\buser[ _]?(?:has )?(?:reject|declin|deni|cancel)/i,
+  /\b(?:reject|declin|deni|cancel)\w* by (?:the )?user\b/i,
+  /^\W*(?:(?:request|approval|transaction|signing) )?(?:was )?(?:rejected|declined|denied|cancell?ed)\W*$/i,
+];
+
+/** What a wallet answers; whatever it throws, and however, is a WalletError. 4001 is what wallets took over from Ethereum. */
+async function asked<T>(otherwise: WalletRefusal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, message, name } = (error ?? {}) as { code?: unknown; message?: unknown; name?: unknown };
+    const isRefusal = code === 4001 || [name, message].some((words) => REFUSALS.some((refusal) => refusal.test(String(words ?? ''))));
+    throw new WalletError(isRefusal ? 'rejected' : otherwise, String(message ?? ''));
+  }
 }

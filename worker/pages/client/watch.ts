@@ -11,6 +11,13 @@ const SLOW_AFTER_MS = 75_000;
 /** Out of time, the end is near: looked for a little more often than the server asks. */
 const CLOSING_EVERY_MS = 5000;
 const LEAVE_AFTER_MS = 5000;
+/** Nobody reads, compares and approves faster: a request so near the end would only come too late. */
+const ENDING_MS = 15_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const msLeft = (expiresAt: string): number => Date.parse(expiresAt) - serverNow();
+export const isEnding = (expiresAt: string): boolean => msLeft(expiresAt) <= ENDING_MS;
 
 /** Follows the one payment of this page to its end, and turns what the service says into steps. */
 export class Watch {
@@ -27,11 +34,15 @@ export class Watch {
     this.#store = store;
     this.#memory = memory;
     setInterval(() => this.#tick(), 1000);
+    // Back from the shop to the page as it was left: it is not leaving any more.
+    addEventListener('pageshow', ({ persisted }) => persisted && this.stay());
   }
 
-  follow(session: Session): void {
+  /** From now on the page is about this payment. `isOnItsWay`: money is known to be moving, so nothing is offered. */
+  follow(session: Session, isOnItsWay = session.txSignature !== null): void {
     this.#confirms = 0;
-    this.#store.set({ session });
+    const isSame = session.paymentId === this.#store.state.session?.paymentId;
+    this.#store.set({ session, ...(isSame ? {} : { payment: null }), ...(isOnItsWay ? { step: 'seen' } : {}) });
     this.#tick();
     this.#poller.start();
   }
@@ -60,9 +71,11 @@ export class Watch {
   #tick(): void {
     const { session, step, secondsLeft } = this.#store.state;
     if (!session || !['choosing', 'connecting', 'waiting'].includes(step)) return;
-    const left = Math.max(0, Math.ceil((Date.parse(session.expiresAt) - serverNow()) / 1000));
+    const left = Math.max(0, Math.ceil(msLeft(session.expiresAt) / 1000));
     if (left !== secondsLeft) this.#store.set({ secondsLeft: left });
-    if (left === 0) this.#poller.now();
+    if (step === 'waiting' ? left > 0 : !isEnding(session.expiresAt)) return;
+    this.#store.set({ step: 'closing', secondsLeft: null });
+    this.#poller.now();
   }
 
   async #look(): Promise<Look> {
@@ -94,6 +107,7 @@ export class Watch {
       return 'recovered';
     }
     if (meta.reason === 'late') {
+      this.#memory.end(session, DAY_MS);
       this.#store.set({ step: 'late', secondsLeft: null });
       return 'late';
     }
@@ -122,12 +136,13 @@ export class Watch {
       case 'PENDING_SIGNATURE': {
         if (session.txSignature) return this.#seen(session, payment);
         this.#isFresh = true;
-        const isOver = serverNow() >= Date.parse(payment.expires_at);
-        if (isOver) {
+        if (step === 'sending') return { afterMs: payment.poll_after_ms };
+        // Who is asked by their wallet already may still answer in time.
+        if (step === 'waiting' ? msLeft(payment.expires_at) <= 0 : isEnding(payment.expires_at)) {
           this.#store.set({ step: 'closing', secondsLeft: null });
           return { afterMs: CLOSING_EVERY_MS };
         }
-        if (!['choosing', 'connecting', 'waiting', 'sending', 'identity'].includes(step)) this.#store.set({ step: 'choosing' });
+        if (!['choosing', 'connecting', 'waiting', 'identity'].includes(step)) this.#store.set({ step: 'choosing' });
         return { afterMs: payment.poll_after_ms };
       }
     }
@@ -150,9 +165,9 @@ export class Watch {
     const again = redirectUrl === undefined && signature ? await confirm(payment.payment_id, signature) : null;
     const url = redirectUrl ?? (again?.ok ? again.value.redirect_url : undefined) ?? null;
     const target = url === null ? null : URL.parse(url);
-    const isSafe = target?.protocol === 'https:' || target?.protocol === 'http:';
+    const isSafe = target?.protocol === 'https:';
     const isLeaving = isSafe && this.#isFresh;
-    this.#memory.write({ ...session, txSignature: signature });
+    this.#memory.end({ ...session, txSignature: signature }, DAY_MS);
     this.#store.set({ step: 'confirmed', problem: null, secondsLeft: null, redirectUrl: isSafe ? url : null, isLeaving });
     if (isLeaving) this.#leaving = setTimeout(() => location.assign(url!), LEAVE_AFTER_MS);
   }
@@ -167,6 +182,7 @@ export class Watch {
       if (heeded === 'recovered') setTimeout(() => this.#poller.start());
       if (heeded !== null) return;
     }
+    this.#memory.end({ ...session, txSignature: signature ?? null }, Math.max(0, msLeft(payment.expires_at) + HOUR_MS));
     this.#store.set({ step: payment.failure_code === 'session_expired' ? 'expired' : 'failed', secondsLeft: null, problem: null });
   }
 }

@@ -166,4 +166,21 @@ export const de: Dictionary = {
   rKeys: 'veröffentlichten Schlüsseln',
   rExplorer: 'Solana-Explorer',
   rTest: 'Diese Quittung gehört zu einem Test, nicht zu einem Verkauf.',
+  pStillAsked:
+    '{wallet} fragt Sie noch nach dieser Zahlung. Lehnen Sie dort zuerst ab. Gibt es nichts abzulehnen, laden Sie diese Seite neu.',
+  pCloseFirst: 'Schließen Sie zuerst die Anfrage in {wallet} und wählen Sie dann einen anderen Weg.',
+  pElsewhere:
+    'Diese Zahlung läuft gerade in einem anderen Tab oder Fenster. Machen Sie dort weiter, oder schließen Sie es und wählen Sie hier noch einmal.',
+  pQuoteOver: 'Der Preis ist abgelaufen, ein neuer wird vorbereitet. Versuchen Sie es in {period} noch einmal.',
+  closingQuote: 'Dieser Preis gilt nicht mehr. Wir prüfen noch, ob eine Zahlung unterwegs ist. Danach erhalten Sie einen neuen.',
+  underway: 'Vielleicht bezahlen Sie das schon',
+  underwayHelp:
+    'Eine Zahlung über {price} dafür wurde in einem anderen Fenster, einer App oder über einen anderen Link begonnen. Waren Sie das, dann setzen Sie sie fort, damit nichts doppelt bezahlt wird.',
+  underwayTake: 'Diese Zahlung fortsetzen',
+  underwayLeave: 'Das ist ein anderer Kauf',
+  backToShop: 'Für einen neuen Versuch gehen Sie zurück in den Shop und öffnen Sie dort einen neuen Link.',
+  identityRenewed: 'Der Link für {provider} war abgelaufen. Hier ist ein neuer: Öffnen Sie ihn und machen Sie den Schritt noch einmal.',
+  back: 'Zurück',
+  selected: 'Markiert',
+  copyByHand: 'Ihr Browser lässt diese Seite nicht kopieren. Der Text ist markiert: Kopieren Sie ihn selbst.',
 };

@@ -157,6 +157,22 @@ export const en = {
   rKeys: 'published keys',
   rExplorer: 'Solana explorer',
   rTest: 'This receipt is of a test, not of a sale.',
+  pStillAsked:
+    '{wallet} is still asking you for this payment. Decline it there first. If there is nothing to decline, load this page again.',
+  pCloseFirst: 'First close the request in {wallet}, then choose another way.',
+  pElsewhere: 'This is being paid in another tab or window. Go on there, or close it and choose again here.',
+  pQuoteOver: 'The price has ended and a new one is being prepared. Try again in {period}.',
+  closingQuote: 'This price is no longer valid. We make sure that no payment is still on its way. Then you get a new one.',
+  underway: 'You may be paying for this already',
+  underwayHelp:
+    'A payment of {price} for this was begun in another window, app or link. If it was you, go on with it, so that nothing is paid twice.',
+  underwayTake: 'Go on with that payment',
+  underwayLeave: 'This is another purchase',
+  backToShop: 'To try again, go back to the shop and open a new link there.',
+  identityRenewed: 'The link for {provider} had expired. Here is a new one: open it and take the step again.',
+  back: 'Back',
+  selected: 'Selected',
+  copyByHand: 'Your browser does not let this page copy. The text is selected: copy it yourself.',
 };
 
 export type TextKey = keyof typeof en;

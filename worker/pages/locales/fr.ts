@@ -161,4 +161,20 @@ export const fr: Dictionary = {
   rKeys: 'clés publiées',
   rExplorer: 'explorateur Solana',
   rTest: 'Ce reçu est celui d’un test, pas d’une vente.',
+  pStillAsked: '{wallet} vous demande encore ce paiement. Refusez-le d’abord là-bas. S’il n’y a rien à refuser, rechargez cette page.',
+  pCloseFirst: 'Fermez d’abord la demande dans {wallet}, puis choisissez un autre moyen.',
+  pElsewhere:
+    'Ce paiement est en cours dans un autre onglet ou une autre fenêtre. Continuez là-bas, ou fermez-le et choisissez à nouveau ici.',
+  pQuoteOver: 'Le prix a expiré et un nouveau est en préparation. Réessayez dans {period}.',
+  closingQuote: 'Ce prix n’est plus valable. Nous vérifions qu’aucun paiement n’est encore en route. Ensuite vous en aurez un nouveau.',
+  underway: 'Vous payez peut-être déjà ceci',
+  underwayHelp:
+    'Un paiement de {price} pour ceci a été commencé dans une autre fenêtre, une application ou par un autre lien. Si c’était vous, poursuivez-le, pour que rien ne soit payé deux fois.',
+  underwayTake: 'Poursuivre ce paiement',
+  underwayLeave: 'C’est un autre achat',
+  backToShop: 'Pour réessayer, retournez à la boutique et ouvrez-y un nouveau lien.',
+  identityRenewed: 'Le lien de {provider} avait expiré. En voici un nouveau : ouvrez-le et refaites l’étape.',
+  back: 'Retour',
+  selected: 'Sélectionné',
+  copyByHand: 'Votre navigateur ne laisse pas cette page copier. Le texte est sélectionné : copiez-le vous-même.',
 };

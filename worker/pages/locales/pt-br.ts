@@ -158,4 +158,20 @@ export const ptBR: Dictionary = {
   rKeys: 'chaves publicadas',
   rExplorer: 'explorador da Solana',
   rTest: 'Este recibo é de um teste, não de uma venda.',
+  pStillAsked:
+    '{wallet} ainda está pedindo este pagamento a você. Recuse-o lá primeiro. Se não houver nada para recusar, recarregue esta página.',
+  pCloseFirst: 'Primeiro feche o pedido em {wallet} e depois escolha outra forma.',
+  pElsewhere: 'Este pagamento está em andamento em outra aba ou janela. Continue lá, ou feche-a e escolha de novo aqui.',
+  pQuoteOver: 'O preço venceu e um novo está sendo preparado. Tente de novo em {period}.',
+  closingQuote: 'Este preço não vale mais. Estamos conferindo se nenhum pagamento ainda está a caminho. Depois você recebe um novo.',
+  underway: 'Talvez você já esteja pagando isto',
+  underwayHelp:
+    'Um pagamento de {price} por isto foi iniciado em outra janela, aplicativo ou link. Se foi você, continue com ele, para que nada seja pago duas vezes.',
+  underwayTake: 'Continuar esse pagamento',
+  underwayLeave: 'Esta é outra compra',
+  backToShop: 'Para tentar de novo, volte à loja e abra um novo link lá.',
+  identityRenewed: 'O link do {provider} tinha expirado. Aqui está um novo: abra-o e faça o passo outra vez.',
+  back: 'Voltar',
+  selected: 'Selecionado',
+  copyByHand: 'Seu navegador não deixa esta página copiar. O texto está selecionado: copie você mesmo.',
 };

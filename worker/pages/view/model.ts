@@ -8,8 +8,10 @@ export interface PageFacts {
   pageUrl: string;
   locale: string;
   text: Dictionary;
-  /** Whether a payment can be begun at all; the server already said why not. */
+  /** Whether a payment can be begun at all. One that was begun before is followed to its end all the same. */
   isPayable: boolean;
+  /** Why not, if so. */
+  obstacle: TextKey | null;
   productName: string;
   /** The account's own name: what a merchant calls the shop is not enough to say who was paid. */
   sellerName: string;
@@ -34,12 +36,14 @@ export interface PageFacts {
 
 /** The service's share of a price: a transfer of its own. */
 interface Fee extends Amount {
-  recipient: string;
+  /** Not known of a payment that was begun elsewhere. */
+  recipient?: string;
 }
 
 /** What connect answers; only what the page reads. */
 export interface Connected {
   payment_id: string;
+  status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION';
   price: Amount;
   fee?: Fee;
   recipient: string;
@@ -67,9 +71,14 @@ export interface Session {
 /** A payment as the status answers it; only what the page reads. */
 export interface PaymentStatus {
   payment_id: string;
+  slug: string;
   status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
   failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed';
   price: Amount;
+  fee?: Amount;
+  recipient_wallet: string;
+  memo: string;
+  price_quote?: { rate: string; expires_at: string };
   overpaid?: Amount;
   tx_signature?: string;
   receipt_id?: string;
@@ -93,7 +102,10 @@ export interface WalletChoice {
   isDemo: boolean;
 }
 
-/** Where the buyer is. `closing`: out of time, but a payment may still be on its way. */
+/**
+ * Where the buyer is. `closing`: out of time, but a payment may still be on its way. `underway`: one was begun elsewhere, and
+ * they say whether it is theirs to go on with.
+ */
 export type Step =
   | 'choosing'
   | 'connecting'
@@ -105,7 +117,8 @@ export type Step =
   | 'expired'
   | 'closing'
   | 'late'
-  | 'identity';
+  | 'identity'
+  | 'underway';
 
 export interface Problem {
   key: TextKey;
@@ -131,6 +144,10 @@ export interface State {
   customer: string | null;
   identity: Identity | null;
   copied: string | null;
+  /** Copied by the person: the browser would not do it. */
+  isSelected: boolean;
+  /** Begun elsewhere and not over. */
+  offered: Session | null;
 }
 
 export const firstState = (facts: PageFacts): State => ({
@@ -151,17 +168,22 @@ export const firstState = (facts: PageFacts): State => ({
   customer: null,
   identity: null,
   copied: null,
+  isSelected: false,
+  offered: null,
 });
 
 /** What a person can do on the page. */
 export interface Actions {
   payWith(walletName: string): void;
   openPhone(): void;
-  copy(what: string, text: string): void;
+  copy(what: string, text: string, event: Event): void;
   cancel(): void;
   startAgain(): void;
   stay(): void;
   submitSignature(event: Event): void;
   chooseAsset(asset: string): void;
   finishIdentity(): void;
+  /** Go on with the payment that was begun elsewhere, or with one of its own. */
+  takeOffered(): void;
+  leaveOffered(): void;
 }

@@ -36,7 +36,7 @@ export function Confirmed(props: PanelProps) {
           {say('receipt')}
         </a>
       )}
-      {!state.isLeaving && facts.isPayable && !facts.paymentSessionId && (
+      {!state.isLeaving && facts.isPayable && !facts.paymentSessionId && !facts.handoffToken && (
         <button type="button" class="link-button" onClick={() => actions?.startAgain()}>
           {say('buyAgain')}
         </button>
@@ -63,8 +63,11 @@ function Paid({ facts, state, say }: PanelProps) {
   );
 }
 
+/** A hand-off serves for one payment: another begins in the shop. */
 const Again = ({ facts, state, say, actions }: PanelProps) =>
-  facts.isPayable ? (
+  facts.handoffToken ? (
+    <p>{say('backToShop')}</p>
+  ) : facts.isPayable ? (
     <button type="button" class="button" disabled={state.isBusy} onClick={() => actions?.startAgain()}>
       {say('startAgain')}
     </button>
@@ -108,7 +111,7 @@ export function Closing({ facts, state, say }: PanelProps) {
     <>
       <Spinner />
       <Title>{say('closing')}</Title>
-      <p>{say('closingHelp')}</p>
+      <p>{say(state.session?.quote ? 'closingQuote' : 'closingHelp')}</p>
       {!Number.isNaN(certainAt) && <p class="quiet">{say('closingUntil', { time: formatTime(facts.locale, nextMinute(certainAt)) })}</p>}
     </>
   );

@@ -1,6 +1,7 @@
+import type { TextKey } from '../locales/en.ts';
 import { Closing, Confirmed, Expired, Failed, Late } from './outcome.tsx';
 import { Address, Due, type PanelProps, ProblemNote, Row, ShortAddress, Signature, Spinner, Title } from './parts.tsx';
-import { formatMoney, formatTime, without } from './text.ts';
+import { formatMoney, formatTime, type Say, without } from './text.ts';
 import { ByPhone, Wallets } from './ways.tsx';
 
 export const Panel = (props: PanelProps) => (
@@ -33,11 +34,18 @@ function Step(props: PanelProps) {
       return <Late {...props} />;
     case 'identity':
       return <Identity {...props} />;
+    case 'underway':
+      return <Underway {...props} />;
   }
 }
 
+/** A link that is over: nothing can be begun with it, so nothing is offered. */
+const DEAD_ENDS: TextKey[] = ['pHandoffBad', 'pHandoffUsed', 'sessionOver'];
+
 function Choosing(props: PanelProps) {
   const { facts, state, say } = props;
+  const deadEnd = DEAD_ENDS.find((key) => key === state.problem?.key) ?? facts.obstacle;
+  if (deadEnd !== null && !state.session) return <Obstacle say={say} reason={deadEnd} />;
   return (
     <>
       <Title>{say('choose')}</Title>
@@ -57,6 +65,13 @@ function Choosing(props: PanelProps) {
     </>
   );
 }
+
+const Obstacle = ({ say, reason }: { say: Say; reason: TextKey }) => (
+  <div class="notice">
+    <Title>{say('unavailable')}</Title>
+    <p>{say(reason)}</p>
+  </div>
+);
 
 /** A session keeps its asset to its end: a second payment never begins beside the first. */
 function Assets({ facts, state, say, actions }: PanelProps) {
@@ -147,7 +162,7 @@ function Legs({ facts, state, say }: PanelProps) {
       {fee && (
         <Row name={say('legFee')}>
           <strong>{formatMoney(facts.locale, fee)}</strong>
-          <Address address={fee.recipient} />
+          {fee.recipient && <Address address={fee.recipient} />}
         </Row>
       )}
     </dl>
@@ -187,6 +202,24 @@ function Identity(props: PanelProps) {
       )}
       <button type="button" class="plain-button" disabled={state.isBusy} onClick={() => actions?.finishIdentity()}>
         {say('identityDone')}
+      </button>
+      <button type="button" class="link-button" disabled={state.isBusy} onClick={() => actions?.cancel()}>
+        {say('back')}
+      </button>
+    </>
+  );
+}
+
+function Underway({ facts, state, say, actions }: PanelProps) {
+  return (
+    <>
+      <Title>{say('underway')}</Title>
+      <p>{say('underwayHelp', { price: formatMoney(facts.locale, state.offered?.price ?? facts.price) })}</p>
+      <button type="button" class="button" onClick={() => actions?.takeOffered()}>
+        {say('underwayTake')}
+      </button>
+      <button type="button" class="plain-button" onClick={() => actions?.leaveOffered()}>
+        {say('underwayLeave')}
       </button>
     </>
   );

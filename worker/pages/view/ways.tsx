@@ -105,9 +105,12 @@ const BROWSERS = [
   { name: 'Solflare', base: 'https://solflare.com/ul/v1/browse/' },
 ];
 
-function InWallet({ facts, say }: PanelProps) {
+function InWallet({ facts, state, say }: PanelProps) {
   if (!facts.pageUrl) return null;
-  const { href, origin } = new URL(facts.pageUrl);
+  const url = new URL(facts.pageUrl);
+  // A payment that is begun goes along, so that none is begun beside it.
+  if (state.session) url.hash = `payment=${state.session.paymentId}`;
+  const { href, origin } = url;
   return (
     <ul class="in-wallet">
       {BROWSERS.map(({ name, base }) => (
@@ -140,19 +143,27 @@ function ByHand(props: PanelProps) {
         <Copyable {...props} name={say('address')} shown={<Address address={session.recipient} />} value={session.recipient} />
         <Copyable {...props} name={say('memo')} shown={session.memo} value={session.memo} />
       </dl>
+      {state.copied !== null && state.isSelected && <p class="quiet">{say('copyByHand')}</p>}
       <SignatureForm {...props} />
     </details>
   );
 }
 
 function Copyable({ say, state, actions, name, shown, value }: PanelProps & { name: string; shown: unknown; value: string }) {
+  const isDone = state.copied === name;
+  const label = say(!isDone ? 'copy' : state.isSelected ? 'selected' : 'copied');
   return (
     <div>
       <dt>{name}</dt>
       <dd>
         <span class="value">{shown}</span>
-        <button type="button" class="copy" aria-label={say('copyOf', { what: name })} onClick={() => actions?.copy(name, value)}>
-          {say(state.copied === name ? 'copied' : 'copy')}
+        <button
+          type="button"
+          class="copy"
+          aria-label={isDone ? `${label}: ${name}` : say('copyOf', { what: name })}
+          onClick={(event: Event) => actions?.copy(name, value, event)}
+        >
+          {label}
         </button>
       </dd>
     </div>

@@ -1,0 +1,175 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sign } from '../../local/demo/wallet.ts';
+import { violationsOf } from './axe.ts';
+import { type Product, Shop, type TestWallet } from './shop.ts';
+
+const USDC = 1_000_000n;
+const shop = new Shop();
+beforeAll(() => shop.open(), 60_000);
+afterAll(() => shop.close());
+
+const urlOf = (product: Product, query = '') => `${shop.baseUrl}/p/${product.slug}${query}`;
+const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
+const seeHeading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor({ timeout: 30_000 });
+
+/** A wallet whose prompts stay open until the test approves them. */
+async function slowWallet(wallet: Partial<TestWallet> = {}): Promise<{ wallet: TestWallet; prompts: (() => void)[] }> {
+  const signer = await shop.chain.newBuyer(100n * USDC);
+  const prompts: (() => void)[] = [];
+  const onAct = async (transaction: string) => {
+    await new Promise<void>((resolve) => prompts.push(resolve));
+    return wallet.features ? shop.sendBy(signer, transaction) : sign(signer, transaction);
+  };
+  return { wallet: { signer, onAct, ...wallet }, prompts };
+}
+
+describe('one payment is asked of one wallet', () => {
+  it('a wallet that was left answers in vain, and what is sent is remembered before it goes out', async () => {
+    const product = await shop.sell();
+    const [a, b] = [await slowWallet({ name: 'Wallet A' }), await slowWallet({ name: 'Wallet B' })];
+    const { page, shoot, close } = await shop.visit('desktop', [a.wallet, b.wallet]);
+    let sent = 0;
+    let remembered = '';
+    await page.route('**/transaction', async (route) => {
+      sent++;
+      remembered = (await page.evaluate('JSON.stringify(localStorage)')) as string;
+      return route.continue();
+    });
+    await page.goto(urlOf(product));
+    await press(page, 'Pay with Wallet A');
+    await seeHeading(page, 'Approve the payment in Wallet A');
+    await expect.poll(() => a.prompts.length).toBe(1);
+    await press(page, 'Choose another way');
+    await page.locator('.problem', { hasText: 'First close the request in Wallet A' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('30-close-first');
+    a.prompts[0]!();
+    await page.waitForTimeout(500);
+    expect(sent).toBe(0);
+
+    await press(page, 'Pay with Wallet A');
+    await expect.poll(() => a.prompts.length).toBe(2);
+    await press(page, 'Choose another way');
+    await press(page, 'Pay with Wallet B');
+    await expect.poll(() => b.prompts.length).toBe(1);
+    b.prompts[0]!();
+    await page.waitForTimeout(30);
+    a.prompts[1]!();
+    await seeHeading(page, 'Paid');
+    expect(sent).toBe(1);
+    const [payment] = (await shop.paymentsOf(product)) as unknown as { payment_id: string; tx_signature: string; payer_wallet: string }[];
+    expect(payment!.payer_wallet).toBe(b.wallet.signer.address);
+    expect(remembered).toContain(payment!.tx_signature);
+    await close();
+  });
+
+  it('in all tabs, and a wallet that sends by itself has to be answered first', async () => {
+    const product = await shop.sell();
+    const { wallet, prompts } = await slowWallet({ features: ['solana:signAndSendTransaction'] });
+    const { page, shoot, close } = await shop.visit('desktop', [wallet]);
+    await page.goto(urlOf(product));
+    await press(page, 'Pay with Test wallet');
+    await expect.poll(() => prompts.length).toBe(1);
+    const tab = await page.context().newPage();
+    await tab.goto(urlOf(product));
+    await press(tab, 'Pay with Test wallet');
+    await tab.locator('.problem', { hasText: 'another tab or window' }).waitFor();
+    await press(page, 'Choose another way');
+    await press(page, 'Pay with Test wallet');
+    await page.locator('.problem', { hasText: 'Test wallet is still asking you' }).waitFor();
+    await shoot('31-still-asked');
+    // The tab that asked is gone, and with it its hold on the payment.
+    await page.close();
+    await press(tab, 'Pay with Test wallet');
+    await expect.poll(() => prompts.length).toBe(2);
+    await press(tab, 'Choose another way');
+    prompts[1]!();
+    await seeHeading(tab, 'Paid');
+    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    await close();
+  });
+
+  it('a wallet that breaks off after it has sent is not taken for a refusal', async () => {
+    const product = await shop.sell();
+    const signer = await shop.chain.newBuyer(100n * USDC);
+    const onAct = async (transaction: string) => {
+      await shop.sendBy(signer, transaction);
+      return 'error:0:The message port closed before a response was received.';
+    };
+    const { page, close } = await shop.visit('desktop', [{ signer, features: ['solana:signAndSendTransaction'], onAct }]);
+    await page.goto(urlOf(product));
+    await press(page, 'Pay with Test wallet');
+    await page.locator('.problem', { hasText: 'Look in your wallet' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Pay with Test wallet' }).isDisabled()).toBe(true);
+    await seeHeading(page, 'Paid');
+    await close();
+  });
+});
+
+describe('a payment that was begun elsewhere is offered before a second one', () => {
+  it('in the browser of a wallet, and under another link of the shop', async () => {
+    const [product, other] = [await shop.sell(), await shop.sell()];
+    const safari = await shop.visit('phone');
+    await safari.page.goto(urlOf(product));
+    await press(safari.page, 'Pay with a wallet app');
+    await safari.page.getByRole('timer').waitFor();
+    const href = (await safari.page.getByRole('link', { name: 'Open this page in Phantom' }).getAttribute('href'))!;
+    const inWallet = decodeURIComponent(/browse\/([^?]+)/.exec(href)![1]!);
+    const [payment] = await shop.paymentsOf(product);
+    expect(inWallet).toBe(urlOf(product, `#payment=${payment!.payment_id}`));
+    await safari.page.goto(await shop.handOff(product));
+    await seeHeading(safari.page, 'You may be paying for this already');
+    expect(await violationsOf(safari.page)).toEqual([]);
+    await safari.shoot('32-underway');
+    await press(safari.page, 'This is another purchase');
+    await safari.page.locator('.recognised').waitFor();
+    expect(await shop.paymentsOf(product)).toHaveLength(1);
+
+    const phantom = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
+    // Of another product, or no id at all: nothing is offered.
+    for (const wrong of [urlOf(other, `#payment=${payment!.payment_id}`), urlOf(product, '#payment=../../evil')]) {
+      await phantom.page.goto(wrong);
+      await phantom.page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
+    }
+    await phantom.page.goto('about:blank');
+    await phantom.page.goto(inWallet);
+    await press(phantom.page, 'Go on with that payment');
+    await press(phantom.page, 'Pay with Test wallet');
+    await seeHeading(phantom.page, 'Paid');
+    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    await safari.close();
+    await phantom.close();
+  });
+});
+
+describe('what the page remembers', () => {
+  it('is shown to its end although the product is gone, then forgotten, and cannot break the page', async () => {
+    const product = await shop.sell();
+    const { page, offences, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
+    await page.goto(urlOf(product));
+    await press(page, 'Pay with a wallet app');
+    await page.getByRole('timer').waitFor();
+    await shop.callAs(product, 'POST', `/v1/products/${product.product_id}/archive`);
+    await page.reload();
+    await press(page, 'Pay with Test wallet');
+    await seeHeading(page, 'Paid');
+    await page.getByRole('link', { name: 'Open the receipt' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Buy once more' }).count()).toBe(0);
+
+    const key = `svc:payment:${product.slug}:`;
+    const kept = JSON.parse((await page.evaluate(`localStorage.getItem('${key}')`)) as string) as { until: number };
+    expect(kept.until - Date.now()).toBeGreaterThan(23 * 3_600_000);
+    expect(kept.until - Date.now()).toBeLessThan(25 * 3_600_000);
+    const damaged = { version: 1, value: { paymentId: crypto.randomUUID() } };
+    for (const item of [{ ...kept, until: Date.now() - 1000 }, damaged, 'nonsense']) {
+      await page.evaluate(`localStorage.setItem('${key}', ${JSON.stringify(JSON.stringify(item))})`);
+      const response = await page.reload();
+      expect(response!.status()).toBe(404);
+      await page.getByText('This is no longer for sale.').waitFor();
+      expect(await page.getByRole('button').count()).toBe(0);
+    }
+    expect(offences).toEqual([]);
+    await close();
+  });
+});

@@ -1,0 +1,154 @@
+import type { PageFacts, PaymentStatus, Session } from '../view/model.ts';
+import { connect, type Failure, fromStatus, openIdentity, readHandoff, readPayment, toSession } from './api.ts';
+import type { Memory } from './memory.ts';
+import type { Problems } from './problems.ts';
+import type { Store } from './store.ts';
+import type { Watch } from './watch.ts';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A payment to be signed; its transaction where connect has already made it. */
+export interface Begun {
+  session: Session;
+  transaction?: string | undefined;
+}
+
+/** Which payment this page is about: one that is known, one that was begun elsewhere, or a new one. */
+export class Beginning {
+  readonly #facts: PageFacts;
+  readonly #store: Store;
+  readonly #memory: Memory;
+  readonly #watch: Watch;
+  readonly #problems: Problems;
+  /** The buyer said that what runs elsewhere is another purchase. */
+  #isAnother = false;
+
+  constructor(facts: PageFacts, store: Store, memory: Memory, watch: Watch, problems: Problems) {
+    this.#facts = facts;
+    this.#store = store;
+    this.#memory = memory;
+    this.#watch = watch;
+    this.#problems = problems;
+  }
+
+  /** What this browser remembers comes first; a payment already begun is never begun twice. */
+  async resume(): Promise<void> {
+    const { begun, handoffToken, isPayable } = this.#facts;
+    const session = this.#memory.read() ?? (begun && toSession(begun, begun.tx_signature));
+    if (session) return this.#watch.follow(session, begun?.status === 'PENDING_CONFIRMATION');
+    const identity = this.#memory.readIdentity();
+    if (identity && isPayable) return this.#store.set({ step: 'identity', identity });
+    this.#store.set({ isBusy: true });
+    if (handoffToken && isPayable) await this.#recognise(handoffToken);
+    if (!this.#store.state.session) await this.#lookElsewhere();
+    this.#store.set({ isBusy: false });
+  }
+
+  /** The page's payment: the one under way, or a new one where there is none. Null where nothing is to be signed now. */
+  payment(walletAddress?: string): Promise<Begun | null> {
+    return this.#memory.alone(async () => {
+      const known = this.#store.state.session ?? this.#memory.read();
+      if (!known) return (await this.#lookElsewhere()) ? null : this.#connect(walletAddress);
+      if (!this.#store.state.session) this.#watch.follow(known);
+      return known.txSignature === null ? { session: known } : null;
+    });
+  }
+
+  takeOffered(): void {
+    const { offered } = this.#store.state;
+    if (offered === null) return;
+    this.#memory.write(offered);
+    this.#store.set({ step: 'choosing', offered: null });
+    this.#watch.follow(offered);
+  }
+
+  leaveOffered(): void {
+    this.#isAnother = true;
+    this.#store.set({ step: 'choosing', offered: null });
+  }
+
+  startOver(): void {
+    this.#watch.stop();
+    this.#memory.forget();
+    this.#memory.forgetIdentity();
+  }
+
+  async #recognise(token: string): Promise<void> {
+    const answer = await readHandoff(this.#facts.slug, token);
+    if (answer.ok) return this.#store.set({ customer: answer.value.customer_label ?? null });
+    if (!(await this.#adopt(answer))) this.#store.set({ problem: this.#problems.of(answer) });
+  }
+
+  /** A refusal that names the payment there is already: that one is gone on with. */
+  async #adopt({ meta }: Failure): Promise<boolean> {
+    const found = await this.#find(meta.payment_id ?? null);
+    if (!found) return false;
+    const session = fromStatus(found);
+    this.#memory.write(session);
+    this.#store.set({ step: 'choosing', problem: null });
+    this.#watch.follow(session);
+    await this.#watch.apply(session, found);
+    return true;
+  }
+
+  /**
+   * A payment for this that another window, browser or link began and that is not over. Whose it is only the buyer knows, so
+   * they are asked; all that is shown of it is the service's word, not the address's.
+   */
+  async #lookElsewhere(): Promise<boolean> {
+    if (this.#isAnother) return false;
+    const named = /^#payment=([\w-]+)$/.exec(location.hash)?.[1];
+    const found = await this.#find(named ?? this.#memory.readRunning());
+    const isOver = found?.status === 'CONFIRMED' || found?.status === 'FAILED';
+    // A payment session is a purchase of its own; only money on its way is worth a question.
+    const isMinor = this.#facts.paymentSessionId !== null && found?.status === 'PENDING_SIGNATURE';
+    if (!found || isOver || isMinor || this.#store.state.session) return false;
+    this.#store.set({ step: 'underway', offered: fromStatus(found), problem: null });
+    return true;
+  }
+
+  async #find(paymentId: string | null): Promise<PaymentStatus | null> {
+    if (paymentId === null || !UUID.test(paymentId)) return null;
+    const answer = await readPayment(paymentId);
+    return answer.ok && answer.value.slug === this.#facts.slug ? answer.value : null;
+  }
+
+  async #connect(walletAddress?: string): Promise<Begun | null> {
+    const wishes = { asset: this.#store.state.asset, walletAddress, identitySessionId: this.#memory.readIdentity()?.sessionId };
+    const answer = await connect(this.#facts, wishes);
+    if (!answer.ok) {
+      // Ten minutes are over: the step is taken once more, from its beginning.
+      if (answer.code === 'identity_expired') this.#memory.forgetIdentity();
+      if (answer.code === 'identity_expired') await this.#identify();
+      else if (!(await this.#adopt(answer))) this.#problems.refuse(answer);
+      return null;
+    }
+    if ('identity' in answer.value) {
+      await this.#identify();
+      return null;
+    }
+    this.#memory.forgetIdentity();
+    const session = toSession(answer.value);
+    const isOnItsWay = answer.value.status === 'PENDING_CONFIRMATION';
+    this.#memory.write(session);
+    this.#watch.follow(session, isOnItsWay);
+    return isOnItsWay ? null : { session, transaction: answer.value.transaction };
+  }
+
+  /** Who the buyer is, shown elsewhere: one link, remembered while they are away. */
+  async #identify(): Promise<void> {
+    const known = this.#memory.readIdentity();
+    if (known) {
+      const problem = { key: 'identityNotYet', values: { provider: known.provider } } as const;
+      return this.#store.set({ step: 'identity', identity: known, problem });
+    }
+    const answer = await openIdentity(this.#facts.slug);
+    if (!answer.ok) return this.#problems.refuse(answer);
+    const { identity_session_id: sessionId, provider, deep_link: deepLink } = answer.value;
+    const name = provider.slice(0, 1).toUpperCase() + provider.slice(1);
+    const identity = { sessionId, provider: name, deepLink, expiresAt: answer.value.expires_at };
+    const problem = this.#store.state.identity ? ({ key: 'identityRenewed', values: { provider: name } } as const) : null;
+    this.#memory.writeIdentity(identity);
+    this.#store.set({ step: 'identity', problem, identity });
+  }
+}
