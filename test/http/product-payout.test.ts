@@ -32,4 +32,44 @@ describe('a stolen key', () => {
       .all<{ data: string }>();
     expect(results.map(({ data }) => JSON.parse(data).previous)).toEqual([{ payout_wallet: vault }]);
   });
+
+  const X402 = 'x402_solana_usdc';
+  it.each<[string, object, object[]]>([
+    ['naming a rail’s wallet first and the same one for the product then', { [X402]: 'eve' }, [{ payout_wallet: 'eve' }]],
+    [
+      'taking the rail that is paid off the offer, naming a wallet, and offering it again',
+      {},
+      [{ allowed_rails: [X402] }, { payout_wallet: 'eve' }, { allowed_rails: ['solana_usdc'] }],
+    ],
+    [
+      'taking the rail that is paid off the offer and opening another',
+      { solana_sol: 'eve' },
+      [{ allowed_rails: [X402] }, { price: { asset: 'SOL', amount: '1' }, allowed_rails: ['solana_sol'] }],
+    ],
+    [
+      'accepting an asset while its rail is closed, and opening it then',
+      { solana_sol: 'eve' },
+      [{ accepted_assets: ['USDC', 'SOL'], allowed_rails: ['solana_usdc'] }, { allowed_rails: ['solana_usdc', 'solana_sol'] }],
+    ],
+  ])('nor by %s', async (_, rails, changes) => {
+    const ada = await w.merchant();
+    const [vault, eve] = [await wallet(), await wallet()];
+    for (const [rail, payout] of Object.entries({ solana_usdc: 'vault', ...rails }))
+      await w.call('PUT', `/v1/access/rail-settings/${rail}`, {
+        key: ada.key,
+        headers: { 'Idempotency-Key': crypto.randomUUID() },
+        body: { payout_wallet: payout === 'eve' ? eve : vault },
+      });
+    const product = await w.product(ada, { payout_wallet: undefined });
+    const answers = [];
+    for (const change of changes) {
+      const body = JSON.parse(JSON.stringify(change).replaceAll('"eve"', JSON.stringify(eve)));
+      answers.push(await w.call('PATCH', `/v1/products/${product.product_id}`, { key: ada.key, body }));
+    }
+    expect(answers.filter(({ body }) => body.meta?.reason === 'sign_in_required')).toHaveLength(1);
+    for (const asset of ['USDC', 'SOL']) {
+      const { status, body } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { asset } });
+      if (status === 200) expect(body.recipient).toBe(vault);
+    }
+  });
 });

@@ -1,7 +1,10 @@
+import { getBase64Encoder, getSignatureFromTransaction, getTransactionDecoder } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
 import { USDC } from '../world/chain.ts';
 import { type Merchant, World } from '../world/world.ts';
+
+const signatureOf = (wire: string) => getSignatureFromTransaction(getTransactionDecoder().decode(getBase64Encoder().encode(wire)));
 
 describe('one payment, two wallets', () => {
   const w = new World();
@@ -24,6 +27,9 @@ describe('one payment, two wallets', () => {
     }
     return { paymentId, signed };
   }
+  /** As if the blockhash of what was sent had run out. */
+  const lapse = (paymentId: string) =>
+    w.env.DB.prepare('UPDATE payment_candidates SET created_at = created_at - 120000 WHERE payment_id = ?').bind(paymentId).run();
   const arrived = async (): Promise<string> => {
     const account = await associatedTokenAccount(merchant.wallet.address, USDC);
     return (await w.chain.call<{ value: { amount: string } }>('getTokenAccountBalance', account)).value.amount;
@@ -57,13 +63,37 @@ describe('one payment, two wallets', () => {
     expect((await send(paymentId, signed[0]!)).status).toBe(200);
     const account = (await w.chain.wallet()).address;
     expect((await prepare(paymentId, account)).body).toMatchObject({ code: 'payment_transaction_conflict', meta: { reason: 'in_flight' } });
-    await w.env.DB.batch([
-      w.env.DB.prepare('UPDATE payments SET updated_at = updated_at - 120000 WHERE id = ?').bind(paymentId),
-      w.env.DB.prepare('UPDATE payment_candidates SET created_at = created_at - 120000 WHERE payment_id = ?').bind(paymentId),
-    ]);
+    await lapse(paymentId);
     expect((await prepare(paymentId, account)).status).toBe(200);
     const sent = await send(paymentId, signed[1]!);
     expect(sent.status).toBe(200);
     expect((await w.confirm(paymentId, sent.body.tx_signature)).body.payment.status).toBe('CONFIRMED');
+  });
+
+  it('is none the more for having been named before it was sent', async () => {
+    const { paymentId, signed } = await signedByAll(2);
+    await w.confirm(paymentId, signatureOf(signed[0]!));
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    expect((await send(paymentId, signed[0]!)).status).toBe(200);
+    const refused = await send(paymentId, signed[1]!);
+    expect([refused.status, refused.body.meta?.reason]).toEqual([409, 'in_flight']);
+  });
+
+  it('is not held up by somebody else’s transaction, seen or not, that was named for it', async () => {
+    const { payment_id: paymentId } = await w.connect(product);
+    const stranger = await w.purchase(await w.product(merchant), await w.chain.wallet());
+    await w.chain.fault({ kind: 'null_first', method: 'getTransaction', times: 1 });
+    await w.confirm(paymentId, stranger.signature);
+    expect((await prepare(paymentId, (await w.chain.wallet()).address)).status).toBe(200);
+  });
+
+  it('may be tried again as often as the time allows, one after the other', async () => {
+    const { paymentId, signed } = await signedByAll(7);
+    for (const transaction of signed) {
+      await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+      expect((await send(paymentId, transaction)).status).toBe(200);
+      expect((await prepare(paymentId, (await w.chain.wallet()).address)).status).toBe(409);
+      await lapse(paymentId);
+    }
   });
 });

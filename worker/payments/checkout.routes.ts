@@ -8,7 +8,7 @@ import { CustomerRef } from '../entitlements/resource.ts';
 import { publicBodyErrors } from '../http/guards.ts';
 import { errors, jsonBody, ok, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
-import { inFlight, isInFlight } from './candidates.ts';
+import { requireNoneInFlight } from './candidates.ts';
 import { ConnectResponse, toConnectResource } from './checkout.resource.ts';
 import { type Connect, connectBuyer, requireBuyer } from './checkout.ts';
 import { type Asked, identityProblem } from './identity.ts';
@@ -120,14 +120,13 @@ const solanaPay = createRoute({
   },
 });
 
-/** Only what can be paid in time, by whoever the merchant asks for, and is not being paid already, is worth a signature. */
+/** Only what can be paid in time, by whoever the merchant asks for, is worth a signature. */
 function requireOpen(ctx: Ctx, asked: Asked): void {
   const { payment } = asked;
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (payment.status === 'CONFIRMED')
     throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
   if (ctx.now > payment.expiresAt) throw new ApiError('session_expired');
-  if (payment.status === 'PENDING_CONFIRMATION' && isInFlight(ctx, payment.updatedAt)) throw inFlight();
   const unidentified = identityProblem(asked);
   if (unidentified) throw unidentified;
 }
@@ -166,7 +165,7 @@ export const checkoutRoutes = router()
     requireOpen(ctx, known);
     const { account } = c.req.valid('json');
     requireBuyer(account, payment.recipientWallet);
-    const { transaction } = await prepareTransaction(ctx, payment, account);
+    const [{ transaction }] = await Promise.all([prepareTransaction(ctx, payment, account), requireNoneInFlight(ctx, payment.id)]);
     c.header('Cache-Control', 'no-store');
     return c.json({ transaction, message: payment.terms.productName }, 200);
   });

@@ -6,7 +6,7 @@ import type { AccountId, AppId, ProductId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
-import { SELLING_RAILS, suits } from '../rails.ts';
+import { type RailId, SELLING_RAILS, suits } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
 import { narrowed, priceOf, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
 import { toProductResource, type UpdateProductRequest } from './resource.ts';
@@ -43,13 +43,12 @@ export async function changeProduct(
       const patch = patchOf(input, product);
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product]))) return unchanged(product);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
-      const [paid, pays] = [walletsOf(listing), walletsOf({ ...listing, product: after })];
-      const isMoved = pays.some((wallet) => !paid.includes(wallet));
+      const payout = movedPayout(listing, { ...listing, product: after });
       // A stolen key must not be able to send the next sale elsewhere, by naming a wallet or by choosing another rail.
-      if (isMoved && paid.length > 0 && product.livemode) requireFreshSignIn(ctx, actor);
+      if (payout?.wasSet && product.livemode) requireFreshSignIn(ctx, actor);
       if (after.asset !== product.asset || !isSame(after.acceptedAssets, product.acceptedAssets)) requireAssets(ctx, after);
       requireRails(ctx, after);
-      return { ...changed(ctx, product, after), events: isMoved ? [payoutChanged(ctx, after, paid[0] ?? null)] : [] };
+      return { ...changed(ctx, product, after), events: payout ? [payoutChanged(ctx, after, payout.before)] : [] };
     });
   } catch (error) {
     // Three refused batches: the external id belongs to another product, or others keep changing this one.
@@ -62,11 +61,29 @@ export async function changeProduct(
   }
 }
 
-/** Who is paid for a product, over each rail it may be sold over. */
-const walletsOf = (listing: Listing): string[] =>
-  SELLING_RAILS.filter((railId) => suits(listing.product, railId) && isAllowed(listing, railId))
-    .map((railId) => payoutOf(prospectOf(saleOn(listing, railId))))
-    .filter((wallet) => wallet !== null);
+const payoutOn = (listing: Listing, railId: RailId): string | null => payoutOf(prospectOf(saleOn(listing, railId)));
+
+const paidOver = (listing: Listing, railIds: RailId[]): string[] =>
+  railIds.map((railId) => payoutOn(listing, railId)).filter((wallet) => wallet !== null);
+
+/**
+ * Does a change send money elsewhere: over a rail that suits the product, offered today or not, or by opening one onto a wallet
+ * nobody paid before? Null where it does not. `wasSet`: somebody is to be paid already, on offer or not.
+ */
+function movedPayout(before: Listing, after: Listing): { before: string | null; wasSet: boolean } | null {
+  const suiting = ({ product }: Listing) => SELLING_RAILS.filter((railId) => suits(product, railId));
+  const offered = (listing: Listing) => suiting(listing).filter((railId) => isAllowed(listing, railId));
+  const moved = [...new Set([...suiting(before), ...suiting(after)])].filter(
+    (railId) => payoutOn(before, railId) !== payoutOn(after, railId),
+  );
+  const [paid, known] = [paidOver(before, offered(before)), paidOver(before, suiting(before))];
+  // Offered again is not opened: where nobody else could be meant, no wallet is new.
+  const isNew = (wallet: string): boolean => !paid.includes(wallet) && !(known.length > 0 && known.every((one) => one === wallet));
+  const isOpened = paidOver(after, offered(after)).some(isNew);
+  if (moved.length === 0 && !isOpened) return null;
+  const left = paidOver(before, moved);
+  return { before: left[0] ?? paid[0] ?? null, wasSet: left.length > 0 || (isOpened && known.length > 0) };
+}
 
 const isContended = (error: unknown): boolean => error instanceof ApiError && error.options.meta?.reason === 'contended';
 
