@@ -76,7 +76,10 @@ describe('what goes wrong in a wallet has one clear sentence and a way on', () =
   it('the wrong network: named before it is chosen', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     const right = { signer, name: 'Right wallet' };
-    const { page, shoot, close } = await shop.visit('desktop', [{ signer, name: 'Wrong wallet', chains: ['solana:mainnet'] }, right]);
+    // Reads like another one: it is not a second button that only looks the same.
+    const alike = { signer, name: 'Right\u200b wallet' };
+    const wrong = { signer, name: 'Wrong wallet', chains: ['solana:mainnet'] };
+    const { page, shoot, close } = await shop.visit('desktop', [wrong, right, alike]);
     await page.goto(urlOf(product));
     await page.getByText('Not on Solana devnet').waitFor();
     expect(await page.getByRole('button', { name: 'Pay with Wrong wallet' }).isDisabled()).toBe(true);

@@ -61,6 +61,23 @@ describe('one payment is asked of one wallet', () => {
     const [payment] = (await shop.paymentsOf(product)) as unknown as { payment_id: string; tx_signature: string; payer_wallet: string }[];
     expect(payment!.payer_wallet).toBe(b.wallet.signer.address);
     expect(remembered).toContain(payment!.tx_signature);
+
+    // Money that was sent is never offered to be sent again, whoever cannot be reached.
+    await page.route('**/v1/pay**', (route) => route.abort());
+    await page.reload();
+    await seeHeading(page, 'Payment seen');
+    await page.unroute('**/v1/pay**');
+    await seeHeading(page, 'Paid');
+    // What is over does not hide the payment that the address names.
+    const phone = await shop.visit('desktop');
+    await phone.page.goto(urlOf(product));
+    await press(phone.page, 'Show a QR code');
+    await phone.page.getByRole('timer').waitFor();
+    const named = (await shop.paymentsOf(product)).find(({ status }) => status === 'PENDING_SIGNATURE')!;
+    await page.goto('about:blank');
+    await page.goto(urlOf(product, `#payment=${named.payment_id}`));
+    await seeHeading(page, 'You may be paying for this already');
+    await phone.close();
     await close();
   });
 
@@ -90,56 +107,64 @@ describe('one payment is asked of one wallet', () => {
     await close();
   });
 
-  it('a wallet that breaks off after it has sent is not taken for a refusal', async () => {
+  it('a wallet that breaks off after it has sent is not taken for a refusal, and nothing is paid until that is certain', async () => {
     const product = await shop.sell();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const onAct = async (transaction: string) => {
       await shop.sendBy(signer, transaction);
       return 'error:0:The message port closed before a response was received.';
     };
-    const { page, close } = await shop.visit('desktop', [{ signer, features: ['solana:signAndSendTransaction'], onAct }]);
+    const { page, shoot, close } = await shop.visit('desktop', [{ signer, features: ['solana:signAndSendTransaction'], onAct }]);
+    // The service has not seen it yet.
+    await page.route('**/v1/payments/*', async (route) => {
+      const { tx_signature: _, ...answer } = (await (await route.fetch()).json()) as { tx_signature?: string };
+      return route.fulfill({ json: { ...answer, status: 'PENDING_SIGNATURE', poll_after_ms: 500 } });
+    });
+    const expectClosed = async () => {
+      await page.getByText('We make sure that nothing was sent. Until ').waitFor();
+      for (const name of ['Pay with Test wallet', 'Show a QR code'])
+        expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
+    };
     await page.goto(urlOf(product));
     await press(page, 'Pay with Test wallet');
     await page.locator('.problem', { hasText: 'Look in your wallet' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Pay with Test wallet' }).isDisabled()).toBe(true);
+    await page.waitForTimeout(5000);
+    await expectClosed();
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('33-unclear');
+    await page.reload();
+    await expectClosed();
+    await page.unroute('**/v1/payments/*');
     await seeHeading(page, 'Paid');
     await close();
   });
-});
 
-describe('a payment that was begun elsewhere is offered before a second one', () => {
-  it('in the browser of a wallet, and under another link of the shop', async () => {
-    const [product, other] = [await shop.sell(), await shop.sell()];
-    const safari = await shop.visit('phone');
-    await safari.page.goto(urlOf(product));
-    await press(safari.page, 'Pay with a wallet app');
-    await safari.page.getByRole('timer').waitFor();
-    const href = (await safari.page.getByRole('link', { name: 'Open this page in Phantom' }).getAttribute('href'))!;
-    const inWallet = decodeURIComponent(/browse\/([^?]+)/.exec(href)![1]!);
-    const [payment] = await shop.paymentsOf(product);
-    expect(inWallet).toBe(urlOf(product, `#payment=${payment!.payment_id}`));
-    await safari.page.goto(await shop.handOff(product));
-    await seeHeading(safari.page, 'You may be paying for this already');
-    expect(await violationsOf(safari.page)).toEqual([]);
-    await safari.shoot('32-underway');
-    await press(safari.page, 'This is another purchase');
-    await safari.page.locator('.recognised').waitFor();
-    expect(await shop.paymentsOf(product)).toHaveLength(1);
-
-    const phantom = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
-    // Of another product, or no id at all: nothing is offered.
-    for (const wrong of [urlOf(other, `#payment=${payment!.payment_id}`), urlOf(product, '#payment=../../evil')]) {
-      await phantom.page.goto(wrong);
-      await phantom.page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
-    }
-    await phantom.page.goto('about:blank');
-    await phantom.page.goto(inWallet);
-    await press(phantom.page, 'Go on with that payment');
-    await press(phantom.page, 'Pay with Test wallet');
-    await seeHeading(phantom.page, 'Paid');
-    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
-    await safari.close();
-    await phantom.close();
+  it('tells of a second payment that a wallet sent after another way had paid', async () => {
+    const product = await shop.sell();
+    const { wallet, prompts } = await slowWallet({ features: ['solana:signAndSendTransaction'] });
+    const { page, shoot, close } = await shop.visit('desktop', [wallet]);
+    await page.goto(urlOf(product));
+    await press(page, 'Pay with Test wallet');
+    await expect.poll(() => prompts.length).toBe(1);
+    const told: string[] = [];
+    const other = { status: 'PENDING_CONFIRMATION', tx_signature: '5VERv8', poll_after_ms: 300 };
+    let payment: object = {};
+    await page.route('**/v1/payments/*', async (route) => {
+      payment = { ...((await (await route.fetch()).json()) as object), ...other };
+      return route.fulfill({ json: payment });
+    });
+    await page.route('**/v1/pay/confirm', (route) => {
+      told.push((route.request().postDataJSON() as { tx_signature: string }).tx_signature);
+      return route.fulfill({ json: { payment } });
+    });
+    await press(page, 'Choose another way');
+    await seeHeading(page, 'Payment seen');
+    prompts[0]!();
+    await page.locator('.problem', { hasText: 'Two payments were sent for this' }).waitFor();
+    await expect.poll(() => told.filter((signature) => signature !== other.tx_signature)).toHaveLength(1);
+    expect(await violationsOf(page)).toEqual([]);
+    await shoot('34-twice');
+    await close();
   });
 });
 

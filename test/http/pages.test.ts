@@ -106,6 +106,13 @@ describe('/p/{slug}', () => {
     expect(html).toContain('"isPayable":false');
   });
 
+  it('puts a slash too many right, and reads no address that is far longer than its own', async () => {
+    const product = await w.product(merchant);
+    const moved = await get(`/p/${product.slug}//`);
+    expect([moved.status, moved.headers.get('location')]).toEqual([308, `/p/${product.slug}`]);
+    expect((await get(`/p/${product.slug}${'/'.repeat(15_000)}`)).status).toBe(404);
+  });
+
   it('sells nothing that was taken off sale, and still finds what a buyer has begun to pay', async () => {
     const product = await w.product(merchant);
     await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: merchant.key });

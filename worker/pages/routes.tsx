@@ -29,9 +29,13 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36})$/;
 
+/** The longest address that is put right: one of a page, with a few slashes too many. */
+const PATH_MAX = 120;
+
 /** A page has one address: to it lead a slash too many and capital letters, with all that was asked. */
 const settle = createMiddleware<AppEnv>(async (c, next) => {
   const { pathname, search } = new URL(c.req.url);
+  if (pathname.length > PATH_MAX) return next();
   const address = pathname.toLowerCase().replace(/\/+$/, '');
   return address !== pathname && PAGE.test(address) ? c.redirect(`${address}${search}`, 308) : next();
 });

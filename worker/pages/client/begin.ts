@@ -1,5 +1,5 @@
 import type { PageFacts, PaymentStatus, Session } from '../view/model.ts';
-import { connect, type Failure, fromStatus, openIdentity, readHandoff, readPayment, toSession } from './api.ts';
+import { type Answer, connect, type Failure, fromStatus, openIdentity, readHandoff, readPayment, toSession } from './api.ts';
 import type { Memory } from './memory.ts';
 import type { Problems } from './problems.ts';
 import type { Store } from './store.ts';
@@ -13,6 +13,12 @@ export interface Begun {
   transaction?: string | undefined;
 }
 
+/** The payment that the address of the page names, unless it is the known one. */
+function addressed(knownId?: string): string | null {
+  const paymentId = /^#payment=([\w-]+)$/.exec(location.hash)?.[1]?.toLowerCase() ?? null;
+  return paymentId === knownId ? null : paymentId;
+}
+
 /** Which payment this page is about: one that is known, one that was begun elsewhere, or a new one. */
 export class Beginning {
   readonly #facts: PageFacts;
@@ -20,8 +26,8 @@ export class Beginning {
   readonly #memory: Memory;
   readonly #watch: Watch;
   readonly #problems: Problems;
-  /** The buyer said that what runs elsewhere is another purchase. */
-  #isAnother = false;
+  /** The payments begun elsewhere that the buyer does not go on with. */
+  readonly #left = new Set<string>();
 
   constructor(facts: PageFacts, store: Store, memory: Memory, watch: Watch, problems: Problems) {
     this.#facts = facts;
@@ -35,7 +41,10 @@ export class Beginning {
   async resume(): Promise<void> {
     const { begun, handoffToken, isPayable } = this.#facts;
     const session = this.#memory.read() ?? (begun && toSession(begun, begun.tx_signature));
-    if (session) return this.#watch.follow(session, begun?.status === 'PENDING_CONFIRMATION');
+    // What is over is shown again, but not to who was sent here for another payment.
+    const isOther = session && this.#memory.isOver() && (await this.#lookElsewhere([addressed(session.paymentId)]));
+    if (isOther) return;
+    if (session) return this.#watch.follow(session, session.txSignature !== null || begun?.status === 'PENDING_CONFIRMATION');
     const identity = this.#memory.readIdentity();
     if (identity && isPayable) return this.#store.set({ step: 'identity', identity });
     this.#store.set({ isBusy: true });
@@ -57,13 +66,14 @@ export class Beginning {
   takeOffered(): void {
     const { offered } = this.#store.state;
     if (offered === null) return;
-    this.#memory.write(offered);
+    this.#memory.write(offered.session);
     this.#store.set({ step: 'choosing', offered: null });
-    this.#watch.follow(offered);
+    this.#watch.follow(offered.session);
   }
 
   leaveOffered(): void {
-    this.#isAnother = true;
+    const { offered } = this.#store.state;
+    if (offered !== null) this.#left.add(offered.session.paymentId);
     this.#store.set({ step: 'choosing', offered: null });
   }
 
@@ -81,7 +91,9 @@ export class Beginning {
 
   /** A refusal that names the payment there is already: that one is gone on with. */
   async #adopt({ meta }: Failure): Promise<boolean> {
-    const found = await this.#find(meta.payment_id ?? null);
+    const answer = await this.#find(meta.payment_id ?? null);
+    if (!answer.ok) return this.#stopAt(answer);
+    const found = answer.value;
     if (!found) return false;
     const session = fromStatus(found);
     this.#memory.write(session);
@@ -93,24 +105,39 @@ export class Beginning {
 
   /**
    * A payment for this that another window, browser or link began and that is not over. Whose it is only the buyer knows, so
-   * they are asked; all that is shown of it is the service's word, not the address's.
+   * they are asked; all that is shown of it is the service's word, not the address's. True where nothing may be begun now,
+   * which is so too while nobody can say how such a payment stands.
    */
-  async #lookElsewhere(): Promise<boolean> {
-    if (this.#isAnother) return false;
-    const named = /^#payment=([\w-]+)$/.exec(location.hash)?.[1];
-    const found = await this.#find(named ?? this.#memory.readRunning());
-    const isOver = found?.status === 'CONFIRMED' || found?.status === 'FAILED';
-    // A payment session is a purchase of its own; only money on its way is worth a question.
-    const isMinor = this.#facts.paymentSessionId !== null && found?.status === 'PENDING_SIGNATURE';
-    if (!found || isOver || isMinor || this.#store.state.session) return false;
-    this.#store.set({ step: 'underway', offered: fromStatus(found), problem: null });
+  async #lookElsewhere(paymentIds = [addressed(), this.#memory.readRunning()]): Promise<boolean> {
+    const { facts, store } = { facts: this.#facts, store: this.#store };
+    for (const paymentId of new Set(paymentIds)) {
+      const answer = await this.#find(paymentId);
+      if (store.state.session) return false;
+      if (!answer.ok) return this.#stopAt(answer);
+      const found = answer.value;
+      // A payment session or hand-off is a purchase of its own; only money on its way is worth a question.
+      const isMinor = (facts.paymentSessionId ?? facts.handoffToken) !== null && found?.status === 'PENDING_SIGNATURE';
+      if (!found || found.status === 'CONFIRMED' || found.status === 'FAILED' || isMinor) continue;
+      const offered = { session: fromStatus(found), isOurs: paymentId === this.#memory.readRunning() };
+      store.set({ step: 'underway', offered, problem: null });
+      return true;
+    }
+    return false;
+  }
+
+  /** Says why nothing is known of a payment that there may be; what was said before stays said. */
+  #stopAt(failure: Failure): true {
+    if (this.#store.state.problem === null) this.#problems.refuse(failure);
     return true;
   }
 
-  async #find(paymentId: string | null): Promise<PaymentStatus | null> {
-    if (paymentId === null || !UUID.test(paymentId)) return null;
+  /** Null where there is no such payment of this product, or the buyer left it; a failure where nobody knows. */
+  async #find(paymentId: string | null): Promise<Answer<PaymentStatus | null>> {
+    const none = { ok: true, value: null } as const;
+    if (paymentId === null || !UUID.test(paymentId) || this.#left.has(paymentId)) return none;
     const answer = await readPayment(paymentId);
-    return answer.ok && answer.value.slug === this.#facts.slug ? answer.value : null;
+    if (!answer.ok) return answer.status === 404 ? none : answer;
+    return answer.value.slug === this.#facts.slug ? answer : none;
   }
 
   async #connect(walletAddress?: string): Promise<Begun | null> {

@@ -32,6 +32,7 @@ function titleOf(state: State, facts: PageFacts, say: Say): string {
 /** What a screen reader is told of a change; null where it need not be told. */
 function announcementOf(before: State, after: State, facts: PageFacts, say: Say): string | null {
   if (after.problem && after.problem !== before.problem) return `${say('problem')}. ${say(after.problem.key, after.problem.values)}`;
+  if (after.isTwice && !before.isTwice) return say('pTwice');
   if (after.step !== before.step) return titleOf(after, facts, say);
   if (after.copied && (after.copied !== before.copied || after.isSelected !== before.isSelected))
     return after.isSelected ? say('copyByHand') : `${say('copied')}: ${after.copied}`;
@@ -76,6 +77,9 @@ for (const image of document.querySelectorAll<HTMLImageElement>('.logo, .hero'))
   if (image.complete && image.naturalWidth === 0) hide();
   image.addEventListener('error', hide);
 }
+
+/** The payment that the address names stays named in every language. */
+for (const link of document.querySelectorAll<HTMLAnchorElement>('a[hreflang]')) link.hash = location.hash;
 
 const facts = document.getElementById('facts');
 const panel = document.getElementById('panel');

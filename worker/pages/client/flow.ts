@@ -87,7 +87,7 @@ export class Flow implements Actions {
     if (!session) return;
     const isSame = session.paymentId === this.#store.state.session?.paymentId;
     if (!isSame) this.#paying.cancel();
-    if (isSame) this.#watch.now();
+    if (isSame) this.#watch.shareDoubt(session);
     else this.#watch.follow(session);
   }
 

@@ -45,7 +45,8 @@ const isSession = (value: Partial<Session> | null): value is Session =>
   isInstant(value?.expiresAt) &&
   (value?.fee === null || isMoney(value?.fee)) &&
   (value?.quote === null || (isInstant(value?.quote?.expiresAt) && isDecimal(value?.quote?.rate))) &&
-  (value?.txSignature === null || isText(value?.txSignature));
+  (value?.txSignature === null || isText(value?.txSignature)) &&
+  (value?.unclearUntil === undefined || Number.isFinite(value.unclearUntil));
 
 export class Memory {
   readonly #key: string;
@@ -59,6 +60,11 @@ export class Memory {
   read(): Session | null {
     const session = readItem<Partial<Session>>(this.#key)?.value ?? null;
     return isSession(session) ? session : null;
+  }
+
+  /** Whether the end of what is kept was shown. */
+  isOver(): boolean {
+    return readItem(this.#key)?.until !== undefined;
   }
 
   /** Of a payment that is not over. */

@@ -1,5 +1,5 @@
 import type { PageFacts, Session } from '../view/model.ts';
-import { type Answer, prepare, readPayment, send } from './api.ts';
+import { type Answer, confirm, prepare, send } from './api.ts';
 import type { Beginning, Begun } from './begin.ts';
 import type { Memory } from './memory.ts';
 import type { Problems } from './problems.ts';
@@ -8,8 +8,6 @@ import { isSender, type OpenWallet, openWallet, type Signed, signWith, WalletErr
 import { isEnding, type Watch } from './watch.ts';
 
 const SEND_TRIES = 6;
-/** A transaction that was sent is on the chain by then, or was not sent. */
-const LOOK_AFTER_MS = 3000;
 export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** One wallet is asked for one payment at a time, and only its answer to the present question is sent. */
@@ -39,6 +37,7 @@ export class Paying {
 
   async payWith(walletName: string): Promise<void> {
     if (this.#asked !== null) return this.#store.set({ problem: { key: 'pStillAsked', values: { wallet: this.#asked } } });
+    if (this.#store.state.isUnclear) return;
     const attempt = ++this.#attempt;
     const isCurrent = () => attempt === this.#attempt;
     this.#store.set({ step: 'connecting', walletName, problem: null });
@@ -71,14 +70,15 @@ export class Paying {
   async #ask({ session, transaction }: Begun, open: OpenWallet, isCurrent: () => boolean): Promise<void> {
     // Another tab may have paid while this one opened its wallet.
     const kept = this.#memory.read();
-    if (kept?.paymentId === session.paymentId && kept.txSignature) return this.#watch.follow(kept);
+    if (kept?.paymentId === session.paymentId && (kept.txSignature || this.#store.state.isUnclear)) return this.#watch.follow(kept);
     const prepared = transaction ?? (await this.#prepare(session, open));
     // Nobody approves in the last moments: what is asked for then would come too late.
     if (prepared === null || !isCurrent() || isEnding(session.expiresAt)) return isCurrent() ? this.#watch.now() : undefined;
     this.#store.set({ step: 'waiting' });
     const signed = await this.#sign(session, open, prepared);
-    // What another way has paid meanwhile is not paid once more.
-    if (signed === null || this.#isTaken(session)) return;
+    if (signed === null) return;
+    // What another way has paid meanwhile is not paid once more; what this one has sent already is told.
+    if (this.#isTaken(session)) return signed.signedTransaction === null ? this.#tellTwice(session, signed.txSignature) : undefined;
     if (signed.signedTransaction === null) this.#see(session, signed.txSignature);
     else if (isCurrent()) await this.#send(session, signed.signedTransaction, signed.txSignature);
   }
@@ -104,7 +104,7 @@ export class Paying {
     } catch (error) {
       if (!(error instanceof WalletError) || error.refusal !== 'unclear') throw error;
       this.#fail(error, walletName);
-      await this.#lookFirst(session);
+      if (!this.#isTaken(session)) this.#watch.doubt(session);
       return null;
     } finally {
       this.#asked = null;
@@ -117,17 +117,16 @@ export class Paying {
     return session.txSignature !== null || payment?.status === 'PENDING_CONFIRMATION' || payment?.status === 'CONFIRMED';
   }
 
-  /** Nobody knows whether it was sent: nothing is paid with before the service has been asked. */
-  async #lookFirst({ paymentId }: Session): Promise<void> {
-    this.#store.set({ isBusy: true });
-    let answer: Awaited<ReturnType<typeof readPayment>>;
-    do {
-      await wait(LOOK_AFTER_MS);
-      answer = await readPayment(paymentId);
-    } while (!answer.ok && answer.status !== 404);
-    const { session } = this.#store.state;
-    if (answer.ok && session?.paymentId === paymentId) await this.#watch.apply(session, answer.value);
-    this.#store.set({ isBusy: false });
+  /** Two wallets have paid: the service is told of the second too, unless it is the one that it has seen. */
+  async #tellTwice({ paymentId }: Session, txSignature: string): Promise<void> {
+    const { session, payment } = this.#store.state;
+    if ((session?.txSignature ?? payment?.tx_signature ?? txSignature) === txSignature) return;
+    this.#store.set({ isTwice: true });
+    let answer = await confirm(paymentId, txSignature);
+    for (let tries = 1; !answer.ok && isPassing(answer) && tries < SEND_TRIES; tries++) {
+      await wait(answer.retryAfterMs ?? 800 * 2 ** tries);
+      answer = await confirm(paymentId, txSignature);
+    }
   }
 
   #fail(error: WalletError, walletName: string): void {

@@ -23,7 +23,7 @@ const BY_CODE: Record<string, TextKey> = {
   handoff_secret_mismatch: 'pHandoffBad',
   invalid_wallet_address: 'pSelf',
   identity_expired: 'identityNotYet',
-  identity_verification_required: 'identityNotYet',
+  identity_verification_required: 'pIdentityNow',
 };
 
 /** What a node says of a transaction it would not take, as far as it tells the buyer something. */
@@ -41,7 +41,7 @@ const BY_REFUSAL = {
   network: 'pNetwork',
   no_account: 'pNoAccount',
   failed: 'pWallet',
-  unclear: 'pWallet',
+  unclear: 'pUnclear',
 } as const;
 
 export class Problems {
@@ -64,7 +64,7 @@ export class Problems {
   }
 
   of({ code, meta, detail, retryAfterMs }: Failure): Problem {
-    const values = { ...this.#around(), code, provider: '' };
+    const values = { ...this.#around(), code, provider: meta.provider ?? '' };
     if (code === 'payment_mismatch') return { key: meta.reason === 'transaction_rejected' ? refusalOf(detail) : 'pMismatch', values };
     if (code === 'session_expired' && meta.reason === 'quote_expired') {
       const minutes = Math.max(1, Math.ceil((retryAfterMs ?? 0) / 60_000));

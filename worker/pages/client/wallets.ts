@@ -28,13 +28,16 @@ const isSolana = ({ chains, features }: Wallet): boolean =>
 
 const iconOf = ({ icon }: Wallet): string | null => (/^data:image\/(?:svg\+xml|png|webp|gif);base64,/.test(icon) ? icon : null);
 
+/** What the page calls a wallet; two that read the same are one. */
+const nameOf = ({ name }: Wallet): string => plain(name).slice(0, 60);
+
 export function listWallets(facts: PageFacts): WalletChoice[] {
   const seen = new Set<string>();
   return getWallets()
     .get()
-    .filter((wallet) => isSolana(wallet) && !seen.has(wallet.name) && seen.add(wallet.name))
+    .filter((wallet) => isSolana(wallet) && !seen.has(nameOf(wallet)) && seen.add(nameOf(wallet)))
     .map((wallet) => ({
-      name: plain(wallet.name).slice(0, 60),
+      name: nameOf(wallet),
       icon: iconOf(wallet),
       isUsable: wallet.chains.includes(chainOf(facts)),
       isDemo: facts.demoRpcUrl !== null && wallet.name === DEMO_WALLET_NAME,
@@ -49,7 +52,7 @@ export function onWalletsChange(listener: () => void): void {
 const findWallet = (name: string): Wallet | undefined =>
   getWallets()
     .get()
-    .find((wallet) => isSolana(wallet) && plain(wallet.name).slice(0, 60) === name);
+    .find((wallet) => isSolana(wallet) && nameOf(wallet) === name);
 
 /** A wallet and the account that will pay, with the buyer's consent. */
 export interface OpenWallet {

@@ -11,6 +11,8 @@ const SLOW_AFTER_MS = 75_000;
 /** Out of time, the end is near: looked for a little more often than the server asks. */
 const CLOSING_EVERY_MS = 5000;
 const LEAVE_AFTER_MS = 5000;
+/** After that a transaction can land no more, and one that has landed was seen. */
+const UNCLEAR_MS = 120_000;
 /** Nobody reads, compares and approves faster: a request so near the end would only come too late. */
 const ENDING_MS = 15_000;
 const HOUR_MS = 3_600_000;
@@ -63,6 +65,28 @@ export class Watch {
     if (this.#store.state.session?.paymentId === session.paymentId) this.#store.set({ session: signed });
   }
 
+  /** A wallet may have paid without saying so: every way to pay is closed until that is seen, or cannot be any more. */
+  doubt({ paymentId }: Session): void {
+    const unclearUntil = serverNow() + UNCLEAR_MS;
+    const kept = this.#memory.read();
+    if (kept?.paymentId === paymentId && !this.#memory.isOver()) this.#memory.write({ ...kept, unclearUntil });
+    this.shareDoubt({ paymentId, unclearUntil });
+  }
+
+  /** Takes over what is in doubt about the payment of this page, and looks at it. */
+  shareDoubt({ paymentId, unclearUntil = 0 }: Pick<Session, 'paymentId' | 'unclearUntil'>): void {
+    const { session } = this.#store.state;
+    if (session?.paymentId === paymentId)
+      this.#store.set({ session: { ...session, unclearUntil: Math.max(session.unclearUntil ?? 0, unclearUntil) } });
+    this.#tick();
+    this.now();
+  }
+
+  /** A tab may have gone on with another payment while the service was asked. */
+  #isPresent({ paymentId }: Session): boolean {
+    return this.#store.state.session?.paymentId === paymentId;
+  }
+
   stay(): void {
     clearTimeout(this.#leaving);
     this.#store.set({ isLeaving: false });
@@ -70,6 +94,8 @@ export class Watch {
 
   #tick(): void {
     const { session, step, secondsLeft } = this.#store.state;
+    const isUnclear = (session?.unclearUntil ?? 0) > serverNow();
+    if (isUnclear !== this.#store.state.isUnclear) this.#store.set({ isUnclear });
     if (!session || !['choosing', 'connecting', 'waiting'].includes(step)) return;
     const left = Math.max(0, Math.ceil(msLeft(session.expiresAt) / 1000));
     if (left !== secondsLeft) this.#store.set({ secondsLeft: left });
@@ -85,11 +111,13 @@ export class Watch {
     if (asksChain) {
       this.#confirms++;
       const answer = await confirm(session.paymentId, session.txSignature!);
+      if (!this.#isPresent(session)) return { afterMs: 0 };
       if (answer.ok) return this.apply(session, answer.value.payment, answer.value.redirect_url);
       if ((await this.#heed(session, answer)) === 'recovered') return { afterMs: 0 };
       if (answer.status === 0 || answer.status === 429) return { failed: true, afterMs: answer.retryAfterMs };
     }
     const answer = await readPayment(session.paymentId);
+    if (!this.#isPresent(session)) return { afterMs: 0 };
     if (answer.ok) return this.apply(this.#store.state.session ?? session, answer.value);
     if (answer.status !== 404) return { failed: true, afterMs: answer.retryAfterMs };
     // Not ours any more: a service that was set up anew. There is nothing to wait for.
@@ -122,6 +150,7 @@ export class Watch {
 
   /** The service's word on the payment, as a step of this page. */
   async apply(session: Session, payment: PaymentStatus, redirectUrl?: string): Promise<Look> {
+    if (!this.#isPresent(session)) return { afterMs: 0 };
     const { step } = this.#store.state;
     this.#store.set({ payment });
     switch (payment.status) {
@@ -163,6 +192,7 @@ export class Watch {
     const signature = payment.tx_signature ?? session.txSignature;
     // The status does not say where to go from here; confirming again, which changes nothing, does.
     const again = redirectUrl === undefined && signature ? await confirm(payment.payment_id, signature) : null;
+    if (!this.#isPresent(session)) return;
     const url = redirectUrl ?? (again?.ok ? again.value.redirect_url : undefined) ?? null;
     const target = url === null ? null : URL.parse(url);
     const isSafe = target?.protocol === 'https:';
@@ -178,6 +208,7 @@ export class Watch {
     const signature = session.txSignature ?? payment.tx_signature;
     if (payment.failure_code === 'session_expired' && signature) {
       const answer = await confirm(payment.payment_id, signature);
+      if (!this.#isPresent(session)) return;
       const heeded = answer.ok ? null : await this.#heed({ ...session, txSignature: signature }, answer);
       if (heeded === 'recovered') setTimeout(() => this.#poller.start());
       if (heeded !== null) return;

@@ -183,4 +183,12 @@ export const de: Dictionary = {
   back: 'Zurück',
   selected: 'Markiert',
   copyByHand: 'Ihr Browser lässt diese Seite nicht kopieren. Der Text ist markiert: Kopieren Sie ihn selbst.',
+  pUnclear: '{wallet} hat nicht gemeldet, ob bezahlt wurde. Sehen Sie in Ihrer Wallet nach und bezahlen Sie jetzt nicht noch einmal.',
+  unclearUntil:
+    'Wir stellen sicher, dass nichts gesendet wurde. Bis {time} kann hier nichts anderes bezahlt werden, damit Sie nicht doppelt bezahlen.',
+  pTwice: 'Dafür wurden zwei Zahlungen gesendet, aus zwei Wallets. Der Verkäufer kann es sehen: Bitten Sie ihn, die zweite zurückzuzahlen.',
+  pIdentityNow:
+    'Der Verkäufer will inzwischen wissen, wer Sie sind, und diese Zahlung wurde ohne das begonnen. Bezahlen Sie sie nicht. Beginnen Sie von vorn, sobald sie beendet ist.',
+  underwayForeign: 'Wer sie begonnen hat, bekommt, was Sie bezahlen. Hat Ihnen jemand diesen Link geschickt, beginnen Sie Ihre eigene.',
+  underwayOwn: 'Meine eigene Zahlung beginnen',
 };

@@ -173,6 +173,13 @@ export const en = {
   back: 'Back',
   selected: 'Selected',
   copyByHand: 'Your browser does not let this page copy. The text is selected: copy it yourself.',
+  pUnclear: '{wallet} did not say whether it has paid. Look in your wallet, and do not pay again now.',
+  unclearUntil: 'We make sure that nothing was sent. Until {time} nothing else can be paid here, so that you do not pay twice.',
+  pTwice: 'Two payments were sent for this, by two wallets. The seller can see it: ask them for the second one back.',
+  pIdentityNow:
+    'The seller now wants to know who you are, and this payment was begun without it. Do not pay it. Begin again once it has ended.',
+  underwayForeign: 'Whoever began it gets what you pay for. If somebody sent you this link, begin your own.',
+  underwayOwn: 'Begin my own payment',
 };
 
 export type TextKey = keyof typeof en;

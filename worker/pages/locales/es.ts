@@ -174,4 +174,12 @@ export const es: Dictionary = {
   back: 'Volver',
   selected: 'Seleccionado',
   copyByHand: 'Su navegador no deja que esta página copie. El texto está seleccionado: cópielo usted.',
+  pUnclear: '{wallet} no dijo si ha pagado. Mire su billetera y no pague de nuevo ahora.',
+  unclearUntil:
+    'Nos aseguramos de que no se envió nada. Hasta las {time} no se puede pagar nada más aquí, para que usted no pague dos veces.',
+  pTwice: 'Se enviaron dos pagos por esto, desde dos billeteras. El vendedor puede verlo: pídale que le devuelva el segundo.',
+  pIdentityNow:
+    'El vendedor ahora quiere saber quién es usted, y este pago se inició sin eso. No lo pague. Empiece de nuevo cuando haya terminado.',
+  underwayForeign: 'Quien lo inició recibe lo que usted pague. Si alguien le envió este enlace, inicie el suyo.',
+  underwayOwn: 'Iniciar mi propio pago',
 };

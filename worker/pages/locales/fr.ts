@@ -177,4 +177,13 @@ export const fr: Dictionary = {
   back: 'Retour',
   selected: 'Sélectionné',
   copyByHand: 'Votre navigateur ne laisse pas cette page copier. Le texte est sélectionné : copiez-le vous-même.',
+  pUnclear: '{wallet} n’a pas dit si le paiement a été fait. Regardez votre portefeuille et ne payez pas de nouveau maintenant.',
+  unclearUntil:
+    'Nous vérifions que rien n’a été envoyé. Jusqu’à {time}, rien d’autre ne peut être payé ici, pour que vous ne payiez pas deux fois.',
+  pTwice:
+    'Deux paiements ont été envoyés pour ceci, depuis deux portefeuilles. Le vendeur peut le voir : demandez-lui de rembourser le second.',
+  pIdentityNow:
+    'Le vendeur veut désormais savoir qui vous êtes, et ce paiement a été commencé sans cela. Ne le payez pas. Recommencez une fois qu’il sera terminé.',
+  underwayForeign: 'Celui qui l’a commencé reçoit ce que vous payez. Si quelqu’un vous a envoyé ce lien, commencez le vôtre.',
+  underwayOwn: 'Commencer mon propre paiement',
 };

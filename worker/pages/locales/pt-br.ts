@@ -174,4 +174,11 @@ export const ptBR: Dictionary = {
   back: 'Voltar',
   selected: 'Selecionado',
   copyByHand: 'Seu navegador não deixa esta página copiar. O texto está selecionado: copie você mesmo.',
+  pUnclear: '{wallet} não disse se pagou. Olhe sua carteira e não pague de novo agora.',
+  unclearUntil: 'Estamos conferindo se nada foi enviado. Até {time} nada mais pode ser pago aqui, para que você não pague duas vezes.',
+  pTwice: 'Dois pagamentos foram enviados por isto, de duas carteiras. O vendedor pode ver: peça a ele que devolva o segundo.',
+  pIdentityNow:
+    'O vendedor agora quer saber quem você é, e este pagamento foi iniciado sem isso. Não o pague. Comece de novo quando ele tiver terminado.',
+  underwayForeign: 'Quem o iniciou recebe o que você pagar. Se alguém lhe enviou este link, inicie o seu.',
+  underwayOwn: 'Iniciar meu próprio pagamento',
 };

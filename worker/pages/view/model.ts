@@ -66,6 +66,14 @@ export interface Session {
   quote: { rate: string; expiresAt: string } | null;
   /** The transaction this browser knows to have been sent. */
   txSignature: string | null;
+  /** Epoch ms until which a wallet that did not say whether it has paid may still have. */
+  unclearUntil?: number;
+}
+
+/** A payment that was begun elsewhere. `isOurs`: by this browser; otherwise by whoever made the link. */
+export interface Offered {
+  session: Session;
+  isOurs: boolean;
 }
 
 /** A payment as the status answers it; only what the page reads. */
@@ -147,7 +155,11 @@ export interface State {
   /** Copied by the person: the browser would not do it. */
   isSelected: boolean;
   /** Begun elsewhere and not over. */
-  offered: Session | null;
+  offered: Offered | null;
+  /** A wallet may have paid already: no way to pay is open. */
+  isUnclear: boolean;
+  /** Two wallets have paid. */
+  isTwice: boolean;
 }
 
 export const firstState = (facts: PageFacts): State => ({
@@ -170,6 +182,8 @@ export const firstState = (facts: PageFacts): State => ({
   copied: null,
   isSelected: false,
   offered: null,
+  isUnclear: false,
+  isTwice: false,
 });
 
 /** What a person can do on the page. */

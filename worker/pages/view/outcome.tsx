@@ -1,4 +1,4 @@
-import { Mark, type PanelProps, ProblemNote, Row, ShortAddress, Signature, Spinner, Title } from './parts.tsx';
+import { Mark, type PanelProps, ProblemNote, Row, ShortAddress, Signature, Spinner, Title, TwiceNote } from './parts.tsx';
 import { formatMoney, formatTime } from './text.ts';
 
 /** How it ended, and what to do now. */
@@ -15,6 +15,7 @@ export function Confirmed(props: PanelProps) {
       <Mark kind="done" />
       <Title>{say('confirmed')}</Title>
       <p>{say('confirmedHelp', { price })}</p>
+      <TwiceNote {...props} />
       <Paid {...props} />
       {payment?.overpaid && <p class="quiet">{say('overpaid', { amount: formatMoney(facts.locale, payment.overpaid) })}</p>}
       {redirectUrl && (

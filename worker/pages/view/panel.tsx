@@ -1,6 +1,6 @@
 import type { TextKey } from '../locales/en.ts';
 import { Closing, Confirmed, Expired, Failed, Late } from './outcome.tsx';
-import { Address, Due, type PanelProps, ProblemNote, Row, ShortAddress, Signature, Spinner, Title } from './parts.tsx';
+import { Address, Due, type PanelProps, ProblemNote, Row, ShortAddress, Signature, Spinner, Title, TwiceNote } from './parts.tsx';
 import { formatMoney, formatTime, type Say, without } from './text.ts';
 import { ByPhone, Wallets } from './ways.tsx';
 
@@ -44,12 +44,15 @@ const DEAD_ENDS: TextKey[] = ['pHandoffBad', 'pHandoffUsed', 'sessionOver'];
 
 function Choosing(props: PanelProps) {
   const { facts, state, say } = props;
+  // Begun without what the seller asks by now: paid, it would buy nothing.
+  if (state.problem?.key === 'pIdentityNow') return <Obstacle say={say} reason="pIdentityNow" />;
   const deadEnd = DEAD_ENDS.find((key) => key === state.problem?.key) ?? facts.obstacle;
   if (deadEnd !== null && !state.session) return <Obstacle say={say} reason={deadEnd} />;
   return (
     <>
       <Title>{say('choose')}</Title>
       <ProblemNote {...props} />
+      <Doubt {...props} />
       {state.customer !== null && (
         <p class="recognised">
           {say('recognised', { customer: '' })}
@@ -64,6 +67,13 @@ function Choosing(props: PanelProps) {
       <ByPhone {...props} />
     </>
   );
+}
+
+/** Why every way to pay is closed, and until when: to the next whole minute, because no seconds are shown. */
+function Doubt({ facts, state, say }: PanelProps) {
+  if (!state.isUnclear || !state.session?.unclearUntil) return null;
+  const until = new Date(Math.ceil(state.session.unclearUntil / 60_000) * 60_000).toISOString();
+  return <p class="quiet doubt">{say('unclearUntil', { time: formatTime(facts.locale, until) })}</p>;
 }
 
 const Obstacle = ({ say, reason }: { say: Say; reason: TextKey }) => (
@@ -182,6 +192,7 @@ function Seen({ state, say }: PanelProps) {
       <Spinner />
       <Title>{say('seen')}</Title>
       <p>{say(state.isSlow ? 'seenLong' : 'seenHelp')}</p>
+      <TwiceNote state={state} say={say} />
       <Signature say={say} signature={state.payment?.tx_signature ?? state.session?.txSignature ?? null} />
     </>
   );
@@ -210,17 +221,26 @@ function Identity(props: PanelProps) {
   );
 }
 
+/** The obvious button never pays what a stranger began. */
 function Underway({ facts, state, say, actions }: PanelProps) {
+  const isOurs = state.offered?.isOurs === true;
+  const take = (
+    <button type="button" class={isOurs ? 'button' : 'plain-button'} onClick={() => actions?.takeOffered()}>
+      {say('underwayTake')}
+    </button>
+  );
+  const leave = (
+    <button type="button" class={isOurs ? 'plain-button' : 'button'} onClick={() => actions?.leaveOffered()}>
+      {say(isOurs ? 'underwayLeave' : 'underwayOwn')}
+    </button>
+  );
   return (
     <>
       <Title>{say('underway')}</Title>
-      <p>{say('underwayHelp', { price: formatMoney(facts.locale, state.offered?.price ?? facts.price) })}</p>
-      <button type="button" class="button" onClick={() => actions?.takeOffered()}>
-        {say('underwayTake')}
-      </button>
-      <button type="button" class="plain-button" onClick={() => actions?.leaveOffered()}>
-        {say('underwayLeave')}
-      </button>
+      <p>{say('underwayHelp', { price: formatMoney(facts.locale, state.offered?.session.price ?? facts.price) })}</p>
+      {!isOurs && <p>{say('underwayForeign')}</p>}
+      {isOurs ? take : leave}
+      {isOurs ? leave : take}
     </>
   );
 }

@@ -37,6 +37,14 @@ export const ProblemNote = ({ state, say }: PanelProps) =>
     </div>
   ) : null;
 
+/** Two wallets have paid: whatever else is said, this is too. */
+export const TwiceNote = ({ state, say }: Pick<PanelProps, 'state' | 'say'>) =>
+  state.isTwice ? (
+    <div class="problem">
+      <p>{say('pTwice')}</p>
+    </div>
+  ) : null;
+
 /** One fact of a list of them. */
 export const Row = ({ name, isWide = false, children }: { name: string; isWide?: boolean; children?: unknown }) => (
   <div class={isWide ? 'wide' : ''}>

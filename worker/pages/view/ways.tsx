@@ -17,7 +17,7 @@ export function Wallets(props: PanelProps) {
           <p class="quiet">{say(facts.isPhone ? 'noWalletPhone' : 'noWalletDesktop')}</p>
         </div>
       )}
-      {facts.isPhone && state.wallets?.length === 0 && <InWallet {...props} />}
+      {facts.isPhone && state.wallets?.length === 0 && !state.isUnclear && <InWallet {...props} />}
       {state.wallets !== null && state.wallets.length > 0 && (
         <ul class="wallets">
           {state.wallets.map((wallet) => (
@@ -26,7 +26,7 @@ export function Wallets(props: PanelProps) {
               <button
                 type="button"
                 class={`wallet${wallet.isDemo ? ' wallet-demo' : ''}${usable === 1 && wallet.isUsable ? ' wallet-only' : ''}`}
-                disabled={state.isBusy}
+                disabled={state.isBusy || state.isUnclear}
                 aria-disabled={wallet.isUsable ? undefined : 'true'}
                 onClick={() => actions?.payWith(wallet.name)}
               >
@@ -55,21 +55,22 @@ export function ByPhone(props: PanelProps) {
   const title = say(facts.isPhone ? 'appTitle' : 'scanTitle');
   // One thing on the page is the obvious one.
   const hasWallet = state.wallets?.some(({ isUsable }) => isUsable) ?? true;
-  const isSecond = hasWallet || (facts.isPhone && !state.isPhoneOpen);
+  const isOpen = state.isPhoneOpen && !state.isUnclear;
+  const isSecond = hasWallet || (facts.isPhone && !isOpen);
   return (
     <section class="way" aria-label={title}>
       <h3>{title}</h3>
-      {!state.isPhoneOpen && (
+      {!isOpen && (
         <button
           type="button"
           class={isSecond ? 'plain-button' : 'button'}
-          disabled={state.isBusy || state.wallets === null}
+          disabled={state.isBusy || state.isUnclear || state.wallets === null}
           onClick={() => actions?.openPhone()}
         >
           {say(facts.isPhone ? 'appButton' : 'scanButton')}
         </button>
       )}
-      {state.isPhoneOpen && state.session && (
+      {isOpen && state.session && (
         <>
           {facts.isPhone ? (
             <a class={isSecond ? 'plain-button' : 'button'} href={state.session.solanaPayUrl}>

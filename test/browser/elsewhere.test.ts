@@ -1,0 +1,121 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { violationsOf } from './axe.ts';
+import { type Product, Shop } from './shop.ts';
+
+const USDC = 1_000_000n;
+const shop = new Shop();
+beforeAll(() => shop.open(), 60_000);
+afterAll(() => shop.close());
+
+const urlOf = (product: Product, query = '') => `${shop.baseUrl}/p/${product.slug}${query}`;
+const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
+const seeHeading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor({ timeout: 30_000 });
+
+describe('a payment that was begun elsewhere is offered before a second one', () => {
+  it('in the browser of a wallet, as what whoever began it gets; a link of the shop is a purchase of its own', async () => {
+    const [product, other] = [await shop.sell(), await shop.sell()];
+    const safari = await shop.visit('phone');
+    await safari.page.goto(urlOf(product));
+    await press(safari.page, 'Pay with a wallet app');
+    await safari.page.getByRole('timer').waitFor();
+    const href = (await safari.page.getByRole('link', { name: 'Open this page in Phantom' }).getAttribute('href'))!;
+    const inWallet = decodeURIComponent(/browse\/([^?]+)/.exec(href)![1]!);
+    const [payment] = await shop.paymentsOf(product);
+    expect(inWallet).toBe(urlOf(product, `#payment=${payment!.payment_id}`));
+    await safari.page.goto(await shop.handOff(product));
+    await safari.page.locator('.recognised').waitFor();
+    await safari.page.getByRole('button', { name: 'Pay with a wallet app' }).waitFor();
+    expect(await shop.paymentsOf(product)).toHaveLength(1);
+
+    const phantom = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
+    // Of another product, or no id at all: nothing is offered.
+    for (const wrong of [urlOf(other, `#payment=${payment!.payment_id}`), urlOf(product, '#payment=../../evil')]) {
+      await phantom.page.goto(wrong);
+      await phantom.page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
+    }
+    await phantom.page.goto('about:blank');
+    await phantom.page.goto(inWallet);
+    await phantom.page.getByText('Whoever began it gets what you pay for.').waitFor();
+    expect(await phantom.page.locator('.panel .button').allInnerTexts()).toEqual(['Begin my own payment']);
+    expect(await violationsOf(phantom.page)).toEqual([]);
+    await phantom.shoot('32-underway');
+    await press(phantom.page, 'Go on with that payment');
+    await press(phantom.page, 'Pay with Test wallet');
+    await seeHeading(phantom.page, 'Paid');
+    expect((await shop.paymentsOf(product)).map(({ status }) => status)).toEqual(['CONFIRMED']);
+    await safari.close();
+    await phantom.close();
+  });
+
+  it('and nothing is begun while nobody can say how it stands, whatever else the address names', async () => {
+    const product = await shop.sell();
+    const { page, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
+    await page.goto(await shop.handOff(product));
+    await press(page, 'Show a QR code');
+    await page.getByRole('timer').waitFor();
+    const ended = crypto.randomUUID();
+    const hash = `#payment=${ended}`;
+    await page.route('**/v1/payments/*', (route) =>
+      route.request().url().endsWith(ended)
+        ? route.fulfill({ json: { payment_id: ended, slug: product.slug, status: 'FAILED', poll_after_ms: null } })
+        : route.fulfill({ status: 429, json: { code: 'rate_limited', detail: 'slow down', meta: {} } }),
+    );
+    await page.goto(urlOf(product, hash));
+    for (const _ of ['at once', 'when pressed']) {
+      await page.locator('.problem', { hasText: 'Too many tries at once.' }).waitFor();
+      await press(page, 'Pay with Test wallet');
+    }
+    await page.locator('.problem', { hasText: 'Too many tries at once.' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Deutsch' }).getAttribute('href')).toMatch(new RegExp(`locale=de${hash}$`));
+    await page.unroute('**/v1/payments/*');
+    await press(page, 'Pay with Test wallet');
+    await seeHeading(page, 'You may be paying for this already');
+    expect(await page.locator('.panel .button').allInnerTexts()).toEqual(['Go on with that payment']);
+    expect(await shop.paymentsOf(product)).toHaveLength(1);
+    await close();
+  });
+
+  it('what is said of one payment is not taken for the next, and one that may not be paid any more is not offered', async () => {
+    const product = await shop.sell();
+    const { page, shoot, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
+    await page.goto(urlOf(product));
+    await press(page, 'Show a QR code');
+    await page.getByRole('timer').waitFor();
+    const [first] = await shop.paymentsOf(product);
+    const next = crypto.randomUUID();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let isHeld = false;
+    await page.route('**/v1/payments/*', async (route) => {
+      const response = await route.fetch({ url: `${shop.baseUrl}/v1/payments/${first!.payment_id}` });
+      const answer = { ...((await response.json()) as object), poll_after_ms: 300 };
+      if (route.request().url().endsWith(next)) return route.fulfill({ json: { ...answer, payment_id: next } });
+      isHeld = true;
+      await released;
+      return route.fulfill({ json: { ...answer, status: 'CONFIRMED' } });
+    });
+    await expect.poll(() => isHeld, { timeout: 15_000 }).toBe(true);
+    const tab = await page.context().newPage();
+    await tab.goto(`${shop.baseUrl}/p/nothing`);
+    const key = `svc:payment:${product.slug}:`;
+    await tab.evaluate(`localStorage.setItem('${key}', localStorage.getItem('${key}').replaceAll('${first!.payment_id}', '${next}'))`);
+    await page.waitForTimeout(300);
+    release();
+    await page.waitForTimeout(1000);
+    expect(await page.getByRole('heading', { name: 'Paid', exact: true }).count()).toBe(0);
+    await page.route('**/solana-pay', (route) =>
+      route.fulfill({
+        status: 422,
+        json: { code: 'identity_verification_required', detail: 'asked by now', meta: { provider: 'telegram' } },
+      }),
+    );
+    await press(page, 'Pay with Test wallet');
+    await page.locator('.notice', { hasText: 'The seller now wants to know who you are' }).waitFor();
+    expect(await page.locator('#pay').getByRole('button').count()).toBe(0);
+    await shoot('35-identity-now');
+    await close();
+  });
+});
