@@ -12,7 +12,7 @@ const SLOW_AFTER_MS = 75_000;
 const CLOSING_EVERY_MS = 5000;
 const LEAVE_AFTER_MS = 5000;
 /** After that a transaction can land no more, and one that has landed was seen. */
-const UNCLEAR_MS = 120_000;
+const UNCLEAR_MS = 150_000;
 /** Nobody reads, compares and approves faster: a request so near the end would only come too late. */
 const ENDING_MS = 15_000;
 const HOUR_MS = 3_600_000;
