@@ -1,30 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { PriceHabit } from '../../local/price-source.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { priceClock } from '../world/price-clock.ts';
 import { type Merchant, World } from '../world/world.ts';
-
-/** The isolate keeps a price for three seconds, so every test lives on a clock a little further ahead. */
-let aheadMs = 0;
-const realNow = Date.now.bind(Date);
-const passTime = (seconds: number) => {
-  aheadMs += seconds * 1000;
-};
 
 describe('a price in the other asset', () => {
   const w = new World();
+  const { prices, realNow } = priceClock(w);
   let merchant: Merchant;
   let product: { slug: string; product_id: string };
   beforeAll(async () => {
-    vi.spyOn(Date, 'now').mockImplementation(() => realNow() + aheadMs);
     merchant = await w.merchant();
     product = await w.product(merchant, { accepted_assets: ['SOL', 'USDC'], access_period_days: 30 });
   });
-  afterAll(() => vi.restoreAllMocks());
-  beforeEach(async () => {
-    passTime(4);
-    await prices({});
-  });
-  /** The source does not share the test's clock: its age is told on ours. */
-  const prices = (habit: Partial<PriceHabit>) => w.prices({ ...habit, ageSeconds: (habit.ageSeconds ?? 1) - aheadMs / 1000 });
   const connect = (body: unknown = { asset: 'SOL' }, slug = product.slug) => w.call('POST', `/v1/products/p/${slug}/connect`, { body });
 
   it('is quoted in lamports, rounded up, for five minutes, and the payment counts in them', async () => {
