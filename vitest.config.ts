@@ -36,9 +36,9 @@ export default defineConfig({
     // Most of a test's time is waiting: for the chain, a queue or a database.
     maxWorkers: '100%',
     projects: [
-      inWorkerd({ name: 'workerd', include: ['test/{durable-objects,http,stories}/**/*.test.ts'] }),
+      inWorkerd({ name: 'workerd', include: ['test/{durable-objects,http,stories,sdk}/**/*.test.ts'] }),
       // They leave nothing behind, so they share one worker: starting one for every file would take longer than they do.
-      inWorkerd({ name: 'pure', include: ['test/{pure,sdk}/**/*.test.ts', 'test/*.test.ts'], isolate: false }),
+      inWorkerd({ name: 'pure', include: ['test/pure/**/*.test.ts', 'test/*.test.ts'], isolate: false }),
       { test: { name: 'node', include: ['test/node/**/*.test.ts'], testTimeout: 60_000 } },
       inWorkerd({ name: 'load', include: ['test/load/**/*.test.ts'], sequence: { groupOrder: 1 }, fileParallelism: false }),
       // Needs Chromium, so `npm test` leaves it out: npm run test:browser.
