@@ -39,7 +39,8 @@ export default defineConfig({
       inWorkerd({ name: 'workerd', include: ['test/{durable-objects,http,stories,sdk}/**/*.test.ts'] }),
       // They leave nothing behind, so they share one worker: starting one for every file would take longer than they do.
       inWorkerd({ name: 'pure', include: ['test/pure/**/*.test.ts', 'test/*.test.ts'], isolate: false }),
-      { test: { name: 'node', include: ['test/node/**/*.test.ts'], testTimeout: 60_000 } },
+      // One after the other: some start the whole service, and time what it does.
+      { test: { name: 'node', include: ['test/node/**/*.test.ts'], testTimeout: 60_000, fileParallelism: false } },
       inWorkerd({ name: 'load', include: ['test/load/**/*.test.ts'], sequence: { groupOrder: 1 }, fileParallelism: false }),
       // Needs Chromium, so `npm test` leaves it out: npm run test:browser.
       {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DOCS_ASSETS } from '../worker/docs-assets.ts';
 import { writePages } from './pages.ts';
@@ -41,10 +41,22 @@ function withoutLogo(text: string): string {
   return text.replace(url, 'data:,');
 }
 
+const written = new Set<string>();
+
+/** A file that is as it should be is left alone: a running server watches them all. */
 function write(path: string, text: string): void {
   const target = join(OUT_DIR, path);
+  written.add(target);
+  if (existsSync(target) && readFileSync(target, 'utf8') === text) return;
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, text);
+}
+
+function removeOthers(): void {
+  for (const entry of readdirSync(OUT_DIR, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !written.has(path)) rmSync(path, { force: true });
+  }
 }
 
 /** Writes an asset under the name the Worker's pages use, and only if it is the content that name stands for. */
@@ -56,7 +68,6 @@ function writeAsset(expected: string, name: string, text: string): void {
   write(path, text);
 }
 
-rmSync(OUT_DIR, { recursive: true, force: true });
 const scalar = readBundle('@scalar/api-reference', 'dist/browser/standalone.js');
 const redoc = readBundle('redoc', 'bundles/redoc.standalone.js', withoutLogo);
 writeAsset(DOCS_ASSETS.scalar, `scalar-${scalar.version}`, scalar.text);
@@ -64,3 +75,4 @@ writeAsset(DOCS_ASSETS.redoc, `redoc-${redoc.version}`, redoc.text);
 writeAsset(DOCS_ASSETS.start, 'start', START);
 await writePages(write, process.argv.includes('--demo-wallet'));
 write('_headers', HEADERS);
+removeOthers();

@@ -75,14 +75,14 @@ describe('a payer', () => {
     for (let i = 0; i < 12; i++) payments.push({ own: stalls[i % 2]!, payment: await stalls[i % 2]!.pay() });
     const before = await feePayerHas();
     // A slow node keeps the first few open until the last has asked, however busy the machine.
-    await w.chain.fault({ kind: 'delay', method: 'sendTransaction', ms: 1500 });
+    await w.chain.fault({ kind: 'delay', method: 'sendTransaction', ms: 4000 });
     const answers = await Promise.all(payments.map(({ own, payment }) => own.settle(payment, {}, { env })));
     await w.chain.call('local_clearFaults');
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(statuses.filter((status) => status === 429).length + statuses.filter((status) => status === 422).length).toBe(11);
     // Few were ever sent: those that landed, in vain or not.
-    expect((before - (await feePayerHas())) / 10_000).toBeLessThanOrEqual(7);
+    expect(Math.floor((before - (await feePayerHas())) / 10_000)).toBeLessThanOrEqual(7);
   });
 
   it('whose settlements are open gets no more of them: 429 says when, and the same payment is good afterwards', async () => {
