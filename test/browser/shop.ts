@@ -156,7 +156,13 @@ export class Shop {
     const shoot = async (name: string) => {
       await page.screenshot({ path: join(SCREENS, `${name}-${size}.png`), fullPage: true });
     };
-    return { page, offences, shoot, close: () => context.close() };
+    // What a page asks for in its last moment is nobody's business any more.
+    const close = async () => {
+      for (const tab of context.pages()) await tab.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    };
+    return { page, offences, shoot, close };
   }
 
   async #giveWallets(context: BrowserContext, wallets: TestWallet[]): Promise<void> {
