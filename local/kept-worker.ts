@@ -18,7 +18,7 @@ export interface KeptWorkerOptions extends WranglerOptions {
 }
 
 /** One run of the worker, from its start to its end. */
-interface Life {
+interface Run {
   wrangler: RunningWrangler;
   /** Aborted when the worker has ended, or is to end. */
   over: AbortController;
@@ -32,48 +32,36 @@ interface Life {
  * has answered at all, this throws it as a `Refusal`.
  */
 export async function keepWorker(options: KeptWorkerOptions): Promise<{ gaveUp: Promise<string> }> {
-  let life = begin(options);
-  let isStopping = false;
+  let run = begin(options);
   options.teardown.defer(async () => {
-    isStopping = true;
-    life.over.abort();
-    await life.wrangler.stop();
+    run.over.abort();
+    await run.wrangler.stop();
   });
-  const restarts = new Restarts();
   const firstUp = Promise.withResolvers<void>();
+  let restarts: number[] = [];
   const keep = async (): Promise<string> => {
     for (;;) {
-      const isUp = await serve(options, life);
+      const isUp = await serve(options, run);
       if (isUp) firstUp.resolve();
-      const reason = await life.ended;
-      const count = restarts.add(isUp);
-      if (isStopping) return reason;
-      if (count > RESTARTS_MAX) return `${reason}, and was started again ${RESTARTS_MAX} times in a minute:\n${life.wrangler.tail()}`;
-      options.onProblem(
-        `${reason} by itself; it is started again, with the same state and port (${count} of at most ${RESTARTS_MAX} in a minute)`,
-      );
-      life = begin(options);
+      const reason = await run.ended;
+      if (options.teardown.hasBegun) return reason;
+      // As long as it does not answer, every start counts, or one that takes long to fail would go on for ever.
+      if (isUp) restarts = restarts.filter((time) => Date.now() - time < RESTARTS_WITHIN_MS);
+      if (restarts.push(Date.now()) > RESTARTS_MAX) {
+        return `${reason}, and was started again ${RESTARTS_MAX} times in a minute. Its last lines:\n${run.wrangler.tail()}`;
+      }
+      const count = `${restarts.length} of at most ${RESTARTS_MAX} in a minute`;
+      options.onProblem(`${reason} by itself; it is started again, with the same state and port (${count})`);
+      run = begin(options);
     }
   };
-  const gaveUp = keep().catch((error: unknown) => `${error instanceof Error ? error.message : error}\n${life.wrangler.tail()}`);
+  const gaveUp = keep().catch((error: unknown) => `${error instanceof Error ? error.message : error}\n${run.wrangler.tail()}`);
   const neverUp = gaveUp.then((lastWords) => Promise.reject(new Refusal(lastWords)));
   await Promise.race([firstUp.promise, neverUp]);
   return { gaveUp };
 }
 
-/** How often a worker was started again within the last minute. */
-class Restarts {
-  #times: number[] = [];
-
-  /** Adds one. What had not answered has no minute: all its starts count, also where each takes long to fail. */
-  add(hadAnswered: boolean): number {
-    const now = Date.now();
-    if (hadAnswered) this.#times = this.#times.filter((time) => now - time < RESTARTS_WITHIN_MS);
-    return this.#times.push(now);
-  }
-}
-
-function begin(options: KeptWorkerOptions): Life {
+function begin(options: KeptWorkerOptions): Run {
   const wrangler = startWrangler(['dev', ...options.args], options);
   const over = new AbortController();
   const ended = wrangler.exited.then((code) => `wrangler dev ended (${code ?? 'killed'})`, String);
@@ -82,7 +70,7 @@ function begin(options: KeptWorkerOptions): Life {
 }
 
 /** Waits until the worker answers, then starts its clock; answers whether it got that far before its end. */
-async function serve({ baseUrl, onProblem }: KeptWorkerOptions, { wrangler, over: { signal } }: Life): Promise<boolean> {
+async function serve({ baseUrl, onProblem }: KeptWorkerOptions, { wrangler, over: { signal } }: Run): Promise<boolean> {
   try {
     await waitForHealth(baseUrl, signal);
   } catch (error) {
@@ -93,7 +81,7 @@ async function serve({ baseUrl, onProblem }: KeptWorkerOptions, { wrangler, over
   return !signal.aborted;
 }
 
-/** Until `/health` says ok for the database and the chain, or the worker's life is over. Gives up after two minutes. */
+/** Until `/health` says ok for the database and the chain, or the worker's run is over. Gives up after two minutes. */
 async function waitForHealth(baseUrl: string, over: AbortSignal): Promise<void> {
   const deadline = Date.now() + HEALTH_TIMEOUT_MS;
   let last = 'no answer';

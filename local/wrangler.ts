@@ -57,7 +57,7 @@ export function startWrangler(args: string[], { stateDir, onLine }: WranglerOpti
       lines.push(line);
       if (lines.length > LINES_KEPT) lines.shift();
       onLine?.(line, stream);
-      // It starts another runtime by itself, but a new proxy is never told to let requests through.
+      // Wrangler starts another runtime, but never tells one of the proxy to let requests through: none is answered any more.
       if (line.includes(RUNTIME_ENDED)) void stopGroup(child);
     });
   }
