@@ -64,8 +64,10 @@ async function answerTo(request: Request, isRepeatable: boolean): Promise<{ stat
       const response = await fetch(request.clone());
       return { status: response.status, text: await response.text() };
     } catch (error) {
-      const isRefused = error instanceof Error && (error.cause as { code?: string } | undefined)?.code === 'ECONNREFUSED';
-      if (request.signal.aborted || !(isRefused || isRepeatable)) throw error;
+      const cause = (error as { cause?: NodeJS.ErrnoException }).cause;
+      if (request.signal.aborted || !(cause?.code === 'ECONNREFUSED' || isRepeatable)) {
+        throw new Error(`${request.method} ${request.url} got no answer: ${cause?.message ?? error}`, { cause: error });
+      }
     }
     await sleep(RETRY_EVERY_MS);
   }
