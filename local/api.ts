@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** An answer of the service: the status it gave, and the body as parsed. */
 export interface Answer<T> {
   status: number;
@@ -12,6 +14,7 @@ export interface ApiFailure {
 }
 
 const TIMEOUT_MS = 30_000;
+const RETRY_EVERY_MS = 100;
 
 interface CallOptions {
   credential?: string;
@@ -33,14 +36,14 @@ export class Api {
     if (credential?.startsWith('svc_')) headers['x-svc-key'] = credential;
     else if (credential) headers.authorization = `Bearer ${credential}`;
     if (idempotencyKey) headers['idempotency-key'] = idempotencyKey;
-    const response = await fetch(`${this.baseUrl}${path}`, {
+    const request = new Request(`${this.baseUrl}${path}`, {
       method,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const text = await response.text();
-    return { status: response.status, body: (text === '' ? null : parseJson(text)) as T };
+    const { status, text } = await answerTo(request, method === 'GET' || idempotencyKey !== undefined);
+    return { status, body: (text === '' ? null : parseJson(text)) as T };
   }
 
   /** One request that must succeed; throws with the service's own words otherwise. */
@@ -48,6 +51,25 @@ export class Api {
     const { status, body } = await this.call<T>(method, path, options);
     if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(body)}`);
     return body;
+  }
+}
+
+/**
+ * Asks again while a worker is being started again: always where the connection was refused, for then nothing has arrived, and
+ * after a broken connection where asking twice does no harm.
+ */
+async function answerTo(request: Request, isRepeatable: boolean): Promise<{ status: number; text: string }> {
+  for (;;) {
+    try {
+      const response = await fetch(request.clone());
+      return { status: response.status, text: await response.text() };
+    } catch (error) {
+      const cause = (error as { cause?: NodeJS.ErrnoException }).cause;
+      if (request.signal.aborted || !(cause?.code === 'ECONNREFUSED' || isRepeatable)) {
+        throw new Error(`${request.method} ${request.url} got no answer: ${cause?.message ?? error}`, { cause: error });
+      }
+    }
+    await sleep(RETRY_EVERY_MS);
   }
 }
 

@@ -36,10 +36,10 @@ async function tell(): Promise<string> {
     onProgress: (step) => narrator.say(step),
     onProblem: (problem) => narrator.say(problem),
   });
-  const crash = service.crashed.then((lastWords) => Promise.reject(new Error(lastWords)));
+  const end = service.gaveUp.then((lastWords) => Promise.reject(new Error(lastWords)));
   narrator.say(`The service is at ${service.baseUrl}, the chain at ${service.rpcUrl}.`);
   const story: Story = { api: new Api(service.baseUrl), chain: new WalletChain(service.rpcUrl), narrator };
-  await Promise.race([play(story), crash]);
+  await Promise.race([play(story), end]);
   return `demo ok — one sale confirmed once, its receipt proven, its event delivered, two cheats refused, no payment unseen, an agent served once per unit paid, another in business by itself, in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
 }
 

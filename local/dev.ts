@@ -26,9 +26,9 @@ async function main(): Promise<void> {
   });
   console.log(`\nready ${service.baseUrl} chain ${service.rpcUrl}\n`);
   if (merchant) introduce(service, merchant, options);
-  const lastWords = await service.crashed;
+  const lastWords = await service.gaveUp;
   if (teardown.hasBegun) return;
-  throw new Error(lastWords);
+  throw new Refusal(lastWords);
 }
 
 function introduce({ baseUrl, rpcUrl }: Service, { email, password, key, payoutWallet, product }: DemoMerchant, options: DevOptions): void {

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { createKeyPairSignerFromPrivateKeyBytes } from '@solana/kit';
 import { startChainServer } from './chain/server.ts';
-import { startCron } from './cron.ts';
+import { keepWorker } from './kept-worker.ts';
 import { freePort } from './ports.ts';
 import { PRICE_PATH, startPriceSource } from './price-source.ts';
 import { openSecrets, writeEnvFile } from './secrets.ts';
 import type { Teardown } from './teardown.ts';
-import { type RunningWrangler, runWrangler, startWrangler } from './wrangler.ts';
+import { runWrangler } from './wrangler.ts';
 
 export interface ServiceOptions {
   /** 0 takes any free port, here and for the chain. */
@@ -25,12 +25,9 @@ export interface ServiceOptions {
 export interface Service {
   baseUrl: string;
   rpcUrl: string;
-  /** Resolves when wrangler ends by itself, with its last words. */
-  crashed: Promise<string>;
+  /** Resolves when the worker has ended by itself too often to be started again, with its last lines. */
+  gaveUp: Promise<string>;
 }
-
-const HEALTH_EVERY_MS = 100;
-const HEALTH_TIMEOUT_MS = 120_000;
 
 /** Starts the chain, brings the database up to date, starts the worker and its clock; answers when health does. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -80,13 +77,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...options.variables,
   });
   const address = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'];
-  const worker = startWrangler(['dev', ...persist, ...address, '--env-file', envFile], { stateDir, onLine: options.onLine });
-  teardown.defer(() => worker.stop());
-  const crashed = worker.exited.then((code) => `wrangler dev ended (${code ?? 'killed'}):\n${worker.tail()}`);
-  await waitForHealth(baseUrl, worker, crashed);
-  const cron = await startCron(baseUrl, (problem) => onProblem(`cron: ${problem}`));
-  teardown.defer(() => cron.stop());
-  return { baseUrl, rpcUrl: chain.url, crashed };
+  const args = [...persist, ...address, '--env-file', envFile];
+  const { gaveUp } = await keepWorker({ args, baseUrl, stateDir, teardown, onLine: options.onLine, onProblem });
+  return { baseUrl, rpcUrl: chain.url, gaveUp };
 }
 
 /** Address of the first of a secret's seeds. */
@@ -101,26 +94,4 @@ async function fund(rpcUrl: string, method: 'local_fundSol' | 'local_fundUsdc', 
   const response = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   const answer = (await response.json()) as { error?: { message: string } };
   if (answer.error) throw new Error(`${method} ${address}: ${answer.error.message}`);
-}
-
-/** Until `/health` says ok for the database and the chain. Gives up where wrangler ends, or after two minutes. */
-async function waitForHealth(baseUrl: string, worker: RunningWrangler, crashed: Promise<string>): Promise<void> {
-  const deadline = Date.now() + HEALTH_TIMEOUT_MS;
-  let hasEnded = false;
-  void crashed.then(() => {
-    hasEnded = true;
-  });
-  let last = 'no answer';
-  while (Date.now() < deadline) {
-    if (hasEnded) throw new Error(await crashed);
-    try {
-      const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(10_000) });
-      last = await response.text();
-      if (response.ok && (JSON.parse(last) as { status: string }).status === 'ok') return;
-    } catch (error) {
-      last = String(error);
-    }
-    await new Promise((resolve) => setTimeout(resolve, HEALTH_EVERY_MS));
-  }
-  throw new Error(`The service does not become healthy: ${last}\n${worker.tail()}`);
 }

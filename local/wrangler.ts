@@ -1,16 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { childrenOf, isRunning } from './processes.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 // Not its `bin`: that one starts this in a second process and does not pass a SIGTERM on to it.
 const WRANGLER = fileURLToPath(import.meta.resolve('wrangler'));
-const LINES_KEPT = 80;
+/** Only wrangler knows for sure which workerd it ships. */
+export const workerdPath = (): string => createRequire(WRANGLER)('workerd').default;
+
+const LINES_KEPT = 50;
 const PATIENCE_MS = 5_000;
-const REAP_LOOKS_MAX = 40;
-const REAP_LOOK_EVERY_MS = 25;
+/** What wrangler says when one of its two runtimes has ended by itself: the worker's, or that of the proxy in front of it. */
+const RUNTIME_ENDED = 'The Workers runtime crashed unexpectedly';
+const REAP_LOOK_EVERY_MS = 5;
 
 /** Keeps wrangler on this machine: no usage reports, no update check, no request metadata, no questions asked. */
 const QUIET = {
@@ -52,6 +57,8 @@ export function startWrangler(args: string[], { stateDir, onLine }: WranglerOpti
       lines.push(line);
       if (lines.length > LINES_KEPT) lines.shift();
       onLine?.(line, stream);
+      // Wrangler starts another runtime, but never tells one of the proxy to let requests through: none is answered any more.
+      if (line.includes(RUNTIME_ENDED)) void stopGroup(child);
     });
   }
   const exited = new Promise<number | null>((resolve, reject) => {
@@ -78,35 +85,22 @@ export async function runWrangler(
   return run.tail();
 }
 
-/** Ends the children first, while wrangler is there to reap them, then wrangler; where that takes too long, the whole group. */
+/**
+ * Ends the children first, then wrangler; where that takes too long, the whole group. Where wrangler goes before its children
+ * do, only process 1 is left to reap them, which in many containers it does not: they would stay as zombies.
+ */
 async function stopGroup(child: ChildProcess): Promise<void> {
-  if (!isRunning(child)) return;
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const impatience = setTimeout(() => signalGroup(child, 'SIGKILL'), PATIENCE_MS);
-  for (let looks = 0; looks < REAP_LOOKS_MAX && isRunning(child); looks++) {
-    const children = childrenOf(child);
-    if (children.length === 0) break;
+  let isTold = false;
+  while (isRunning(child)) {
+    // Also those it starts in the place of the ones that ended.
+    const children = childrenOf(child.pid!);
     for (const pid of children) signalProcess(pid, 'SIGKILL');
+    if (children.length === 0 && !isTold) isTold = child.kill('SIGTERM');
     await new Promise((resolve) => setTimeout(resolve, REAP_LOOK_EVERY_MS));
   }
-  child.kill('SIGTERM');
-  await gone;
   clearTimeout(impatience);
 }
-
-/**
- * Where wrangler goes before its children do, nobody reaps them but process 1, which in many containers does not: they would
- * stay as zombies. Empty on systems without /proc, where process 1 can be relied on.
- */
-function childrenOf({ pid }: ChildProcess): number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
-}
-
-const isRunning = (child: ChildProcess): boolean => child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid !== undefined) signalProcess(-pid, signal);

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isRunning } from '../processes.ts';
 
 const READY_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 50;
@@ -14,8 +15,6 @@ export interface Server {
   port: number;
   pids(): number[];
 }
-
-const isRunning = (child: ChildProcess): boolean => child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 
 /** Waits until a started process does what it is for; fails where it ends before, or takes longer than a minute. */
 export async function until(name: string, child: ChildProcess, isReady: () => Promise<boolean>): Promise<void> {
@@ -42,14 +41,6 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals = '
   const impatience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   await gone;
   clearTimeout(impatience);
-}
-
-export function childrenOf(pid: number): number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
 }
 
 /** Processor time the processes have used so far, in milliseconds; NaN where there is no /proc to tell. */

@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../ports.ts';
 import { openSecrets } from '../secrets.ts';
 import type { Teardown } from '../teardown.ts';
-import { runWrangler } from '../wrangler.ts';
+import { runWrangler, workerdPath } from '../wrangler.ts';
 import { endProcess, type Server, until } from './processes.ts';
 
 const ENTRY = join(import.meta.dirname, 'worker.ts');
@@ -14,9 +12,6 @@ const WRANGLER_TOML = join(import.meta.dirname, '../../wrangler.toml');
 /** What the plan allows must not be what is measured. */
 const RATE_MULTIPLIER = '1000000';
 const OBJECTS = { ADMISSION: 'Admission', ENTITLEMENT: 'Entitlement', UNGROUPED: 'Ungrouped', BARE: 'Bare' };
-
-/** Only wrangler knows for sure which workerd it ships. */
-const workerdPath = (): string => createRequire(fileURLToPath(import.meta.resolve('wrangler')))('workerd').default;
 
 /** Bundles the service with the bench's routes as wrangler would deploy it, and runs it on `workerd serve`. */
 export async function startWorkerd({ stateDir, teardown }: { stateDir: string; teardown: Teardown }): Promise<Server> {

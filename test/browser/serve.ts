@@ -29,7 +29,7 @@ try {
     onProblem: () => {},
   });
   console.log(`ready ${service.baseUrl} ${service.rpcUrl}`);
-  const lastWords = await service.crashed;
+  const lastWords = await service.gaveUp;
   if (!teardown.hasBegun) throw new Error(lastWords);
 } catch (error) {
   if (!teardown.hasBegun) console.error(error);

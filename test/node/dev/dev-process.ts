@@ -1,9 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { childrenOf } from '../../../local/processes.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const READY = /^ready (http:\/\/127\.0\.0\.1:\d+) chain (http:\/\/127\.0\.0\.1:\d+)$/m;
+
+/** `wrangler dev`, the runtime that listens, and the one behind it, which runs the service. */
+const PARTS = {
+  wrangler: (command: string, _entry: string) => command.includes('/wrangler-dist/cli.js dev '),
+  proxy: (command: string, entry: string) => command.includes('/workerd serve ') && command.includes(entry),
+  worker: (command: string, entry: string) => command.includes('/workerd serve ') && !command.includes(entry),
+};
 
 /** `npm run dev` as a person starts it, seen from outside: its output, its processes, its end. */
 export class DevProcess {
@@ -11,9 +20,9 @@ export class DevProcess {
   readonly #ended: Promise<number | null>;
   #output = '';
 
-  constructor(stateDir: string, ...flags: string[]) {
+  constructor(stateDir: string, flags: string[] = [], env: NodeJS.ProcessEnv = {}) {
     const args = ['run', 'dev', '--', '--port', '0', '--chain-port', '0', '--state', stateDir, ...flags];
-    this.#child = spawn('npm', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn('npm', args, { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
         this.#output += chunk;
@@ -28,15 +37,21 @@ export class DevProcess {
   }
 
   async ready(): Promise<{ baseUrl: string; rpcUrl: string }> {
+    const [, baseUrl, rpcUrl] = await this.says(READY);
+    return { baseUrl: baseUrl!, rpcUrl: rpcUrl! };
+  }
+
+  /** Waits until the output matches; throws where it ends before that. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
     let hasEnded = false;
     void this.#ended.then(() => {
       hasEnded = true;
     });
     for (;;) {
-      const found = READY.exec(this.#output);
-      if (found) return { baseUrl: found[1]!, rpcUrl: found[2]! };
+      const found = pattern.exec(this.#output);
+      if (found) return found;
       if (hasEnded) throw new Error(`npm run dev ended:\n${this.#output}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await sleep(20);
     }
   }
 
@@ -44,6 +59,23 @@ export class DevProcess {
   descendants(pid = this.#child.pid!): number[] {
     const children = childrenOf(pid);
     return [...children, ...children.flatMap((child) => this.descendants(child))];
+  }
+
+  /** The process that does this part of the work, where it runs. */
+  find(part: keyof typeof PARTS): number | undefined {
+    const { host } = new URL(READY.exec(this.#output)![1]!);
+    return this.descendants().find((pid) => PARTS[part](commandOf(pid), `entry=${host}`));
+  }
+
+  kill(part: keyof typeof PARTS): void {
+    const pid = this.find(part);
+    if (pid === undefined) throw new Error(`There is no ${part} to kill:\n${this.#output}`);
+    process.kill(pid, 'SIGKILL');
+  }
+
+  /** How often it has said that it starts its worker again. */
+  get restarts(): number {
+    return this.#output.split('is started again').length - 1;
   }
 
   /** Sends a signal to npm alone, as a process manager does, and answers the exit status. */
@@ -57,19 +89,20 @@ export class DevProcess {
   }
 }
 
-function childrenOf(pid: number): number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
-}
-
 /** A process that is there and has not ended: one that only waits to be reaped does not count. */
 export function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
+  }
+}
+
+/** A process's command line; empty where it has ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
   }
 }

@@ -17,7 +17,7 @@ interface Secrets {
 const stateDir = mkdtempSync(join(tmpdir(), 'svc-dev-test-'));
 const started: DevProcess[] = [];
 const start = (...flags: string[]): DevProcess => {
-  const dev = new DevProcess(stateDir, ...flags);
+  const dev = new DevProcess(stateDir, flags);
   started.push(dev);
   return dev;
 };
@@ -88,7 +88,7 @@ describe('npm run dev', () => {
 
   it('ends cleanly when it is interrupted while it still starts', async () => {
     const dev = start();
-    while (!dev.output.includes('Bringing the database')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await dev.says(/Bringing the database/);
     await new Promise((resolve) => setTimeout(resolve, 300));
     const processes = dev.descendants();
     expect(await dev.end()).toBe(0);
