@@ -1,8 +1,8 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { EntitlementProjection } from '../../worker/balance.ts';
 import type { Job } from '../../worker/context.ts';
 import { entitlementIdOf } from '../../worker/core/ids.ts';
+import type { EntitlementProjection } from '../../worker/entitlement-rpc.ts';
 import { openShop, type Shop, sellToAgents, stall } from '../world/agent.ts';
 import { interceptJobs } from '../world/entitlement.ts';
 import { REPEATED, SEED, testEnv } from '../world/env.ts';

@@ -1,19 +1,10 @@
-import type {
-  Addition,
-  ConsumeAnswer,
-  Credit,
-  CreditAnswer,
-  Customer,
-  EntitlementIdentity,
-  EntitlementProjection,
-  EntitlementRpc,
-  EntitlementSnapshot,
-} from '../balance.ts';
+import type { Addition, Customer, EntitlementIdentity, EntitlementSnapshot } from '../balance.ts';
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { entitlementIdOf, type PaymentId, parseConsumptionId } from '../core/ids.ts';
 import { commit, eventRow } from '../db/commit.ts';
 import { fingerprintOf, type IdempotentRequest } from '../db/once.ts';
+import type { ConsumeAnswer, Credit, CreditAnswer, EntitlementProjection, EntitlementRpc } from '../entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
 import { listPaid, type Paid, projectionWrites } from './store.ts';
 
@@ -135,7 +126,10 @@ function revokePayment(ctx: Ctx, payment: Paid): Promise<void> {
   return ask(ctx, identity, identity.entitlementId, (object) => object.revoke(revocation));
 }
 
-/** Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late. */
+/**
+ * Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late.
+ * The object forgets what it told only when it hears that this is done; where that gets lost, it says the same again.
+ */
 export async function projectEntitlement(ctx: Ctx, { snapshot, events }: EntitlementProjection): Promise<void> {
   const rows = events.map(({ type, snapshot: object }) =>
     eventRow(ctx, {
@@ -149,4 +143,6 @@ export async function projectEntitlement(ctx: Ctx, { snapshot, events }: Entitle
   );
   await commit(ctx, { events: [], writes: projectionWrites(ctx, snapshot, rows), result: undefined });
   if (rows.length > 0) ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: rows.map(({ id }) => id) }));
+  const projected = { version: snapshot.version, eventVersions: events.map(({ snapshot: { version } }) => version) };
+  await ask(ctx, snapshot, snapshot.entitlementId, (object) => object.published(projected));
 }
