@@ -102,13 +102,16 @@ export class Grants {
   /** The balance once a grant is taken out of the history, or put back into it. */
   setRevoked({ tick }: Grant, isRevoked: boolean, balance: Balance, now: number): Balance {
     this.#tables.write('UPDATE grants SET is_revoked = ? WHERE tick = ?', isRevoked ? 1 : 0, tick);
-    let from = this.#checkpoint();
-    // Its fate counted as decided: the checkpoint is made anew, with the same use.
-    if (tick <= from.tick) {
-      from = { tick: from.tick, balance: playUse(playEntries(emptyBalance(), this.#standing(0, from.tick)), from.balance) };
-      this.setCheckpoint(from);
-    }
+    const known = this.#checkpoint();
+    const from = tick > known.tick ? known : this.#rebuilt(known);
     return foldHistory(balance, from.balance, this.#standing(from.tick, Number.MAX_SAFE_INTEGER), now);
+  }
+
+  /** A checkpoint once more from the beginning, because the fate of something before it was not decided after all. */
+  #rebuilt({ tick, balance }: Checkpoint): Checkpoint {
+    const checkpoint = { tick, balance: playUse(playEntries(emptyBalance(), this.#standing(0, tick)), balance) };
+    this.setCheckpoint(checkpoint);
+    return checkpoint;
   }
 
   setCheckpoint({ tick, balance }: Checkpoint): void {

@@ -10,7 +10,7 @@ export type Use = Pick<Balance, 'drawnUnits' | 'refundedUnits' | 'drawnAt'>;
 
 export const useOf = ({ drawnUnits, refundedUnits, drawnAt }: Use): Use => ({ drawnUnits, refundedUnits, drawnAt });
 
-/** `use` is that before the addition; null where it was not recorded, so that it counts as made after it. */
+/** `use` is that before the addition; null where an earlier release did not record it, so that it counts as made after it. */
 export interface HistoryEntry {
   addition: Addition;
   at: number;
