@@ -104,7 +104,7 @@ export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consu
 export async function followPayments(ctx: Ctx, confirmed: PaymentId[], orphaned: PaymentId[]): Promise<Set<PaymentId>> {
   const paid = confirmed.length + orphaned.length > 0 ? await listPaid(ctx.db, [...confirmed, ...orphaned]) : [];
   const failed = new Set<PaymentId>();
-  const follow = (among: PaymentId[], bring: (payment: Paid) => Promise<unknown>) =>
+  const follow = (among: PaymentId[], bring: (payment: (typeof paid)[number]) => Promise<unknown>) =>
     Promise.all(
       paid
         .filter(({ id }) => among.includes(id))
@@ -116,7 +116,8 @@ export async function followPayments(ctx: Ctx, confirmed: PaymentId[], orphaned:
         ),
     );
   await follow(confirmed, (payment) => creditPayment(ctx, payment));
-  await follow(orphaned, (payment) => revokePayment(ctx, payment));
+  // An event may be brought late: what the chain shows again by then is not taken back.
+  await follow(orphaned, async (payment) => payment.orphanedAt !== null && (await revokePayment(ctx, payment)));
   return failed;
 }
 
