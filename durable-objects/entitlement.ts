@@ -19,13 +19,13 @@ import type {
   EntitlementRpc,
   GrantAnswer,
   Operation,
+  Projected,
   RefundAnswer,
 } from '../worker/entitlement-rpc.ts';
 import { GRANT_TABLES } from './grants.ts';
 import { EMPTY_STATE, type Event, Holding, type Left, restoreState, type State } from './holding.ts';
 import { Ledger } from './ledger.ts';
 import type { Recorded } from './operations.ts';
-import type { Projected } from './outbox.ts';
 
 type Content =
   | ({ verb: 'consume'; units: number; isCounted: boolean; isRefunded: boolean; paymentId: string | null } & Left)

@@ -28,6 +28,7 @@ type GrantRow = {
   is_revoked: number;
   credited: string | null;
 };
+type EntryRow = Pick<GrantRow, 'addition' | 'added_at'>;
 /** `use` before it was added; absent on what an earlier release added, and on a payment that added nothing. */
 type StoredAddition = Addition & { use?: Use; isFinal?: boolean };
 
@@ -150,12 +151,12 @@ export class Grants {
 
   /** What was not taken back, after one tick and up to another. */
   *#standing(after: number, through: number): Iterable<HistoryEntry> {
-    const sql = 'SELECT * FROM grants WHERE tick > ? AND tick <= ? AND is_revoked = 0 ORDER BY tick';
-    for (const row of this.#tables.each<GrantRow>(sql, after, through)) yield entryOf(row);
+    const sql = 'SELECT addition, added_at FROM grants WHERE tick > ? AND tick <= ? AND is_revoked = 0 ORDER BY tick';
+    for (const row of this.#tables.each<EntryRow>(sql, after, through)) yield entryOf(row);
   }
 }
 
-function entryOf({ addition: stored, added_at }: GrantRow): HistoryEntry {
+function entryOf({ addition: stored, added_at }: EntryRow): HistoryEntry {
   const { use, isFinal: _, ...addition }: StoredAddition = JSON.parse(stored);
   return { addition, at: added_at, use: use ?? null };
 }

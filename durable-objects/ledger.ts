@@ -1,16 +1,7 @@
 import { SECOND } from '../worker/core/time.ts';
+import type { Projected } from '../worker/entitlement-rpc.ts';
 import { OPERATIONS_TABLE, Operations } from './operations.ts';
-import {
-  acknowledge,
-  EMPTY_OUTBOX,
-  noteChange,
-  OUTBOX_TABLE,
-  type OutboxPage,
-  type Projected,
-  restoreOutbox,
-  sendAt,
-  takeMessages,
-} from './outbox.ts';
+import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, restoreOutbox, sendAt, takeMessages } from './outbox.ts';
 import { Tables } from './tables.ts';
 
 /** How far a caller's clock is believed: one that is a day ahead must not end access, nor make keys forgotten. */

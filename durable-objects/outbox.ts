@@ -1,4 +1,5 @@
 import { MINUTE, SECOND } from '../worker/core/time.ts';
+import type { Projected } from '../worker/entitlement-rpc.ts';
 import type { Tables } from './tables.ts';
 
 /** Changes are told to the database together, this long after the first of them. */
@@ -32,12 +33,6 @@ export const restoreOutbox = ({ publishedVersion, sentVersion, changedAt, awaite
   changedAt,
   awaited: awaited ?? null,
 });
-
-/** What the database acknowledges: a version of the state, and the events of these versions, oldest first. */
-export interface Projected {
-  version: number;
-  eventVersions: number[];
-}
 
 const repeatAt = ({ sentAt, times }: { sentAt: number; times: number }): number =>
   sentAt + REPEAT_MS[Math.min(times, REPEAT_MS.length) - 1]!;

@@ -73,15 +73,28 @@ export interface EntitlementRpc {
    * shortens the history that `revoke` and `reinstate` read. Payments the object does not know are ignored.
    */
   finalize(finality: { paymentIds: string[]; now: number }): Promise<void>;
-  /** The database holds a projection: this version of the state, and the events of these versions, oldest first. */
-  published(projected: { version: number; eventVersions: number[] }): Promise<void>;
+  /** The database holds this. Late, doubled or out of order: harmless. */
+  published(projected: Projected): Promise<void>;
   /** null where nothing was ever granted: asking leaves nothing behind. */
   read(now: number): Promise<EntitlementSnapshot | null>;
 }
 
 export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhausted' | 'entitlement.expired';
-/** What the object tells the database, by way of the queue: its state, and the events since it last did. */
+/**
+ * What the object tells the database, by way of the queue: its state, and events that it tells for the first time or again. It
+ * goes on until it hears that the database holds them.
+ */
 export interface EntitlementProjection {
   snapshot: EntitlementSnapshot;
   events: { type: EntitlementEventType; snapshot: EntitlementSnapshot }[];
 }
+
+/** The database's acknowledgement of a projection: the state's version, and those of its events, oldest first. */
+export interface Projected {
+  version: number;
+  eventVersions: number[];
+}
+export const projectedOf = ({ snapshot, events }: EntitlementProjection): Projected => ({
+  version: snapshot.version,
+  eventVersions: events.map(({ snapshot: { version } }) => version),
+});

@@ -2,14 +2,15 @@ import { runInDurableObject } from 'cloudflare:test';
 import type { Addition, EntitlementIdentity } from '../../worker/balance.ts';
 import type { Job } from '../../worker/context.ts';
 import { entitlementIdOf } from '../../worker/core/ids.ts';
-import type {
-  ConsumeAnswer,
-  Credit,
-  CreditAnswer,
-  EntitlementProjection,
-  GrantAnswer,
-  Operation,
-  RefundAnswer,
+import {
+  type ConsumeAnswer,
+  type Credit,
+  type CreditAnswer,
+  type EntitlementProjection,
+  type GrantAnswer,
+  type Operation,
+  projectedOf,
+  type RefundAnswer,
 } from '../../worker/entitlement-rpc.ts';
 import { testEnv } from './env.ts';
 
@@ -55,11 +56,6 @@ export interface SentJobs {
   acknowledge(): Promise<void>;
 }
 
-export const projectedBy = ({ snapshot, events }: EntitlementProjection) => ({
-  version: snapshot.version,
-  eventVersions: events.map(({ snapshot: { version } }) => version),
-});
-
 /** What the object sends to the queue from now on, until it is evicted; sending can be made to fail. */
 export async function interceptJobs(stub: Stub): Promise<SentJobs> {
   let acknowledged = 0;
@@ -67,7 +63,7 @@ export async function interceptJobs(stub: Stub): Promise<SentJobs> {
     sent: [],
     isFailing: false,
     acknowledge: async () => {
-      for (; acknowledged < jobs.sent.length; acknowledged++) await stub.published(projectedBy(jobs.sent[acknowledged]!));
+      for (; acknowledged < jobs.sent.length; acknowledged++) await stub.published(projectedOf(jobs.sent[acknowledged]!));
     },
   };
   const send = async (job: Job) => {

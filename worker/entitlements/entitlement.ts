@@ -4,7 +4,14 @@ import { ApiError, storyOf } from '../core/errors.ts';
 import { entitlementIdOf, type PaymentId, parseConsumptionId } from '../core/ids.ts';
 import { commit, eventRow } from '../db/commit.ts';
 import { fingerprintOf, type IdempotentRequest } from '../db/once.ts';
-import type { ConsumeAnswer, Credit, CreditAnswer, EntitlementProjection, EntitlementRpc } from '../entitlement-rpc.ts';
+import {
+  type ConsumeAnswer,
+  type Credit,
+  type CreditAnswer,
+  type EntitlementProjection,
+  type EntitlementRpc,
+  projectedOf,
+} from '../entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
 import { listPaid, type Paid, projectionWrites } from './store.ts';
 
@@ -131,7 +138,8 @@ function revokePayment(ctx: Ctx, payment: Paid): Promise<void> {
  * Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late.
  * The object forgets what it told only when it hears that this is done; where that gets lost, it says the same again.
  */
-export async function projectEntitlement(ctx: Ctx, { snapshot, events }: EntitlementProjection): Promise<void> {
+export async function projectEntitlement(ctx: Ctx, projection: EntitlementProjection): Promise<void> {
+  const { snapshot, events } = projection;
   const rows = events.map(({ type, snapshot: object }) =>
     eventRow(ctx, {
       merchantId: object.merchantId,
@@ -144,6 +152,5 @@ export async function projectEntitlement(ctx: Ctx, { snapshot, events }: Entitle
   );
   await commit(ctx, { events: [], writes: projectionWrites(ctx, snapshot, rows), result: undefined });
   if (rows.length > 0) ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: rows.map(({ id }) => id) }));
-  const projected = { version: snapshot.version, eventVersions: events.map(({ snapshot: { version } }) => version) };
-  await ask(ctx, snapshot, snapshot.entitlementId, (object) => object.published(projected));
+  await ask(ctx, snapshot, snapshot.entitlementId, (object) => object.published(projectedOf(projection)));
 }
