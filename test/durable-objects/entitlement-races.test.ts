@@ -4,31 +4,13 @@ import { Ledger } from '../../durable-objects/ledger.ts';
 import { HOUR } from '../../worker/core/time.ts';
 import type { ConsumeAnswer } from '../../worker/entitlement-rpc.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
-import { type Holder, interceptJobs, newHolder, silence } from '../world/entitlement.ts';
+import { abort, interceptJobs, newHolder, silence, untilAnswered } from '../world/entitlement.ts';
 import { SEED, SOAK } from '../world/env.ts';
 import { seededRandom, shuffled } from '../world/faults.ts';
 
 afterEach(letTimeRun);
 
 const okOnly = (answers: ConsumeAnswer[]) => answers.filter((answer) => answer.ok);
-
-/** Kills the object where it stands: what is not committed is lost, and calls on their way fail. */
-async function abort(holder: Holder): Promise<void> {
-  await runInDurableObject(holder.stub, (_, state) => state.abort('killed by the test')).catch(() => null);
-  holder.reconnect();
-}
-
-/** As an SDK does: the same call with the same key until somebody answers. */
-async function untilAnswered<T>(holder: Holder, call: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await call();
-    } catch (error) {
-      if (attempt === 5) throw error;
-      holder.reconnect();
-    }
-  }
-}
 
 describe('10,000 consumes from 64 clients, a fifth of them repeated, on 1,000 units', () => {
   it('use exactly 1,000 units, and every replay is its first answer', async () => {

@@ -5,8 +5,6 @@ import {
   addPaid,
   type Balance,
   emptyBalance,
-  isOn,
-  leftOf,
   paidThroughOf,
   planConsume,
   planRefund,
@@ -15,40 +13,11 @@ import {
 } from '../../worker/balance.ts';
 import { DAY } from '../../worker/core/time.ts';
 import { foldHistory, type HistoryEntry, playEntries, useOf } from '../../worker/history.ts';
+import { type Happened, play } from '../world/history.ts';
 
 const NOW = 1_800_000_000_000;
 const day = (days: number) => NOW + days * DAY;
 const identity = { entitlementId: 'e', merchantId: 'm', livemode: true, productId: 'p', customer: { customerRef: 'c' } };
-
-/** What really happened, in its order. */
-type Happened =
-  | { verb: 'add'; id: number; addition: Addition; at: number }
-  | { verb: 'use'; units: number; isCounted: boolean; at: number }
-  | { verb: 'refund'; units: number; isCounted: boolean; at: number };
-
-/** Use that was made: it takes what is left, and what is not covered is written off. */
-function forceUse(balance: Balance, { units, isCounted, at }: { units: number; isCounted: boolean; at: number }): Balance {
-  if (!isCounted) return { ...balance, uncountedUnits: balance.uncountedUnits + units };
-  const uncovered = Math.max(0, units - leftOf(balance));
-  return {
-    ...balance,
-    grantedUnits: balance.grantedUnits + uncovered,
-    writtenOffUnits: balance.writtenOffUnits + uncovered,
-    drawnUnits: balance.drawnUnits + units,
-    drawnAt: at,
-    unlimitedThrough: isOn(balance.unlimitedThrough, at) ? balance.unlimitedThrough : 0,
-  };
-}
-
-/** Everything once more from the beginning, step by step, without what does not stand: no entries, no differences. */
-function play(history: Happened[], stands: (id: number) => boolean): Balance {
-  let balance = emptyBalance();
-  for (const step of history) {
-    if (step.verb === 'add') balance = stands(step.id) ? addPaid(balance, step.addition, step.at) : balance;
-    else balance = step.verb === 'use' ? forceUse(balance, step) : planRefund(balance, step, step.at);
-  }
-  return balance;
-}
 
 /** An entitlement as its object keeps it: a running balance, and an entry for each addition. */
 class Holder {

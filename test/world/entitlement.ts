@@ -90,3 +90,21 @@ export const alarmOf = (stub: Stub) => runInDurableObject(stub, (_, { storage })
 
 /** The object sends nothing to the queue any more, unless something changes again. */
 export const silence = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.deleteAlarm());
+
+/** Kills the object where it stands: what is not committed is lost, and calls on their way fail. */
+export async function abort(holder: Holder): Promise<void> {
+  await runInDurableObject(holder.stub, (_, state) => state.abort('killed by the test')).catch(() => null);
+  holder.reconnect();
+}
+
+/** As an SDK does: the same call with the same key until somebody answers. */
+export async function untilAnswered<T>(holder: Holder, call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (attempt === 5) throw error;
+      holder.reconnect();
+    }
+  }
+}
