@@ -13,7 +13,8 @@ export interface Credited {
 
 /**
  * `payment_id` is null for a manual grant; `credited` for that, and for a payment that was taken back before it was credited.
- * What came after the first release stands inside `addition` or in `checkpoint`, where that release does not look.
+ * What came after the first release stands inside `addition` or in `checkpoint`: that release writes rows of six columns, and
+ * must find none but these when it is gone back to.
  */
 export const GRANT_TABLES = {
   grants: `tick INTEGER PRIMARY KEY, payment_id TEXT UNIQUE, addition TEXT NOT NULL, added_at INTEGER NOT NULL,

@@ -41,9 +41,10 @@ type Waiting = { now: number; operation(): unknown; resolve(answer: unknown): vo
 type Outcome = { ok: true; answer: unknown } | { ok: false; error: unknown };
 
 /**
- * What an object with exact accounts stands on: its state, its operations once per key, its outbox and its one alarm, with
- * group commit (architecture 6c). Everything but `run`, `wake` and `published` belongs inside an operation, which is
- * synchronous and answers refusals instead of throwing.
+ * What an object with exact accounts stands on: its state, its operations once per key, its outbox and its one alarm. It commits
+ * in groups: what arrives during a commit goes together in the next one, because a durable commit costs more than the work in
+ * it. Everything but `run`, `wake` and `published` belongs inside an operation, which is synchronous and answers refusals
+ * instead of throwing.
  */
 export class Ledger<State, Content, Event> {
   readonly #storage: DurableObjectStorage;
@@ -85,7 +86,7 @@ export class Ledger<State, Content, Event> {
     try {
       await this.run(Date.now(), () => this.#rules.passTime());
       await this.#publish();
-      await this.run(Date.now(), () => this.operations.purge(this.now));
+      await this.run(Date.now(), () => this.operations.purge(Date.now()));
       this.#backoffUntil = 0;
     } catch (error) {
       this.#backoffUntil = Date.now() + Math.min(BACKOFF_MS * 2 ** retryCount, BACKOFF_MAX_MS);

@@ -101,7 +101,7 @@ class Story {
 
 describe('any history of an object that crashes, behind a queue that misbehaves', () => {
   it('is at every step what a replay from the beginning says, and in the end the database has all of it', async () => {
-    for (let round = 0; round < 4 * SOAK; round++) {
+    for (let round = 0; round < 3 * SOAK; round++) {
       const story = new Story();
       const { holder, history } = story;
       await story.open();

@@ -1,7 +1,7 @@
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId, EndpointId, PaymentId } from '../core/ids.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
+import { DAY, HOUR, SECOND } from '../core/time.ts';
 import { followPayments } from '../entitlements/entitlement.ts';
 import { EVENT_TYPES, matchesType } from '../events.ts';
 import { listDueEvents, listOverdue, postponeEvents } from './backlog.store.ts';
@@ -79,7 +79,7 @@ const SWEEP_PAGES_MAX = 20;
 const FAN_OUT_MAX = 50;
 /** A message should have come by then. */
 const PATIENCE_MS = 10 * SECOND;
-const TRY_AGAIN = { leastMs: MINUTE, mostMs: HOUR };
+const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
 
 /** Events whose message was lost, or could not be fanned out: these are tried again ever more seldom, so that they starve no others. */
 export async function sweepFanOut(ctx: Ctx): Promise<number> {
