@@ -1,5 +1,7 @@
-import type { Addition } from '../worker/balance.ts';
-import type { Ledger } from './ledger.ts';
+import { type Addition, type Balance, emptyBalance } from '../worker/balance.ts';
+import { DAY } from '../worker/core/time.ts';
+import { foldHistory, type HistoryEntry, playEntries, playUse, type Use } from '../worker/history.ts';
+import type { Tables } from './tables.ts';
 
 /** What is remembered of a payment for ever. Its last use is the one that counts, unless refunded. */
 export interface Credited {
@@ -9,35 +11,78 @@ export interface Credited {
   paidThrough: number | null;
 }
 
-/** `payment_id` is null for a manual grant; `credited` for that, and for a payment that was taken back before it was credited. */
-export const GRANTS_TABLE = `
-  CREATE TABLE grants (tick INTEGER PRIMARY KEY, payment_id TEXT UNIQUE, addition TEXT NOT NULL, added_at INTEGER NOT NULL,
-    is_revoked INTEGER NOT NULL, credited TEXT)`;
-type GrantRow = { tick: number; addition: string; added_at: number; is_revoked: number; credited: string | null };
+/**
+ * `payment_id` is null for a manual grant; `credited` for that, and for a payment that was taken back before it was credited.
+ * What came after the first release stands inside `addition` or in `checkpoint`: that release writes rows of six columns, and
+ * must find none but these when it is gone back to.
+ */
+export const GRANT_TABLES = {
+  grants: `tick INTEGER PRIMARY KEY, payment_id TEXT UNIQUE, addition TEXT NOT NULL, added_at INTEGER NOT NULL,
+    is_revoked INTEGER NOT NULL, credited TEXT`,
+  checkpoint: 'id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, balance TEXT NOT NULL',
+};
+type GrantRow = {
+  tick: number;
+  payment_id: string | null;
+  addition: string;
+  added_at: number;
+  is_revoked: number;
+  credited: string | null;
+};
+type EntryRow = Pick<GrantRow, 'addition' | 'added_at'>;
+/** `use` before it was added; absent on what an earlier release added, and on a payment that added nothing. */
+type StoredAddition = Addition & { use?: Use; isFinal?: boolean };
+
+export interface Grant {
+  tick: number;
+  addition: Addition;
+  /** False for a payment that was taken back before it was credited. */
+  isAdded: boolean;
+  isRevoked: boolean;
+  credited: Credited | null;
+}
+
+/** True at its tick: the history before it need not be read again. */
+interface Checkpoint {
+  tick: number;
+  balance: Balance;
+}
+
+/** An orphaned payment is looked for during eight days; after this its fate is decided, whether anybody said so or not. */
+const DECIDED_AFTER_MS = 30 * DAY;
+/** Grants that one call brings behind the checkpoint. */
+const ADVANCE_MAX = 1000;
 
 /** Everything that was ever added to an entitlement, in its order. Used inside operations of its ledger. */
 export class Grants {
-  readonly #ledger: Ledger<unknown, unknown, unknown>;
+  readonly #tables: Tables;
 
-  constructor(ledger: Ledger<unknown, unknown, unknown>) {
-    this.#ledger = ledger;
+  constructor(tables: Tables) {
+    this.#tables = tables;
   }
 
-  find(paymentId: string): { isRevoked: boolean; credited: Credited | null } | null {
-    const [row] = this.#ledger.rows<GrantRow>('SELECT * FROM grants WHERE payment_id = ?', paymentId);
-    return row ? { isRevoked: row.is_revoked === 1, credited: row.credited === null ? null : JSON.parse(row.credited) } : null;
+  find(paymentId: string): Grant | null {
+    const [row] = this.#tables.rows<GrantRow>('SELECT * FROM grants WHERE payment_id = ?', paymentId);
+    if (!row) return null;
+    const { use, ...addition }: StoredAddition = JSON.parse(row.addition);
+    const credited: Credited | null = row.credited === null ? null : JSON.parse(row.credited);
+    const isAdded = use !== undefined || (credited !== null && credited.grantedUnits !== 0);
+    return { tick: row.tick, addition, isAdded, isRevoked: row.is_revoked === 1, credited };
   }
 
-  add(addition: Addition, payment: { paymentId: string; credited: Credited | null; isRevoked: boolean } | null): number {
-    const tick = this.#ledger.nextTick();
-    const { paymentId = null, credited = null, isRevoked = false } = payment ?? {};
-    const values = [tick, paymentId, JSON.stringify(addition), this.#ledger.now, isRevoked ? 1 : 0, credited && JSON.stringify(credited)];
-    this.#ledger.write('INSERT INTO grants VALUES (?, ?, ?, ?, ?, ?)', ...values);
-    return tick;
+  /** `use`: what was used before it; null for a payment that is known only to have been taken back. */
+  add(
+    tick: number,
+    now: number,
+    { addition, use, paymentId, credited }: { addition: Addition; use: Use | null; paymentId: string | null; credited: Credited | null },
+  ): void {
+    const stored: StoredAddition = use ? { ...addition, use } : addition;
+    const values = [tick, paymentId, JSON.stringify(stored), now, use ? 0 : 1, credited && JSON.stringify(credited)];
+    this.#tables.write('INSERT INTO grants VALUES (?, ?, ?, ?, ?, ?)', ...values);
   }
 
   setCredited(paymentId: string, credited: Credited): void {
-    this.#ledger.write('UPDATE grants SET credited = ? WHERE payment_id = ?', JSON.stringify(credited), paymentId);
+    this.#tables.write('UPDATE grants SET credited = ? WHERE payment_id = ?', JSON.stringify(credited), paymentId);
   }
 
   refundUse(paymentId: string, tick: number): void {
@@ -46,14 +91,73 @@ export class Grants {
     this.setCredited(paymentId, { ...credited, uses });
   }
 
-  revoke(paymentId: string): void {
-    this.#ledger.write('UPDATE grants SET is_revoked = 1 WHERE payment_id = ?', paymentId);
+  /** The credit of a payment that is revoked: should it be reinstated, this is what it adds. */
+  setWithheld(paymentId: string, addition: Addition, credited: Credited): void {
+    const values = [JSON.stringify(addition), JSON.stringify(credited), paymentId];
+    this.#tables.write('UPDATE grants SET addition = ?, credited = ? WHERE payment_id = ?', ...values);
   }
 
-  /** What was not taken back. */
-  standing(): { addition: Addition; at: number }[] {
-    return this.#ledger
-      .rows<GrantRow>('SELECT * FROM grants WHERE is_revoked = 0 ORDER BY tick')
-      .map(({ addition, added_at }) => ({ addition: JSON.parse(addition) as Addition, at: added_at }));
+  forget({ tick }: Grant): void {
+    this.#tables.write('DELETE FROM grants WHERE tick = ?', tick);
   }
+
+  /** The balance once a grant is taken out of the history, or put back into it. */
+  setRevoked({ tick }: Grant, isRevoked: boolean, balance: Balance, now: number): Balance {
+    this.#tables.write('UPDATE grants SET is_revoked = ? WHERE tick = ?', isRevoked ? 1 : 0, tick);
+    const known = this.#checkpoint();
+    const from = tick > known.tick ? known : this.#rebuilt(known);
+    return foldHistory(balance, from.balance, this.#standing(from.tick, Number.MAX_SAFE_INTEGER), now);
+  }
+
+  /** A checkpoint once more from the beginning, because the fate of something before it was not decided after all. */
+  #rebuilt({ tick, balance }: Checkpoint): Checkpoint {
+    const checkpoint = { tick, balance: playUse(playEntries(emptyBalance(), this.#standing(0, tick)), balance) };
+    this.setCheckpoint(checkpoint);
+    return checkpoint;
+  }
+
+  setCheckpoint({ tick, balance }: Checkpoint): void {
+    this.#tables.write('INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?)', tick, JSON.stringify(balance));
+  }
+
+  /** Moves the checkpoint over what is decided, a bounded way; what is decided beyond that is marked. */
+  finalize(paymentIds: string[], now: number): void {
+    const from = this.#checkpoint();
+    const left = new Set(paymentIds);
+    const to = this.#advanced(from, left, now);
+    if (to.tick > from.tick) this.setCheckpoint(to);
+    if (left.size === 0) return;
+    const named = 'payment_id IN (SELECT value FROM json_each(?)) AND tick > ?';
+    const bindings = [JSON.stringify([...left]), to.tick];
+    if (this.#tables.rows(`SELECT 1 FROM grants WHERE ${named} LIMIT 1`, ...bindings).length === 0) return;
+    this.#tables.write(`UPDATE grants SET addition = json_set(addition, '$.isFinal', json('true')) WHERE ${named}`, ...bindings);
+  }
+
+  /** Goes on from a checkpoint to the first payment whose fate is open. Takes those it passes from `decided`. */
+  #advanced({ tick, balance }: Checkpoint, decided: Set<string>, now: number): Checkpoint {
+    let to = { tick, balance };
+    for (const row of this.#tables.each<GrantRow>('SELECT * FROM grants WHERE tick > ? ORDER BY tick LIMIT ?', tick, ADVANCE_MAX)) {
+      const { isFinal = false }: StoredAddition = JSON.parse(row.addition);
+      const isOpen = row.payment_id !== null && !isFinal && !decided.delete(row.payment_id) && row.added_at >= now - DECIDED_AFTER_MS;
+      if (isOpen) break;
+      to = { tick: row.tick, balance: row.is_revoked === 1 ? to.balance : playEntries(to.balance, [entryOf(row)]) };
+    }
+    return to;
+  }
+
+  #checkpoint(): Checkpoint {
+    const [row] = this.#tables.rows<{ tick: number; balance: string }>('SELECT tick, balance FROM checkpoint');
+    return row ? { tick: row.tick, balance: JSON.parse(row.balance) } : { tick: 0, balance: emptyBalance() };
+  }
+
+  /** What was not taken back, after one tick and up to another. */
+  *#standing(after: number, through: number): Iterable<HistoryEntry> {
+    const sql = 'SELECT addition, added_at FROM grants WHERE tick > ? AND tick <= ? AND is_revoked = 0 ORDER BY tick';
+    for (const row of this.#tables.each<EntryRow>(sql, after, through)) yield entryOf(row);
+  }
+}
+
+function entryOf({ addition: stored, added_at }: EntryRow): HistoryEntry {
+  const { use, isFinal: _, ...addition }: StoredAddition = JSON.parse(stored);
+  return { addition, at: added_at, use: use ?? null };
 }

@@ -1,13 +1,12 @@
-import { DAY, HOUR, SECOND } from '../worker/core/time.ts';
+import { SECOND } from '../worker/core/time.ts';
+import type { Projected } from '../worker/entitlement-rpc.ts';
+import { OPERATIONS_TABLE, Operations } from './operations.ts';
+import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, restoreOutbox, sendAt, takeMessages } from './outbox.ts';
+import { Tables } from './tables.ts';
 
-/** Changes are told to the database together, this long after the first of them. */
-const FLUSH_MS = 2 * SECOND;
-/** Operations are remembered for a day, and then dropped an hour's worth at a time. */
-const KEEP_MS = DAY;
-const PURGE_SLACK_MS = HOUR;
-const PURGE_MAX = 1000;
-/** Events in one message, which holds 128 KB. */
-const EVENTS_MAX = 50;
+/** How far a caller's clock is believed: one that is a day ahead must not end access, nor make keys forgotten. */
+const CLOCK_SKEW_MS = 5 * SECOND;
+const BACKOFF_MS = 2 * SECOND;
 const BACKOFF_MAX_MS = 60 * SECOND;
 /** The platform gives an alarm up after six retries; before that we set a new one. */
 const RETRIES_MAX = 5;
@@ -15,45 +14,44 @@ const RETRIES_MAX = 5;
 /** What an object tells its ledger about its state. */
 export interface LedgerRules<State, Event> {
   empty: State;
-  /** The object's own tables, made together with the ledger's. */
-  tables: string;
+  /** The state as it was stored, by this release or the one before it. */
+  restore(stored: State): State;
+  /** The object's own tables: their columns, by name. */
+  tables: Record<string, string>;
   /** Grows with every change; an event is told of one version. */
   versionOf(state: State): number;
   /** When time alone will change the state next; null: never. */
   dueAt(state: State): number | null;
   /** That time has come, or another alarm: runs as an operation. */
   passTime(): void;
-  /** Tells the database. May be called again with the same. */
+  /** Sends a message that tells the database, which answers with `published`. May be called again with the same. */
   publish(state: State, events: Event[], now: number): Promise<void>;
 }
 
-export type LedgerEntry<Content> = { tick: number; fingerprint: string; content: Content };
-
 /** The one row that is written once per group. */
-interface Page<State> {
+interface Page<State> extends OutboxPage {
   state: State;
   /** The latest moment seen: time does not run backwards in here. */
   seenAt: number;
   lastTick: number;
-  publishedVersion: number;
-  /** Of the first change that is not published; null: all is. */
-  changedAt: number | null;
 }
+const PAGE_TABLE = { page: 'id INTEGER PRIMARY KEY, content TEXT NOT NULL' };
 
 type Waiting = { now: number; operation(): unknown; resolve(answer: unknown): void; reject(error: unknown): void };
+type Outcome = { ok: true; answer: unknown } | { ok: false; error: unknown };
 
 /**
- * What an object with exact accounts stands on: its state, its operations once per key, its outbox and its one alarm, with
- * group commit (architecture 6c). Tables appear with the first write, so that asking leaves nothing behind. Everything but
- * `run` and `wake` belongs inside an operation, which is synchronous and answers refusals instead of throwing.
+ * What an object with exact accounts stands on: its state, its operations once per key, its outbox and its one alarm. It commits
+ * in groups: what arrives during a commit goes together in the next one, because a durable commit costs more than the work in
+ * it. Everything but `run`, `wake` and `published` belongs inside an operation, which is synchronous and answers refusals
+ * instead of throwing.
  */
 export class Ledger<State, Content, Event> {
   readonly #storage: DurableObjectStorage;
   readonly #rules: LedgerRules<State, Event>;
+  readonly tables: Tables;
+  readonly operations: Operations<Content>;
   #page!: Page<State>;
-  #hasTables = false;
-  #isDirty = false;
-  #oldestTick: number | null = null;
   #waiting: Waiting[] = [];
   #isCommitting = false;
   /** As set by this instance; null: not known, so the next write sets it. */
@@ -64,10 +62,15 @@ export class Ledger<State, Content, Event> {
   constructor(storage: DurableObjectStorage, rules: LedgerRules<State, Event>) {
     this.#storage = storage;
     this.#rules = rules;
+    this.tables = new Tables(storage.sql, { ...PAGE_TABLE, ...OPERATIONS_TABLE, ...OUTBOX_TABLE, ...rules.tables });
+    this.operations = new Operations(this.tables);
     this.#load();
   }
 
-  /** Alone it is committed at once; while a commit is in flight it waits and goes with the others that came, in order. */
+  /**
+   * Alone it is committed at once; while a commit is in flight it waits and goes with the others that came, in order. `now` is
+   * the caller's, believed within a few seconds. Rejects for a bug in the operation, of which nothing is stored then.
+   */
   run<T>(now: number, operation: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ now, operation, resolve: (answer) => resolve(answer as T), reject });
@@ -83,15 +86,20 @@ export class Ledger<State, Content, Event> {
     try {
       await this.run(Date.now(), () => this.#rules.passTime());
       await this.#publish();
-      await this.run(Date.now(), () => this.#purge());
+      await this.run(Date.now(), () => this.operations.purge(Date.now()));
       this.#backoffUntil = 0;
     } catch (error) {
-      this.#backoffUntil = Date.now() + Math.min(FLUSH_MS * 2 ** retryCount, BACKOFF_MAX_MS);
+      this.#backoffUntil = Date.now() + Math.min(BACKOFF_MS * 2 ** retryCount, BACKOFF_MAX_MS);
       if (retryCount < RETRIES_MAX) throw error;
     } finally {
       this.#isAwake = false;
     }
     this.#arm();
+  }
+
+  /** The database has what it was told: only now may the outbox forget it. Late, doubled or out of order: harmless. */
+  published(projected: Projected): Promise<void> {
+    return this.run(Date.now(), () => this.#turnPage(acknowledge(this.#page, projected, Date.now(), this.tables)));
   }
 
   get now(): number {
@@ -103,47 +111,23 @@ export class Ledger<State, Content, Event> {
   }
 
   set state(state: State) {
-    this.#page.state = state;
-    this.#isDirty = true;
-  }
-
-  find(key: string): LedgerEntry<Content> | null {
-    return entryOf(this.rows('SELECT tick, fingerprint, content FROM operations WHERE key = ?', key));
-  }
-
-  at(tick: number): LedgerEntry<Content> | null {
-    return entryOf(this.rows('SELECT tick, fingerprint, content FROM operations WHERE tick = ?', tick));
+    this.#turnPage({ ...this.#page, state });
   }
 
   /** A number for whatever happens now: unique in this object, growing, and close to the time in milliseconds. */
   nextTick(): number {
-    this.#isDirty = true;
-    this.#page.lastTick = Math.max(this.now, this.#page.lastTick + 1);
+    const lastTick = Math.max(this.now, this.lastTick + 1);
+    this.#turnPage({ ...this.#page, lastTick });
+    return lastTick;
+  }
+
+  get lastTick(): number {
     return this.#page.lastTick;
-  }
-
-  record(tick: number, key: string, fingerprint: string, content: Content): void {
-    this.write('INSERT INTO operations VALUES (?, ?, ?, ?)', tick, key, fingerprint, JSON.stringify(content));
-    this.#oldestTick ??= tick;
-  }
-
-  amend(tick: number, content: Content): void {
-    this.write('UPDATE operations SET content = ? WHERE tick = ?', JSON.stringify(content), tick);
   }
 
   /** Goes out with the state's present version: one event for each. */
   emit(event: Event): void {
-    this.write('INSERT INTO outbox VALUES (?, ?)', this.#rules.versionOf(this.state), JSON.stringify(event));
-  }
-
-  rows<Row extends Record<string, SqlStorageValue>>(sql: string, ...bindings: SqlStorageValue[]): Row[] {
-    return this.#hasTables ? this.#storage.sql.exec<Row>(sql, ...bindings).toArray() : [];
-  }
-
-  write(sql: string, ...bindings: SqlStorageValue[]): void {
-    this.#createTables();
-    this.#storage.sql.exec(sql, ...bindings);
-    this.#isDirty = true;
+    this.tables.write('INSERT INTO outbox VALUES (?, ?)', this.#version(), JSON.stringify(event));
   }
 
   async #commitWaiting(): Promise<void> {
@@ -152,10 +136,12 @@ export class Ledger<State, Content, Event> {
       const group = this.#waiting;
       this.#waiting = [];
       try {
-        this.#isDirty = false;
-        const answers = this.#storage.transactionSync(() => this.#apply(group));
-        if (this.#isDirty) await this.#storage.sync();
-        for (const [i, { resolve }] of group.entries()) resolve(answers[i]);
+        const outcomes = this.#apply(group);
+        if (this.tables.isDirty) await this.#storage.sync();
+        for (const [i, outcome] of outcomes.entries()) {
+          if (outcome.ok) group[i]!.resolve(outcome.answer);
+          else group[i]!.reject(outcome.error);
+        }
         // Those just answered get a turn to bring their next, so that groups are worth their commit.
         if (group.length > 1 || this.#waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
       } catch (error) {
@@ -166,55 +152,73 @@ export class Ledger<State, Content, Event> {
     this.#isCommitting = false;
   }
 
-  #apply(group: Waiting[]): unknown[] {
-    const answers = group.map(({ now, operation }) => {
-      this.#page.seenAt = Math.max(this.#page.seenAt, now);
-      return operation();
+  /**
+   * One transaction for the group. A bug in one operation rolls all of them back; only then each is given a savepoint of its own,
+   * so that its neighbours stand: one for every operation would cost a third of what a consume costs in here.
+   */
+  #apply(group: Waiting[]): Outcome[] {
+    try {
+      return this.#transact(() => group.map((waiting) => ({ ok: true, answer: this.#perform(waiting) })));
+    } catch {
+      this.#load();
+      return this.#transact(() => group.map((waiting) => this.#attempt(waiting)));
+    }
+  }
+
+  #transact(perform: () => Outcome[]): Outcome[] {
+    this.tables.isDirty = false;
+    return this.#storage.transactionSync(() => {
+      const outcomes = perform();
+      if (!this.tables.isDirty) return outcomes;
+      this.#page = noteChange(this.#page, this.#version(), Date.now());
+      this.tables.write('INSERT INTO page VALUES (1, ?) ON CONFLICT DO UPDATE SET content = excluded.content', JSON.stringify(this.#page));
+      this.#arm();
+      return outcomes;
     });
-    if (!this.#isDirty) return answers;
-    if (this.#version() > this.#page.publishedVersion) this.#page.changedAt ??= Date.now();
-    this.write('INSERT INTO page VALUES (1, ?) ON CONFLICT DO UPDATE SET content = excluded.content', JSON.stringify(this.#page));
-    this.#arm();
-    return answers;
+  }
+
+  #perform({ now, operation }: Waiting): unknown {
+    this.#page = { ...this.#page, seenAt: Math.max(this.#page.seenAt, believable(now)) };
+    return operation();
+  }
+
+  /** An operation that throws takes back what it did itself. */
+  #attempt(waiting: Waiting): Outcome {
+    const [page, isDirty] = [this.#page, this.tables.isDirty];
+    try {
+      return { ok: true, answer: this.#storage.transactionSync(() => this.#perform(waiting)) };
+    } catch (error) {
+      this.#page = page;
+      this.tables.load();
+      this.tables.isDirty = isDirty;
+      this.operations.load();
+      return { ok: false, error };
+    }
   }
 
   readonly #version = (): number => this.#rules.versionOf(this.#page.state);
 
-  async #publish(): Promise<void> {
-    const told = await this.run(Date.now(), () => ({
-      state: this.state,
-      version: this.#version(),
-      now: this.now,
-      outbox: this.rows<{ version: number; event: string }>(`SELECT version, event FROM outbox ORDER BY version LIMIT ${EVENTS_MAX}`),
-    }));
-    if (told.version === this.#page.publishedVersion && told.outbox.length === 0) return;
-    const events = told.outbox.map(({ event }) => JSON.parse(event) as Event);
-    await this.#rules.publish(told.state, events, told.now);
-    // Only now may they be forgotten: a crash before this tells them twice, never not at all.
-    await this.run(Date.now(), () => {
-      this.write('DELETE FROM outbox WHERE version <= ?', told.outbox.at(-1)?.version ?? 0);
-      this.#page.publishedVersion = Math.max(this.#page.publishedVersion, told.version);
-      const hasMore = this.rows('SELECT 1 FROM outbox WHERE version <= ? LIMIT 1', told.version).length > 0;
-      this.#page.changedAt = hasMore ? 0 : this.#version() > told.version ? Date.now() : null;
-    });
+  #turnPage(page: Page<State>): void {
+    if (page === this.#page) return;
+    this.#page = page;
+    this.tables.isDirty = true;
   }
 
-  #purge(): void {
-    const before = this.now - KEEP_MS;
-    if (this.#oldestTick === null || this.#oldestTick >= before) return;
-    this.write(
-      `DELETE FROM operations WHERE tick IN (SELECT tick FROM operations WHERE tick < ? ORDER BY tick LIMIT ${PURGE_MAX})`,
-      before,
-    );
-    this.#oldestTick = this.#readOldestTick();
+  async #publish(): Promise<void> {
+    // Noted before it is sent: a crash between the two sends it again, never not at all.
+    const due = await this.run(Date.now(), () => {
+      const { state, now } = this;
+      const { page, messages } = takeMessages<Page<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
+      this.#turnPage(page);
+      return { state, now, messages };
+    });
+    for (const events of due.messages) await this.#rules.publish(due.state, events, due.now);
   }
 
   /** One slot for all that waits for a moment: publishing, the state's own time, purging. */
   #arm(): void {
     if (this.#isAwake) return;
-    const publishAt = this.#page.changedAt === null ? null : this.#page.changedAt + FLUSH_MS;
-    const purgeAt = this.#oldestTick === null ? null : this.#oldestTick + KEEP_MS + PURGE_SLACK_MS;
-    const moments = [publishAt, this.#rules.dueAt(this.#page.state), purgeAt].filter((moment) => moment !== null);
+    const moments = [sendAt(this.#page), this.#rules.dueAt(this.#page.state), this.operations.purgeAt].filter((moment) => moment !== null);
     if (moments.length === 0) return;
     const alarmAt = Math.max(Math.min(...moments), this.#backoffUntil);
     if (alarmAt !== this.#alarmAt) void this.#storage.setAlarm(alarmAt);
@@ -223,28 +227,15 @@ export class Ledger<State, Content, Event> {
 
   #load(): void {
     this.#alarmAt = null;
-    this.#page = { state: this.#rules.empty, seenAt: 0, lastTick: 0, publishedVersion: 0, changedAt: null };
-    this.#hasTables = this.#storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'page'").toArray().length > 0;
-    const [row] = this.rows<{ content: string }>('SELECT content FROM page');
-    if (row) this.#page = JSON.parse(row.content);
-    this.#oldestTick = this.#readOldestTick();
-  }
-
-  #readOldestTick(): number | null {
-    return this.rows<{ tick: number | null }>('SELECT min(tick) AS tick FROM operations')[0]?.tick ?? null;
-  }
-
-  #createTables(): void {
-    if (this.#hasTables) return;
-    this.#storage.sql.exec(
-      `CREATE TABLE page (id INTEGER PRIMARY KEY, content TEXT NOT NULL);
-       CREATE TABLE operations (tick INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, fingerprint TEXT NOT NULL, content TEXT NOT NULL);
-       CREATE TABLE outbox (version INTEGER PRIMARY KEY, event TEXT NOT NULL);
-       ${this.#rules.tables}`,
-    );
-    this.#hasTables = true;
+    this.tables.load();
+    this.operations.load();
+    this.#page = { state: this.#rules.empty, seenAt: 0, lastTick: 0, ...EMPTY_OUTBOX };
+    const [row] = this.tables.rows<{ content: string }>('SELECT content FROM page');
+    if (!row) return;
+    const stored: Page<State> = JSON.parse(row.content);
+    this.#page = { ...stored, ...restoreOutbox(stored), state: this.#rules.restore(stored.state), seenAt: believable(stored.seenAt) };
   }
 }
 
-const entryOf = <Content>([row]: { tick: number; fingerprint: string; content: string }[]): LedgerEntry<Content> | null =>
-  row ? { ...row, content: JSON.parse(row.content) } : null;
+/** Callers say what time it is; the object's own clock says how far that can be true. */
+const believable = (now: number): number => Math.min(Math.max(now, Date.now() - CLOCK_SKEW_MS), Date.now() + CLOCK_SKEW_MS);

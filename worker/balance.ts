@@ -26,6 +26,10 @@ export interface Balance {
   writtenOffUnits: number;
   /** Units used while use was not counted. */
   uncountedUnits: number;
+  /** Counted units ever freed by refunds: with `drawnUnits`, all that were ever drawn. */
+  refundedUnits: number;
+  /** When counted units were last drawn, ms; 0: never. */
+  drawnAt: number;
   /** Until when the counted units can be used, ms; null: without end; 0: none were given, or all were taken back. */
   unitsThrough: number | null;
   /** Until when use is not counted, ms; null: without end; 0: it never was, or counted units were drawn since it ended. */
@@ -57,83 +61,16 @@ export interface Addition {
   days?: number | null;
 }
 
-/** A caller's operation, exactly once per key while it is kept. `fingerprint` tells another request with the same key. */
-export interface Operation<T> {
-  identity: EntitlementIdentity;
-  key: string;
-  fingerprint: string;
-  now: number;
-  input: T;
-}
-
-export interface Consumption {
-  consumptionId: string;
-  units: number;
-}
-
-type DenialReason = 'entitlement_missing' | 'subscription_expired';
-export type ConsumeAnswer =
-  | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
-  /** Nothing, or not enough, to use: not remembered, since a purchase may change it. */
-  | { ok: false; reason: DenialReason; remaining: number; paidThrough: number | null }
-  /** `refunded`: this key's consumption was taken back; it is never served again for free. */
-  | { ok: false; reason: 'conflict' | 'refunded' };
-
-export type GrantAnswer = { ok: true; replayed: boolean; snapshot: EntitlementSnapshot } | { ok: false; reason: 'conflict' | 'too_many' };
-
-export type RefundAnswer =
-  | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
-  | { ok: false; reason: 'conflict' | 'not_found' | 'already_refunded' };
-
-/** What a payment bought, and optionally its first use in the same step. Once per payment, for ever. */
-export interface Credit {
-  identity: EntitlementIdentity;
-  paymentId: string;
-  addition: Addition;
-  now: number;
-  /** `key` tells who consumes: a payment's first use belongs to one caller. */
-  consume: { key: string; units: number } | null;
-}
-
-export interface CreditAnswer {
-  /** What this payment added; null: uncounted use. */
-  grantedUnits: number | null;
-  /**
-   * The use that was asked for with the payment. `mine`: by this key. `other`: another call was faster, so nothing may be
-   * served for this one. `refunded`: this key's use was taken back. `none`: not asked for, or not enough units.
-   */
-  consumption: ({ by: 'mine' | 'other' } & Consumption) | { by: 'refunded' } | { by: 'none' };
-  /** Right after the payment was credited (and its first use made): the same for ever. */
-  remaining: number | null;
-  paidThrough: number | null;
-}
-
-/** What the Worker knows of the object. The class in durable-objects/ implements it. */
-export interface EntitlementRpc {
-  consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
-  grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer>;
-  refund(operation: Operation<{ consumptionId: string; reason: string }>): Promise<RefundAnswer>;
-  credit(credit: Credit): Promise<CreditAnswer>;
-  /** Takes back what a payment added, as far as it is not used up. Once; unknown payments are remembered as revoked. */
-  revoke(revocation: { identity: EntitlementIdentity; paymentId: string; now: number }): Promise<void>;
-  /** null where nothing was ever granted: asking leaves nothing behind. */
-  read(now: number): Promise<EntitlementSnapshot | null>;
-}
-
-export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhausted' | 'entitlement.expired';
-/** What the object tells the database, by way of the queue: its state, and the events since it last did. */
-export interface EntitlementProjection {
-  snapshot: EntitlementSnapshot;
-  events: { type: EntitlementEventType; snapshot: EntitlementSnapshot }[];
-}
-
+export type DenialReason = 'entitlement_missing' | 'subscription_expired';
 type AdditionPlan = { ok: true; balance: Balance } | { ok: false; reason: 'too_many' };
 type ConsumePlan = { ok: true; balance: Balance; isCounted: boolean } | { ok: false; reason: DenialReason };
 
+/** More cannot be counted exactly. */
+export const UNITS_MAX = Number.MAX_SAFE_INTEGER;
 /** The last instant that can be written as a date. */
 const END_MAX = 8_640_000_000_000_000;
-const NOTHING = { grantedUnits: 0, drawnUnits: 0, writtenOffUnits: 0, uncountedUnits: 0, unitsThrough: 0, unlimitedThrough: 0 };
-export const emptyBalance = (): Balance => ({ ...NOTHING, version: 0, updatedAt: 0 });
+const NO_UNITS = { grantedUnits: 0, drawnUnits: 0, writtenOffUnits: 0, uncountedUnits: 0, refundedUnits: 0, drawnAt: 0 };
+export const emptyBalance = (): Balance => ({ ...NO_UNITS, unitsThrough: 0, unlimitedThrough: 0, version: 0, updatedAt: 0 });
 const isCount = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;
 
 /** Throws for a bug. */
@@ -148,9 +85,9 @@ export function assertBalance(balance: Balance): Balance {
 
 const changed = (balance: Balance, now: number, change: Partial<Balance>): Balance =>
   assertBalance({ ...balance, ...change, version: balance.version + 1, updatedAt: now });
-const isOn = (through: number | null, now: number): boolean => through === null || now < through;
+export const isOn = (through: number | null, now: number): boolean => through === null || now < through;
 const isNothing = ({ unitsThrough, unlimitedThrough }: Balance): boolean => unitsThrough === 0 && unlimitedThrough === 0;
-const leftOf = (balance: Balance): number => balance.grantedUnits - balance.drawnUnits;
+export const leftOf = (balance: Balance): number => balance.grantedUnits - balance.drawnUnits;
 
 /** What can be used at this moment; null: as much as one likes. */
 export function remainingOf(balance: Balance, now: number): number | null {
@@ -201,16 +138,17 @@ export function planConsume(balance: Balance, units: number, now: number): Consu
   const reason = statusOf(balance, now) === 'expired' ? 'subscription_expired' : 'entitlement_missing';
   if (remaining < units) return { ok: false, reason };
   // Uncounted use is over here; its old end must not pass for the reason when the units are used up.
-  return { ok: true, isCounted: true, balance: changed(balance, now, { drawnUnits: balance.drawnUnits + units, unlimitedThrough: 0 }) };
+  const drawn = { drawnUnits: balance.drawnUnits + units, drawnAt: now, unlimitedThrough: 0 };
+  return { ok: true, isCounted: true, balance: changed(balance, now, drawn) };
 }
 
 /** Frees what a consumption used, but nothing that was taken back meanwhile. */
 export function planRefund(balance: Balance, { units, isCounted }: { units: number; isCounted: boolean }, now: number): Balance {
   if (!isCounted) return changed(balance, now, { uncountedUnits: balance.uncountedUnits - units });
-  const { grantedUnits, drawnUnits, writtenOffUnits } = balance;
+  const { grantedUnits, drawnUnits, writtenOffUnits, refundedUnits } = balance;
   const gone = Math.min(units, writtenOffUnits);
-  const left = { grantedUnits: grantedUnits - gone, drawnUnits: drawnUnits - units };
-  return changed(balance, now, { ...left, writtenOffUnits: writtenOffUnits - gone });
+  const left = { grantedUnits: grantedUnits - gone, drawnUnits: drawnUnits - units, writtenOffUnits: writtenOffUnits - gone };
+  return changed(balance, now, { ...left, refundedUnits: Math.min(refundedUnits + units, UNITS_MAX) });
 }
 
 /** 0: there was nothing, so absent days mean no end. What has no end keeps none. */
@@ -237,14 +175,10 @@ export function planAddition(balance: Balance, { units, days }: Addition, now: n
   return { ok: true, balance: changed(balance, now, next) };
 }
 
-/** The balance as it is when only these additions stand, in their order. Used units stay used, and granted. */
-export function foldAdditions(balance: Balance, additions: Iterable<{ addition: Addition; at: number }>, now: number): Balance {
-  let standing = emptyBalance();
-  for (const { addition, at } of additions) {
-    const planned = planAddition(standing, addition, at);
-    if (planned.ok) standing = planned.balance;
-  }
-  const writtenOffUnits = Math.max(balance.writtenOffUnits, balance.drawnUnits - standing.grantedUnits);
-  const { grantedUnits, unitsThrough, unlimitedThrough } = standing;
-  return changed(balance, now, { grantedUnits: grantedUnits + writtenOffUnits, writtenOffUnits, unitsThrough, unlimitedThrough });
+/** A payment's addition always counts: units beyond what can be counted exactly are left out instead of refused. */
+export function addPaid(balance: Balance, { units, days }: Addition, now: number): Balance {
+  const room = UNITS_MAX - balance.grantedUnits - balance.uncountedUnits;
+  const planned = planAddition(balance, { units: typeof units === 'number' ? Math.min(units, room) : units, days }, now);
+  if (!planned.ok) throw new Error(`no room for ${units} units in ${JSON.stringify(balance)}`);
+  return planned.balance;
 }

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { z } from 'zod';
 import type { AdmissionRpc, Caller } from './admission.ts';
-import type { EntitlementProjection, EntitlementRpc } from './balance.ts';
+import type { EntitlementProjection, EntitlementRpc } from './entitlement-rpc.ts';
 import { NETWORKS, type Network, parseWallet } from './solana/assets.ts';
 import { Chain } from './solana/rpc.ts';
 

@@ -81,7 +81,7 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
   );
 }
 
-/** A message that failed every time: a bug, to be read by a person. What it asked for is still in the database for the sweeps. */
+/** A message that failed every time, to be read by a person. The database keeps what it asked for, for the sweeps; an object says it again. */
 export function buryJobs(batch: MessageBatch<unknown>): void {
   for (const message of batch.messages) {
     logRequest({ request_id: `job_${message.id}`, dead_letter: message.body });

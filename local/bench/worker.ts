@@ -2,10 +2,11 @@ import { DurableObject } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
 import { app } from '../../worker/app.ts';
-import { type Ctx, type Env, newCtx } from '../../worker/context.ts';
+import { type Ctx, type Env, type Job, newCtx } from '../../worker/context.ts';
 import { crc32 } from '../../worker/core/crypto.ts';
 import { base62, randomBase62, utf8 } from '../../worker/core/encoding.ts';
 import { admissionIdOf } from '../../worker/core/ids.ts';
+import { projectedOf } from '../../worker/entitlement-rpc.ts';
 import { consumeEntitlement, grantEntitlement, identityOf, readEntitlement } from '../../worker/entitlements/entitlement.ts';
 import { parseRawKey } from '../../worker/identity/keys.ts';
 
@@ -25,9 +26,12 @@ const refuse = (): never => {
 };
 const STUBS = { DB: { prepare: refuse, batch: refuse }, JOBS: { send: async () => {} } } as unknown as Pick<Env, 'DB' | 'JOBS'>;
 
+/** Its projections are acknowledged as soon as they are sent: by whom does not matter to the object. */
 class BenchEntitlement extends Entitlement {
   constructor(state: DurableObjectState, env: Env) {
-    super(state, { ...env, ...STUBS });
+    super(state, env);
+    const send = async (job: Job) => void (job.kind === 'projectEntitlement' && (await this.published(projectedOf(job.projection))));
+    this.env = { ...env, ...STUBS, JOBS: { send } } as unknown as Env;
   }
 }
 

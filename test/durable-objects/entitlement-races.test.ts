@@ -1,30 +1,16 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Ledger } from '../../durable-objects/ledger.ts';
-import type { ConsumeAnswer } from '../../worker/balance.ts';
-import { type Holder, interceptJobs, newHolder, silence } from '../world/entitlement.ts';
+import { HOUR } from '../../worker/core/time.ts';
+import type { ConsumeAnswer } from '../../worker/entitlement-rpc.ts';
+import { letTimeRun, setTime } from '../world/clock.ts';
+import { abort, interceptJobs, newHolder, silence, untilAnswered } from '../world/entitlement.ts';
 import { SEED, SOAK } from '../world/env.ts';
 import { seededRandom, shuffled } from '../world/faults.ts';
 
+afterEach(letTimeRun);
+
 const okOnly = (answers: ConsumeAnswer[]) => answers.filter((answer) => answer.ok);
-
-/** Kills the object where it stands: what is not committed is lost, and calls on their way fail. */
-async function abort(holder: Holder): Promise<void> {
-  await runInDurableObject(holder.stub, (_, state) => state.abort('killed by the test')).catch(() => null);
-  holder.reconnect();
-}
-
-/** As an SDK does: the same call with the same key until somebody answers. */
-async function untilAnswered<T>(holder: Holder, call: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await call();
-    } catch (error) {
-      if (attempt === 5) throw error;
-      holder.reconnect();
-    }
-  }
-}
 
 describe('10,000 consumes from 64 clients, a fifth of them repeated, on 1,000 units', () => {
   it('use exactly 1,000 units, and every replay is its first answer', async () => {
@@ -169,7 +155,8 @@ describe('group commit', () => {
   const newLedger = (storage: DurableObjectStorage) =>
     new Ledger<Count, string, string>(storage, {
       empty: { version: 0 },
-      tables: '',
+      restore: (state) => state,
+      tables: {},
       versionOf: ({ version }) => version,
       dueAt: () => null,
       passTime: () => {},
@@ -178,7 +165,7 @@ describe('group commit', () => {
   const count = (ledger: Ledger<Count, string, string>, key: string) =>
     ledger.run(Date.now(), () => {
       ledger.state = { version: ledger.state.version + 1 };
-      ledger.record(ledger.nextTick(), key, '', key);
+      ledger.operations.record(ledger.nextTick(), key, '', key);
       return ledger.state.version;
     });
 
@@ -190,28 +177,43 @@ describe('group commit', () => {
       for (const key of ['a', 'b', 'c']) await count(ledger, key);
       expect(commits).toEqual({ transactions: 5, syncs: 5 });
       // What reads only commits nothing.
-      expect(await ledger.run(0, () => ledger.find('key-7')?.content)).toBe('key-7');
+      expect(await ledger.run(0, () => ledger.operations.find('key-7')?.content)).toBe('key-7');
       expect(commits.syncs).toBe(5);
     });
   });
 
-  it('with a bug in it stores nothing of its group, and leaves the ledger as it was', async () => {
+  it('with bugs in it refuses these alone: their neighbours are answered and stored, and nothing of them is', async () => {
     await counting(async (ledger, _, storage) => {
+      const broken = (key: string) =>
+        ledger.run(Date.now(), () => {
+          ledger.state = { version: ledger.state.version + 100 };
+          ledger.operations.record(ledger.nextTick(), key, '', key);
+          ledger.emit(key);
+          raise();
+        });
       const first = count(ledger, 'before');
-      const group = [count(ledger, 'good'), ledger.run(0, raise), count(ledger, 'other')];
+      const group = [count(ledger, 'good'), broken('bad'), count(ledger, 'other'), broken('worse'), count(ledger, 'last')];
       expect(await first).toBe(1);
-      expect((await Promise.allSettled(group)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-      expect(await ledger.run(0, () => [ledger.state.version, ledger.find('good')])).toEqual([1, null]);
-      expect(await count(ledger, 'good')).toBe(2);
-      const reopened = newLedger(storage);
-      expect(await reopened.run(0, () => [reopened.state.version, reopened.find('good')?.content])).toEqual([2, 'good']);
+      const answers = await Promise.allSettled(group);
+      expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.reason.message))).toEqual([
+        2,
+        'a bug',
+        3,
+        'a bug',
+        4,
+      ]);
+      const stored = (of: Ledger<Count, string, string>) =>
+        of.run(0, () => [of.state.version, ...['good', 'bad', 'other', 'worse', 'last'].map((key) => of.operations.find(key)?.content)]);
+      expect(await stored(ledger)).toEqual([4, 'good', undefined, 'other', undefined, 'last']);
+      expect(await stored(newLedger(storage))).toEqual([4, 'good', undefined, 'other', undefined, 'last']);
+      expect(storage.sql.exec('SELECT * FROM outbox').toArray()).toEqual([]);
     });
   });
 
   it('with a bug in its very first write leaves no table', async () => {
     await counting(async (ledger, _, storage) => {
       const broken = ledger.run(0, () => {
-        ledger.record(ledger.nextTick(), 'key', '', '');
+        ledger.operations.record(ledger.nextTick(), 'key', '', '');
         raise();
       });
       await expect(broken).rejects.toThrow('a bug');
@@ -222,7 +224,11 @@ describe('group commit', () => {
 
   it('gives ticks that grow with the time and never repeat, though the clock steps back', async () => {
     await counting(async (ledger, _, storage) => {
-      const tick = (from: Ledger<Count, string, string>, now: number) => from.run(now, () => from.nextTick());
+      const start = Date.now() + HOUR;
+      const tick = (from: Ledger<Count, string, string>, now: number) => {
+        setTime(start + now);
+        return from.run(start + now, () => from.nextTick() - start);
+      };
       expect([await tick(ledger, 1000), await tick(ledger, 1000), await tick(ledger, 500), await tick(ledger, 5000)]).toEqual([
         1000, 1001, 1002, 5000,
       ]);

@@ -1,12 +1,13 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { describe, expect, it, vi } from 'vitest';
-import type { EntitlementProjection } from '../../worker/balance.ts';
+import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
+import { afterEach, describe, expect, it } from 'vitest';
 import { consumptionIdOf } from '../../worker/core/ids.ts';
 import { DAY, HOUR, MINUTE } from '../../worker/core/time.ts';
+import { letTimeRun, setTime } from '../world/clock.ts';
 import { alarmOf, type Holder, interceptJobs, newHolder, tablesOf } from '../world/entitlement.ts';
 
-const eventTypes = (sent: EntitlementProjection[]) => sent.flatMap(({ events }) => events.map(({ type }) => type));
 const statusOf = async (holder: Holder, now = Date.now()) => (await holder.stub.read(now))?.status ?? null;
+
+afterEach(letTimeRun);
 
 describe('an entitlement nobody granted', () => {
   it('has no tables and no alarm after denials, refunds and reads', async () => {
@@ -59,20 +60,24 @@ describe('a key', () => {
   });
 
   it('is dropped a day later, not sooner, and no consumption id is ever given twice', async () => {
-    const { stub, consume, grant } = newHolder();
+    const { stub, consume, grant, read } = newHolder();
     const now = Date.now();
-    const { sent } = await interceptJobs(stub);
-    await grant('grant-1', { units: 5 }, now);
-    const old = await consume('old', 1, now);
-    const young = await consume('young', 1, now + 2 * MINUTE);
-    expect(await stub.read(now + DAY + MINUTE)).toMatchObject({ remaining: 3 });
+    const jobs = await interceptJobs(stub);
+    setTime(now);
+    await grant('grant-1', { units: 5 });
+    const old = await consume('old', 1);
+    setTime(now + 2 * MINUTE);
+    const young = await consume('young', 1);
+    setTime(now + DAY + MINUTE);
+    expect(await read()).toMatchObject({ remaining: 3 });
     await runDurableObjectAlarm(stub);
-    expect(sent).toHaveLength(1);
+    expect(jobs.sent).toHaveLength(1);
     expect(await consume('young', 1)).toEqual({ ...young, replayed: true });
     const again = await consume('old', 1);
     expect(again).toMatchObject({ ok: true, replayed: false, remaining: 2 });
     expect('consumptionId' in again && 'consumptionId' in old && again.consumptionId !== old.consumptionId).toBe(true);
     await runDurableObjectAlarm(stub);
+    await jobs.acknowledge();
     expect(await alarmOf(stub)).toBe(now + 2 * MINUTE + 25 * HOUR);
     await evictDurableObject(stub);
     expect(await consume('old', 1)).toEqual({ ...again, replayed: true });
@@ -95,6 +100,7 @@ describe('the object of one customer', () => {
     const consume = { identity: misled, key: 'key-1', fingerprint: '', now: 0, input: { units: 1 } };
     expect(await said(one.stub.consume(consume))).toContain('this is the object of');
     expect(await said(one.stub.revoke({ identity, paymentId: 'pay-1', now: 0 }))).toContain('this is the object of');
+    expect(await said(one.stub.reinstate({ identity, paymentId: 'pay-1', now: 0 }))).toContain('this is the object of');
     expect(await one.stub.read(Date.now())).toMatchObject({ ...one.identity, remaining: 1, version: 1 });
   });
 });
@@ -192,78 +198,5 @@ describe('a payment', () => {
     await credit('pay-2', { units: null, days: 30 });
     await revoke('pay-2');
     expect(await statusOf({ stub } as Holder)).toBe('revoked');
-  });
-});
-
-describe('what the database is told', () => {
-  it('is the latest state and every event once, two seconds after the first change', async () => {
-    const { stub, grant, consume, credit } = newHolder();
-    const { sent } = await interceptJobs(stub);
-    const before = Date.now();
-    await grant('grant-1', { units: 2 });
-    for (const key of ['key-1', 'key-2', 'key-3']) await consume(key);
-    await credit('pay-1', { units: 1 }, { key: 'settle-1', units: 1 });
-    expect(await alarmOf(stub)).toBeGreaterThanOrEqual(before + 2000);
-    expect(await alarmOf(stub)).toBeLessThanOrEqual(Date.now() + 2000);
-    expect(await runDurableObjectAlarm(stub)).toBe(true);
-    expect(sent).toHaveLength(1);
-    // The use made together with a payment empties nothing that anybody counted on.
-    expect(eventTypes(sent)).toEqual(['entitlement.granted', 'entitlement.exhausted', 'entitlement.granted']);
-    expect(sent[0]!.events.map(({ snapshot }) => snapshot.version)).toEqual([1, 3, 4]);
-    expect(sent[0]!.snapshot).toEqual(await stub.read(Date.now()));
-    await runInDurableObject(stub, (instance) => instance.alarm?.());
-    expect(sent).toHaveLength(1);
-    expect(await alarmOf(stub)).toBeGreaterThan(Date.now() + 23 * HOUR);
-  });
-
-  it('comes again when sending failed, and the alarm does not give up', async () => {
-    const { stub, grant } = newHolder();
-    const jobs = await interceptJobs(stub);
-    jobs.isFailing = true;
-    await grant('grant-1', { units: 2 });
-    const call = (retryCount: number) =>
-      runInDurableObject(stub, (instance) => instance.alarm!({ retryCount, isRetry: retryCount > 0, scheduledTime: Date.now() }));
-    for (const retryCount of [0, 4]) await expect(call(retryCount)).rejects.toThrow('queue is down');
-    await call(5);
-    expect(await alarmOf(stub)).toBeGreaterThan(Date.now() + 1000);
-    jobs.isFailing = false;
-    expect(await runDurableObjectAlarm(stub)).toBe(true);
-    expect(eventTypes(jobs.sent)).toEqual(['entitlement.granted']);
-  });
-
-  it('is kept until it was sent, in messages of a bounded size, through eviction', async () => {
-    const { stub, grant } = newHolder();
-    await Promise.all(Array.from({ length: 120 }, (_, i) => grant(`grant-${i}`, { units: 1 })));
-    await evictDurableObject(stub);
-    const { sent } = await interceptJobs(stub);
-    await runDurableObjectAlarm(stub);
-    // What is left over is sent by alarms of its own.
-    await vi.waitFor(() => expect(sent).toHaveLength(3));
-    expect(sent.map(({ events }) => events.length)).toEqual([50, 50, 20]);
-    const versions = sent.flatMap(({ events }) => events.map(({ snapshot }) => snapshot.version));
-    expect(versions).toEqual(Array.from({ length: 120 }, (_, i) => i + 1));
-    for (const message of sent) expect(JSON.stringify(message).length).toBeLessThan(64_000);
-  });
-
-  it('is that time ended access, once per end', async () => {
-    const { stub, grant, consume, identity } = newHolder();
-    const start = Date.now();
-    const { sent } = await interceptJobs(stub);
-    const day = (days: number) => start + days * DAY;
-    await grant('grant-1', { units: null, days: 3 }, day(0));
-    expect(await consume('key-1', 5, day(1))).toMatchObject({ ok: true, remaining: null });
-    const paidThrough = (await stub.read(day(1)))!.paidThrough!;
-    expect(await consume('key-2', 1, paidThrough - 1)).toMatchObject({ ok: true });
-    expect(await consume('key-3', 1, paidThrough)).toEqual({ ok: false, reason: 'subscription_expired', remaining: 0, paidThrough });
-    for (const _ of ['once', 'again']) {
-      await runInDurableObject(stub, (instance) => instance.alarm?.());
-      expect(eventTypes(sent)).toEqual(['entitlement.granted', 'entitlement.expired']);
-    }
-    expect(sent.at(-1)!.snapshot).toMatchObject({ ...identity, status: 'expired', usedUnits: 6, version: 4 });
-    await grant('grant-2', { days: 1 }, paidThrough);
-    expect(await alarmOf(stub)).toBeLessThan(Date.now() + MINUTE);
-    await runDurableObjectAlarm(stub);
-    expect(await alarmOf(stub)).toBe(paidThrough + DAY);
-    expect(eventTypes(sent).slice(2)).toEqual(['entitlement.granted']);
   });
 });

@@ -5,7 +5,6 @@ import {
   assertBalance,
   type Balance,
   emptyBalance,
-  foldAdditions,
   nextEndOf,
   paidThroughOf,
   planAddition,
@@ -16,6 +15,7 @@ import {
   statusOf,
 } from '../../worker/balance.ts';
 import { DAY } from '../../worker/core/time.ts';
+import { foldHistory, type HistoryEntry, useOf } from '../../worker/history.ts';
 
 const NOW = 1_800_000_000_000;
 const identity = { entitlementId: 'e', merchantId: 'm', livemode: true, productId: 'p', customer: { customerRef: 'c' } };
@@ -31,6 +31,8 @@ function consume(balance: Balance, units: number, now = NOW): Balance {
   if (!planned.ok) throw new Error(planned.reason);
   return planned.balance;
 }
+/** The balance when only these additions stand. */
+const fold = (balance: Balance, standing: HistoryEntry[], now = NOW) => foldHistory(balance, emptyBalance(), standing, now);
 const having = (...additions: Addition[]) => additions.reduce((balance, addition) => add(balance, addition), emptyBalance());
 const shown = (balance: Balance, now = NOW) => {
   const { status, grantedUnits, usedUnits, remaining, paidThrough } = snapshotOf(balance, identity, now);
@@ -157,7 +159,7 @@ describe('how it stands', () => {
       ['expired', 3, 3, 0, day(2)],
     ],
     ['units used up after the time ended', consume(add(free, { units: 3 }), 3, day(5)), day(6), ['exhausted', 3, 3, 0, null]],
-    ['everything taken back', foldAdditions(consume(seven, 2), [], NOW), NOW, ['revoked', 2, 2, 0, null]],
+    ['everything taken back', fold(consume(seven, 2), []), NOW, ['revoked', 2, 2, 0, null]],
   ])('%s', (_, balance, now, expected) => {
     expect(shown(balance, now)).toEqual(expected);
   });
@@ -178,7 +180,7 @@ describe('use', () => {
     expect(reasonOf(balance, 1, day(2))).toBe('subscription_expired');
     expect(reasonOf(consume(balance, 3), 1, day(1))).toBe('entitlement_missing');
     expect(reasonOf(emptyBalance(), 1, NOW)).toBe('entitlement_missing');
-    expect(reasonOf(foldAdditions(balance, [], NOW), 1, NOW)).toBe('entitlement_missing');
+    expect(reasonOf(fold(balance, []), 1, NOW)).toBe('entitlement_missing');
   });
 
   it('costs no units while it is not counted', () => {
@@ -190,7 +192,7 @@ describe('use', () => {
   it('refunded restores what was left, but not what was taken back meanwhile', () => {
     const used = consume(having({ units: 10 }), 6);
     expect(shown(planRefund(used, { units: 6, isCounted: true }, NOW))).toEqual(shown(having({ units: 10 })));
-    const revoked = foldAdditions(used, [], NOW);
+    const revoked = fold(used, []);
     expect(shown(planRefund(revoked, { units: 6, isCounted: true }, NOW))).toEqual(['revoked', 0, 0, 0, null]);
     const bought = add(revoked, { units: 3 });
     expect(shown(bought)).toEqual(['active', 9, 6, 3, null]);
@@ -198,10 +200,10 @@ describe('use', () => {
   });
 
   it('of what was taken back costs a later purchase nothing', () => {
-    const revoked = foldAdditions(consume(having({ units: 10 }), 5), [], NOW);
+    const revoked = fold(consume(having({ units: 10 }), 5), []);
     const [three, four] = [{ units: 3 }, { units: 4 }];
     const bought = add(add(revoked, three), four);
-    expect(shown(foldAdditions(bought, [{ addition: three, at: NOW }], NOW))).toEqual(['active', 8, 5, 3, null]);
+    expect(shown(fold(bought, [{ addition: three, at: NOW, use: useOf(revoked) }]))).toEqual(['active', 8, 5, 3, null]);
   });
 });
 
@@ -231,14 +233,14 @@ describe('any history', () => {
       fc.property(steps, (history) => {
         let balance = emptyBalance();
         let now = NOW;
-        let standing: { addition: Addition; at: number }[] = [];
+        let standing: HistoryEntry[] = [];
         let uses: { units: number; isCounted: boolean }[] = [];
         for (const { wait, verb, addition, units, pick } of history) {
           now += wait;
           const before = balance;
           if (verb === 'add') {
+            standing.push({ addition, at: now, use: useOf(balance) });
             balance = add(balance, addition, now);
-            standing.push({ addition, at: now });
           } else if (verb === 'use') {
             const planned = planConsume(balance, units, now);
             const { remaining } = snapshotOf(balance, identity, now);
@@ -252,7 +254,7 @@ describe('any history', () => {
           } else if (verb === 'revoke' && standing.length > 0) {
             const gone = standing[pick % standing.length];
             standing = standing.filter((other) => other !== gone);
-            balance = foldAdditions(balance, standing, now);
+            balance = fold(balance, standing, now);
             if (standing.length === 0) expect(statusOf(balance, now)).toBe('revoked');
           }
           assertBalance(balance);
@@ -267,22 +269,6 @@ describe('any history', () => {
         }
       }),
       { numRuns: 2000 },
-    );
-  });
-
-  it('of additions folds to the same, and revoked whole leaves nothing', () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(times, additions), { minLength: 1, maxLength: 20 }), (list) => {
-        let now = NOW;
-        const dated = list.map(([wait, addition]) => {
-          now += wait;
-          return { addition, at: now };
-        });
-        const balance = dated.reduce((balance, { addition, at }) => add(balance, addition, at), emptyBalance());
-        const folded = foldAdditions(balance, dated, now);
-        expect({ ...folded, version: balance.version }).toEqual(balance);
-        expect(shown(foldAdditions(balance, [], now), now)).toEqual(['revoked', 0, 0, 0, null]);
-      }),
     );
   });
 });

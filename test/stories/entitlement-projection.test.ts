@@ -1,13 +1,17 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { EntitlementProjection } from '../../worker/balance.ts';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Job } from '../../worker/context.ts';
 import { entitlementIdOf } from '../../worker/core/ids.ts';
+import { SECOND } from '../../worker/core/time.ts';
+import type { EntitlementProjection } from '../../worker/entitlement-rpc.ts';
 import { openShop, type Shop, sellToAgents, stall } from '../world/agent.ts';
+import { letTimeRun, setTime } from '../world/clock.ts';
 import { interceptJobs } from '../world/entitlement.ts';
 import { REPEATED, SEED, testEnv } from '../world/env.ts';
 import { seededRandom, shuffled } from '../world/faults.ts';
 import { World } from '../world/world.ts';
+
+afterEach(letTimeRun);
 
 describe(`what the list shows of entitlements (seed ${SEED})`, REPEATED, () => {
   const w = new World();
@@ -104,6 +108,7 @@ describe(`what the list shows of entitlements (seed ${SEED})`, REPEATED, () => {
     await own.consume({ customer });
     expect(jobs.sent).toHaveLength(0);
     jobs.isFailing = false;
+    setTime(Date.now() + 5 * SECOND);
     await flush();
     await w.deliver(jobsOf(jobs.sent));
     expect(await events(own, 'queue-down')).toEqual(['entitlement.granted', 'entitlement.exhausted']);

@@ -152,6 +152,17 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
       expect(await membershipOf(id)).toMatchObject({ status: 'cancelled' });
     });
 
+    it('and shows again before anybody brought its revocation keeps its access', async () => {
+      const own = await newStall({ usage_units: 2 });
+      const { id, signature } = await paid(own);
+      await w.confirm(id, signature);
+      await w.deliver();
+      const revocations = await orphan(id, signature);
+      await w.env.DB.prepare('UPDATE payments SET orphaned_at = NULL WHERE id = ?').bind(id).run();
+      expect(await w.deliver(revocations)).toEqual({ retried: 0 });
+      expect(await own.entitlement()).toMatchObject({ status: 'active', remaining: 2 });
+    });
+
     it('before its credit arrived grants nothing, in whatever order the jobs come', async () => {
       const own = await newStall({ usage_units: 2 });
       heldJobs();

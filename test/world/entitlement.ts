@@ -1,17 +1,17 @@
 import { runInDurableObject } from 'cloudflare:test';
-import type {
-  Addition,
-  ConsumeAnswer,
-  Credit,
-  CreditAnswer,
-  EntitlementIdentity,
-  EntitlementProjection,
-  GrantAnswer,
-  Operation,
-  RefundAnswer,
-} from '../../worker/balance.ts';
+import type { Addition, EntitlementIdentity } from '../../worker/balance.ts';
 import type { Job } from '../../worker/context.ts';
 import { entitlementIdOf } from '../../worker/core/ids.ts';
+import {
+  type ConsumeAnswer,
+  type Credit,
+  type CreditAnswer,
+  type EntitlementProjection,
+  type GrantAnswer,
+  type Operation,
+  projectedOf,
+  type RefundAnswer,
+} from '../../worker/entitlement-rpc.ts';
 import { testEnv } from './env.ts';
 
 export type Holder = ReturnType<typeof newHolder>;
@@ -43,12 +43,29 @@ export function newHolder() {
     credit: async (paymentId: string, addition: Addition, consume: Credit['consume'] = null, now = Date.now()): Promise<CreditAnswer> =>
       holder.stub.credit({ identity, paymentId, addition, consume, now }),
     revoke: (paymentId: string, now = Date.now()) => holder.stub.revoke({ identity, paymentId, now }),
+    reinstate: (paymentId: string, now = Date.now()) => holder.stub.reinstate({ identity, paymentId, now }),
+    finalize: (paymentIds: string[], now = Date.now()) => holder.stub.finalize({ paymentIds, now }),
+    read: async (now = Date.now()) => holder.stub.read(now),
   });
 }
 
+export interface SentJobs {
+  sent: EntitlementProjection[];
+  isFailing: boolean;
+  /** The database has what was sent since the last time. */
+  acknowledge(): Promise<void>;
+}
+
 /** What the object sends to the queue from now on, until it is evicted; sending can be made to fail. */
-export async function interceptJobs(stub: Stub): Promise<{ sent: EntitlementProjection[]; isFailing: boolean }> {
-  const jobs = { sent: [] as EntitlementProjection[], isFailing: false };
+export async function interceptJobs(stub: Stub): Promise<SentJobs> {
+  let acknowledged = 0;
+  const jobs: SentJobs = {
+    sent: [],
+    isFailing: false,
+    acknowledge: async () => {
+      for (; acknowledged < jobs.sent.length; acknowledged++) await stub.published(projectedOf(jobs.sent[acknowledged]!));
+    },
+  };
   const send = async (job: Job) => {
     if (jobs.isFailing) throw new Error('the queue is down');
     if (job.kind === 'projectEntitlement') jobs.sent.push(job.projection);
@@ -73,3 +90,21 @@ export const alarmOf = (stub: Stub) => runInDurableObject(stub, (_, { storage })
 
 /** The object sends nothing to the queue any more, unless something changes again. */
 export const silence = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.deleteAlarm());
+
+/** Kills the object where it stands: what is not committed is lost, and calls on their way fail. */
+export async function abort(holder: Holder): Promise<void> {
+  await runInDurableObject(holder.stub, (_, state) => state.abort('killed by the test')).catch(() => null);
+  holder.reconnect();
+}
+
+/** As an SDK does: the same call with the same key until somebody answers. */
+export async function untilAnswered<T>(holder: Holder, call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (attempt === 5) throw error;
+      holder.reconnect();
+    }
+  }
+}

@@ -1,4 +1,4 @@
-import type { CreditAnswer, Customer } from '../balance.ts';
+import type { Customer } from '../balance.ts';
 import { type Actor, type Ctx, hasX402 } from '../context.ts';
 import { sha256Hex } from '../core/crypto.ts';
 import { utf8 } from '../core/encoding.ts';
@@ -8,6 +8,7 @@ import { toMoneyResource } from '../core/money.ts';
 import { DAY } from '../core/time.ts';
 import { commit, isConstraint } from '../db/commit.ts';
 import { type IdempotentRequest, type Lease, lease, type StoredAnswer } from '../db/once.ts';
+import type { CreditAnswer } from '../entitlement-rpc.ts';
 import { creditPayment, identityOf } from '../entitlements/entitlement.ts';
 import { getSale, type Sale } from '../products/product.ts';
 import { encodeHeader } from '../x402/wire.ts';

@@ -26,9 +26,11 @@ export const events = sqliteTable(
     createdAt: instant('created_at').notNull(),
     /** When its deliveries were written; until then the sweep may find it. */
     fannedOutAt: instant('fanned_out_at'),
+    /** When the sweep tries again what it could not fan out; null: it did not try yet. */
+    nextTryAt: instant('next_try_at'),
   },
   (table) => [
-    index('events_waiting').on(table.seq).where(sql`fanned_out_at IS NULL`),
+    index('events_due').on(sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`).where(sql`fanned_out_at IS NULL`),
     uniqueIndex('events_once').on(table.subjectId, table.subjectVersion),
     index('events_by_merchant').on(table.merchantId, table.livemode, table.seq),
     index('events_by_payment').on(table.paymentId, table.seq),

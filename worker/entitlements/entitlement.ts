@@ -1,19 +1,17 @@
-import type {
-  Addition,
-  ConsumeAnswer,
-  Credit,
-  CreditAnswer,
-  Customer,
-  EntitlementIdentity,
-  EntitlementProjection,
-  EntitlementRpc,
-  EntitlementSnapshot,
-} from '../balance.ts';
+import type { Addition, Customer, EntitlementIdentity, EntitlementSnapshot } from '../balance.ts';
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { entitlementIdOf, type PaymentId, parseConsumptionId } from '../core/ids.ts';
 import { commit, eventRow } from '../db/commit.ts';
 import { fingerprintOf, type IdempotentRequest } from '../db/once.ts';
+import {
+  type ConsumeAnswer,
+  type Credit,
+  type CreditAnswer,
+  type EntitlementProjection,
+  type EntitlementRpc,
+  projectedOf,
+} from '../entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
 import { listPaid, type Paid, projectionWrites } from './store.ts';
 
@@ -113,7 +111,7 @@ export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consu
 export async function followPayments(ctx: Ctx, confirmed: PaymentId[], orphaned: PaymentId[]): Promise<Set<PaymentId>> {
   const paid = confirmed.length + orphaned.length > 0 ? await listPaid(ctx.db, [...confirmed, ...orphaned]) : [];
   const failed = new Set<PaymentId>();
-  const follow = (among: PaymentId[], bring: (payment: Paid) => Promise<unknown>) =>
+  const follow = (among: PaymentId[], bring: (payment: (typeof paid)[number]) => Promise<unknown>) =>
     Promise.all(
       paid
         .filter(({ id }) => among.includes(id))
@@ -125,7 +123,8 @@ export async function followPayments(ctx: Ctx, confirmed: PaymentId[], orphaned:
         ),
     );
   await follow(confirmed, (payment) => creditPayment(ctx, payment));
-  await follow(orphaned, (payment) => revokePayment(ctx, payment));
+  // An event may be brought late: what the chain shows again by then is not taken back.
+  await follow(orphaned, async (payment) => payment.orphanedAt !== null && (await revokePayment(ctx, payment)));
   return failed;
 }
 
@@ -135,8 +134,12 @@ function revokePayment(ctx: Ctx, payment: Paid): Promise<void> {
   return ask(ctx, identity, identity.entitlementId, (object) => object.revoke(revocation));
 }
 
-/** Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late. */
-export async function projectEntitlement(ctx: Ctx, { snapshot, events }: EntitlementProjection): Promise<void> {
+/**
+ * Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late.
+ * The object forgets what it told only when it hears that this is done; where that gets lost, it says the same again.
+ */
+export async function projectEntitlement(ctx: Ctx, projection: EntitlementProjection): Promise<void> {
+  const { snapshot, events } = projection;
   const rows = events.map(({ type, snapshot: object }) =>
     eventRow(ctx, {
       merchantId: object.merchantId,
@@ -149,4 +152,5 @@ export async function projectEntitlement(ctx: Ctx, { snapshot, events }: Entitle
   );
   await commit(ctx, { events: [], writes: projectionWrites(ctx, snapshot, rows), result: undefined });
   if (rows.length > 0) ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: rows.map(({ id }) => id) }));
+  await ask(ctx, snapshot, snapshot.entitlementId, (object) => object.published(projectedOf(projection)));
 }

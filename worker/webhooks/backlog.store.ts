@@ -1,15 +1,25 @@
-import { and, asc, eq, gt, inArray, isNull, lt, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, lt, lte, sql } from 'drizzle-orm';
 import type { Db } from '../context.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 
-/** Events that nobody fanned out yet although their message should have come: lost, or on a bad day. */
-export const listWaitingEvents = (db: Db, createdBefore: number, afterSeq: number, limit: number) =>
+/** The expression that the index `events_due` is made of. */
+const dueAt = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
+
+/** Events that are not fanned out although their message should have come by now, longest due first. */
+export const listDueEvents = (db: Db, dueBefore: number, limit: number) =>
   db
-    .select({ id: events.id, seq: events.seq })
+    .select({ id: events.id })
     .from(events)
-    .where(and(isNull(events.fannedOutAt), lte(events.createdAt, createdBefore), gt(events.seq, afterSeq)))
-    .orderBy(asc(events.seq))
+    .where(and(isNull(events.fannedOutAt), lte(dueAt, dueBefore)))
+    .orderBy(dueAt)
     .limit(limit);
+
+/** A statement, not an effect: what could not be fanned out waits as long again as it has waited, within these bounds. */
+export const postponeEvents = (db: Db, eventIds: string[], now: number, wait: { leastMs: number; mostMs: number }) =>
+  db
+    .update(events)
+    .set({ nextTryAt: sql`${now} + min(${wait.mostMs}, max(${wait.leastMs}, ${now} - created_at))` })
+    .where(and(isNull(events.fannedOutAt), sql`id IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`));
 
 /**
  * Attempts due by `dueBy` and in nobody's hands, longest due first. What a broken endpoint holds back must not crowd out what others

@@ -1,11 +1,10 @@
 import type { Actor, Ctx } from '../context.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId, EndpointId, PaymentId } from '../core/ids.ts';
-import { DAY, SECOND } from '../core/time.ts';
-import { forEach } from '../db/commit.ts';
+import { DAY, HOUR, SECOND } from '../core/time.ts';
 import { followPayments } from '../entitlements/entitlement.ts';
 import { EVENT_TYPES, matchesType } from '../events.ts';
-import { listOverdue, listWaitingEvents } from './backlog.store.ts';
+import { listDueEvents, listOverdue, postponeEvents } from './backlog.store.ts';
 import { insertDeliveries, insertMissed, listMissed, loadFanOut, markFannedOut, type NewDelivery } from './delivery.store.ts';
 import { BREAKER_STREAK, PROBE_EVERY_MS, scheduleOf } from './schedule.ts';
 import { type Delivery, type Endpoint, getDelivery, getEndpoint, type StoredEvent } from './store.ts';
@@ -80,18 +79,21 @@ const SWEEP_PAGES_MAX = 20;
 const FAN_OUT_MAX = 50;
 /** A message should have come by then. */
 const PATIENCE_MS = 10 * SECOND;
+const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
 
-/** Events whose message was lost. */
+/** Events whose message was lost, or could not be fanned out: these are tried again ever more seldom, so that they starve no others. */
 export async function sweepFanOut(ctx: Ctx): Promise<number> {
   let taken = 0;
-  let afterSeq = 0;
-  // By pages, because what cannot be brought today stays at the head of the line.
   for (let page = 0; page < SWEEP_PAGES_MAX; page++) {
-    const waiting = await listWaitingEvents(ctx.db, ctx.now - PATIENCE_MS, afterSeq, FAN_OUT_MAX);
-    await forEach(ctx, waiting.length > 0 ? [waiting.map(({ id }) => id)] : [], (ids) => fanOut(ctx, ids));
-    taken += waiting.length;
-    if (waiting.length < FAN_OUT_MAX) break;
-    afterSeq = waiting.at(-1)!.seq;
+    const due = await listDueEvents(ctx.db, ctx.now - PATIENCE_MS, FAN_OUT_MAX);
+    if (due.length === 0) break;
+    const ids = due.map(({ id }) => id);
+    await fanOut(ctx, ids).catch(async (error: unknown) => {
+      ctx.note(`events not fanned out: ${storyOf(error)}`);
+      await postponeEvents(ctx.db, ids, ctx.now, TRY_AGAIN);
+    });
+    taken += due.length;
+    if (due.length < FAN_OUT_MAX) break;
   }
   return taken;
 }

@@ -1,0 +1,150 @@
+import {
+  type Addition,
+  addPaid,
+  type Balance,
+  type EntitlementIdentity,
+  type EntitlementSnapshot,
+  emptyBalance,
+  nextEndOf,
+  paidThroughOf,
+  remainingOf,
+  snapshotOf,
+  statusOf,
+} from '../worker/balance.ts';
+import type { Credit, EntitlementEventType, EntitlementProjection } from '../worker/entitlement-rpc.ts';
+import { useOf } from '../worker/history.ts';
+import { type Credited, type Grant, Grants } from './grants.ts';
+import type { Ledger } from './ledger.ts';
+
+/**
+ * The identity is known from the first write; ends up to `endsSeenThrough` were seen to pass. `trackedVersion` is the balance's
+ * version while its use is on record; another one tells that an earlier release changed it since.
+ */
+export type State = { identity: EntitlementIdentity | null; balance: Balance; endsSeenThrough: number; trackedVersion: number };
+export type Event = EntitlementProjection['events'][number];
+
+export const EMPTY_STATE: State = { identity: null, balance: emptyBalance(), endsSeenThrough: 0, trackedVersion: 0 };
+export const restoreState = (stored: State): State => ({
+  ...EMPTY_STATE,
+  ...stored,
+  balance: { ...emptyBalance(), ...stored.balance },
+});
+
+/** What can be used after an operation, as it was answered. */
+export type Left = { remaining: number | null; paidThrough: number | null };
+
+/** What one customer holds: the balance, the history it follows from, and the events of its changes. Used inside operations of its ledger. */
+export class Holding {
+  readonly #ledger: Ledger<State, unknown, Event>;
+  readonly grants: Grants;
+
+  constructor(ledger: Ledger<State, unknown, Event>) {
+    this.#ledger = ledger;
+    this.grants = new Grants(ledger.tables);
+  }
+
+  get balance(): Balance {
+    return this.#ledger.state.balance;
+  }
+
+  get left(): Left {
+    return { remaining: remainingOf(this.balance, this.#ledger.now), paidThrough: paidThroughOf(this.balance) };
+  }
+
+  get snapshot(): EntitlementSnapshot {
+    return snapshotOf(this.balance, this.#ledger.state.identity!, this.#ledger.now);
+  }
+
+  /** A call for another customer is a bug of the caller, and changes nothing. */
+  assertSame({ entitlementId }: EntitlementIdentity): void {
+    const known = this.#ledger.state.identity?.entitlementId ?? entitlementId;
+    if (known !== entitlementId) throw new Error(`this is the object of ${known}, not of ${entitlementId}`);
+  }
+
+  change(identity: EntitlementIdentity, balance: Balance): void {
+    this.beginHistory();
+    this.#ledger.state = { ...this.#ledger.state, identity, balance, trackedVersion: balance.version };
+  }
+
+  /** Where an earlier release changed the balance, what it left is where the recorded history begins. */
+  beginHistory(): void {
+    const { state, lastTick } = this.#ledger;
+    if (state.trackedVersion === state.balance.version) return;
+    this.grants.setCheckpoint({ tick: lastTick, balance: state.balance });
+    this.#ledger.state = { ...state, trackedVersion: state.balance.version };
+  }
+
+  emit(type: EntitlementEventType): void {
+    this.#ledger.emit({ type, snapshot: this.snapshot });
+  }
+
+  /** Answers the tick of the addition. */
+  add(
+    identity: EntitlementIdentity,
+    addition: Addition,
+    after: Balance,
+    payment: { paymentId: string | null; credited: Credited | null } = { paymentId: null, credited: null },
+  ): number {
+    const use = useOf(this.balance);
+    this.change(identity, after);
+    this.emit('entitlement.granted');
+    const tick = this.#ledger.nextTick();
+    this.grants.add(tick, this.#ledger.now, { addition, use, ...payment });
+    return tick;
+  }
+
+  /** Adds what a payment bought, the first time. What was taken back before it came adds nothing. */
+  creditOnce({ identity, paymentId, addition }: Pick<Credit, 'identity' | 'paymentId' | 'addition'>): Credited {
+    const grant = this.grants.find(paymentId);
+    if (grant?.credited) return grant.credited;
+    const { now } = this.#ledger;
+    const before = this.balance;
+    const after = grant ? before : addPaid(before, addition, now);
+    const addsUncounted = !grant && (addition.units === null || after.unlimitedThrough !== before.unlimitedThrough);
+    const grantedUnits = addsUncounted ? null : after.grantedUnits - before.grantedUnits;
+    const credited: Credited = { grantedUnits, uses: [], remaining: remainingOf(after, now), paidThrough: paidThroughOf(after) };
+    if (grant) this.grants.setWithheld(paymentId, addition, credited);
+    else this.add(identity, addition, after, { paymentId, credited });
+    return credited;
+  }
+
+  revoke(identity: EntitlementIdentity, paymentId: string): void {
+    const grant = this.grants.find(paymentId);
+    if (grant?.isRevoked) return;
+    const { now } = this.#ledger;
+    // Not credited yet: remembered, so that the credit on its way adds nothing.
+    if (!grant) this.grants.add(this.#ledger.nextTick(), now, { addition: {}, use: null, paymentId, credited: null });
+    this.change(identity, grant ? this.#setRevoked(grant, true) : this.balance);
+  }
+
+  reinstate(identity: EntitlementIdentity, paymentId: string): void {
+    const grant = this.grants.find(paymentId);
+    if (!grant?.isRevoked) return;
+    if (grant.isAdded) this.change(identity, this.#setRevoked(grant, false));
+    else this.#release(identity, paymentId, grant);
+  }
+
+  /** It was taken back before its credit came: it is added now where that came meanwhile, else when it comes. */
+  #release(identity: EntitlementIdentity, paymentId: string, grant: Grant): void {
+    this.grants.forget(grant);
+    // An earlier release did not keep what such a credit would have added, so it has to be brought again.
+    const isKnown = grant.credited !== null && Object.keys(grant.addition).length > 0;
+    if (isKnown) this.creditOnce({ identity, paymentId, addition: grant.addition });
+  }
+
+  /** Time ended something: everybody is told how things stand, and of the end of all access once. */
+  passTime(): void {
+    const { identity, balance, endsSeenThrough } = this.#ledger.state;
+    const { now } = this.#ledger;
+    const end = nextEndOf(balance, endsSeenThrough);
+    if (end === null || end > now) return;
+    this.change(identity!, { ...balance, version: balance.version + 1, updatedAt: now });
+    this.#ledger.state = { ...this.#ledger.state, endsSeenThrough: now };
+    if (statusOf(balance, now) === 'expired') this.emit('entitlement.expired');
+  }
+
+  #setRevoked(grant: Grant, isRevoked: boolean): Balance {
+    this.beginHistory();
+    return this.grants.setRevoked(grant, isRevoked, this.balance, this.#ledger.now);
+  }
+}

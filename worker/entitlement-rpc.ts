@@ -1,0 +1,100 @@
+import type { Addition, DenialReason, EntitlementIdentity, EntitlementSnapshot } from './balance.ts';
+
+/** What the Worker and an entitlement's object say to each other. Expected failures are answers; a rejected call is a fault. */
+
+/** A caller's operation, exactly once per key while it is kept. `fingerprint` tells another request with the same key. */
+export interface Operation<T> {
+  identity: EntitlementIdentity;
+  key: string;
+  fingerprint: string;
+  now: number;
+  input: T;
+}
+
+export interface Consumption {
+  consumptionId: string;
+  units: number;
+}
+
+export type ConsumeAnswer =
+  | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
+  /** Nothing, or not enough, to use: not remembered, since a purchase may change it. */
+  | { ok: false; reason: DenialReason; remaining: number; paidThrough: number | null }
+  /** `refunded`: this key's consumption was taken back; it is never served again for free. */
+  | { ok: false; reason: 'conflict' | 'refunded' };
+
+export type GrantAnswer = { ok: true; replayed: boolean; snapshot: EntitlementSnapshot } | { ok: false; reason: 'conflict' | 'too_many' };
+
+export type RefundAnswer =
+  | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
+  | { ok: false; reason: 'conflict' | 'not_found' | 'already_refunded' };
+
+/** What a payment bought, and optionally its first use in the same step. Once per payment, for ever. */
+export interface Credit {
+  identity: EntitlementIdentity;
+  paymentId: string;
+  addition: Addition;
+  now: number;
+  /** `key` tells who consumes: a payment's first use belongs to one caller. */
+  consume: { key: string; units: number } | null;
+}
+
+export interface CreditAnswer {
+  /** What this payment added; null: uncounted use. */
+  grantedUnits: number | null;
+  /**
+   * The use that was asked for with the payment. `mine`: by this key. `other`: another call was faster, so nothing may be
+   * served for this one. `refunded`: this key's use was taken back. `none`: not asked for, or not enough units.
+   */
+  consumption: ({ by: 'mine' | 'other' } & Consumption) | { by: 'refunded' } | { by: 'none' };
+  /** Right after the payment was credited (and its first use made): the same for ever. */
+  remaining: number | null;
+  paidThrough: number | null;
+}
+
+/** What the Worker knows of the object. The class in durable-objects/ implements it. */
+export interface EntitlementRpc {
+  consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
+  grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer>;
+  refund(operation: Operation<{ consumptionId: string; reason: string }>): Promise<RefundAnswer>;
+  credit(credit: Credit): Promise<CreditAnswer>;
+  /**
+   * Takes a payment out of the history: the balance is as if it had never been made, but used units stay used. Once; unknown
+   * payments are remembered as revoked.
+   */
+  revoke(revocation: { identity: EntitlementIdentity; paymentId: string; now: number }): Promise<void>;
+  /**
+   * Undoes `revoke`: the balance is as if it had never been called. Once; for a payment that is not revoked it does nothing. One
+   * that was revoked before its credit came is added now, or when that comes.
+   */
+  reinstate(reinstatement: { identity: EntitlementIdentity; paymentId: string; now: number }): Promise<void>;
+  /**
+   * Says that the fate of these payments is decided: none of them will be revoked or reinstated. Optional, and a hint: it
+   * shortens the history that `revoke` and `reinstate` read. Payments the object does not know are ignored.
+   */
+  finalize(finality: { paymentIds: string[]; now: number }): Promise<void>;
+  /** The database holds this. Late, doubled or out of order: harmless. */
+  published(projected: Projected): Promise<void>;
+  /** null where nothing was ever granted: asking leaves nothing behind. */
+  read(now: number): Promise<EntitlementSnapshot | null>;
+}
+
+export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhausted' | 'entitlement.expired';
+/**
+ * What the object tells the database, by way of the queue: its state, and events that it tells for the first time or again. It
+ * goes on until it hears that the database holds them.
+ */
+export interface EntitlementProjection {
+  snapshot: EntitlementSnapshot;
+  events: { type: EntitlementEventType; snapshot: EntitlementSnapshot }[];
+}
+
+/** The database's acknowledgement of a projection: the state's version, and those of its events, oldest first. */
+export interface Projected {
+  version: number;
+  eventVersions: number[];
+}
+export const projectedOf = ({ snapshot, events }: EntitlementProjection): Projected => ({
+  version: snapshot.version,
+  eventVersions: events.map(({ snapshot: { version } }) => version),
+});
