@@ -7,6 +7,7 @@ const KINDS = [
   'null_first',
   'fail_after_broadcast',
   'vanish',
+  'no_history',
   'http_503',
   'http_429',
   'http_500',
@@ -33,6 +34,8 @@ export interface Fault {
   status: number | null;
   /** `vanish`. */
   signature: string | null;
+  /** `no_history`: the node began at this slot and knows of none before; null: it keeps no history at all. */
+  slot: number | null;
 }
 
 // Kinds that mean something for these methods only; the others strike any.
@@ -40,9 +43,10 @@ const METHODS_OF_KIND: Partial<Record<FaultKind, readonly string[]>> = {
   null_first: ['getTransaction', 'getSignatureStatuses'],
   fail_after_broadcast: ['sendTransaction'],
   wrong_genesis: ['getGenesisHash'],
+  no_history: ['getTransaction', 'getSignatureStatuses', 'getSignaturesForAddress', 'getBlock', 'getBlocks', 'getBlocksWithLimit'],
 };
 
-/** The faults waiting on one chain. The earliest that applies strikes; one per call. */
+/** The faults waiting on one node. The earliest that applies strikes; one per call. */
 export class Faults {
   #waiting: Fault[] = [];
 
@@ -87,6 +91,7 @@ export function readFault(value: unknown): Fault {
     message: typeof config.message === 'string' ? config.message : 'Node is behind',
     status: config.status === undefined ? null : readCount(config.status, 599),
     signature: config.signature === undefined ? null : readSignature(config.signature),
+    slot: config.slot === undefined ? null : readCount(config.slot),
   };
 }
 
