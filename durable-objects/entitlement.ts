@@ -21,26 +21,18 @@ import {
   planConsume,
   planRefund,
   type RefundAnswer,
+  type Revocation,
   remainingOf,
   snapshotOf,
   statusOf,
 } from '../worker/balance.ts';
 import type { Env } from '../worker/context.ts';
 import { consumptionIdOf, parseConsumptionId } from '../worker/core/ids.ts';
-import { type Credited, GRANTS_TABLE, Grants } from './grants.ts';
+import { type Content, type Credited, GRANTS_TABLE, Grants, type Left, leftIn, type Verb } from './grants.ts';
 import { Ledger, type LedgerEntry } from './ledger.ts';
 
 /** The identity is known from the first write; ends up to `endsSeenThrough` were seen to pass. */
 type State = { identity: EntitlementIdentity | null; balance: Balance; endsSeenThrough: number };
-// What can be used after an operation, as it was answered.
-type Left = { remaining: number | null; paidThrough: number | null };
-
-type Content =
-  | ({ verb: 'consume'; units: number; isCounted: boolean; isRefunded: boolean; paymentId: string | null } & Left)
-  | { verb: 'grant'; snapshot: EntitlementSnapshot }
-  | ({ verb: 'refund'; consumptionId: string; units: number } & Left);
-type Verb<Name extends Content['verb']> = Extract<Content, { verb: Name }>;
-
 /** One per (merchant, mode, product, customer): the only place that counts what is left. Rules are in worker/balance.ts. */
 export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   readonly #ledger: Ledger<State, Content, EntitlementProjection['events'][number]>;
@@ -95,11 +87,8 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     return this.#once<'refund', RefundAnswer>('refund', operation, {
       replay: ({ content: { verb: _, ...answer } }) => ({ ok: true, replayed: true, ...answer }),
       judge: (operationKey) => {
-        const {
-          identity,
-          fingerprint,
-          input: { consumptionId },
-        } = operation;
+        const { identity, fingerprint, input } = operation;
+        const { consumptionId } = input;
         const named = parseConsumptionId(consumptionId);
         const use = named?.entitlementId === identity.entitlementId ? this.#ledger.at(named.tick) : null;
         if (use?.content.verb !== 'consume') return { ok: false, reason: 'not_found' };
@@ -140,7 +129,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     });
   }
 
-  revoke({ identity, paymentId, now }: { identity: EntitlementIdentity; paymentId: string; now: number }): Promise<void> {
+  revoke({ identity, paymentId, now }: Revocation): Promise<void> {
     return this.#ledger.run(now, () => {
       this.#assertSame(identity);
       const grant = this.#grants.find(paymentId);
@@ -150,6 +139,18 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
       if (grant) this.#grants.revoke(paymentId);
       else this.#grants.add({}, { paymentId, credited: null, isRevoked: true });
       this.#change(identity, grant ? foldAdditions(balance, this.#grants.standing(), this.#ledger.now) : balance);
+    });
+  }
+
+  reinstate({ identity, paymentId, now }: Revocation): Promise<void> {
+    return this.#ledger.run(now, () => {
+      this.#assertSame(identity);
+      const units = this.#grants.reinstate(paymentId);
+      if (units === null) return;
+      const { balance } = this.#ledger.state;
+      // What was used of it is paid for again.
+      const before = { ...balance, writtenOffUnits: Math.max(0, balance.writtenOffUnits - units) };
+      this.#change(identity, foldAdditions(before, this.#grants.standing(), this.#ledger.now));
     });
   }
 
@@ -193,7 +194,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     const addsUncounted = addition.units === null || after.unlimitedThrough !== before.unlimitedThrough;
     const grantedUnits = !isAdded ? 0 : addsUncounted ? null : (addition.units ?? 0);
     const credited: Credited = { grantedUnits, uses: [], ...this.#left() };
-    if (grant) this.#grants.setCredited(paymentId, credited);
+    if (grant) this.#grants.creditRevoked(paymentId, addition, credited);
     else this.#grants.add(addition, { paymentId, credited, isRevoked: !isAdded });
     if (!isAdded) this.#change(identity, after);
     return credited;
@@ -246,5 +247,3 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     return { consumptionId: consumptionIdOf(this.#ledger.state.identity!.entitlementId, tick), units };
   }
 }
-
-const leftIn = ({ remaining, paidThrough }: Left): Left => ({ remaining, paidThrough });

@@ -1,12 +1,21 @@
-import type { Addition } from '../worker/balance.ts';
+import type { Addition, EntitlementSnapshot } from '../worker/balance.ts';
 import type { Ledger } from './ledger.ts';
 
+/** What can be used after an operation, as it was answered. */
+export type Left = { remaining: number | null; paidThrough: number | null };
+export const leftIn = ({ remaining, paidThrough }: Left): Left => ({ remaining, paidThrough });
+
+/** What is remembered of an operation, by its verb. */
+export type Content =
+  | ({ verb: 'consume'; units: number; isCounted: boolean; isRefunded: boolean; paymentId: string | null } & Left)
+  | { verb: 'grant'; snapshot: EntitlementSnapshot }
+  | ({ verb: 'refund'; consumptionId: string; units: number } & Left);
+export type Verb<Name extends Content['verb']> = Extract<Content, { verb: Name }>;
+
 /** What is remembered of a payment for ever. Its last use is the one that counts, unless refunded. */
-export interface Credited {
+export interface Credited extends Left {
   grantedUnits: number | null;
   uses: { key: string; tick: number; units: number; isRefunded: boolean }[];
-  remaining: number | null;
-  paidThrough: number | null;
 }
 
 /** `payment_id` is null for a manual grant; `credited` for that, and for a payment that was taken back before it was credited. */
@@ -36,6 +45,12 @@ export class Grants {
     return tick;
   }
 
+  /** The credit of a payment that was taken back before: what it would have added is kept, for if it is given again. */
+  creditRevoked(paymentId: string, addition: Addition, credited: Credited): void {
+    this.#ledger.write('UPDATE grants SET addition = ? WHERE payment_id = ?', JSON.stringify(addition), paymentId);
+    this.setCredited(paymentId, credited);
+  }
+
   setCredited(paymentId: string, credited: Credited): void {
     this.#ledger.write('UPDATE grants SET credited = ? WHERE payment_id = ?', JSON.stringify(credited), paymentId);
   }
@@ -48,6 +63,15 @@ export class Grants {
 
   revoke(paymentId: string): void {
     this.#ledger.write('UPDATE grants SET is_revoked = 1 WHERE payment_id = ?', paymentId);
+  }
+
+  /** What was taken back stands again: how many units that is. One that was never credited is forgotten, to be credited as new. */
+  reinstate(paymentId: string): number | null {
+    const [row] = this.#ledger.rows<GrantRow>('SELECT * FROM grants WHERE payment_id = ? AND is_revoked = 1', paymentId);
+    if (!row) return null;
+    if (row.credited === null) this.#ledger.write('DELETE FROM grants WHERE tick = ?', row.tick);
+    else this.#ledger.write('UPDATE grants SET is_revoked = 0 WHERE tick = ?', row.tick);
+    return row.credited === null ? 0 : ((JSON.parse(row.addition) as Addition).units ?? 0);
   }
 
   /** What was not taken back. */

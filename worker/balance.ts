@@ -70,7 +70,6 @@ export interface Consumption {
   consumptionId: string;
   units: number;
 }
-
 type DenialReason = 'entitlement_missing' | 'subscription_expired';
 export type ConsumeAnswer =
   | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
@@ -80,7 +79,6 @@ export type ConsumeAnswer =
   | { ok: false; reason: 'conflict' | 'refunded' };
 
 export type GrantAnswer = { ok: true; replayed: boolean; snapshot: EntitlementSnapshot } | { ok: false; reason: 'conflict' | 'too_many' };
-
 export type RefundAnswer =
   | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
   | { ok: false; reason: 'conflict' | 'not_found' | 'already_refunded' };
@@ -94,7 +92,7 @@ export interface Credit {
   /** `key` tells who consumes: a payment's first use belongs to one caller. */
   consume: { key: string; units: number } | null;
 }
-
+export type Revocation = Pick<Credit, 'identity' | 'paymentId' | 'now'>;
 export interface CreditAnswer {
   /** What this payment added; null: uncounted use. */
   grantedUnits: number | null;
@@ -115,7 +113,9 @@ export interface EntitlementRpc {
   refund(operation: Operation<{ consumptionId: string; reason: string }>): Promise<RefundAnswer>;
   credit(credit: Credit): Promise<CreditAnswer>;
   /** Takes back what a payment added, as far as it is not used up. Once; unknown payments are remembered as revoked. */
-  revoke(revocation: { identity: EntitlementIdentity; paymentId: string; now: number }): Promise<void>;
+  revoke(revocation: Revocation): Promise<void>;
+  /** Gives back what `revoke` took, because the payment is there after all. Once. */
+  reinstate(revoked: Revocation): Promise<void>;
   /** null where nothing was ever granted: asking leaves nothing behind. */
   read(now: number): Promise<EntitlementSnapshot | null>;
 }

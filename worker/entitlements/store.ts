@@ -21,11 +21,12 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
       customerWallet: payments.customerWallet,
       payerWallet: payments.payerWallet,
       terms: payments.terms,
+      orphanedAt: payments.orphanedAt,
     })
     .from(payments)
     .where(inArray(payments.id, paymentIds));
 
-export type Paid = Awaited<ReturnType<typeof listPaid>>[number];
+export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt'>;
 
 /** Statements, not effects. An older copy never overwrites a newer one. */
 export function projectionWrites({ db }: Ctx, snapshot: EntitlementSnapshot, rows: EventRow[]): Write[] {

@@ -78,6 +78,8 @@ export const PaymentBody = z
   })
   .openapi('Payment');
 
+export type PaymentResource = z.infer<typeof PaymentBody>;
+
 export const toUnmatchedResource = (unmatched: Unmatched): z.infer<typeof UnmatchedBody> => ({
   unmatched_id: unmatched.id,
   payment_id: unmatched.paymentId,
@@ -115,12 +117,7 @@ const inAsset = (payment: Payment, units: bigint): Money => ({ asset: payment.as
 export const priceOf = (payment: Payment): Money => inAsset(payment, payment.priceAmount);
 
 /** Whoever knows the id sees what a buyer needs; the owner also sees what is nobody else's business. (contract D7) */
-export function toPaymentResource(
-  ctx: Ctx,
-  payment: Payment,
-  view: 'buyer' | 'merchant',
-  unmatched: Unmatched[] = [],
-): z.infer<typeof PaymentBody> {
+export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'merchant', unmatched: Unmatched[] = []): PaymentResource {
   const amountOf = (units: bigint | null) => (units === null ? null : toMoneyResource(inAsset(payment, units)));
   const net = toMoneyResource(subtract(priceOf(payment), inAsset(payment, payment.feeAmount ?? 0n)));
   const instantOf = (at: number | null) => (at === null ? null : iso(at));

@@ -36,7 +36,10 @@ describe('a block', () => {
     await finalize();
     const { result } = await blockOf(slot);
     expect(result).toMatchObject({ parentSlot: slot - 1, blockHeight: slot, signatures: [signature] });
-    expect((await blockOf(slot + 1)).result).toMatchObject({ signatures: [], previousBlockhash: (result as { blockhash: string }).blockhash });
+    expect((await blockOf(slot + 1)).result).toMatchObject({
+      signatures: [],
+      previousBlockhash: (result as { blockhash: string }).blockhash,
+    });
     expect((await blockOf(3)).error).toMatchObject({ code: -32001, message: expect.stringContaining('First available block: 1000') });
   });
 
