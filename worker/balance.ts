@@ -89,8 +89,8 @@ export interface Credit {
   paymentId: string;
   addition: Addition;
   now: number;
-  /** `key` tells who consumes: a payment's first use belongs to one caller. */
-  consume: { key: string; units: number } | null;
+  /** `key` tells who consumes: a payment's first use belongs to one caller. `isTold`: somebody was, so only a use given back is free. */
+  consume: { key: string; units: number; isTold?: boolean } | null;
 }
 export type Revocation = Pick<Credit, 'identity' | 'paymentId' | 'now'>;
 export interface CreditAnswer {

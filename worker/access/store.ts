@@ -1,14 +1,13 @@
-import { and, eq, exists, isNull, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
-import type { AccountId, AnswerId, PaymentId } from '../core/ids.ts';
+import type { AccountId, PaymentId } from '../core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
 import { activations, railSettings, settlements } from '../db/access.ts';
 import { payments, products } from '../db/commerce.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { type ClaimKind, insertClaim, watchClaim } from '../db/fate.ts';
 import { accounts } from '../db/identity.ts';
-import { txClaims } from '../db/tx-claims.ts';
 import { SETTLEMENT } from '../states.ts';
 
 export type Setting = typeof railSettings.$inferSelect;
@@ -126,27 +125,6 @@ export const endSettlement = (
     .where(and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, settlement.status))),
   vetoUnlessChanged(ctx),
 ];
-
-/**
- * Gives the success of a settled payment to one call, for ever: on its claim, which is never deleted. The settlement says the same, for
- * a release that reads it there, and is heard where such a release wrote it. Answers which call has it; the same call may ask again.
- */
-export async function takeSuccess(db: Db, { paymentId }: Settlement, call: AnswerId): Promise<string | null> {
-  const ofSettlement = and(eq(settlements.paymentId, paymentId), eq(settlements.status, 'settled'));
-  const known = db.select({ answeredBy: settlements.answeredBy }).from(settlements).where(ofSettlement);
-  const [, , [stored]] = await db.batch([
-    db
-      .update(txClaims)
-      .set({ answeredBy: sql`coalesce((${known}), ${call})` })
-      .where(and(eq(txClaims.subjectId, paymentId), isNull(txClaims.answeredBy), exists(known))),
-    db
-      .update(settlements)
-      .set({ answeredBy: sql`(SELECT answered_by FROM tx_claims WHERE subject_id = ${paymentId})` })
-      .where(and(ofSettlement, isNull(settlements.answeredBy))),
-    db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(eq(txClaims.subjectId, paymentId)),
-  ]);
-  return stored?.answeredBy ?? null;
-}
 
 /** What a look brought that ends nothing. */
 export const noteLook = (db: Db, settlement: Settlement, seen: { doubtedAt: number | null } | { nextCheckAt: null }): Write =>

@@ -1,13 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Ctx, Db } from '../context.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
+import { unmatchedPayments } from '../db/commerce.ts';
 import { vetoIf, type Write } from '../db/commit.ts';
 import { type FateStep, FINAL_AFTER_MS, type Watched } from '../db/fate.ts';
+import { txClaims } from '../db/tx-claims.ts';
 
-/** Where transactions are watched: what is claimed, and money that pays nothing yet. The columns of their fates are the same. */
+/** Where transactions are watched: what is claimed, and money that pays nothing yet. */
 interface Source {
-  table: SQL;
-  subjectId: SQL;
+  /** The columns of fates are the same in both tables, and nothing else of a table is named through this. */
+  table: typeof txClaims;
+  subjectId: SQLiteColumn;
   kind: SQL;
   confirmedAt: SQL;
   /** What may be watched at all. */
@@ -15,16 +19,16 @@ interface Source {
 }
 
 export const CLAIMS: Source = {
-  table: sql.raw('tx_claims'),
-  subjectId: sql.raw('subject_id'),
+  table: txClaims,
+  subjectId: txClaims.subjectId,
   kind: sql.raw('kind'),
   confirmedAt: sql.raw('coalesce(confirmed_at, created_at)'),
   isStanding: sql.raw("kind NOT IN ('payment', 'settlement')"),
 };
 
 export const UNMATCHED: Source = {
-  table: sql.raw('unmatched_payments'),
-  subjectId: sql.raw('id'),
+  table: unmatchedPayments as unknown as typeof txClaims,
+  subjectId: unmatchedPayments.id,
   kind: sql.raw("'unmatched'"),
   confirmedAt: sql.raw('created_at'),
   isStanding: sql.raw("status = 'open'"),
@@ -45,40 +49,46 @@ export const takeDue = (db: Db, source: Source, now: number, max: number): Promi
       ELSE ${now} + min(${DAY}, max(${MINUTE}, (${now} - ${source.confirmedAt}) / 8)) END
     WHERE rowid IN (SELECT rowid FROM ${source.table} WHERE next_look_at IS NOT NULL AND next_look_at <= ${now} AND ${source.isStanding}
       ORDER BY next_look_at LIMIT ${max})
-    RETURNING ${source.kind} AS kind, ${source.subjectId} AS subjectId, tx_signature AS txSignature, slot, doubted_at AS doubtedAt,
+    RETURNING ${source.kind} AS kind, ${sql.raw(source.subjectId.name)} AS subjectId, tx_signature AS txSignature, slot, doubted_at AS doubtedAt,
       dropped_at AS droppedAt`);
 
-/** What waits for a step, and what the step changes. A transaction may have landed in another slot than it was first seen in. */
+/** What waits for a step, and what the step changes. */
 const STEPS = {
   final: {
     awaits: sql.raw('final_at IS NULL AND dropped_at IS NULL'),
-    change: (now: number) => sql`final_at = ${now}, doubted_at = NULL, next_look_at = NULL`,
+    change: (now: number) => ({ finalAt: now, doubtedAt: null, nextLookAt: null }),
   },
   dropped: {
     awaits: sql.raw('final_at IS NULL AND dropped_at IS NULL'),
-    change: (now: number) => sql`dropped_at = ${now}, doubted_at = NULL, next_look_at = ${now + LATER_LOOKS_MS[0]}`,
+    change: (now: number) => ({ droppedAt: now, doubtedAt: null, nextLookAt: now + LATER_LOOKS_MS[0] }),
   },
   returned: {
     awaits: sql.raw('dropped_at IS NOT NULL'),
-    change: (now: number) => sql`final_at = ${now}, dropped_at = NULL, next_look_at = NULL`,
+    change: (now: number) => ({ finalAt: now, droppedAt: null, nextLookAt: null }),
   },
 };
 
 type Seen = Pick<Watched, 'subjectId' | 'slot'>;
+const among = (seen: readonly Seen[]): SQL => sql`json_each(${JSON.stringify(seen)}) j`;
+const isAmong = ({ subjectId }: Source): SQL => sql`${subjectId} = j.value ->> 'subjectId'`;
+/** It may have landed in another slot than it was first seen in. */
+const slotSeen = ({ table }: Source): SQL => sql`coalesce(j.value ->> 'slot', ${table.slot})`;
 
 /** A step that these take together. Statements, not effects: the second fails the batch unless every one of them waited for it. */
 export function stepTogether(ctx: Ctx, source: Source, seen: readonly Seen[], name: keyof typeof STEPS): FateStep {
+  const { table } = source;
   const { awaits, change } = STEPS[name];
-  const among = sql`json_each(${JSON.stringify(seen)}) j`;
-  const isWaiting = sql`${source.subjectId} = j.value ->> 'subjectId' AND ${awaits} AND ${source.isStanding}`;
+  const isWaiting = sql`${isAmong(source)} AND ${awaits} AND ${source.isStanding}`;
   return {
     writes: [
-      ctx.db.run(
-        sql`UPDATE ${source.table} SET ${change(ctx.now)}, slot = coalesce(j.value ->> 'slot', slot) FROM ${among} WHERE ${isWaiting}`,
-      ),
+      ctx.db
+        .update(table)
+        .set({ ...change(ctx.now), slot: slotSeen(source) })
+        .from(among(seen))
+        .where(isWaiting),
       vetoIf(ctx, sql`changes() <> ${seen.length}`),
     ],
-    isOver: async () => (await ctx.db.all(sql`SELECT 1 FROM ${among}, ${source.table} WHERE ${isWaiting} LIMIT 1`)).length === 0,
+    isOver: async () => (await ctx.db.all(sql`SELECT 1 FROM ${table}, ${among(seen)} WHERE ${isWaiting} LIMIT 1`)).length === 0,
   };
 }
 
@@ -93,19 +103,23 @@ export interface Looks {
 }
 
 /** Statements, not effects; they may be written twice. */
-export function noteLooks(ctx: Ctx, source: Source, { seen, doubted, stillGone }: Looks): Write[] {
-  const among = (looked: Seen[], change: SQL) =>
+export function noteLooks({ db, now }: Ctx, source: Source, { seen, doubted, stillGone }: Looks): Write[] {
+  const { doubtedAt, droppedAt, nextLookAt } = source.table;
+  const note = (looked: Seen[], change: Partial<Record<'doubtedAt' | 'nextLookAt' | 'slot', SQL | number | null>>) =>
     looked.length === 0
       ? []
       : [
-          ctx.db.run(sql`UPDATE ${source.table} SET ${change} FROM json_each(${JSON.stringify(looked)}) j
-            WHERE ${source.subjectId} = j.value ->> 'subjectId' AND final_at IS NULL`),
+          db
+            .update(source.table)
+            .set(change)
+            .from(among(looked))
+            .where(sql`${isAmong(source)} AND final_at IS NULL`),
         ];
-  const left = LATER_LOOKS_MS.slice(1).map((ms) => sql`WHEN dropped_at + ${ms} > ${ctx.now} THEN dropped_at + ${ms}`);
+  const left = LATER_LOOKS_MS.slice(1).map((ms) => sql`WHEN ${droppedAt} + ${ms} > ${now} THEN ${droppedAt} + ${ms}`);
   return [
-    ...among(seen, sql`doubted_at = NULL, slot = j.value ->> 'slot'`),
-    ...among(doubted, sql`doubted_at = coalesce(doubted_at, ${ctx.now}), next_look_at = ${ctx.now + DOUBT_MS}`),
-    ...among(stillGone, sql`next_look_at = CASE WHEN dropped_at IS NULL THEN next_look_at ${sql.join(left, sql` `)} END`),
+    ...note(seen, { doubtedAt: null, slot: slotSeen(source) }),
+    ...note(doubted, { doubtedAt: sql`coalesce(${doubtedAt}, ${now})`, nextLookAt: now + DOUBT_MS }),
+    ...note(stillGone, { nextLookAt: sql`CASE WHEN ${droppedAt} IS NULL THEN ${nextLookAt} ${sql.join(left, sql` `)} END` }),
   ];
 }
 

@@ -1,0 +1,40 @@
+import { testEnv } from './env.ts';
+import type { World } from './world.ts';
+
+/** Seconds after a confirmation at which its transaction is first looked for, and then the second proof of an absence is believed. */
+export const FIRST_LOOK = 61;
+export const SECOND_PROOF = 31;
+
+/** Time passes on the chain, and for whatever the service watches. */
+export async function letTimePass(w: World, seconds: number): Promise<void> {
+  await w.chain.call('local_warp', seconds);
+  const earlier = (columns: string[]) => columns.map((column) => `${column} = ${column} - ${seconds * 1000}`).join();
+  const watched = ['next_look_at', 'doubted_at', 'dropped_at', 'created_at'];
+  await testEnv.DB.batch([
+    testEnv.DB.prepare(`UPDATE tx_claims SET ${earlier([...watched, 'confirmed_at'])} WHERE next_look_at > 0`),
+    testEnv.DB.prepare(`UPDATE unmatched_payments SET ${earlier(watched)} WHERE next_look_at > 0`),
+  ]);
+}
+
+/** The looks after which what the chain dropped is believed to be gone. */
+export async function sweepUntilBelieved(w: World): Promise<void> {
+  for (const seconds of [FIRST_LOOK, SECOND_PROOF]) {
+    await letTimePass(w, seconds);
+    await w.sweep();
+  }
+}
+
+export interface Fate {
+  kind: string;
+  slot: number | null;
+  final_at: number | null;
+  doubted_at: number | null;
+  dropped_at: number | null;
+  next_look_at: number | null;
+  answered_by: string | null;
+}
+
+/** What became of what a transaction paid. */
+export async function fateOf(subjectId: string): Promise<Fate> {
+  return (await testEnv.DB.prepare('SELECT * FROM tx_claims WHERE subject_id = ?').bind(subjectId).first<Fate>())!;
+}
