@@ -8,6 +8,7 @@ const KINDS = [
   'fail_after_broadcast',
   'vanish',
   'no_history',
+  'on_fork',
   'http_503',
   'http_429',
   'http_500',
@@ -32,7 +33,7 @@ export interface Fault {
   message: string;
   /** `fail_after_broadcast`: the HTTP status to answer; null destroys the connection. */
   status: number | null;
-  /** `vanish`. */
+  /** `vanish`: of every node; `on_fork`: of this one, whose blocks are without it. */
   signature: string | null;
   /** `no_history`: the node began at this slot and knows of none before; null: it keeps no history at all. */
   slot: number | null;
@@ -43,6 +44,7 @@ const METHODS_OF_KIND: Partial<Record<FaultKind, readonly string[]>> = {
   null_first: ['getTransaction', 'getSignatureStatuses'],
   fail_after_broadcast: ['sendTransaction'],
   wrong_genesis: ['getGenesisHash'],
+  on_fork: ['getTransaction', 'getSignatureStatuses', 'getSignaturesForAddress', 'getBlock'],
   no_history: ['getTransaction', 'getSignatureStatuses', 'getSignaturesForAddress', 'getBlock', 'getBlocks', 'getBlocksWithLimit'],
 };
 
@@ -80,7 +82,8 @@ export function readFault(value: unknown): Fault {
   if (config.kind === undefined) throw invalidParams(`Invalid params: \`kind\` is one of ${KINDS.join(', ')}`);
   const kind = readChoice(config.kind, KINDS, 'drop');
   const times = config.times === undefined ? 1 : readCount(config.times);
-  if (kind === 'vanish' && config.signature === undefined) throw invalidParams('Invalid params: `vanish` needs a `signature`');
+  if ((kind === 'vanish' || kind === 'on_fork') && config.signature === undefined)
+    throw invalidParams(`Invalid params: \`${kind}\` needs a \`signature\``);
   if (config.method !== undefined && typeof config.method !== 'string') throw invalidParams('Invalid params: `method` is a string');
   return {
     kind,

@@ -63,6 +63,7 @@ const BEHAVIOURS: Readonly<Record<FaultKind, Behaviour>> = {
     return fault.status === null ? 'broken' : { status: fault.status };
   },
   vanish: (call) => invoke(call),
+  on_fork: async (call, fault) => ({ value: leaveOut(call, fault.signature!, (await invoke(call)).value) }),
   no_history: async (call, fault) => ({ value: forgetBefore(call, fault.slot, (await invoke(call)).value) }),
   http_503: () => ({ status: 503 }),
   http_429: () => ({ status: 429 }),
@@ -110,6 +111,24 @@ function forgetBefore({ method, params }: Call, firstSlot: number | null, answer
       return answer;
     default:
       return (answer as number[]).filter((slot) => slot >= first);
+  }
+}
+
+/** What a node answers that follows a fork without one transaction. */
+function leaveOut({ method, params }: Call, signature: string, answer: unknown): unknown {
+  switch (method) {
+    case 'getTransaction':
+      return params[0] === signature ? null : answer;
+    case 'getSignatureStatuses': {
+      const { value, ...rest } = answer as { value: unknown[] };
+      return { ...rest, value: value.map((status, i) => ((params[0] as string[])[i] === signature ? null : status)) };
+    }
+    case 'getSignaturesForAddress':
+      return (answer as { signature: string }[]).filter((listed) => listed.signature !== signature);
+    default: {
+      const { signatures, ...block } = answer as { signatures?: string[] };
+      return signatures ? { ...block, signatures: signatures.filter((one) => one !== signature) } : block;
+    }
   }
 }
 

@@ -76,8 +76,21 @@ export class TestChain {
     return signer;
   }
 
-  fault(fault: { kind: string; method?: string; times?: number; signature?: string; ms?: number }): Promise<unknown> {
+  fault(fault: {
+    kind: string;
+    method?: string;
+    times?: number;
+    signature?: string;
+    ms?: number;
+    slot?: number;
+    code?: number;
+  }): Promise<unknown> {
     return this.call('local_fault', fault);
+  }
+
+  /** Another node of the same chain, with faults of its own. */
+  node(name: string): TestChain {
+    return new TestChain(`${this.url}/${name}`);
   }
 
   async #send(payer: KeyPairSigner, instructions: Instruction[], { skipPreflight = false, lookupTable }: PayOptions = {}): Promise<string> {

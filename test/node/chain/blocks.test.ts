@@ -129,6 +129,19 @@ describe('another node of the chain', () => {
     ]);
   });
 
+  it('on a fork it shows its blocks without a transaction that the others have', async () => {
+    const other = new TestChain(`${chain.url}/b`);
+    const { signature, slot } = await land();
+    await finalize();
+    await other.result('local_fault', { kind: 'on_fork', signature, times: 0 });
+    expect([await statusOf(signature), await statusOf(signature, other)]).toMatchObject([{ err: null }, null]);
+    expect([(await blockOf(slot)).result, (await blockOf(slot, FINAL, other)).result]).toMatchObject([
+      { signatures: [signature] },
+      { signatures: [] },
+    ]);
+    expect(await other.result('getTransaction', signature, { commitment: 'confirmed' })).toBeNull();
+  });
+
   it('started anew it knows nothing from before, and all that came after', async () => {
     const before = await land();
     await chain.result('local_slots', 5);
