@@ -107,7 +107,8 @@ export function extendPlan(held: PaidTime, { plan: bought, paidUnits, at }: Plan
     return { plan: bought, planThrough: at + Number(ms), planPrice: value / ms };
   }
   const [plan, planPrice] = planRank(bought) > planRank(current) ? [bought, paidUnits] : [current, held.planPrice];
-  return { plan, planThrough: at + Number(value / planPrice), planPrice };
+  const ms = value / planPrice;
+  return { plan, planThrough: at + Number(ms), planPrice };
 }
 
 /**

@@ -6,8 +6,9 @@ import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
 import { activations, railSettings, settlements } from '../db/access.ts';
 import { payments, products } from '../db/commerce.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
-import { type ClaimKind, insertClaim, watchClaim } from '../db/fate.ts';
+import { insertClaim, watchClaim } from '../db/fate.ts';
 import { accounts } from '../db/identity.ts';
+import type { ClaimKind } from '../db/tx-claims.ts';
 import { SETTLEMENT } from '../states.ts';
 
 export type Setting = typeof railSettings.$inferSelect;

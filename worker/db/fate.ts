@@ -2,10 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { MINUTE } from '../core/time.ts';
 import { transact, unchanged, type Write } from './commit.ts';
-import { txClaims } from './tx-claims.ts';
-
-/** What a transaction can pay. Each kind has one row in finality/kinds.ts, which tells what follows its fate. */
-export type ClaimKind = 'checkout' | 'x402' | 'activation' | 'facilitator';
+import { type ClaimKind, txClaims } from './tx-claims.ts';
 
 /** A transaction that was confirmed, and is looked for until it is final: what it paid, or money that pays nothing yet. */
 export interface Watched {

@@ -1,7 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { fateColumns, flag, instant } from './columns.ts';
-import type { ClaimKind } from './fate.ts';
+
+/** What a transaction can pay. Each kind has one row in finality/kinds.ts, which tells what follows its fate. */
+export type ClaimKind = 'checkout' | 'x402' | 'activation' | 'facilitator';
 
 /**
  * One transaction pays one thing in a mode, for ever: these rows are never deleted. Each also tells what became of its transaction

@@ -14,7 +14,7 @@ interface Source {
   subjectId: SQLiteColumn;
   kind: SQL;
   confirmedAt: SQL;
-  /** What may be watched at all. */
+  /** What may be watched at all: of sandbox rows no node of ours knows anything. */
   isStanding: SQL;
 }
 
@@ -23,7 +23,7 @@ export const CLAIMS: Source = {
   subjectId: txClaims.subjectId,
   kind: sql.raw('kind'),
   confirmedAt: sql.raw('coalesce(confirmed_at, created_at)'),
-  isStanding: sql.raw("kind NOT IN ('payment', 'settlement')"),
+  isStanding: sql.raw("livemode = 1 AND kind NOT IN ('payment', 'settlement')"),
 };
 
 export const UNMATCHED: Source = {
@@ -31,7 +31,7 @@ export const UNMATCHED: Source = {
   subjectId: unmatchedPayments.id,
   kind: sql.raw("'unmatched'"),
   confirmedAt: sql.raw('created_at'),
-  isStanding: sql.raw("status = 'open'"),
+  isStanding: sql.raw("livemode = 1 AND status = 'open'"),
 };
 
 /** After it was dropped, a transaction is looked for at these times: nodes may err, and a wallet may send it anew. */
