@@ -98,7 +98,7 @@ const PLAN_MS = BigInt(addDays(0, PLAN_DAYS));
 export function extendPlan(held: PaidTime, { plan: bought, paidUnits, at }: PlanPurchase): PaidTime {
   assert(paidUnits > 0n, 'a plan is paid for');
   const current = planAt(held, at);
-  if (current !== 'free' && held.planThrough === null) return held;
+  if (current !== 'free' && held.planThrough === null) return { plan: current, planThrough: null, planPrice: held.planPrice };
   const leftMs = current === 'free' ? 0n : BigInt((held.planThrough ?? at) - at);
   // Base units of USDC times milliseconds: exact.
   const value = leftMs * held.planPrice + paidUnits * PLAN_MS;

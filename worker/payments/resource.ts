@@ -53,7 +53,8 @@ export const PaymentBody = z
     confirmed_at: Timestamp.optional(),
     finalized_at: Timestamp.optional(),
     orphaned_at: Timestamp.optional().openapi({
-      description: 'The chain dropped the transaction after it was confirmed. Access was revoked.',
+      description:
+        'The chain dropped the transaction after it was confirmed. Access was revoked, and is given back should it be there after all.',
     }),
     expires_at: Timestamp,
     customer_ref: z.string().optional().openapi({ description: 'Merchant view only.' }),
