@@ -16,8 +16,8 @@ CREATE TABLE `__new_tx_claims` (
 );
 --> statement-breakpoint
 -- What became of payments is taken over as it is: nothing is judged anew. Payments that are not final yet stay watched, and so are
--- settlements of the last hour; one that is still pending is left for the sweep to take up, whichever release sees it end. Dropped
--- ones are looked for as long as any. Who was told of the success of an older settlement is not known, so that nobody is told again.
+-- settlements of the last hour. A pending one is left for the sweep to take up, whichever release sees it end. Dropped ones are looked
+-- for as long as any. Who was told of the success of an older settlement is not known, and so it is told to no other call.
 INSERT INTO `__new_tx_claims`("tx_signature", "livemode", "message_hash", "kind", "subject_id", "slot", "confirmed_at", "final_at", "doubted_at", "dropped_at", "next_look_at", "answered_by", "created_at")
 SELECT c.tx_signature,
   coalesce(p.livemode, s.livemode, 1),
@@ -59,7 +59,7 @@ CREATE TABLE `__new_activations` (
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
--- What was paid was not kept here; what was held afterwards counts at the prices of then.
+-- What was paid was not kept here. What was held afterwards counts, at the prices of then.
 INSERT INTO `__new_activations`("payment_id", "account_id", "plan", "amount", "resulting_plan", "paid_through", "resulting_price", "receipt_id", "created_at")
 SELECT payment_id, account_id, plan, NULL, resulting_plan, paid_through,
   CASE resulting_plan WHEN 'starter' THEN '19000000' WHEN 'growth' THEN '49000000' WHEN 'scale' THEN '199000000' END,

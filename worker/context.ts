@@ -42,7 +42,7 @@ const Config = z.object({
   /** The nodes we read and send through: the first is asked, the next where it does not answer. `RPC_URL` is a list of one. */
   RPC_URLS: z
     .string()
-    .transform((list) => list.split(','))
+    .transform((list) => [...new Set(list.split(',').map((url) => url.trim()))])
     .pipe(z.array(z.url()))
     .optional(),
   RPC_URL: z.url().optional(),

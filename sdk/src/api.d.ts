@@ -429,7 +429,7 @@ export interface paths {
     put?: never;
     /**
      * Take money that missed its session: a new confirmed payment
-     * @description For a late, short or second payment of this session. A second time the answer is the same.
+     * @description For a late, short or second payment of this session. A second time the answer is the same. Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.
      */
     post: operations['acceptUnmatched'];
     delete?: never;
@@ -1450,7 +1450,7 @@ export interface components {
       finalized_at?: string;
       /**
        * Format: date-time
-       * @description The chain dropped the transaction after it was confirmed. Access was revoked.
+       * @description The chain dropped the transaction after it was confirmed. Access was revoked, and is given back should it be there after all.
        */
       orphaned_at?: string;
       /** Format: date-time */

@@ -6,7 +6,7 @@ import type { PaymentId } from '../../worker/core/ids.ts';
 import { activate, buy, newSetup, newSpender, openTreasury, payFor, settlementsOf, setupRow, standing } from '../world/activation.ts';
 import type { Agent } from '../world/agent.ts';
 import { REPEATED, testEnv } from '../world/env.ts';
-import { fateOf, letTimePass, sweepUntilBelieved } from '../world/fate.ts';
+import { fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../world/fate.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 const DAY = 86_400_000;
@@ -17,6 +17,7 @@ describe('a plan whose payment the cluster dropped', REPEATED, () => {
   beforeAll(async () => {
     await openTreasury(w);
     agent = await newSpender(w);
+    await w.chain.call('local_fundUsdc', agent.wallet.address, '100000000000');
   });
   const strict = { ...w.env, RATE_MULTIPLIER: '1' };
   const limitOf = async ({ key }: Merchant) => (await w.call('GET', '/v1/products', { key, env: strict })).headers.get('X-RateLimit-Limit');
@@ -110,6 +111,46 @@ describe('a plan whose payment the cluster dropped', REPEATED, () => {
     await bringBack({ signature });
     expect((await setupRow(id)).expires_at).toBeNull();
     expect((await standing(merchant)).plan).toBe('starter');
+  });
+
+  const PASSED = {
+    drop: async () => {
+      await letTimePass(w, 61);
+      await watchOnce(w);
+      await letTimePass(w, 31);
+    },
+    return: async (signature: string) => {
+      await sweepUntilBelieved(w);
+      await w.chain.call('local_landAgain', signature);
+      await letTimePass(w, 601);
+    },
+  };
+
+  it.each([
+    ['before', 'drop'],
+    ['after', 'drop'],
+    ['before', 'return'],
+    ['after', 'return'],
+  ] as const)('cut %s any trip of the sweep that finds its %s: noted once, limits and all', async (when, stage) => {
+    let cut = 0;
+    for (let isCut = true; isCut; ) {
+      cut++;
+      const merchant = await w.merchant('free');
+      const plan = await bought(merchant, 'starter');
+      const held = await standing(merchant);
+      await w.chain.fault({ kind: 'vanish', signature: plan.signature });
+      await PASSED[stage](plan.signature);
+      isCut = (await watchOnce(w, { [when]: ({ number }: { number: number }) => number === cut })) >= cut;
+      await letTimePass(w, 3601);
+      await watchOnce(w);
+      const { plan: now, plan_through, version } = await standing(merchant);
+      expect([now, plan_through, version - held.version, await limitOf(merchant)], `cut ${cut}`).toEqual(
+        stage === 'drop' ? ['free', null, 1, '60'] : ['starter', held.plan_through, 2, '300'],
+      );
+      // Out of the way of the next.
+      await testEnv.DB.prepare('UPDATE tx_claims SET next_look_at = NULL').run();
+    }
+    expect(cut).toBeGreaterThan(5);
   });
 
   it('two sweeps at once take back once, and one version of the account tells so', async () => {

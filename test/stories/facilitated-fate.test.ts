@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { consumer, received } from '../world/consumer.ts';
 import { REPEATED } from '../world/env.ts';
-import { fateOf, letTimePass, sweepUntilBelieved } from '../world/fate.ts';
+import { fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../world/fate.ts';
 import { openTill, type Till } from '../world/till.ts';
 import { World } from '../world/world.ts';
 
@@ -53,6 +53,31 @@ describe('what a merchant’s own server sold, and the cluster dropped', REPEATE
     expect(events[1].data.object.orphaned_at).toBeUndefined();
     expect(await fateOf(id)).toMatchObject({ kind: 'facilitator', final_at: expect.any(Number), dropped_at: null });
   });
+
+  for (const when of ['before', 'after'] as const)
+    it(`cut ${when} any trip of the sweep, each is told once`, async () => {
+      let cut = 0;
+      for (let isCut = true; isCut; ) {
+        cut++;
+        const { body } = await till.ask('settle', await till.bodyFor());
+        const { payment_id: id } = await settlementOf(body.transaction);
+        await w.chain.fault({ kind: 'vanish', signature: body.transaction });
+        await letTimePass(w, 61);
+        await watchOnce(w);
+        await letTimePass(w, 31);
+        isCut = (await watchOnce(w, { [when]: ({ number }: { number: number }) => number === cut })) >= cut;
+        await letTimePass(w, 61);
+        await watchOnce(w);
+        expect(await w.eventTypes(id), `cut ${cut}`).toEqual(['payment.orphaned']);
+        await w.chain.call('local_landAgain', body.transaction);
+        await letTimePass(w, 3601);
+        await watchOnce(w, { [when]: ({ number }: { number: number }) => number === cut });
+        await letTimePass(w, 3601);
+        await watchOnce(w);
+        expect(await w.eventTypes(id), `cut ${cut}`).toEqual(['payment.orphaned', 'payment.finalized']);
+      }
+      expect(cut).toBeGreaterThan(5);
+    });
 
   it('is final without a word, where nothing happened', async () => {
     const { body } = await till.ask('settle', await till.bodyFor());

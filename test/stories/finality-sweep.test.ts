@@ -1,10 +1,8 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import { sweepFinality } from '../../worker/finality/watch.ts';
 import { REPEATED, testEnv } from '../world/env.ts';
-import { FIRST_LOOK, fateOf, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../world/fate.ts';
-import { type Faults, withFaults } from '../world/faults.ts';
+import { FIRST_LOOK, fateOf, letTimePass, SECOND_PROOF, sweepUntilBelieved, watchOnce } from '../world/fate.ts';
+import { withFaults } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 /** Payments like one that was really confirmed, each with a transaction of its own that is on the chain. */
@@ -89,20 +87,12 @@ describe('the sweep that makes payments final', REPEATED, () => {
     expect(await finalOf(product.product_id)).toEqual({ payments: 11, claims: 11, events: 11 });
   });
 
-  /** This sweep alone, its every trip counted. */
-  const run = async (faults: Faults = {}) => {
-    const { env, trips } = withFaults(w.env, faults);
-    const work: Promise<unknown>[] = [];
-    await sweepFinality(newCtx(env, { requestId: 'req_sweep', defer: (one) => work.push(one) })).catch(() => null);
-    await Promise.all(work);
-    return trips.length;
-  };
   const land = (signature: string) => w.chain.call('local_landAgain', signature);
   const STAGES = {
     'the first look': async () => letTimePass(w, FIRST_LOOK),
     'the second proof': async () => {
       await letTimePass(w, FIRST_LOOK);
-      await run();
+      await watchOnce(w);
       await letTimePass(w, SECOND_PROOF);
     },
     'the return': async (signature: string) => {
@@ -122,12 +112,12 @@ describe('the sweep that makes payments final', REPEATED, () => {
           const [kept, gone] = [await bought(), await bought()];
           await w.chain.fault({ kind: 'vanish', signature: gone.signature });
           await until(gone.signature);
-          isCut = (await run({ [when]: ({ number }: { number: number }) => number === cut })) >= cut;
+          isCut = (await watchOnce(w, { [when]: ({ number }: { number: number }) => number === cut })) >= cut;
           await land(gone.signature);
           // Whatever a crashed look had taken is due again by then.
           for (const seconds of [FIRST_LOOK, FIRST_LOOK, 3601]) {
             await letTimePass(w, seconds);
-            await run();
+            await watchOnce(w);
           }
           const types = await w.eventTypes(gone.id);
           const count = (type: string) => types.filter((one) => one === type).length;

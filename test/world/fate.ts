@@ -1,4 +1,7 @@
+import { newCtx } from '../../worker/context.ts';
+import { sweepFinality } from '../../worker/finality/watch.ts';
 import { testEnv } from './env.ts';
+import { type Faults, withFaults } from './faults.ts';
 import type { World } from './world.ts';
 
 /** Seconds after a confirmation at which its transaction is first looked for, and then the second proof of an absence is believed. */
@@ -25,6 +28,15 @@ export async function sweepUntilBelieved(w: World): Promise<void> {
     await letTimePass(w, seconds);
     await w.sweep();
   }
+}
+
+/** The sweep of fates alone, over a database that may be cut. Answers how many trips it made. */
+export async function watchOnce(w: World, faults: Faults = {}): Promise<number> {
+  const { env, trips } = withFaults(w.env, faults);
+  const work: Promise<unknown>[] = [];
+  await sweepFinality(newCtx(env, { requestId: 'req_watch', defer: (one) => work.push(one) })).catch(() => null);
+  await Promise.all(work);
+  return trips.length;
 }
 
 export interface Fate {

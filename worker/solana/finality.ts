@@ -1,5 +1,4 @@
-import type { Node, RpcAnswer, RpcCall, Unavailable } from './node.ts';
-import { unavailable } from './node.ts';
+import { type Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
 
 /** A transaction that was confirmed, and the slot it was seen in; null: nobody knows. */
 export interface Confirmed {

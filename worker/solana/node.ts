@@ -1,4 +1,4 @@
-/** JSON-RPC to one Solana node: the only place that talks to the chain. Answers are unions; an unreachable node is one of them. */
+/** An unreachable node is an answer like any other. */
 export type Unavailable = { kind: 'unavailable'; reason: string };
 export const unavailable = (reason: string): Unavailable => ({ kind: 'unavailable', reason });
 
@@ -12,6 +12,7 @@ export interface RpcCall {
 /** A node that did not answer is asked last for so many calls, so that not each of them waits for it first. */
 const RESTS_FOR_CALLS = 20;
 
+/** JSON-RPC to one Solana node: the only place that talks to the chain. */
 export class Node {
   readonly url: string;
   readonly #genesisHash: string;
