@@ -32,15 +32,16 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/payments\//, 16],
   [/^worker\/webhooks\//, 17],
   [/^worker\/access\//, 18],
-  [/^worker\/pages\//, 19],
+  [/^worker\/finality\//, 19],
+  [/^worker\/pages\//, 20],
   [
     /^worker\/(?:discovery|docs|docs-assets|event-catalog|event-examples|event-types\.routes|health|jobs|llms|security-schemes|sweeps)\.ts$/,
-    20,
+    21,
   ],
   [/^worker\/app\.ts$/, 30],
   [/^worker\/index\.ts$/, 40],
 ];
-const FEATURES = { from: 11, to: 19 };
+const FEATURES = { from: 11, to: 20 };
 
 /** Inside a folder: routes -> verb -> resource -> store. */
 const STEPS: [RegExp, number][] = [
@@ -141,7 +142,7 @@ describe('every matter has one owner', () => {
     ['SQL is written in stores and db/', () => importing(/^drizzle-orm/), drizzle],
     [
       'tables are named in stores and db/',
-      () => importing(/db\/(?:identity|commerce|access|handoff|messaging|columns)\.ts$/),
+      () => importing(/db\/(?:identity|commerce|tx-claims|access|handoff|messaging|columns)\.ts$/),
       drizzle.slice(0, 2),
     ],
     ['tables are made in db/', () => filesWith(/\bsqliteTable\(/), [/^worker\/db\//]],
@@ -155,7 +156,7 @@ describe('every matter has one owner', () => {
     [
       'only the chain client, the providers, the sender of webhooks and the buyer’s browser call the network',
       () => filesWith(/(?<![.\w])fetch\(/),
-      [/^worker\/solana\/rpc\.ts$/, /^worker\/providers\//, /^worker\/webhooks\/(?:deliver|post)\.ts$/, /^worker\/pages\/client\//],
+      [/^worker\/solana\/node\.ts$/, /^worker\/providers\//, /^worker\/webhooks\/(?:deliver|post)\.ts$/, /^worker\/pages\/client\//],
     ],
     ['ids come from core/ids', () => filesWith(/\brandomUUID\b/), []],
     [
@@ -194,7 +195,7 @@ describe('every matter has one owner', () => {
     expect(filesWith(/\bconsole\./)).toEqual(['worker/log.ts']);
     expect(outside(filesWith(/(?<![.\w])fetch\(/), /^worker\/pages\/client\//)).toEqual([
       'worker/providers/price.ts',
-      'worker/solana/rpc.ts',
+      'worker/solana/node.ts',
       'worker/webhooks/post.ts',
     ]);
     expect(filesWith(/throw new ApiError/)).toContain('worker/states.ts');

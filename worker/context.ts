@@ -39,7 +39,13 @@ const count = (fallback: number) => z.coerce.number().int().nonnegative().defaul
 
 const Config = z.object({
   NETWORK: z.enum(['mainnet', 'devnet']),
-  RPC_URL: z.url(),
+  /** The nodes we read and send through: the first is asked, the next where it does not answer. `RPC_URL` is a list of one. */
+  RPC_URLS: z
+    .string()
+    .transform((list) => [...new Set(list.split(',').map((url) => url.trim()))])
+    .pipe(z.array(z.url()))
+    .optional(),
+  RPC_URL: z.url().optional(),
   /** Where buyers and agents reach us; the origin of the request where it is not set. */
   BASE_URL: z.url().optional(),
   /** Read-only key that every checkout transaction carries, so that all of them can be found. */
@@ -105,7 +111,7 @@ const Config = z.object({
   /** Opens the operator's route; without one there is no such route. */
   OPERATOR_SECRET: z.string().min(32).optional(),
 });
-export type Config = z.infer<typeof Config> & { network: Network };
+export type Config = Omit<z.infer<typeof Config>, 'RPC_URL' | 'RPC_URLS'> & { network: Network; rpcUrls: [string, ...string[]] };
 
 const configs = new WeakMap<object, Config>();
 
@@ -113,8 +119,10 @@ const configs = new WeakMap<object, Config>();
 export function configOf(env: Env): Config {
   const known = configs.get(env);
   if (known) return known;
-  const parsed = Config.parse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
-  const config = { ...parsed, network: NETWORKS[parsed.NETWORK] };
+  const { RPC_URL, RPC_URLS, ...parsed } = Config.parse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
+  const [rpcUrl = RPC_URL, ...otherUrls] = RPC_URLS ?? [];
+  if (rpcUrl === undefined) throw new Error('RPC_URLS or RPC_URL is missing');
+  const config = { ...parsed, network: NETWORKS[parsed.NETWORK], rpcUrls: [rpcUrl, ...otherUrls] as [string, ...string[]] };
   configs.set(env, config);
   return config;
 }
@@ -167,7 +175,7 @@ export function newCtx(env: Env, { requestId, origin, now = Date.now(), defer, n
     env,
     config,
     db: drizzle(env.DB),
-    chain: new Chain(config.RPC_URL, config.network.genesisHash),
+    chain: Chain.at(config.rpcUrls, config.network.genesisHash),
     now,
     requestId,
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',

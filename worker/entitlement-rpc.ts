@@ -35,8 +35,11 @@ export interface Credit {
   paymentId: string;
   addition: Addition;
   now: number;
-  /** `key` tells who consumes: a payment's first use belongs to one caller. */
-  consume: { key: string; units: number } | null;
+  /**
+   * `key` tells who consumes: a payment's first use belongs to one caller. `isTold`: a caller was told of this payment's success
+   * before, so only a use that was given back is free.
+   */
+  consume: { key: string; units: number; isTold?: boolean } | null;
 }
 
 export interface CreditAnswer {

@@ -37,7 +37,11 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
   'payment.created': payment('A checkout session began.', created),
   'payment.submitted': payment('A transaction for it was seen or sent; nothing is proven yet.', submitted),
   'payment.confirmed': payment('The money is there. Unlock access now.', confirmed),
-  'payment.finalized': payment('The cluster made the transaction final.', { ...confirmed, finalized_at: AT, version: 4 }),
+  'payment.finalized': payment('The cluster made the transaction final; where it was orphaned before, access is given back.', {
+    ...confirmed,
+    finalized_at: AT,
+    version: 4,
+  }),
   'payment.failed': payment('The session ended without a payment, or the buyer’s transaction failed.', {
     ...created,
     status: 'FAILED',
@@ -52,11 +56,11 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     object: UnmatchedBody,
     example: unmatched,
   },
-  'payment.orphaned': payment('The chain dropped a confirmed transaction; the access it bought was taken back.', {
-    ...confirmed,
-    orphaned_at: AT,
-    version: 4,
-  }),
+  'payment.orphaned': payment(
+    'The chain dropped a confirmed transaction; the access it bought was taken back. Also of a payment that your own x402 server settled ' +
+      'through the facilitator: then `tx_signature` names it, and no product of yours does.',
+    { ...confirmed, orphaned_at: AT, version: 4 },
+  ),
   'receipt.created': { description: 'A signed receipt exists.', subject: 'receipt', object: ReceiptBody, example: receipt },
   'membership.activated': member('A customer bought for the first time.'),
   'membership.renewed': member('A later purchase extended or revived a membership.', { version: 2 }),

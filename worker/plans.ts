@@ -1,6 +1,6 @@
 import { assert } from './core/errors.ts';
 import { parseAmount } from './core/money.ts';
-import { addDays, SECOND } from './core/time.ts';
+import { addDays } from './core/time.ts';
 
 /** Plans: quotas and rates, the one place they are written. (contract section 2) */
 export interface Plan {
@@ -72,17 +72,51 @@ export function planPrice(plan: PlanName): bigint {
 }
 
 /**
- * What is held after a payment: 30 more days, at the end of what is paid for already. Where a higher plan runs by then, the
- * money is not lost and the plan is not lowered: it lasts as much longer as was paid for at its own price, in whole seconds.
+ * Time of a plan as it was paid for. `planPrice` is what 30 days of it cost then, in base units of USDC: a later price list does
+ * not reprice what was sold.
  */
-export function extendPlan(held: HeldPlan, bought: PaidPlan, paidUnits: bigint, now: number): HeldPlan {
-  const current = planAt(held, now);
-  if (planRank(bought) > planRank(current) || (bought === current && held.planThrough !== null))
-    return { plan: bought, planThrough: addDays(Math.max(now, held.planThrough ?? now), PLAN_DAYS) };
-  if (held.planThrough === null) return { plan: current, planThrough: null };
-  const seconds = (BigInt(addDays(0, PLAN_DAYS) / SECOND) * paidUnits) / planPrice(current);
-  return { plan: current, planThrough: held.planThrough + Number(seconds) * SECOND };
+export interface PaidTime extends HeldPlan {
+  planPrice: bigint;
 }
+
+/** One purchase of 30 days of a plan, at the instant it counted from (ms), in base units of USDC. */
+export interface PlanPurchase {
+  plan: PaidPlan;
+  paidUnits: bigint;
+  at: number;
+}
+
+export const NO_PLAN: PaidTime = { plan: 'free', planThrough: null, planPrice: 0n };
+const PLAN_MS = BigInt(addDays(0, PLAN_DAYS));
+
+/**
+ * What is held after a purchase. Value is conserved and time follows from it: what is left keeps the value it was bought at, and is
+ * converted where the plan changes. The same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus what was left;
+ * a lower one, which only a race lets through, prolongs the higher one by what was paid. A plan without an end stays as it is.
+ * Divisions round down, so that never more is held than was paid. (contract section 6 "Activation")
+ */
+export function extendPlan(held: PaidTime, { plan: bought, paidUnits, at }: PlanPurchase): PaidTime {
+  assert(paidUnits > 0n, 'a plan is paid for');
+  const current = planAt(held, at);
+  if (current !== 'free' && held.planThrough === null) return { plan: current, planThrough: null, planPrice: held.planPrice };
+  const leftMs = current === 'free' ? 0n : BigInt((held.planThrough ?? at) - at);
+  // Base units of USDC times milliseconds: exact.
+  const value = leftMs * held.planPrice + paidUnits * PLAN_MS;
+  if (bought === current) {
+    const ms = leftMs + PLAN_MS;
+    return { plan: bought, planThrough: at + Number(ms), planPrice: value / ms };
+  }
+  const [plan, planPrice] = planRank(bought) > planRank(current) ? [bought, paidUnits] : [current, held.planPrice];
+  const ms = value / planPrice;
+  return { plan, planThrough: at + Number(ms), planPrice };
+}
+
+/**
+ * What purchases amount to, in their order. A purchase from before amounts were kept is known by what was held right after it
+ * alone, and counts as that.
+ */
+export const foldPurchases = (purchases: readonly (PlanPurchase | PaidTime)[]): PaidTime =>
+  purchases.reduce<PaidTime>((held, step) => ('at' in step ? extendPlan(held, step) : step), NO_PLAN);
 
 /** What a call counts against: the API at large by the minute, or consume, settle and metered calls by the second. */
 export type CallBucket = 'requests' | 'metered';

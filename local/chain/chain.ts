@@ -21,14 +21,21 @@ export interface CommitmentDepth {
   finalizedAfterSlots: number;
 }
 
+/** One node of a chain: it shows the same blocks as the others, with misbehaviours and counters of its own. */
+export class ChainNode {
+  readonly faults = new Faults();
+  readonly calls = new CallCounts();
+}
+
 /** One local Solana chain: a virtual machine, its clock, its blockhashes and its history. */
 export class Chain {
   readonly id: string;
   readonly clock = new ChainClock(Date.now());
   readonly blockhashes = new BlockhashWindow();
   readonly history = new History();
-  readonly faults = new Faults();
-  readonly calls = new CallCounts();
+  /** Slots without a block, in the view of the cluster that won. */
+  readonly skippedSlots = new Set<number>();
+  readonly #nodes = new Map<string, ChainNode>();
   commitmentDepth: CommitmentDepth;
   #machine: Machine | null = null;
 
@@ -45,6 +52,13 @@ export class Chain {
       this.#machine.putAccount(FAUCET_ADDRESS, new Uint8Array(), SYSTEM_PROGRAM, FAUCET_LAMPORTS);
     }
     return this.#machine;
+  }
+
+  /** A node by its name, made when first asked; `''` is the one that every chain has. */
+  node(name: string): ChainNode {
+    const node = this.#nodes.get(name) ?? new ChainNode();
+    this.#nodes.set(name, node);
+    return node;
   }
 
   /** The newest slot that has reached a commitment. */
@@ -93,6 +107,25 @@ export class Chain {
     return refusal === null ? simulation : { ...refusal, postAccounts: new Map() };
   }
 
+  /** The block of a slot was on a fork that lost: its transactions are unknown, the slot counts as skipped. Effects stand. */
+  dropBlock(slot: number): void {
+    this.skippedSlots.add(slot);
+    this.history.vanishSlot(slot);
+  }
+
+  /**
+   * A transaction that vanished lands again, now. What it moved when it first landed stays moved; one that had failed is run
+   * once more, and may succeed.
+   */
+  landAgain(signature: string): boolean {
+    const vanished = this.history.findVanished(signature);
+    if (vanished === null) return false;
+    const { slot, unixTimestamp: blockTime } = this.clock;
+    const outcome = vanished.execution.err === null ? {} : this.#run(this.decode(vanished.bytes), false);
+    this.history.landAgain(vanished, { slot, blockTime, ...outcome });
+    return true;
+  }
+
   /** Adds lamports to an account out of nowhere, creating it if there is none; returns its balance. Not a transaction. */
   addLamports(address: EncodedAccount['address'], amount: bigint): bigint {
     const account = this.machine.findAccount(address);
@@ -122,11 +155,7 @@ export class Chain {
 
   #land(decoded: DecodedTransaction, messageHash: string, isVerified: boolean): void {
     const { slot, unixTimestamp } = this.clock;
-    this.machine.setClock(slot, unixTimestamp);
-    const before = readBalances(this.machine, decoded.keys);
-    const execution = this.machine.execute(decoded.transaction, isVerified);
-    const after = readBalances(this.machine, decoded.keys);
-    const fee = lamportsLost(before, after);
+    const { execution, before, after, fee } = this.#run(decoded, isVerified);
     // A transaction that failed without paying its fee never made it into a block.
     if (execution.err !== null && fee === 0n) return;
     this.history.add({
@@ -143,6 +172,14 @@ export class Chain {
       after,
       memo: formatMemos(decoded.keys, decoded.instructions),
     });
+  }
+
+  #run(decoded: DecodedTransaction, isVerified: boolean) {
+    this.machine.setClock(this.clock.slot, this.clock.unixTimestamp);
+    const before = readBalances(this.machine, decoded.keys);
+    const execution = this.machine.execute(decoded.transaction, isVerified);
+    const after = readBalances(this.machine, decoded.keys);
+    return { execution, before, after, fee: lamportsLost(before, after) };
   }
 
   #depthOf(commitment: Commitment): number {

@@ -5,9 +5,12 @@ export const RPC_CODE = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
+  blockCleanedUp: -32001,
   preflightFailure: -32002,
   signatureVerification: -32003,
   blockNotAvailable: -32004,
+  slotSkipped: -32007,
+  historyNotAvailable: -32011,
   unsupportedTransactionVersion: -32015,
   minContextSlot: -32016,
 } as const;

@@ -7,6 +7,8 @@ const KINDS = [
   'null_first',
   'fail_after_broadcast',
   'vanish',
+  'no_history',
+  'on_fork',
   'http_503',
   'http_429',
   'http_500',
@@ -31,8 +33,10 @@ export interface Fault {
   message: string;
   /** `fail_after_broadcast`: the HTTP status to answer; null destroys the connection. */
   status: number | null;
-  /** `vanish`. */
+  /** `vanish`: of every node; `on_fork`: of this one, whose blocks are without it. */
   signature: string | null;
+  /** `no_history`: the node began at this slot and knows of none before; null: it keeps no history at all. */
+  slot: number | null;
 }
 
 // Kinds that mean something for these methods only; the others strike any.
@@ -40,9 +44,11 @@ const METHODS_OF_KIND: Partial<Record<FaultKind, readonly string[]>> = {
   null_first: ['getTransaction', 'getSignatureStatuses'],
   fail_after_broadcast: ['sendTransaction'],
   wrong_genesis: ['getGenesisHash'],
+  on_fork: ['getTransaction', 'getSignatureStatuses', 'getSignaturesForAddress', 'getBlock'],
+  no_history: ['getTransaction', 'getSignatureStatuses', 'getSignaturesForAddress', 'getBlock', 'getBlocks', 'getBlocksWithLimit'],
 };
 
-/** The faults waiting on one chain. The earliest that applies strikes; one per call. */
+/** The faults waiting on one node. The earliest that applies strikes; one per call. */
 export class Faults {
   #waiting: Fault[] = [];
 
@@ -76,7 +82,8 @@ export function readFault(value: unknown): Fault {
   if (config.kind === undefined) throw invalidParams(`Invalid params: \`kind\` is one of ${KINDS.join(', ')}`);
   const kind = readChoice(config.kind, KINDS, 'drop');
   const times = config.times === undefined ? 1 : readCount(config.times);
-  if (kind === 'vanish' && config.signature === undefined) throw invalidParams('Invalid params: `vanish` needs a `signature`');
+  if ((kind === 'vanish' || kind === 'on_fork') && config.signature === undefined)
+    throw invalidParams(`Invalid params: \`${kind}\` needs a \`signature\``);
   if (config.method !== undefined && typeof config.method !== 'string') throw invalidParams('Invalid params: `method` is a string');
   return {
     kind,
@@ -87,6 +94,7 @@ export function readFault(value: unknown): Fault {
     message: typeof config.message === 'string' ? config.message : 'Node is behind',
     status: config.status === undefined ? null : readCount(config.status, 599),
     signature: config.signature === undefined ? null : readSignature(config.signature),
+    slot: config.slot === undefined ? null : readCount(config.slot),
   };
 }
 

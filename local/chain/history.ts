@@ -36,6 +36,7 @@ export class History {
   readonly #capacity: number;
   readonly #bySignature = new Map<string, TransactionRecord>();
   readonly #byAddress = new Map<Address, TransactionRecord[]>();
+  readonly #bySlot = new Map<number, TransactionRecord[]>();
   readonly #messageHashes = new Set<string>();
   readonly #vanished = new Set<string>();
   #count = 0;
@@ -59,11 +60,8 @@ export class History {
     const record: TransactionRecord = { ...landed, sequence: this.#count };
     this.#bySignature.set(record.signature, record);
     this.#messageHashes.add(record.messageHash);
-    for (const address of new Set(record.keys)) {
-      const records = this.#byAddress.get(address);
-      if (records === undefined) this.#byAddress.set(address, [record]);
-      else records.push(record);
-    }
+    for (const address of new Set(record.keys)) append(this.#byAddress, address, record);
+    append(this.#bySlot, record.slot, record);
     this.#count += 1;
     if (this.#bySignature.size > this.#capacity) this.#forgetOldest();
   }
@@ -76,6 +74,27 @@ export class History {
   /** Makes a signature unknown from now on. */
   vanish(signature: string): void {
     this.#vanished.add(signature);
+  }
+
+  /** Makes the transactions of a slot unknown from now on. */
+  vanishSlot(slot: number): void {
+    for (const { signature } of this.#bySlot.get(slot) ?? []) this.vanish(signature);
+  }
+
+  /** A transaction that landed and vanished. */
+  findVanished(signature: string): TransactionRecord | null {
+    return this.#vanished.has(signature) ? (this.#bySignature.get(signature) ?? null) : null;
+  }
+
+  /** One that vanished lands again, with what differs from its first landing. */
+  landAgain(vanished: TransactionRecord, landing: Pick<LandedTransaction, 'slot' | 'blockTime'> & Partial<LandedTransaction>): void {
+    this.#forget(vanished);
+    this.add({ ...vanished, ...landing });
+  }
+
+  /** The transactions of a block, in their order. */
+  listBySlot(slot: number): TransactionRecord[] {
+    return (this.#bySlot.get(slot) ?? []).filter(({ signature }) => !this.#vanished.has(signature));
   }
 
   /**
@@ -97,14 +116,27 @@ export class History {
 
   #forgetOldest(): void {
     const [oldest] = this.#bySignature.values();
-    if (oldest === undefined) return;
-    this.#bySignature.delete(oldest.signature);
-    this.#messageHashes.delete(oldest.messageHash);
-    this.#vanished.delete(oldest.signature);
-    for (const address of new Set(oldest.keys)) {
-      const records = this.#byAddress.get(address);
-      if (records?.[0] === oldest) records.shift();
-      if (records?.length === 0) this.#byAddress.delete(address);
-    }
+    if (oldest !== undefined) this.#forget(oldest);
   }
+
+  #forget(record: TransactionRecord): void {
+    this.#bySignature.delete(record.signature);
+    this.#messageHashes.delete(record.messageHash);
+    this.#vanished.delete(record.signature);
+    for (const address of new Set(record.keys)) remove(this.#byAddress, address, record);
+    remove(this.#bySlot, record.slot, record);
+  }
+}
+
+function append<Key>(index: Map<Key, TransactionRecord[]>, key: Key, record: TransactionRecord): void {
+  const records = index.get(key);
+  if (records === undefined) index.set(key, [record]);
+  else records.push(record);
+}
+
+function remove<Key>(index: Map<Key, TransactionRecord[]>, key: Key, record: TransactionRecord): void {
+  const records = index.get(key) ?? [];
+  const place = records.indexOf(record);
+  if (place >= 0) records.splice(place, 1);
+  if (records.length === 0) index.delete(key);
 }

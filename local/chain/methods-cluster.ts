@@ -1,10 +1,10 @@
-import type { Chain } from './chain.ts';
+import type { Chain, ChainNode } from './chain.ts';
 import { RPC_CODE, RpcError } from './errors.ts';
 import { BLOCKHASH_VALID_SLOTS, DEVNET_GENESIS_HASH, SLOTS_PER_EPOCH } from './network.ts';
 import { type Config, type Params, readCommitment, readConfig, readCount } from './params.ts';
 
-/** One JSON-RPC method. */
-export type Method = (chain: Chain, params: Params) => unknown;
+/** One JSON-RPC method, as one node of a chain answers it. */
+export type Method = (chain: Chain, params: Params, node: ChainNode) => unknown;
 
 const VERSION = '3.0.0';
 
@@ -32,13 +32,6 @@ export const clusterMethods: Readonly<Record<string, Method>> = {
       slotsInEpoch: SLOTS_PER_EPOCH,
       transactionCount: chain.history.count,
     };
-  },
-  getBlockTime(chain, [first]) {
-    const slot = readCount(first);
-    if (slot < chain.clock.startSlot || slot > chain.clock.slot) {
-      throw new RpcError(RPC_CODE.blockNotAvailable, `Block not available for slot ${slot}`);
-    }
-    return chain.clock.slotTimestamp(slot);
   },
   getLatestBlockhash(chain, [config]) {
     const slot = chain.clock.slot;

@@ -4,13 +4,13 @@ import { invalidParams } from './errors.ts';
 import { readFault } from './faults.ts';
 import type { Method } from './methods-cluster.ts';
 import { LOOKUP_TABLE_PROGRAM, SLOT_MS, U64_MAX, USDC_MINT } from './network.ts';
-import { readAddress, readAddresses, readChoice, readConfig, readCount, readU64 } from './params.ts';
+import { readAddress, readAddresses, readChoice, readConfig, readCount, readSignature, readU64 } from './params.ts';
 import { findDecimals, findTokenAddress, fundToken, putMint } from './tokens.ts';
 
 const WARP_SECONDS_MAX = 10 * 366 * 86_400;
 const TABLE_ADDRESSES_MAX = 256;
 
-/** Methods no node has: money from nowhere, time by hand, faults. They are neither counted nor struck by faults. */
+/** Methods no node has: money from nowhere, time by hand, forks, faults. They are neither counted nor struck by faults. */
 export const localMethods: Readonly<Record<string, Method>> = {
   async local_fundUsdc(chain, [first, amount]) {
     const owner = readAddress(first);
@@ -67,19 +67,25 @@ export const localMethods: Readonly<Record<string, Method>> = {
     chain.commitmentDepth = { confirmedAfterSlots: confirmed, finalizedAfterSlots: finalized };
     return chain.commitmentDepth;
   },
-  local_fault(chain, [first]) {
+  local_fault(chain, [first], node) {
     const fault = readFault(first);
     if (fault.kind === 'vanish') chain.history.vanish(fault.signature!);
-    else chain.faults.add(fault);
-    return { waiting: chain.faults.count };
+    else node.faults.add(fault);
+    return { waiting: node.faults.count };
   },
-  local_clearFaults(chain) {
-    chain.faults.clear();
+  local_clearFaults(_chain, _params, node) {
+    node.faults.clear();
     return true;
   },
-  local_calls: (chain) => chain.calls.toObject(),
-  local_resetCalls(chain) {
-    chain.calls.reset();
+  local_dropBlock(chain, [first]) {
+    const slot = readCount(first, chain.clock.slot);
+    chain.dropBlock(slot);
+    return slot;
+  },
+  local_landAgain: (chain, [first]) => chain.landAgain(readSignature(first)),
+  local_calls: (_chain, _params, node) => node.calls.toObject(),
+  local_resetCalls(_chain, _params, node) {
+    node.calls.reset();
     return true;
   },
 };

@@ -145,7 +145,8 @@ function encodeStatus(chain: Chain, record: TransactionRecord | null, searchesHi
   };
 }
 
-function assertVersionSupported(record: TransactionRecord, newest: number | null): void {
+/** Refuses a transaction of a version that the caller did not say it understands. */
+export function assertVersionSupported(record: TransactionRecord, newest: number | null): void {
   const version = versionOf(record);
   if (version === 'legacy' || (newest !== null && version <= newest)) return;
   const advice = 'Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": 0';

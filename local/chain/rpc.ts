@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Chain } from './chain.ts';
+import type { Chain, ChainNode } from './chain.ts';
 import { RPC_CODE, RpcError } from './errors.ts';
 import type { Fault, FaultKind } from './faults.ts';
 import { accountMethods } from './methods-accounts.ts';
+import { blockMethods, cleanedUp } from './methods-blocks.ts';
 import { clusterMethods, type Method, withContext } from './methods-cluster.ts';
 import { localMethods } from './methods-local.ts';
 import { readWire, transactionMethods } from './methods-transactions.ts';
@@ -14,21 +15,24 @@ export type Outcome = { answer: unknown } | { status: number } | 'silent' | 'bro
 
 interface Call {
   chain: Chain;
+  node: ChainNode;
   method: string;
   params: Params;
   signal: AbortSignal;
 }
 
-const METHODS = new Map<string, Method>(Object.entries({ ...clusterMethods, ...accountMethods, ...transactionMethods, ...localMethods }));
+const METHODS = new Map<string, Method>(
+  Object.entries({ ...clusterMethods, ...blockMethods, ...accountMethods, ...transactionMethods, ...localMethods }),
+);
 
-/** Answers one JSON-RPC request object. `signal` ends waits when the server closes. */
-export async function answerRequest(chain: Chain, request: unknown, signal: AbortSignal): Promise<Outcome> {
+/** Answers one JSON-RPC request object as one node does. `signal` ends waits when the server closes. */
+export async function answerRequest(chain: Chain, node: ChainNode, request: unknown, signal: AbortSignal): Promise<Outcome> {
   const envelope = readEnvelope(request);
   if (envelope === null) return { answer: describeError(null, new RpcError(RPC_CODE.invalidRequest, 'Invalid request')) };
   const { id, method, params } = envelope;
   try {
     if (!Array.isArray(params)) throw new RpcError(RPC_CODE.invalidParams, 'Invalid params: expected a list');
-    const result = await run({ chain, method, params, signal });
+    const result = await run({ chain, node, method, params, signal });
     if (result === 'broken' || isStatus(result)) return result;
     return id === undefined ? 'silent' : { answer: { jsonrpc: '2.0', result: result.value, id } };
   } catch (error) {
@@ -59,6 +63,8 @@ const BEHAVIOURS: Readonly<Record<FaultKind, Behaviour>> = {
     return fault.status === null ? 'broken' : { status: fault.status };
   },
   vanish: (call) => invoke(call),
+  on_fork: async (call, fault) => ({ value: leaveOut(call, fault.signature!, (await invoke(call)).value) }),
+  no_history: async (call, fault) => ({ value: forgetBefore(call, fault.slot, (await invoke(call)).value) }),
   http_503: () => ({ status: 503 }),
   http_429: () => ({ status: 429 }),
   http_500: () => ({ status: 500 }),
@@ -73,15 +79,57 @@ const BEHAVIOURS: Readonly<Record<FaultKind, Behaviour>> = {
 };
 
 async function run(call: Call): Promise<Result> {
-  call.chain.calls.add(call.method);
-  const fault = call.method.startsWith('local_') ? null : call.chain.faults.take(call.method);
+  call.node.calls.add(call.method);
+  const fault = call.method.startsWith('local_') ? null : call.node.faults.take(call.method);
   return fault === null ? invoke(call) : BEHAVIOURS[fault.kind](call, fault);
 }
 
-async function invoke({ chain, method, params }: Call): Promise<{ value: unknown }> {
+async function invoke({ chain, node, method, params }: Call): Promise<{ value: unknown }> {
   const perform = METHODS.get(method);
   if (perform === undefined) throw new RpcError(RPC_CODE.methodNotFound, 'Method not found');
-  return { value: await perform(chain, params) };
+  return { value: await perform(chain, params, node) };
+}
+
+type Placed = { slot: number } | null;
+
+/** What a node answers whose history begins at a slot, or that keeps none: it does not know, and does not say that it does not. */
+function forgetBefore({ method, params }: Call, firstSlot: number | null, answer: unknown): unknown {
+  const first = firstSlot ?? Number.POSITIVE_INFINITY;
+  const isKnown = (placed: Placed) => placed !== null && placed.slot >= first;
+  switch (method) {
+    case 'getTransaction':
+      return isKnown(answer as Placed) ? answer : null;
+    case 'getSignatureStatuses': {
+      const { value, ...rest } = answer as { value: Placed[] };
+      return { ...rest, value: value.map((status) => (isKnown(status) ? status : null)) };
+    }
+    case 'getSignaturesForAddress':
+      return (answer as Placed[]).filter(isKnown);
+    case 'getBlock':
+      if (firstSlot === null) throw new RpcError(RPC_CODE.historyNotAvailable, 'Transaction history is not available from this node');
+      if ((params[0] as number) < firstSlot) throw cleanedUp(params[0] as number, firstSlot);
+      return answer;
+    default:
+      return (answer as number[]).filter((slot) => slot >= first);
+  }
+}
+
+/** What a node answers that follows a fork without one transaction. */
+function leaveOut({ method, params }: Call, signature: string, answer: unknown): unknown {
+  switch (method) {
+    case 'getTransaction':
+      return params[0] === signature ? null : answer;
+    case 'getSignatureStatuses': {
+      const { value, ...rest } = answer as { value: unknown[] };
+      return { ...rest, value: value.map((status, i) => ((params[0] as string[])[i] === signature ? null : status)) };
+    }
+    case 'getSignaturesForAddress':
+      return (answer as { signature: string }[]).filter((listed) => listed.signature !== signature);
+    default: {
+      const { signatures, ...block } = answer as { signatures?: string[] };
+      return signatures ? { ...block, signatures: signatures.filter((one) => one !== signature) } : block;
+    }
+  }
 }
 
 function signatureOf({ chain, params }: Call): string {

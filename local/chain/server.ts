@@ -7,7 +7,7 @@ import { decodeJson, encodeJson } from './json.ts';
 import { answerRequest, describeError, type Outcome } from './rpc.ts';
 
 export interface ChainServer {
-  /** Base URL without a trailing slash: the dev chain. `<url>/<id>` are the others. */
+  /** Base URL without a trailing slash: the dev chain. `<url>/<id>` are the others, `<url>/<id>/<name>` further nodes of theirs. */
   url: string;
   port: number;
   /** Stops listening and cuts every connection. */
@@ -69,32 +69,34 @@ async function respond(
   findChain: (id: string) => Chain,
   signal: AbortSignal,
 ): Promise<void> {
-  const id = /^\/([A-Za-z0-9_-]{0,64})$/.exec((request.url ?? '').split('?')[0]!)?.[1];
+  const path = (request.url ?? '').split('?')[0]!;
+  const [, id, node = ''] = /^\/([A-Za-z0-9_-]{0,64})(?:\/([A-Za-z0-9_-]{1,16}))?$/.exec(path) ?? [];
   if (request.method === 'OPTIONS') return reply(response, 204, '');
   if (id === undefined) return reply(response, 404, 'no such chain');
   if (request.method === 'GET' && id === 'health') return reply(response, 200, 'ok');
   if (request.method !== 'POST') return reply(response, 405, 'POST a JSON-RPC request');
   const body = await readBody(request);
   if (body === null) return reply(response, 413, 'request body too large');
-  const outcome = await answerBody(findChain(id), body, signal);
+  const outcome = await answerBody(findChain(id), node, body, signal);
   if (outcome === 'broken') request.socket.destroy();
   else if (outcome === 'silent') reply(response, 200, '');
   else if ('status' in outcome) reply(response, outcome.status, `the chain answers ${outcome.status}`);
   else reply(response, 200, encodeJson(outcome.answer), 'application/json; charset=utf-8');
 }
 
-async function answerBody(chain: Chain, body: string, signal: AbortSignal): Promise<Outcome> {
+async function answerBody(chain: Chain, nodeName: string, body: string, signal: AbortSignal): Promise<Outcome> {
+  const node = chain.node(nodeName);
   let requests: unknown;
   try {
     requests = decodeJson(body);
   } catch {
     return { answer: describeError(null, new RpcError(RPC_CODE.parse, 'Parse error')) };
   }
-  if (!Array.isArray(requests) || requests.length === 0) return answerRequest(chain, requests, signal);
+  if (!Array.isArray(requests) || requests.length === 0) return answerRequest(chain, node, requests, signal);
   const answers: unknown[] = [];
   // One after another: a batch that sends and then asks sees what it sent.
   for (const request of requests) {
-    const outcome = await answerRequest(chain, request, signal);
+    const outcome = await answerRequest(chain, node, request, signal);
     if (outcome === 'broken' || (outcome !== 'silent' && 'status' in outcome)) return outcome;
     if (outcome !== 'silent') answers.push(outcome.answer);
   }

@@ -429,7 +429,7 @@ export interface paths {
     put?: never;
     /**
      * Take money that missed its session: a new confirmed payment
-     * @description For a late, short or second payment of this session. A second time the answer is the same.
+     * @description For a late, short or second payment of this session. A second time the answer is the same. Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.
      */
     post: operations['acceptUnmatched'];
     delete?: never;
@@ -1156,7 +1156,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a PAYMENT-SIGNATURE: verify, co-sign, broadcast, confirm, grant, and use units at once
-     * @description One payment counts once, whatever the key: sent again under another key it gives the first result, with the header `X-Svc-Duplicate-Settlement: true` where its units were consumed by another request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one.
+     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one.
      */
     post: operations['settlePayment'];
     delete?: never;
@@ -1176,7 +1176,7 @@ export interface paths {
     put?: never;
     /**
      * Buy 30 days of the starter plan
-     * @description Costs 19 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$19' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409).
+     * @description Costs 19 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$19' })`. What is paid for already keeps its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus what was left, converted at the two prices. The 402 says in `meta` what that comes to: `plan` and `paid_through`, as if it were paid now. The new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409).
      */
     post: operations['activateStarter'];
     delete?: never;
@@ -1196,7 +1196,7 @@ export interface paths {
     put?: never;
     /**
      * Buy 30 days of the growth plan
-     * @description Costs 49 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$49' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409).
+     * @description Costs 49 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$49' })`. What is paid for already keeps its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus what was left, converted at the two prices. The 402 says in `meta` what that comes to: `plan` and `paid_through`, as if it were paid now. The new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409).
      */
     post: operations['activateGrowth'];
     delete?: never;
@@ -1216,7 +1216,7 @@ export interface paths {
     put?: never;
     /**
      * Buy 30 days of the scale plan
-     * @description Costs 199 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$199' })`. 30 days are added to the end of what is paid for already, and the new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409).
+     * @description Costs 199 USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless told otherwise: `client.setSpendControls({ maxAmountPerPayment: '$199' })`. What is paid for already keeps its value: the same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus what was left, converted at the two prices. The 402 says in `meta` what that comes to: `plan` and `paid_through`, as if it were paid now. The new limits hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that does not end nothing is sold (409).
      */
     post: operations['activateScale'];
     delete?: never;
@@ -1450,7 +1450,7 @@ export interface components {
       finalized_at?: string;
       /**
        * Format: date-time
-       * @description The chain dropped the transaction after it was confirmed. Access was revoked.
+       * @description The chain dropped the transaction after it was confirmed. Access was revoked, and is given back should it be there after all.
        */
       orphaned_at?: string;
       /** Format: date-time */
@@ -2717,6 +2717,11 @@ export interface components {
     SettleResponse: {
       /** @enum {boolean} */
       success: true;
+      /**
+       * @description Another request was told of this success: serve nothing for this one.
+       * @enum {boolean}
+       */
+      duplicate?: true;
       /** Format: uuid */
       payment_id: string;
       /** Format: uuid */
@@ -2762,8 +2767,8 @@ export interface components {
        * @enum {string}
        */
       plan: 'free' | 'starter' | 'growth' | 'scale';
-      /** Format: date-time */
-      paid_through: string;
+      /** @description null: the plan has no end, and no purchase moves it. */
+      paid_through: string | null;
       /** Format: uuid */
       account_id: string;
       /** Format: uuid */

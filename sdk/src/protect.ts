@@ -189,10 +189,11 @@ export class Gate<R> {
       const send = ({ key }: OwnWrite) => this.#settleOnce(body, key);
       const { answer, isOwn } = await this.#underKey(ask.subject, JSON.stringify(body), null, send);
       if (!answer.success) return { refusal: refuse.settlementPending(answer.retry_after, answer.tx_signature) };
-      const isDuplicate = !isOwn || answer.response.headers.get('X-Svc-Duplicate-Settlement') === 'true';
+      const isDuplicate = !isOwn || answer.duplicate === true || answer.response.headers.get('X-Svc-Duplicate-Settlement') === 'true';
       if (isDuplicate && this.#options.onReplay !== 'serve') return { refusal: refuse.paymentReplayed(answer.consumption_id) };
-      this.#watchLeftovers(answer, units, request);
-      if (answer.consumed_units < units) {
+      if (!isDuplicate) this.#watchLeftovers(answer, units, request);
+      // A duplicate uses nothing: what it repeats was used by the request before it.
+      if (!isDuplicate && answer.consumed_units < units) {
         const detail = `The payment was settled and ${answer.remaining} units are held, but this request uses ${units}.`;
         return this.#challenge(ask, 'entitlement_missing', detail, { 'PAYMENT-RESPONSE': answer.payment_response });
       }

@@ -138,7 +138,7 @@ describe('the list of receipts', () => {
     const { payment, confirmed } = await w.purchase(products[0]!, buyers[0]!);
     const verify = async () => (await w.call('GET', `/v1/receipt/${confirmed.receipt_id}/verify`)).body;
     expect(await verify()).toMatchObject({ valid: true });
-    await w.env.DB.prepare('UPDATE payments SET orphaned_at = ? WHERE id = ?').bind(Date.now(), payment.payment_id).run();
+    await w.env.DB.prepare('UPDATE tx_claims SET dropped_at = ? WHERE subject_id = ?').bind(Date.now(), payment.payment_id).run();
     const verified = await verify();
     expect(verified).toMatchObject({ valid: false, reason: 'transaction_orphaned', sha256_matches: true, signature_valid: true });
     expect((await w.call('GET', `/v1/receipt/${sold[0]!.receipt_id}/verify`)).body.valid).toBe(true);

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { planProductIdOf, SERVICE_ACCOUNT_ID } from '../../worker/core/ids.ts';
-import { extendPlan, PAID_PLANS, PLANS, planAt, planPrice } from '../../worker/plans.ts';
+import {
+  extendPlan,
+  foldPurchases,
+  NO_PLAN,
+  PAID_PLANS,
+  type PaidPlan,
+  type PaidTime,
+  type PlanName,
+  planAt,
+  planPrice,
+} from '../../worker/plans.ts';
 
 const NOW = 1_800_000_000_000;
 const DAY = 86_400_000;
@@ -19,29 +29,65 @@ describe('a plan and its end', () => {
     expect(planPrice('free')).toBe(0n);
   });
 
+  const priceOf = (plan: PlanName) => ({ free: 0n, starter: 19_000_000n, growth: 49_000_000n, scale: 199_000_000n })[plan];
+  const held = (plan: PlanName, planThrough: number | null): PaidTime => ({ plan, planThrough, planPrice: priceOf(plan) });
+  const bought = (plan: PaidPlan, at = NOW) => ({ plan, paidUnits: priceOf(plan), at });
+
   it.each([
-    ['the first', { plan: 'free', planThrough: null }, 'starter', { plan: 'starter', planThrough: NOW + 30 * DAY }],
-    ['the same again', { plan: 'starter', planThrough: NOW + 5 * DAY }, 'starter', { plan: 'starter', planThrough: NOW + 35 * DAY }],
-    ['a higher one', { plan: 'starter', planThrough: NOW + 5 * DAY }, 'scale', { plan: 'scale', planThrough: NOW + 35 * DAY }],
-    ['one after another has ended', { plan: 'scale', planThrough: NOW - DAY }, 'starter', { plan: 'starter', planThrough: NOW + 30 * DAY }],
-    ['one at its last instant', { plan: 'scale', planThrough: NOW }, 'starter', { plan: 'starter', planThrough: NOW + 30 * DAY }],
-    ['more of what never ends', { plan: 'growth', planThrough: null }, 'growth', { plan: 'growth', planThrough: null }],
-    ['less than what never ends', { plan: 'growth', planThrough: null }, 'starter', { plan: 'growth', planThrough: null }],
-    ['more than what never ends', { plan: 'growth', planThrough: null }, 'scale', { plan: 'scale', planThrough: NOW + 30 * DAY }],
-  ] as const)('adds %s', (_which, held, bought, after) => {
-    expect(extendPlan(held, bought, planPrice(bought), NOW)).toEqual(after);
+    ['the first', held('free', null), 'starter', held('starter', NOW + 30 * DAY)],
+    ['the same again', held('starter', NOW + 5 * DAY), 'starter', held('starter', NOW + 35 * DAY)],
+    ['one after another has ended', held('scale', NOW - DAY), 'starter', held('starter', NOW + 30 * DAY)],
+    ['one at its last instant', held('scale', NOW), 'starter', held('starter', NOW + 30 * DAY)],
+    ['more of what never ends', held('growth', null), 'growth', held('growth', null)],
+    ['less than what never ends', held('growth', null), 'starter', held('growth', null)],
+    ['more than what never ends', held('growth', null), 'scale', held('growth', null)],
+  ] as const)('adds %s', (_which, before, plan, after) => {
+    expect(extendPlan(before, bought(plan))).toEqual(after);
   });
 
-  it('loses no money to a plan that has become the lower one: time at the price of the higher, in whole seconds', () => {
-    for (const [running, bought] of [
+  it('a higher plan begins now, and lasts 30 days plus what was left, converted at the two prices', () => {
+    for (const [from, to] of [
+      ['starter', 'growth'],
+      ['starter', 'scale'],
+      ['growth', 'scale'],
+    ] as const) {
+      const left = Number((BigInt(5 * DAY) * priceOf(from)) / priceOf(to));
+      expect(extendPlan(held(from, NOW + 5 * DAY), bought(to))).toEqual(held(to, NOW + 30 * DAY + left));
+    }
+  });
+
+  it('a ladder of cheap months is worth what was paid for it, not months of the plan at its top', () => {
+    const steps = [bought('starter'), bought('starter'), bought('starter'), bought('scale')];
+    const { plan, planThrough } = foldPurchases(steps);
+    const days = (planThrough! - NOW) / DAY;
+    expect([plan, days.toFixed(3)]).toEqual(['scale', '38.593']);
+    expect((days / 30) * 199).toBeCloseTo(3 * 19 + 199, 6);
+  });
+
+  it('loses no money to a plan that has become the lower one: time at the price of the higher', () => {
+    for (const [running, lower] of [
       ['growth', 'starter'],
       ['scale', 'starter'],
       ['scale', 'growth'],
     ] as const) {
-      const after = extendPlan({ plan: running, planThrough: NOW + DAY }, bought, planPrice(bought), NOW);
-      const seconds = Math.floor((30 * 86_400 * Number(PLANS[bought].priceUsdc)) / Number(PLANS[running].priceUsdc));
-      expect(after).toEqual({ plan: running, planThrough: NOW + DAY + seconds * 1000 });
+      const more = Number((BigInt(30 * DAY) * priceOf(lower)) / priceOf(running));
+      expect(extendPlan(held(running, NOW + DAY), bought(lower))).toEqual(held(running, NOW + DAY + more));
     }
+  });
+
+  it('a new price list does not reprice time that was sold', () => {
+    const cheap = { ...held('starter', NOW + 30 * DAY), planPrice: 10_000_000n };
+    const upgraded = extendPlan(cheap, bought('scale'));
+    expect(upgraded.planThrough! - NOW - 30 * DAY).toBe(Math.floor((30 * DAY * 10) / 199));
+    const longer = extendPlan(cheap, bought('starter'));
+    expect(longer).toEqual({ plan: 'starter', planThrough: NOW + 60 * DAY, planPrice: 14_500_000n });
+  });
+
+  it('what was bought before amounts were kept counts as what was held right after it', () => {
+    expect(foldPurchases([bought('starter', NOW - 90 * DAY), held('growth', NOW + 10 * DAY), bought('growth')])).toEqual(
+      held('growth', NOW + 40 * DAY),
+    );
+    expect(foldPurchases([])).toEqual(NO_PLAN);
   });
 });
 

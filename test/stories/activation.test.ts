@@ -105,14 +105,25 @@ describe('an agent buys a plan', () => {
     expect((await w.call('GET', '/v1/account/me', { key: merchant.key })).body.tier).toBe('starter');
   });
 
-  it('stacks: a second payment adds its days, a higher plan takes over at once', async () => {
+  it('keeps the value of what is paid: a second payment adds its days, a higher plan begins at once and lasts as long as the 402 said', async () => {
     const merchant = await w.merchant('free');
     const first = await activate(w, agent, 'starter', { key: merchant.token });
     const second = await activate(w, agent, 'starter', { key: merchant.key });
     expect(Date.parse(second.body.paid_through) - Date.parse(first.body.paid_through)).toBe(30 * DAY);
+    const asked = (await buy(w, 'scale', { key: merchant.key })).body.meta;
     const third = await activate(w, agent, 'scale', { key: merchant.key });
-    expect(third.body.plan).toBe('scale');
-    expect(Date.parse(third.body.paid_through) - Date.parse(second.body.paid_through)).toBe(30 * DAY);
+    expect([asked.plan, third.body.plan]).toEqual(['scale', 'scale']);
+    const days = (Date.parse(third.body.paid_through) - Date.now()) / DAY;
+    expect(days).toBeCloseTo(30 + (60 * 19) / 199, 3);
+    // Seconds pass between question and payment, and what is left of the lower plan with them.
+    expect(Math.abs(Date.parse(asked.paid_through) - Date.parse(third.body.paid_through))).toBeLessThan(60_000);
+  });
+
+  it('three cheap months and one of the highest are worth what was paid for them, through the routes too', async () => {
+    const merchant = await w.merchant('free');
+    for (const plan of ['starter', 'starter', 'starter'] as const) await activate(w, agent, plan, { key: merchant.key });
+    const { body } = await activate(w, agent, 'scale', { key: merchant.key });
+    expect((Date.parse(body.paid_through) - Date.now()) / DAY).toBeCloseTo(38.593, 2);
   });
 
   it('refuses a lower plan while a higher one runs, before asking and before claiming', async () => {

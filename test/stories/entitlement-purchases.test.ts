@@ -4,6 +4,7 @@ import type { Job } from '../../worker/context.ts';
 import { entitlementIdOf } from '../../worker/core/ids.ts';
 import { newAgent, type Shop, stall, withObjectFaults } from '../world/agent.ts';
 import { REPEATED } from '../world/env.ts';
+import { sweepUntilBelieved } from '../world/fate.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 describe('a purchase in the hosted checkout', REPEATED, () => {
@@ -114,17 +115,9 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
   });
 
   describe('that the chain dropped', () => {
-    const orphan = async (id: string, signature: string) => {
+    const orphan = async (signature: string) => {
       await w.chain.fault({ kind: 'vanish', signature });
-      for (const seconds of [61, 31]) {
-        await w.chain.call('local_warp', seconds);
-        await w.env.DB.prepare(
-          'UPDATE payments SET confirmed_at = confirmed_at - ?1, orphan_suspected_at = orphan_suspected_at - ?1 WHERE id = ?2',
-        )
-          .bind(seconds * 1000, id)
-          .run();
-        await w.sweep();
-      }
+      await sweepUntilBelieved(w);
       return heldJobs();
     };
 
@@ -135,7 +128,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
       await w.confirm(second.id, second.signature);
       await own.consume({ units: 3 });
       await w.deliver();
-      const jobs = await orphan(second.id, second.signature);
+      const jobs = await orphan(second.signature);
       await w.deliver([...jobs, ...jobs]);
       await w.deliver(jobs);
       expect(await own.entitlement()).toMatchObject({ granted_units: 4, used_units: 3, remaining: 1 });
@@ -146,7 +139,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
       const own = await newStall({ usage_units: null, access_period_days: 30 });
       const { id, signature } = await paid(own);
       await w.confirm(id, signature);
-      await w.deliver(await orphan(id, signature));
+      await w.deliver(await orphan(signature));
       expect(await own.entitlement()).toMatchObject({ status: 'revoked', remaining: 0 });
       expect((await own.consume()).body.code).toBe('entitlement_missing');
       expect(await membershipOf(id)).toMatchObject({ status: 'cancelled' });
@@ -157,7 +150,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
       const { id, signature } = await paid(own);
       await w.confirm(id, signature);
       await w.deliver();
-      const revocations = await orphan(id, signature);
+      const revocations = await orphan(signature);
       await w.env.DB.prepare('UPDATE payments SET orphaned_at = NULL WHERE id = ?').bind(id).run();
       expect(await w.deliver(revocations)).toEqual({ retried: 0 });
       expect(await own.entitlement()).toMatchObject({ status: 'active', remaining: 2 });
@@ -171,7 +164,7 @@ describe('a purchase in the hosted checkout', REPEATED, () => {
       await w.confirm(id, signature, { env });
       const credits = heldJobs();
       await w.env.DB.prepare('UPDATE events SET fanned_out_at = 1 WHERE payment_id = ?').bind(id).run();
-      const revocations = await orphan(id, signature);
+      const revocations = await orphan(signature);
       await w.deliver(revocations);
       await w.deliver(credits);
       expect((await own.entitlement()).code).toBe('not_found');

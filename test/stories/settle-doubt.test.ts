@@ -77,15 +77,21 @@ describe('a payment that landed, and a node that does not say so', REPEATED, () 
     expect(mayServe(await own.settle(payment))).toBe(false);
   });
 
-  it('hidden for a day: looked for after ten minutes, after a day, until somebody could look, and then never again', async () => {
+  it('hidden for a day: looked for after ten minutes, two hours, a day, until somebody could look, and then never again', async () => {
     const { own } = await landedUnseen('getSignatureStatuses', 'getTransaction');
     await giveUp(own);
-    await sweepAll(w);
-    const { created_at, next_check_at } = (await rowOf(own))!;
-    expect(Number(next_check_at) - Number(created_at)).toBe(86_400_000);
-    await w.env.DB.prepare('UPDATE settlements SET created_at = created_at - 86400000 WHERE product_id = ?')
-      .bind(own.product.product_id)
-      .run();
+    const older = (ms: number) =>
+      w.env.DB.prepare('UPDATE settlements SET created_at = created_at - ? WHERE product_id = ?').bind(ms, own.product.product_id).run();
+    for (const [hours, sooner] of [
+      [2, 0],
+      [24, 2],
+    ] as const) {
+      await older(sooner * 3_600_000);
+      await sweepAll(w);
+      const { created_at, next_check_at } = (await rowOf(own))!;
+      expect(Number(next_check_at) - Number(created_at)).toBe(hours * 3_600_000);
+    }
+    await older(22 * 3_600_000);
     await w.chain.fault({ kind: 'http_503', method: 'getEpochInfo', times: 2 });
     await sweepAll(w);
     expect((await rowOf(own))!.next_check_at).toBeGreaterThan(Date.now());

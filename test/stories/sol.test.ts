@@ -1,5 +1,6 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { letTimePass } from '../world/fate.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 const SOL = { name: 'Weather API', price: { asset: 'SOL', amount: '0.05' } };
@@ -82,8 +83,7 @@ describe('a product sold for SOL', () => {
     await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = 0 WHERE payment_id = ?').bind(payment.payment_id).run();
     await w.sweep();
     expect((await view(payment.payment_id)).status).toBe('CONFIRMED');
-    await w.chain.call('local_warp', 120);
-    await w.env.DB.prepare('UPDATE payments SET confirmed_at = confirmed_at - 120000 WHERE id = ?').bind(payment.payment_id).run();
+    await letTimePass(w, 120);
     await w.sweep();
     expect((await view(payment.payment_id)).finalized_at).toBeDefined();
   });

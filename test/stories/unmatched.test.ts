@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { REPEATED } from '../world/env.ts';
+import { FIRST_LOOK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../world/fate.ts';
 import { withFaults } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';
 
@@ -132,5 +133,65 @@ describe('money that missed its session', REPEATED, () => {
     await w.confirm(payment.payment_id, await w.chain.pay(spammer, payment));
     await w.confirm(payment.payment_id, await w.chain.pay(spammer, payment, { units: 5_000_001n }));
     expect((await view(payment.payment_id)).unmatched).toHaveLength(21);
+  });
+
+  describe('that the cluster dropped before the merchant decided', () => {
+    const drop = async (signature: string) => {
+      await w.chain.fault({ kind: 'vanish', signature });
+      await sweepUntilBelieved(w);
+    };
+    const rowOf = (signature: string) =>
+      w.env.DB.prepare('SELECT * FROM unmatched_payments WHERE tx_signature = ?').bind(signature).first<{
+        final_at: number | null;
+        dropped_at: number | null;
+        next_look_at: number | null;
+      }>();
+
+    it('is not shown and cannot be accepted; when it is there after all, it is and can', async () => {
+      const { id, signature } = await late();
+      await drop(signature);
+      expect((await view(id)).unmatched).toBeUndefined();
+      const gone = await accept(id, signature);
+      expect([gone.status, gone.body.code, gone.body.meta.reason]).toEqual([409, 'state_conflict', 'transaction_orphaned']);
+      await w.chain.call('local_landAgain', signature);
+      await letTimePass(w, 601);
+      await w.sweep();
+      expect((await view(id)).unmatched).toMatchObject([{ tx_signature: signature, status: 'open' }]);
+      expect((await accept(id, signature)).body).toMatchObject({ status: 'CONFIRMED', recovers_payment_id: id });
+    });
+
+    it('stands where no node can tell of it', async () => {
+      const { id, signature } = await late();
+      await w.chain.fault({ kind: 'no_history', times: 0 });
+      for (let i = 0; i < 3; i++) await sweepUntilBelieved(w);
+      await w.chain.call('local_clearFaults');
+      expect(await rowOf(signature)).toMatchObject({ final_at: null, dropped_at: null });
+      expect((await accept(id, signature)).status).toBe(200);
+    });
+
+    it('is looked for until it is final, or accepted: then its claim is, and made final with its payment', async () => {
+      const [left, taken] = [await late(), await late()];
+      const { body } = await accept(taken.id, taken.signature);
+      await letTimePass(w, FIRST_LOOK);
+      await w.sweep();
+      expect([await rowOf(left.signature), await rowOf(taken.signature)]).toMatchObject([
+        { final_at: expect.any(Number), next_look_at: null },
+        { final_at: null, next_look_at: null },
+      ]);
+      expect(await view(body.payment_id)).toMatchObject({ finalized_at: expect.any(String) });
+    });
+
+    it('and accepted at the same moment is one or the other', async () => {
+      for (let round = 0; round < 3; round++) {
+        const { id, signature } = await late();
+        await w.chain.fault({ kind: 'vanish', signature });
+        await letTimePass(w, FIRST_LOOK);
+        await w.sweep();
+        await letTimePass(w, SECOND_PROOF);
+        const [accepted] = await Promise.all([accept(id, signature), w.sweep()]);
+        const isDropped = (await rowOf(signature))!.dropped_at !== null;
+        expect([accepted.status === 200, isDropped]).toEqual([!isDropped, isDropped]);
+      }
+    });
   });
 });

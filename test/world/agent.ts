@@ -133,6 +133,15 @@ const asCustomer = (who: { wallet_address?: string; customer_ref?: string }) =>
 export const mayServe = ({ status, headers }: Answer<Body>): boolean =>
   status === 200 && !headers.has('Idempotent-Replayed') && !headers.has('X-Svc-Duplicate-Settlement');
 
+/** What every other request is told of a success: the same payment, and nothing left of it. */
+export const asDuplicate = (body: Body, remaining = body.remaining): Body => ({
+  ...body,
+  duplicate: true,
+  granted_units: 0,
+  consumed_units: 0,
+  remaining,
+});
+
 /** Another world over the same chain and configuration, changed. */
 export const withConfig = (w: World, config: Record<string, string>): Env => ({ ...w.env, ...config });
 

@@ -76,26 +76,32 @@ export class TestChain {
     return signer;
   }
 
-  fault(fault: { kind: string; method?: string; times?: number; signature?: string; ms?: number }): Promise<unknown> {
+  fault(fault: {
+    kind: string;
+    method?: string;
+    times?: number;
+    signature?: string;
+    ms?: number;
+    slot?: number;
+    code?: number;
+  }): Promise<unknown> {
     return this.call('local_fault', fault);
   }
 
+  /** Another node of the same chain, with faults of its own. */
+  node(name: string): TestChain {
+    return new TestChain(`${this.url}/${name}`);
+  }
+
   async #send(payer: KeyPairSigner, instructions: Instruction[], { skipPreflight = false, lookupTable }: PayOptions = {}): Promise<string> {
-    const { value } = await this.call<{ value: { blockhash: string; lastValidBlockHeight: number } }>('getLatestBlockhash');
     const tables = lookupTable && (await this.#lookupTable(lookupTable));
-    const message = pipe(
-      createTransactionMessage({ version: 0 }),
-      (m) => setTransactionMessageFeePayerSigner(payer, m),
-      (m) =>
-        setTransactionMessageLifetimeUsingBlockhash(
-          { blockhash: value.blockhash as Blockhash, lastValidBlockHeight: BigInt(value.lastValidBlockHeight) },
-          m,
-        ),
-      (m) => appendTransactionMessageInstructions(instructions, m),
-      (m) => (tables ? compressTransactionMessageUsingAddressLookupTables(m, tables) : m),
-    );
-    const wire = getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(message));
+    const wire = await signed(payer, instructions, await this.#lifetime(), tables);
     return this.call('sendTransaction', wire, { encoding: 'base64', skipPreflight });
+  }
+
+  async #lifetime(): Promise<Lifetime> {
+    const { value } = await this.call<{ value: { blockhash: string; lastValidBlockHeight: number } }>('getLatestBlockhash');
+    return { blockhash: value.blockhash as Blockhash, lastValidBlockHeight: BigInt(value.lastValidBlockHeight) };
   }
 
   async #lookupTable(addresses: string[]): Promise<AddressesByLookupTableAddress> {
@@ -156,12 +162,39 @@ export class TestChain {
     ]);
   }
 
+  /** A transaction for each of these memos, landed all together. Answers the signatures. */
+  async landMany(payer: KeyPairSigner, memos: string[]): Promise<string[]> {
+    const lifetime = await this.#lifetime();
+    const wires = await Promise.all(memos.map((memo) => signed(payer, [memoInstruction(memo)], lifetime)));
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(
+        wires.map((wire, id) => ({ jsonrpc: '2.0', id, method: 'sendTransaction', params: [wire, { encoding: 'base64' }] })),
+      ),
+    });
+    return ((await response.json()) as { result: string }[]).map(({ result }) => result);
+  }
+
   /** What a wallet does with the transaction of a connect response: signs the exact message. */
   async sign(payer: KeyPairSigner, transaction: string): Promise<string> {
     const unsigned = getTransactionDecoder().decode(getBase64Encoder().encode(transaction));
     const signed = await partiallySignTransaction([payer.keyPair], unsigned);
     return getBase64Decoder().decode(getTransactionEncoder().encode(signed));
   }
+}
+
+type Lifetime = Parameters<typeof setTransactionMessageLifetimeUsingBlockhash>[0];
+
+async function signed(payer: KeyPairSigner, instructions: Instruction[], lifetime: Lifetime, tables?: AddressesByLookupTableAddress) {
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (m) => setTransactionMessageFeePayerSigner(payer, m),
+    (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
+    (m) => appendTransactionMessageInstructions(instructions, m),
+    (m) => (tables ? compressTransactionMessageUsingAddressLookupTables(m, tables) : m),
+  );
+  return getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(message));
 }
 
 export const memoInstruction = (memo: string): Instruction => getAddMemoInstruction({ memo }, { programAddress: address(MEMO_PROGRAM) });

@@ -1,13 +1,13 @@
 import type { Ctx } from '../context.ts';
 import { assert } from '../core/errors.ts';
 import { planProductIdOf, SERVICE_ACCOUNT_ID } from '../core/ids.ts';
-import { addDays, SECOND } from '../core/time.ts';
+import { SECOND } from '../core/time.ts';
 import type { Write } from '../db/commit.ts';
 import type { NewEvent } from '../events.ts';
 import { extendPlan, type HeldPlan, PAID_PLANS, type PaidPlan, PLAN_DAYS } from '../plans.ts';
 import { planReceipt } from '../receipts/receipt.ts';
 import type { ChainTransaction } from '../solana/transaction.ts';
-import { insertActivation, liftExpiry } from './activation.store.ts';
+import { type getHolding, insertActivation, setExpiry } from './activation.store.ts';
 import type { Settlement } from './store.ts';
 
 /** How a plan is called where people read it. */
@@ -27,11 +27,12 @@ export function planActivation(
   ctx: Ctx,
   settlement: Settlement,
   transaction: ChainTransaction,
-  held: HeldPlan,
+  held: Awaited<ReturnType<typeof getHolding>>,
 ): { values: HeldPlan; events: NewEvent[]; writes: Write[] } {
   const { paymentId, merchantId: accountId, setupIntentId } = settlement;
   const plan = boughtPlan(settlement);
-  const after = extendPlan(held, plan, settlement.amount, ctx.now);
+  const at = Math.max(ctx.now, held.nextAt);
+  const { planPrice, ...after } = extendPlan(held, { plan, paidUnits: settlement.amount, at });
   const facts = {
     txSignature: settlement.txSignature,
     slot: transaction.slot,
@@ -52,15 +53,20 @@ export function planActivation(
     paymentId,
     accountId,
     plan,
+    amount: settlement.amount,
     resultingPlan: after.plan,
-    // A plan without an end had no need of this; what was paid for is written down all the same.
-    paidThrough: after.planThrough ?? addDays(ctx.now, PLAN_DAYS),
+    paidThrough: after.planThrough,
+    resultingPrice: planPrice,
     receiptId: receipt.result.id,
-    createdAt: ctx.now,
+    createdAt: at,
   };
   return {
     values: after,
     events: receipt.events,
-    writes: [insertActivation(ctx.db, activation), ...receipt.writes, ...(setupIntentId === null ? [] : [liftExpiry(ctx, setupIntentId)])],
+    writes: [
+      insertActivation(ctx.db, activation),
+      ...receipt.writes,
+      ...(setupIntentId === null ? [] : [setExpiry(ctx, setupIntentId, null)]),
+    ],
   };
 }

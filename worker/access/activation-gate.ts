@@ -3,25 +3,31 @@ import { ApiError } from '../core/errors.ts';
 import type { AccountId, SetupIntentId } from '../core/ids.ts';
 import { formatAmount } from '../core/money.ts';
 import { isoOrNull } from '../core/time.ts';
-import { type HeldPlan, type PaidPlan, planAt, planPrice, planRank } from '../plans.ts';
-import { findSetup, getSpending, getStanding, listPendingPayments } from './activation.store.ts';
+import { extendPlan, type HeldPlan, type PaidPlan, planAt, planPrice, planRank } from '../plans.ts';
+import { findSetup, getHolding, getSpending, getStanding, listPendingPayments } from './activation.store.ts';
 import { chainObstacles } from './obstacles.ts';
 import { isSetupOpen } from './setup-secret.ts';
 
-/** Whoever is asked to pay could: the same questions before a first payment and after one that came to nothing. */
+/**
+ * Whoever is asked to pay could: the same questions before a first payment and after one that came to nothing. Answers what the
+ * account would hold if it paid now.
+ */
 export async function requireForSale(
   ctx: Ctx,
   payTo: string,
   accountId: AccountId,
   { plan, setupIntentId }: { plan: PaidPlan; setupIntentId: SetupIntentId | null },
-): Promise<void> {
-  requireNotLower(ctx, await getStanding(ctx.db, accountId), plan);
+): Promise<HeldPlan> {
+  const standing = await getStanding(ctx.db, accountId);
+  requireNotLower(ctx, standing, plan);
   if (setupIntentId) {
     await requireTimeLeft(ctx, setupIntentId);
     await requireWithinLimits(ctx, setupIntentId, plan);
   }
   const [obstacle] = await chainObstacles(ctx, payTo, 'x402_solana_usdc');
   if (obstacle) throw treasuryNotReady(obstacle === 'payout_ata_exists' ? 'treasury_ata_exists' : obstacle);
+  const held = await getHolding(ctx.db, { id: accountId, ...standing });
+  return extendPlan(held, { plan, paidUnits: planPrice(plan), at: Math.max(ctx.now, held.nextAt) });
 }
 
 /** A setup whose time is over waits for what was paid before, and for nothing new. */
@@ -46,10 +52,9 @@ export async function requireTimeLeft(ctx: Ctx, setupIntentId: SetupIntentId): P
 export const treasuryNotReady = (reason: string): ApiError =>
   new ApiError('setup_not_ready', { detail: 'This service cannot be paid for a plan right now.', meta: { reason } });
 
-/** Nobody is asked to pay for what he would not get, or would lose by it: less than he has, or anything over what never ends. */
+/** Nobody is asked to pay for what they would not get: a lower plan than the one that runs, or anything over one that never ends. */
 function requireNotLower({ now }: Ctx, held: HeldPlan, plan: PaidPlan): void {
   const current = planAt(held, now);
-  // A plan that was bought has an end, and what was there before it does not come back.
   const isEndless = current !== 'free' && held.planThrough === null;
   if (planRank(plan) >= planRank(current) && !isEndless) return;
   throw new ApiError('state_conflict', {

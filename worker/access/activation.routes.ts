@@ -1,18 +1,19 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { ApiError } from '../core/errors.ts';
+import { isoOrNull } from '../core/time.ts';
 import { merchantErrors } from '../http/guards.ts';
-import { type AppEnv, ModeQuery, ok, router, Timestamp } from '../http/openapi.ts';
+import { type AppEnv, ModeQuery, ok, orNull, router, Timestamp } from '../http/openapi.ts';
 import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLAN_NAMES, PLANS } from '../plans.ts';
 import { planTitle } from './activated.ts';
-import { type Activating, activatePlan } from './activation.ts';
+import { activatePlan, type Required } from './activation.ts';
 import { activatorRoute } from './activator.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from './pending.ts';
 
 const ActivationBody = z
   .object({
     plan: z.enum(PLAN_NAMES).openapi({ description: 'The plan that runs now.' }),
-    paid_through: Timestamp,
+    paid_through: orNull(Timestamp).openapi({ description: 'null: the plan has no end, and no purchase moves it.' }),
     account_id: z.uuid(),
     receipt_id: z.uuid(),
   })
@@ -24,9 +25,11 @@ const clientSetting = (plan: PaidPlan): string => `setSpendControls({ maxAmountP
 const describe = (plan: PaidPlan): string =>
   `Costs ${PLANS[plan].priceUsdc} USDC, paid by x402 V2 to the service. Without PAYMENT-SIGNATURE the answer is 402 with the challenge in ` +
   `PAYMENT-REQUIRED; sent again with PAYMENT-SIGNATURE it is 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 unless ` +
-  `told otherwise: \`client.${clientSetting(plan)}\`. ${PLAN_DAYS} days are added to the end of what is paid for already, and the new limits ` +
-  'hold on the very next request. One payment counts once: sent again it gives the first answer. A lower plan while a higher one runs is ' +
-  '409; should a higher one have begun since the payment was sent, it is prolonged by what the money buys at its price. 202 means the ' +
+  `told otherwise: \`client.${clientSetting(plan)}\`. What is paid for already keeps its value: the same plan lasts ${PLAN_DAYS} days longer; a ` +
+  `higher one begins now and lasts ${PLAN_DAYS} days plus what was left, converted at the two prices. The 402 says in \`meta\` what that comes to: ` +
+  '`plan` and `paid_through`, as if it were paid now. The new limits hold on the very next request. One payment counts once: sent again it ' +
+  'gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is ' +
+  'prolonged by what the money buys at its price. 202 means the ' +
   'outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that ' +
   'does not end nothing is sold (409).';
 
@@ -60,7 +63,7 @@ const routeOf = (plan: PaidPlan) =>
     },
   });
 
-function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResponse }: Activating & { kind: 'required' }): ApiError {
+function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResponse, result }: Required): ApiError {
   const setting = clientSetting(plan);
   const why = reason === null ? '' : `The payment was refused: ${reason}. `;
   return new ApiError('payment_required', {
@@ -72,7 +75,13 @@ function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResp
       ...(paymentResponse === null ? {} : { 'PAYMENT-RESPONSE': paymentResponse }),
       'Cache-Control': 'no-store',
     },
-    meta: { payment_required: required, client_setting: setting, ...(reason === null ? {} : { reason }) },
+    meta: {
+      plan: result.plan,
+      paid_through: isoOrNull(result.planThrough),
+      payment_required: required,
+      client_setting: setting,
+      ...(reason === null ? {} : { reason }),
+    },
   });
 }
 

@@ -4,10 +4,10 @@ import { raise } from '../core/errors.ts';
 import type { AccountId, PaymentId, SetupIntentId } from '../core/ids.ts';
 import { DAY } from '../core/time.ts';
 import { activations, settlements, setupIntents } from '../db/access.ts';
-import { txClaims } from '../db/commerce.ts';
 import { vetoIf, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
-import type { HeldPlan } from '../plans.ts';
+import { txClaims } from '../db/tx-claims.ts';
+import { foldPurchases, type HeldPlan, type PaidTime, type PlanPurchase, planPrice } from '../plans.ts';
 import type { Settlement } from './store.ts';
 
 export type SetupIntent = typeof setupIntents.$inferSelect;
@@ -34,8 +34,8 @@ export const listPendingPayments = (db: Db, setupIntentId: SetupIntentId) =>
     .orderBy(asc(settlements.createdAt));
 export type PendingPayment = Awaited<ReturnType<typeof listPendingPayments>>[number];
 
-export const isSignatureTaken = async (db: Db, txSignature: string): Promise<boolean> =>
-  (await db.$count(txClaims, eq(txClaims.txSignature, txSignature))) > 0;
+export const isSignatureTaken = async (db: Db, { txSignature, livemode }: Settlement): Promise<boolean> =>
+  (await db.$count(txClaims, and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, livemode)))) > 0;
 
 /** What an account holds, as it is stored: a plan that has ended may still stand there. */
 export async function getStanding(db: Db, accountId: AccountId): Promise<HeldPlan & Pick<typeof accounts.$inferSelect, 'status'>> {
@@ -43,17 +43,59 @@ export async function getStanding(db: Db, accountId: AccountId): Promise<HeldPla
   return (await db.select({ plan, planThrough, status }).from(accounts).where(eq(accounts.id, accountId)).get()) ?? raise('not_found');
 }
 
+/** With the setup it was paid for, if any. */
+export async function getActivationOfSetup(db: Db, paymentId: PaymentId) {
+  const found = await db
+    .select({ accountId: activations.accountId, setupIntentId: settlements.setupIntentId })
+    .from(activations)
+    .leftJoin(settlements, eq(settlements.paymentId, activations.paymentId))
+    .where(eq(activations.paymentId, paymentId))
+    .get();
+  return found ?? raise('not_found');
+}
+
 export async function getActivation(db: Db, paymentId: PaymentId): Promise<Activation> {
   return (await db.select().from(activations).where(eq(activations.paymentId, paymentId)).get()) ?? raise('not_found');
 }
 
+/** What an account bought, in the order in which it counts, and which of it the chain dropped. */
+const listActivations = (db: Db, accountId: AccountId) =>
+  db
+    .select({ activation: activations, droppedAt: txClaims.droppedAt })
+    .from(activations)
+    .leftJoin(txClaims, eq(txClaims.subjectId, activations.paymentId))
+    .where(eq(activations.accountId, accountId))
+    .orderBy(asc(activations.createdAt), asc(activations.paymentId));
+
+const toPurchase = ({ plan, amount, createdAt: at, resultingPlan, paidThrough, resultingPrice }: Activation): PlanPurchase | PaidTime =>
+  amount === null
+    ? { plan: resultingPlan, planThrough: paidThrough, planPrice: resultingPrice ?? planPrice(resultingPlan) }
+    : { plan, paidUnits: amount, at };
+
+/** What an account's activations amount to: those that stand, and this one only if it does. */
+export async function foldStanding(db: Db, accountId: AccountId, one: { paymentId: PaymentId; stands: boolean }): Promise<PaidTime> {
+  const rows = await listActivations(db, accountId);
+  const standing = rows.filter(({ activation, droppedAt }) => (activation.paymentId === one.paymentId ? one.stands : droppedAt === null));
+  return foldPurchases(standing.map(({ activation }) => toPurchase(activation)));
+}
+
+/** What an account holds, with the price at which it was bought; and from when its next purchase counts, which is after all others. */
+export async function getHolding(db: Db, { id, plan, planThrough }: HeldPlan & { id: AccountId }): Promise<PaidTime & { nextAt: number }> {
+  const rows = await listActivations(db, id);
+  const folded = foldPurchases(rows.flatMap(({ activation, droppedAt }) => (droppedAt === null ? [toPurchase(activation)] : [])));
+  // A plan that was not bought has the price of the list.
+  const isBought = folded.plan === plan && folded.planThrough === planThrough;
+  const nextAt = (rows.at(-1)?.activation.createdAt ?? -1) + 1;
+  return { plan, planThrough, planPrice: isBought ? folded.planPrice : planPrice(plan), nextAt };
+}
+
 export const insertActivation = (db: Db, activation: Activation): Write => db.insert(activations).values(activation);
 
-/** A setup that was paid for stays. Its version moves too, so that nobody writes the old end back. */
-export const liftExpiry = (ctx: Ctx, setupIntentId: SetupIntentId): Write =>
+/** A setup that was paid for stays (null), and one whose payment is gone ends again. Its version moves too, so that nobody writes the old end back. */
+export const setExpiry = (ctx: Ctx, setupIntentId: SetupIntentId, expiresAt: number | null): Write =>
   ctx.db
     .update(setupIntents)
-    .set({ expiresAt: null, updatedAt: ctx.now, version: sql`${setupIntents.version} + 1` })
+    .set({ expiresAt, updatedAt: ctx.now, version: sql`${setupIntents.version} + 1` })
     .where(and(eq(setupIntents.id, setupIntentId), ne(setupIntents.status, 'expired')));
 
 const spentSince = (setupIntentId: SetupIntentId, since: number) => sql`(SELECT coalesce(sum(CAST(amount AS INTEGER)), 0) FROM settlements

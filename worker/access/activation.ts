@@ -1,8 +1,8 @@
 import { type Actor, type Ctx, hasX402 } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId, SetupIntentId } from '../core/ids.ts';
-import { iso } from '../core/time.ts';
-import { type PaidPlan, PLAN_DAYS, planPrice } from '../plans.ts';
+import { isoOrNull } from '../core/time.ts';
+import { type HeldPlan, type PaidPlan, PLAN_DAYS, planPrice } from '../plans.ts';
 import { encodeHeader, type PaymentRequired } from '../x402/wire.ts';
 import { planTitle } from './activated.ts';
 import { type Activation, getActivation, isSignatureTaken, vetoEnded, vetoOverspending } from './activation.store.ts';
@@ -22,10 +22,24 @@ export interface ActivatePlan {
 }
 
 export type Activating =
-  | { kind: 'activated'; body: { plan: string; paid_through: string; account_id: string; receipt_id: string }; paymentResponse: string }
+  | {
+      kind: 'activated';
+      body: { plan: string; paid_through: string | null; account_id: string; receipt_id: string };
+      paymentResponse: string;
+    }
   | { kind: 'pending'; txSignature: string }
   /** To be paid, or paid again. `paymentResponse` where a payment was tried and came to nothing. */
-  | { kind: 'required'; required: PaymentRequired; header: string; reason: string | null; paymentResponse: string | null };
+  | Required;
+
+/** `result`: what the account would hold if it were paid now. */
+export type Required = {
+  kind: 'required';
+  required: PaymentRequired;
+  header: string;
+  reason: string | null;
+  paymentResponse: string | null;
+  result: HeldPlan;
+};
 
 /**
  * Buys 30 days of a plan for an account, once per payment: the same machinery as a sale, paid to the service. The same payment
@@ -42,11 +56,11 @@ export async function activatePlan(ctx: Ctx, actor: Actor, input: ActivatePlan):
     requireSamePlan(known, accountId, input.plan);
     return answer(ctx, payTo, known, await see(ctx, known, false), input);
   }
-  await requireForSale(ctx, payTo, accountId, input);
-  if (!read) return ask(ctx, payTo, accountId, input.plan, null);
-  if (!read.ok) return ask(ctx, payTo, accountId, input.plan, read.reason);
+  const asked = { payTo, accountId, plan: input.plan, result: await requireForSale(ctx, payTo, accountId, input) };
+  if (!read) return ask(ctx, asked, null);
+  if (!read.ok) return ask(ctx, asked, read.reason);
   const drafted = await draftActivation(ctx, accountId, input, read);
-  if (!drafted.ok) return ask(ctx, payTo, accountId, input.plan, drafted.reason);
+  if (!drafted.ok) return ask(ctx, asked, drafted.reason);
   const { settlement, isNew } = await claim(ctx, drafted.settlement);
   requireSamePlan(settlement, accountId, input.plan);
   return answer(ctx, payTo, settlement, await see(ctx, settlement, isNew), input);
@@ -67,12 +81,12 @@ async function claim(ctx: Ctx, settlement: Settlement): Promise<{ settlement: Se
   try {
     return await claimOnce(ctx, settlement, [vetoEnded(ctx, settlement), ...vetoOverspending(ctx, settlement)]);
   } catch (error) {
-    const { setupIntentId, terms, txSignature } = settlement;
+    const { setupIntentId, terms } = settlement;
     // Refused, and nobody has its message: the setup was ended, the day's budget went to others that came at the same moment, or
     // its signature is taken.
     const isBusy = error instanceof ApiError && error.options.meta?.reason === 'payer_busy';
     const isRefused = isBusy || (error instanceof ApiError && error.code === 'duplicate_settlement');
-    if (!isRefused || (await isSignatureTaken(ctx.db, txSignature))) throw error;
+    if (!isRefused || (await isSignatureTaken(ctx.db, settlement))) throw error;
     if (setupIntentId) {
       await requireTimeLeft(ctx, setupIntentId);
       await requireWithinLimits(ctx, setupIntentId, terms.plan as PaidPlan);
@@ -110,8 +124,8 @@ async function answer(ctx: Ctx, payTo: string, settlement: Settlement, outcome: 
     ctx.note(`settlement: ${outcome.reason}`);
     const errorReason = 'invalid_exact_svm_transaction_failed';
     const paymentResponse = encodeHeader({ success: false, errorReason, payer, transaction, network });
-    await requireForSale(ctx, payTo, merchantId, input);
-    return { ...ask(ctx, payTo, merchantId, input.plan, errorReason), paymentResponse };
+    const result = await requireForSale(ctx, payTo, merchantId, input);
+    return { ...ask(ctx, { payTo, accountId: merchantId, plan: input.plan, result }, errorReason), paymentResponse };
   }
   const amount = settlement.amount.toString();
   const paymentResponse = encodeHeader({ success: true, payer, transaction, network, amount });
@@ -120,12 +134,19 @@ async function answer(ctx: Ctx, payTo: string, settlement: Settlement, outcome: 
 
 const bodyOf = ({ resultingPlan, paidThrough, accountId, receiptId }: Activation) => ({
   plan: resultingPlan,
-  paid_through: iso(paidThrough),
+  paid_through: isoOrNull(paidThrough),
   account_id: accountId,
   receipt_id: receiptId,
 });
 
-function ask(ctx: Ctx, payTo: string, accountId: AccountId, plan: PaidPlan, reason: string | null): Activating & { kind: 'required' } {
+interface Asked {
+  payTo: string;
+  accountId: AccountId;
+  plan: PaidPlan;
+  result: HeldPlan;
+}
+
+function ask(ctx: Ctx, { payTo, accountId, plan, result }: Asked, reason: string | null): Required {
   const sold = {
     livemode: true,
     merchantId: accountId,
@@ -138,5 +159,5 @@ function ask(ctx: Ctx, payTo: string, accountId: AccountId, plan: PaidPlan, reas
   };
   const url = `${ctx.baseUrl}/v1/access/x402/activate/${plan}`;
   const offer = askFor(ctx, sold, { url, description: planTitle(plan), mimeType: 'application/json' }, reason ?? undefined);
-  return { kind: 'required', ...offer, reason, paymentResponse: null };
+  return { kind: 'required', ...offer, reason, paymentResponse: null, result };
 }

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context.ts';
 import { ApiError, storyOf, unreachable } from '../core/errors.ts';
 import type { PaymentId, ReceiptId } from '../core/ids.ts';
-import { SECOND } from '../core/time.ts';
+import { DAY, MINUTE, SECOND } from '../core/time.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { changeAccount } from '../identity/change-account.ts';
 import { planPerRequest } from '../payments/per-request.ts';
@@ -9,7 +9,8 @@ import { matchPayment } from '../solana/match.ts';
 import type { ChainTransaction } from '../solana/transaction.ts';
 import { CHALLENGE_SECONDS } from '../x402/challenge.ts';
 import { planActivation } from './activated.ts';
-import { endSettlement, loadSettlement, type Settlement } from './store.ts';
+import { getHolding } from './activation.store.ts';
+import { endSettlement, loadSettlement, type Settlement, settleSettlement } from './store.ts';
 
 /**
  * What became of a settlement. `pending`: it may land yet, and the service keeps looking by itself. A receipt belongs to what
@@ -29,20 +30,27 @@ export async function conclude(ctx: Ctx, settlement: Settlement, transaction: Ch
     notBeforeSeconds: 0,
     notAfterSeconds: Number.MAX_SAFE_INTEGER,
   });
-  if (!match.ok) return endWith(ctx, settlement, match.reason);
+  // A fork may reverse a failure as it may a payment, so it is looked at again.
+  if (!match.ok) return endWith(ctx, settlement, match.reason, nextLookAtFailed(ctx, settlement));
   switch (settlement.purpose) {
     case 'access':
       return end(ctx, settlement, () => planSold(ctx, settlement, transaction));
     case 'activation':
       return activate(ctx, settlement, transaction);
     case 'facilitator':
-      return end(ctx, settlement, () => planFacilitated(ctx, settlement));
+      return end(ctx, settlement, () => planFacilitated(ctx, settlement, transaction));
     default:
       return unreachable(settlement.purpose);
   }
 }
 
-export const endWith = (ctx: Ctx, settlement: Settlement, reason: string, nextCheckAt: number | null = null): Promise<Outcome> =>
+/** After a minute, when it is usually final, and after a day. */
+function nextLookAtFailed({ now }: Ctx, { status, createdAt }: Settlement): number | null {
+  if (status === 'pending') return now + MINUTE;
+  return now < createdAt + DAY ? createdAt + DAY : null;
+}
+
+export const endWith = (ctx: Ctx, settlement: Settlement, reason: string, nextCheckAt: number | null): Promise<Outcome> =>
   end(ctx, settlement, () => ({
     events: [],
     writes: endSettlement(ctx, settlement, 'fail', reason, nextCheckAt),
@@ -70,15 +78,15 @@ function planSold(ctx: Ctx, settlement: Settlement, transaction: ChainTransactio
   const paid = planPerRequest(ctx, sale, proof);
   return {
     events: paid.events,
-    writes: [...paid.writes, ...endSettlement(ctx, settlement, 'settle')],
+    writes: [...paid.writes, ...settleSettlement(ctx, settlement, slot)],
     result: { status: 'settled', receiptId: paid.result.receiptId! },
   };
 }
 
 /** The merchant's own server keeps the books: nothing but the end of the settlement. */
-const planFacilitated = (ctx: Ctx, settlement: Settlement): Change<Outcome> => ({
+const planFacilitated = (ctx: Ctx, settlement: Settlement, { slot }: ChainTransaction): Change<Outcome> => ({
   events: [],
-  writes: endSettlement(ctx, settlement, 'settle'),
+  writes: settleSettlement(ctx, settlement, slot),
   result: { status: 'settled', receiptId: null },
 });
 
@@ -95,9 +103,9 @@ async function activate(ctx: Ctx, settlement: Settlement, transaction: ChainTran
       const isOver = !isFirst && (await hasEnded());
       isFirst = false;
       if (isOver) return null;
-      const { writes, ...change } = planActivation(ctx, settlement, transaction, account);
+      const { writes, ...change } = planActivation(ctx, settlement, transaction, await getHolding(ctx.db, account));
       // Two payments at once change an account alike: only the settlement tells whether this one was stored.
-      return { ...change, writes: [...writes, ...endSettlement(ctx, settlement, 'settle')], wasStored: hasEnded };
+      return { ...change, writes: [...writes, ...settleSettlement(ctx, settlement, transaction.slot)], wasStored: hasEnded };
     });
     return await outcomeOf(ctx, paymentId);
   } catch (error) {

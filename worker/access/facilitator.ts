@@ -15,7 +15,8 @@ import { type Cause, type Draft, draftPayment, type Read, readPayload } from './
 import { feePayersOf } from './fee-payer.ts';
 import { notReady } from './offer.ts';
 import { claimOnce, see } from './settlement.ts';
-import { findSettlement, isPayoutWallet, listSettings, type Settlement, takeSuccess } from './store.ts';
+import { findSettlement, isPayoutWallet, listSettings, type Settlement } from './store.ts';
+import { takeSuccess } from './success.store.ts';
 
 /**
  * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,

@@ -3,19 +3,18 @@ import { type Actor, type Ctx, hasX402 } from '../context.ts';
 import { sha256Hex } from '../core/crypto.ts';
 import { utf8 } from '../core/encoding.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
-import type { AccountId, PaymentId, ProductId } from '../core/ids.ts';
-import { toMoneyResource } from '../core/money.ts';
+import type { AccountId, ProductId } from '../core/ids.ts';
 import { DAY } from '../core/time.ts';
 import { commit, isConstraint } from '../db/commit.ts';
 import { type IdempotentRequest, type Lease, lease, type StoredAnswer } from '../db/once.ts';
-import type { CreditAnswer } from '../entitlement-rpc.ts';
-import { creditPayment, identityOf } from '../entitlements/entitlement.ts';
+import { creditPayment } from '../entitlements/entitlement.ts';
 import { getSale, type Sale } from '../products/product.ts';
-import { encodeHeader } from '../x402/wire.ts';
 import { customerColumns, draftSettlement, readPayment } from './draft.ts';
 import { notReady, type Offer, offerPayment } from './offer.ts';
+import { type SettledBody, toDuplicateBody, toSettledBody, useOf } from './settle-answer.ts';
 import { claimOnce, type Outcome, paidOf, see } from './settlement.ts';
 import { findSettlement, loadSettlement, type Settlement } from './store.ts';
+import { findTold, giveSuccess, TOLD_UNKNOWN } from './success.store.ts';
 
 export interface SettlePayment {
   productId: ProductId;
@@ -27,27 +26,21 @@ export interface SettlePayment {
   consumeUnits: number;
 }
 
-export interface SettledBody {
-  success: true;
-  payment_id: PaymentId;
-  receipt_id: string;
-  tx_signature: string;
-  network: string;
-  payer: string;
-  amount: ReturnType<typeof toMoneyResource>;
-  entitlement_id: string;
-  granted_units: number | null;
-  consumed_units: number;
-  consumption_id?: string;
-  remaining: number | null;
-  payment_response: string;
+export type Settling = Settled | { kind: 'pending'; txSignature: string } | { kind: 'refused'; reason: string; offer: Offer };
+
+/** `isDuplicate`: another request was told of its success; nothing may be served for this one. */
+interface Settled {
+  kind: 'settled';
+  answer: StoredAnswer;
+  consumedUnits: number;
+  isDuplicate: boolean;
 }
 
-export type Settling =
-  /** `isDuplicate`: the payment was first used by another request; nothing may be served for this one. */
-  | { kind: 'settled'; answer: StoredAnswer; consumedUnits: number; isDuplicate: boolean }
-  | { kind: 'pending'; txSignature: string }
-  | { kind: 'refused'; reason: string; offer: Offer };
+/** A success that nobody was told of yet, but for `toldBefore`, whose use was given back. It is told once it is stored who has it. */
+interface FirstSuccess extends Settled {
+  settlement: Settlement;
+  toldBefore: string | null;
+}
 
 const KEEP_MS = 30 * DAY;
 
@@ -64,8 +57,8 @@ export async function settlePayment(ctx: Ctx, actor: Actor, request: IdempotentR
     await free(ctx, held.lease);
     throw error;
   });
-  // Only what had an effect is kept: no refusal, nothing unknown, and no second look at what another request used.
-  if (settling.kind === 'settled' && !settling.isDuplicate) return keep(ctx, request, held.lease, settling);
+  // Only what had an effect is kept: no refusal, nothing unknown, and no second look at what some request was told before.
+  if ('toldBefore' in settling) return keep(ctx, request, held.lease, settling, caller);
   await free(ctx, held.lease);
   return settling;
 }
@@ -74,10 +67,15 @@ export async function settlePayment(ctx: Ctx, actor: Actor, request: IdempotentR
 const free = (ctx: Ctx, held: Lease): Promise<unknown> =>
   held.release().catch((error: unknown) => ctx.note(`lease not released: ${storyOf(error)}`));
 
-/** An answer that is not kept is not given: asked for again under its key it would pass for the first, and be served twice. */
-async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, settling: Settling & { kind: 'settled' }): Promise<Settling> {
+/**
+ * An answer that is not kept is not given: asked for again under its key it would pass for the first, and be served twice. With it the
+ * success of the payment belongs to this caller, for longer than any answer is kept.
+ */
+async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, first: FirstSuccess, caller: string): Promise<Settling> {
+  const { settlement, toldBefore, ...settling } = first;
   try {
-    await commit(ctx, { events: [], writes: held.finish(settling.answer), result: null });
+    const writes = [...held.finish(settling.answer), ...giveSuccess(ctx, settlement, caller, toldBefore)];
+    await commit(ctx, { events: [], writes, result: null });
     return settling;
   } catch (error) {
     ctx.note(`answer not kept: ${storyOf(error)}`);
@@ -88,8 +86,10 @@ async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, settling:
       return isOurs ? settling : { ...settling, answer: stored.answer, consumedUnits: 0 };
     }
     await free(ctx, stored?.lease ?? held);
-    const { tx_signature: txSignature } = JSON.parse(settling.answer.body) as SettledBody;
-    return { kind: 'pending', txSignature };
+    const told = await findTold(ctx.db, settlement).catch(() => null);
+    const isAnothers = told !== null && told !== toldBefore && told !== caller;
+    if (isAnothers) return duplicate(ctx, settlement, JSON.parse(settling.answer.body));
+    return { kind: 'pending', txSignature: settlement.txSignature };
   }
 }
 
@@ -101,7 +101,7 @@ async function replayed(ctx: Ctx, answer: StoredAnswer, caller: string): Promise
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: false };
 }
 
-async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: string): Promise<Settling> {
+async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: string): Promise<Settling | FirstSuccess> {
   const sale = await getSale(ctx.db, actor.accountId as AccountId, actor.livemode, input.productId, 'x402_solana_usdc');
   if (!actor.livemode) throw notReady('sandbox');
   if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
@@ -119,13 +119,15 @@ async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: stri
   const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);
   // Whoever was faster may even have settled it by now.
   if (!isNew) return resume(ctx, actor, settlement, sale, input, caller);
-  return settled(ctx, settlement, await see(ctx, settlement, true), sale, input, caller);
+  return settled(ctx, settlement, await see(ctx, settlement, true), sale, { ...input, caller, told: null });
 }
 
 /** A payment that was brought before, here or by another request. */
-async function resume(ctx: Ctx, actor: Actor, known: Settlement, sale: Sale, input: SettlePayment, caller: string): Promise<Settling> {
+async function resume(ctx: Ctx, actor: Actor, known: Settlement, sale: Sale, input: SettlePayment, caller: string) {
   requireSamePurpose(known, actor, input);
-  return settled(ctx, known, await see(ctx, known, false), sale, input, caller);
+  const outcome = await see(ctx, known, false);
+  const told = outcome.status === 'settled' ? await findTold(ctx.db, known) : null;
+  return settled(ctx, known, outcome, sale, { ...input, caller, told });
 }
 
 /** One payment is for one product and one customer of one merchant, for ever. */
@@ -137,53 +139,40 @@ function requireSamePurpose(settlement: Settlement, actor: Actor, { productId, c
   if (!isTheirs || !isSameCustomer) throw new ApiError('duplicate_settlement');
 }
 
-/** The end of a settlement, whoever brought it about: everything in this answer follows from facts that no longer change. */
+/**
+ * The end of a settlement, whoever brought it about; and whether this request is the one that is told of a success. `told`: who was, as
+ * far as it is known; that it still holds is made sure when this one's answer is stored.
+ */
 async function settled(
   ctx: Ctx,
   settlement: Settlement,
   outcome: Outcome,
   sale: Sale,
-  input: SettlePayment,
-  caller: string,
-): Promise<Settling> {
-  const { txSignature, payerWallet: payer } = settlement;
-  if (outcome.status === 'pending') return { kind: 'pending', txSignature };
+  input: SettlePayment & { caller: string; told: string | null },
+): Promise<Settling | FirstSuccess> {
+  if (outcome.status === 'pending') return { kind: 'pending', txSignature: settlement.txSignature };
   if (outcome.status === 'failed') {
     ctx.note(`settlement: ${outcome.reason}`);
     return refuse(ctx, sale, input, 'invalid_exact_svm_transaction_failed');
   }
-  const consume = input.consumeUnits > 0 ? { key: caller, units: input.consumeUnits } : null;
+  const { caller, told } = input;
+  const consume = input.consumeUnits > 0 ? { key: caller, units: input.consumeUnits, isTold: told !== null } : null;
   const credit = await creditPayment(ctx, paidOf(settlement), consume);
   const use = useOf(credit);
-  const network = ctx.config.network.caip2;
-  const owner = { accountId: settlement.merchantId, livemode: settlement.livemode };
-  const customer =
-    settlement.customerRef === null ? { walletAddress: settlement.customerWallet! } : { customerRef: settlement.customerRef };
-  const amount = settlement.amount.toString();
-  const body: SettledBody = {
-    success: true,
-    payment_id: settlement.paymentId,
-    receipt_id: outcome.receiptId!,
-    tx_signature: txSignature,
-    network,
-    payer,
-    amount: toMoneyResource({ asset: settlement.asset, units: settlement.amount }),
-    entitlement_id: identityOf(owner, settlement.productId!, customer).entitlementId,
-    granted_units: credit.grantedUnits,
-    consumed_units: use?.units ?? 0,
-    ...(use ? { consumption_id: use.consumptionId } : {}),
-    remaining: credit.remaining,
-    payment_response: encodeHeader({ success: true, payer, transaction: txSignature, network, amount }),
-  };
+  const body = toSettledBody(ctx, settlement, outcome.receiptId!, credit);
   const answer = { status: 200, body: JSON.stringify(body), replayed: false };
-  return { kind: 'settled', answer, consumedUnits: use?.by === 'mine' ? use.units : 0, isDuplicate: use?.by === 'other' };
+  // Told before the answers were kept that long, of what it used itself.
+  const wasTold = told === caller || (told === TOLD_UNKNOWN && use?.by === 'mine');
+  if (wasTold) return { kind: 'settled', answer: { ...answer, replayed: true }, consumedUnits: 0, isDuplicate: false };
+  // Where another was told, only a use of its own is this request's: then the other's was given back.
+  const isFirst = use?.by === 'mine' || (told === null && use === null);
+  if (!isFirst) return duplicate(ctx, settlement, body);
+  return { kind: 'settled', answer, consumedUnits: use?.units ?? 0, isDuplicate: false, settlement, toldBefore: told };
 }
 
-/** The use that was made of a payment; a use that was taken back is never given again to the same request. */
-function useOf({ consumption }: CreditAnswer) {
-  if (consumption.by === 'refunded')
-    throw new ApiError('state_conflict', { detail: 'What this request consumed was refunded.', meta: { reason: 'refunded' } });
-  return consumption.by === 'none' ? null : consumption;
+async function duplicate(ctx: Ctx, settlement: Settlement, body: SettledBody): Promise<Settled> {
+  const answer = { status: 200, body: JSON.stringify(await toDuplicateBody(ctx, settlement, body)), replayed: false };
+  return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: true };
 }
 
 /** The fresh challenge asks for as much as this request was to use. */

@@ -125,7 +125,11 @@ export async function judge(ctx: Ctx, settlement: Settlement, sighting: Sighting
     if (isGone && ctx.now >= settlement.createdAt + DAY) await note({ nextCheckAt: null });
     return { status, reason: failureReason ?? 'unknown' };
   }
-  if (isGone && doubtedAt !== null && ctx.now >= doubtedAt + DOUBT_MS) return endWith(ctx, settlement, EXPIRED, ctx.now + LATER_LOOK_MS);
+  if (isGone && doubtedAt !== null && ctx.now >= doubtedAt + DOUBT_MS) {
+    // One node's silence is not enough where there are others.
+    const isUnknown = await ctx.chain.isUnknownEverywhere(settlement.txSignature);
+    return isUnknown ? endWith(ctx, settlement, EXPIRED, ctx.now + LATER_LOOK_MS) : { status: 'pending' };
+  }
   if (isGone && doubtedAt === null) await note({ doubtedAt: ctx.now });
   // Doubts must follow each other: one that was answered is gone.
   if (sighting.kind === 'seen' && doubtedAt !== null) await note({ doubtedAt: null });

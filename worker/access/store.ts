@@ -1,11 +1,14 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
-import type { AccountId, AnswerId, PaymentId } from '../core/ids.ts';
+import { raise } from '../core/errors.ts';
+import type { AccountId, PaymentId } from '../core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
 import { activations, railSettings, settlements } from '../db/access.ts';
-import { payments, products, txClaims } from '../db/commerce.ts';
+import { payments, products } from '../db/commerce.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
+import { insertClaim, watchClaim } from '../db/fate.ts';
 import { accounts } from '../db/identity.ts';
+import type { ClaimKind } from '../db/tx-claims.ts';
 import { SETTLEMENT } from '../states.ts';
 
 export type Setting = typeof railSettings.$inferSelect;
@@ -76,6 +79,10 @@ export const updateSetting = (ctx: Ctx, before: Setting, after: Setting): Write[
 export const findSettlement = (db: Db, messageHash: string) =>
   db.select().from(settlements).where(eq(settlements.messageHash, messageHash)).get();
 
+export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settlement> {
+  return (await db.select().from(settlements).where(eq(settlements.paymentId, paymentId)).get()) ?? raise('not_found');
+}
+
 /** A settlement as it stands now, with the receipt of its payment or activation once there is one. */
 export async function loadSettlement(db: Db, paymentId: PaymentId) {
   const found = await db
@@ -88,16 +95,21 @@ export async function loadSettlement(db: Db, paymentId: PaymentId) {
   return found ? { settlement: found.settlement, receiptId: found.sold ?? found.activated } : null;
 }
 
+const KIND_OF: Record<Settlement['purpose'], ClaimKind> = { access: 'x402', activation: 'activation', facilitator: 'facilitator' };
+
 /** Statements, not effects: both fail where anybody anywhere claimed this message or signature before. */
-export const claimSettlement = (db: Db, settlement: Settlement): Write[] => [
-  db.insert(txClaims).values({
-    txSignature: settlement.txSignature,
-    messageHash: settlement.messageHash,
-    kind: 'settlement',
-    subjectId: settlement.paymentId,
-    createdAt: settlement.createdAt,
-  }),
-  db.insert(settlements).values(settlement),
+export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
+  const { txSignature, livemode, messageHash, paymentId: subjectId, createdAt } = settlement;
+  return [
+    insertClaim(db, { txSignature, livemode, messageHash, kind: KIND_OF[settlement.purpose], subjectId, createdAt }, null),
+    db.insert(settlements).values(settlement),
+  ];
+};
+
+/** Statements, not effects: its money was seen in this slot, so from now on its transaction is watched. Once, as any end. */
+export const settleSettlement = (ctx: Ctx, settlement: Settlement, slot: number): Write[] => [
+  ...endSettlement(ctx, settlement, 'settle'),
+  watchClaim(ctx, settlement, slot),
 ];
 
 /** Statements, not effects: the second fails the batch where the settlement already has its end. */
@@ -115,21 +127,6 @@ export const endSettlement = (
   vetoUnlessChanged(ctx),
 ];
 
-/**
- * Gives the success of a settled payment to one call, for ever. Answers which call has it; the same call may ask again where it
- * did not hear the answer.
- */
-export async function takeSuccess(db: Db, { paymentId }: Settlement, call: AnswerId): Promise<AnswerId | null> {
-  const [, [stored]] = await db.batch([
-    db
-      .update(settlements)
-      .set({ answeredBy: call })
-      .where(and(eq(settlements.paymentId, paymentId), eq(settlements.status, 'settled'), isNull(settlements.answeredBy))),
-    db.select({ answeredBy: settlements.answeredBy }).from(settlements).where(eq(settlements.paymentId, paymentId)),
-  ]);
-  return stored?.answeredBy ?? null;
-}
-
 /** What a look brought that ends nothing. */
 export const noteLook = (db: Db, settlement: Settlement, seen: { doubtedAt: number | null } | { nextCheckAt: null }): Write =>
   db
@@ -139,13 +136,14 @@ export const noteLook = (db: Db, settlement: Settlement, seen: { doubtedAt: numb
 
 /**
  * Takes what is due and says when it is due again, in one statement, before anybody looks: a crash costs one look, and two sweeps
- * at once take different ones. What was given up as expired is due once more after a day, and until somebody could look.
+ * at once take different ones. What failed is due again after two hours and after a day, and until somebody could look.
  */
 export const takeDueSettlements = (db: Db, now: number, max: number): Promise<Settlement[]> =>
   db
     .update(settlements)
     .set({
       nextCheckAt: sql`CASE WHEN status = 'pending' THEN ${now} + min(${MINUTE}, max(${5 * SECOND}, ${now} - created_at))
+        WHEN created_at + ${2 * HOUR} > ${now} THEN created_at + ${2 * HOUR}
         WHEN created_at + ${DAY} > ${now} THEN created_at + ${DAY} ELSE ${now} + ${HOUR} END`,
     })
     .where(

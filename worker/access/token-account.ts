@@ -13,7 +13,7 @@ const away = new Map<string, number>();
 
 /** Does this token account exist? Where the node does not answer: true if it ever did, else null. `isFresh`: only what it says now. */
 export async function tokenAccountExists(ctx: Ctx, ata: string, isFresh = false): Promise<boolean | null> {
-  const place = `${ctx.config.RPC_URL} ${ata}`;
+  const place = `${ctx.config.rpcUrls[0]} ${ata}`;
   if (!isFresh && ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
   const asLastSeen = seen.has(place) && !isFresh ? true : null;
   if (!isFresh && ctx.now < (away.get(place) ?? 0)) return asLastSeen;

@@ -18,6 +18,7 @@ const SettleRequest = z
 const SettleResponse = z
   .object({
     success: z.literal(true),
+    duplicate: z.literal(true).optional().openapi({ description: 'Another request was told of this success: serve nothing for this one.' }),
     payment_id: z.uuid(),
     receipt_id: z.uuid(),
     tx_signature: z.string(),
@@ -40,8 +41,9 @@ const settle = createRoute({
   tags: ['x402'],
   summary: 'Settle a PAYMENT-SIGNATURE: verify, co-sign, broadcast, confirm, grant, and use units at once',
   description:
-    'One payment counts once, whatever the key: sent again under another key it gives the first result, with the header ' +
-    '`X-Svc-Duplicate-Settlement: true` where its units were consumed by another request. 202 means the outcome is not known yet: ' +
+    'One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` ' +
+    'with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served ' +
+    'for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: ' +
     'send the same payment again, never ask for a new one.',
   ...idempotentRoute('metered'),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(SettleRequest) },

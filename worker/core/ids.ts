@@ -45,8 +45,13 @@ export const admissionIdOf = (accountId: string): string => base62(BigInt(`0x${a
 /** The service itself, where a document names who sold: nobody's account, and a valid UUID all the same. */
 export const SERVICE_ACCOUNT_ID = '00000000-0000-8000-8000-000000000000';
 
+const productIdOfName = (name: string): ProductId => uuid<ProductId>(sha256(utf8(name)).slice(0, 16), 8);
+
 /** The product that a plan of ours is on its receipt: derived from its name, so that it is the same for ever. */
-export const planProductIdOf = (plan: string): ProductId => uuid<ProductId>(sha256(utf8(`plan:${plan}`)).slice(0, 16), 8);
+export const planProductIdOf = (plan: string): ProductId => productIdOfName(`plan:${plan}`);
+
+/** The product of what merchants sell on servers of their own, with us as their facilitator alone. */
+export const FACILITATED_PRODUCT_ID = productIdOfName('facilitated');
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 

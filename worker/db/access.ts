@@ -14,7 +14,7 @@ import type {
   SetupIntentId,
 } from '../core/ids.ts';
 import type { Asset } from '../core/money.ts';
-import type { PlanName } from '../plans.ts';
+import type { PaidPlan, PlanName } from '../plans.ts';
 import { SETTLEMENT, SETUP, type SettlementStatus, type SetupStatus } from '../states.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
 
@@ -113,7 +113,7 @@ export const settlements = sqliteTable(
     doubtedAt: instant('doubted_at'),
     /** null: there is nothing more to look for. */
     nextCheckAt: instant('next_check_at'),
-    /** Of `facilitator`: the one call that was told of its success; a merchant's server serves for it. null: nobody yet. */
+    /** Of `facilitator`, a copy of what its claim says: the one call that was told of its success. */
     answeredBy: text('answered_by').$type<AnswerId>(),
     createdAt: instant('created_at').notNull(),
   },
@@ -197,17 +197,21 @@ export const setupIntents = sqliteTable(
   ],
 );
 
-/** Plans that were paid for: one row per payment, so that none counts twice. */
+/** Plans that were paid for: one row per payment, so that none counts twice. What an account holds follows from those that stand. */
 export const activations = sqliteTable(
   'activations',
   {
     paymentId: text('payment_id').$type<PaymentId>().primaryKey(),
     accountId: text('account_id').$type<AccountId>().notNull(),
-    plan: text('plan').$type<PlanName>().notNull(),
-    /** The plan and its end as they were right after it. */
+    plan: text('plan').$type<PaidPlan>().notNull(),
+    /** What was paid; null: from before it was kept, so that only what was held afterwards tells what it bought. */
+    amount: amount('amount'),
+    /** The plan, its end (null: none) and what 30 days of it had cost, as they were right after it. */
     resultingPlan: text('resulting_plan').$type<PlanName>().notNull(),
-    paidThrough: instant('paid_through').notNull(),
+    paidThrough: instant('paid_through'),
+    resultingPrice: amount('resulting_price'),
     receiptId: text('receipt_id').$type<ReceiptId>().notNull(),
+    /** From when it counts: later than any other of its account. */
     createdAt: instant('created_at').notNull(),
   },
   (table) => [index('activations_by_account').on(table.accountId, table.createdAt)],

@@ -18,3 +18,15 @@ export const json = <T>(name: string) => text(name, { mode: 'json' }).$type<T>()
 /** The states of a machine as a CHECK list: a row can hold no state that states.ts does not know. */
 export const oneOf = (name: string, column: string, states: readonly string[]) =>
   check(name, sql.raw(`${column} IN (${states.map((state) => `'${state}'`).join(', ')})`));
+
+/** What became of a transaction after it was confirmed, and when it is looked for next. */
+export const fateColumns = () => ({
+  /** The cluster made it final. */
+  finalAt: instant('final_at'),
+  /** First proof that the finalized chain is without it; a second one, later, is believed. */
+  doubtedAt: instant('doubted_at'),
+  /** Taken for dropped since then. Looked for a while longer, and null again where it is there after all. */
+  droppedAt: instant('dropped_at'),
+  /** null: there is nothing more to look for. A release that does not know of this leaves it due, so that it is taken up. */
+  nextLookAt: instant('next_look_at').default(0),
+});

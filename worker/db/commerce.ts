@@ -12,7 +12,7 @@ import {
   UNMATCHED,
   type UnmatchedStatus,
 } from '../states.ts';
-import { amount, flag, instant, json, oneOf } from './columns.ts';
+import { amount, fateColumns, flag, instant, json, oneOf } from './columns.ts';
 import type { IdentityProvider, PaymentTerms } from './terms.ts';
 
 export const products = sqliteTable(
@@ -100,8 +100,9 @@ export const payments = sqliteTable(
     recoversPaymentId: text('recovers_payment_id').$type<PaymentId>(),
     expiresAt: instant('expires_at').notNull(),
     confirmedAt: instant('confirmed_at'),
+    /** What became of its transaction afterwards, as a payment shows it. The claim is what is watched and believed. */
     finalizedAt: instant('finalized_at'),
-    /** First time the node no longer knew the transaction; believed only when it still does not a while later. */
+    /** Written and read by releases before claims were watched. */
     orphanSuspectedAt: instant('orphan_suspected_at'),
     orphanedAt: instant('orphaned_at'),
     createdAt: instant('created_at').notNull(),
@@ -154,10 +155,13 @@ export const unmatchedPayments = sqliteTable(
     reason: text('reason').$type<'late' | 'underpaid' | 'second_payment'>().notNull(),
     status: text('status').$type<UnmatchedStatus>().notNull(),
     recoveredPaymentId: text('recovered_payment_id').$type<PaymentId>(),
+    /** While it is open; once accepted, its claim is watched. */
+    ...fateColumns(),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
     oneOf('unmatched_payments_status', 'status', UNMATCHED.states),
+    index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL`),
     index('unmatched_by_payment').on(table.paymentId, table.createdAt),
   ],
 );
@@ -174,16 +178,6 @@ export const cursors = sqliteTable('cursors', {
   /** Every payment on chain up to this moment has been seen. */
   passedAt: instant('passed_at').notNull(),
   version: integer('version').notNull(),
-});
-
-/** One transaction pays one thing in the whole service, for ever. (architecture section 7) */
-export const txClaims = sqliteTable('tx_claims', {
-  txSignature: text('tx_signature').primaryKey(),
-  /** Where we claimed before there was a signature of ours to be seen: the hash of the message itself. */
-  messageHash: text('message_hash').unique(),
-  kind: text('kind').$type<'payment' | 'settlement'>().notNull(),
-  subjectId: text('subject_id').notNull().unique(),
-  createdAt: instant('created_at').notNull(),
 });
 
 export const memberships = sqliteTable(

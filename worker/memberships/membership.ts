@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
 import { type AccountId, type MembershipId, newId, type PaymentId, type ProductId } from '../core/ids.ts';
 import { addDays, iso, isoOrNull } from '../core/time.ts';
-import type { Change } from '../db/commit.ts';
+import { type Change, unchanged } from '../db/commit.ts';
 import { given, orNull, Timestamp } from '../http/openapi.ts';
 import { MEMBERSHIP } from '../states.ts';
 import { findMembership, insertMembership, listCarrying, type Membership, updateMembership } from './store.ts';
@@ -91,7 +91,7 @@ export function planMembership(ctx: Ctx, existing: Membership | null, purchase: 
 /** An event of a membership and the row it belongs to. */
 export function membershipChange(
   ctx: Ctx,
-  type: 'membership.grace_started' | 'membership.expired' | 'membership.access_revoked',
+  type: 'membership.renewed' | 'membership.grace_started' | 'membership.expired' | 'membership.access_revoked',
   before: Membership,
   patch: Partial<Membership>,
 ): Change<Membership> {
@@ -121,7 +121,7 @@ export function membershipChange(
  */
 export async function planRevocation(ctx: Ctx, payment: { id: PaymentId; membershipId: MembershipId | null }): Promise<Change<null>> {
   const membership = payment.membershipId && (await findMembership(ctx.db, payment.membershipId));
-  if (!membership || membership.status === 'cancelled') return { events: [], writes: [], result: null };
+  if (!membership || membership.status === 'cancelled') return unchanged(null);
   const carrying = await listCarrying(ctx.db, membership.id, payment.id);
   const patch: Partial<Membership> =
     carrying.length > 0
@@ -129,6 +129,28 @@ export async function planRevocation(ctx: Ctx, payment: { id: PaymentId; members
       : { status: MEMBERSHIP.next(membership.status, 'revoke'), paidThrough: ctx.now, graceUntil: null, cancelledAt: ctx.now };
   return { ...membershipChange(ctx, 'membership.access_revoked', membership, patch), result: null };
 }
+
+/** Gives back what `planRevocation` took: what all payments carry that stand, this one among them again, is counted afresh. */
+export async function planReinstatement(ctx: Ctx, payment: Carrying & { membershipId: MembershipId | null }): Promise<Change<null>> {
+  const membership = payment.membershipId && (await findMembership(ctx.db, payment.membershipId));
+  if (!membership) return unchanged(null);
+  const { id, confirmedAt, terms } = payment;
+  const others = await listCarrying(ctx.db, membership.id, id);
+  const carrying = [...others, { id, confirmedAt: confirmedAt ?? ctx.now, accessPeriodDays: terms.accessPeriodDays }].sort(
+    (one, other) => one.confirmedAt - other.confirmedAt,
+  );
+  const patch: Partial<Membership> = {
+    // One whose time is over by now lapses as any other does, with its grace.
+    status: MEMBERSHIP.next(membership.status, 'renew'),
+    paidThrough: carriedThrough(carrying),
+    lastPaymentId: carrying.at(-1)!.id,
+    graceUntil: null,
+    cancelledAt: null,
+  };
+  return { ...membershipChange(ctx, 'membership.renewed', membership, patch), result: null };
+}
+
+type Carrying = { id: PaymentId; confirmedAt: number | null; terms: { accessPeriodDays: number | null } };
 
 /** The end of what these payments bought, one after the other as they were confirmed; null where one bought access without end. */
 export function carriedThrough(payments: { confirmedAt: number; accessPeriodDays: number | null }[]): number | null {

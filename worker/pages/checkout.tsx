@@ -17,8 +17,8 @@ import { Panel } from './view/panel.tsx';
 import { plain, plainName } from './view/text.ts';
 
 /** Play money is for the chain on this machine alone, whatever somebody sets by mistake. */
-const demoRpcUrlOf = ({ DEMO_WALLET, NETWORK, RPC_URL }: Ctx['config']): string | null =>
-  DEMO_WALLET === 'true' && NETWORK === 'devnet' && new URL(RPC_URL).hostname === '127.0.0.1' ? RPC_URL : null;
+const demoRpcUrlOf = ({ DEMO_WALLET, NETWORK, rpcUrls: [rpcUrl] }: Ctx['config']): string | null =>
+  DEMO_WALLET === 'true' && NETWORK === 'devnet' && new URL(rpcUrl).hostname === '127.0.0.1' ? rpcUrl : null;
 
 /** What may stand in the address for the API to judge; anything else was never made by us. */
 const tokenOf = (text: string | undefined, lengthMax: number): string | null =>

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { cursors, paymentCandidates, payments } from '../db/commerce.ts';
 import { vetoUnlessChanged, type Write } from '../db/commit.ts';
@@ -33,7 +33,7 @@ export const insertFound = (ctx: Ctx, found: { signature: string; nonce: string 
     .select(
       sql`SELECT p.id, j.value ->> 'signature', 'found', 0, ${dueAt}, ${ctx.now}
         FROM json_each(${JSON.stringify(found)}) j JOIN payments p ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
-        WHERE NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature')
+        WHERE NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature' AND c.livemode = p.livemode)
           AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')`,
     )
     .onConflictDoUpdate({
@@ -58,28 +58,3 @@ export const listExpired = (db: Db, expiredBefore: number, abandonedBefore: numb
     )
     .orderBy(asc(payments.expiresAt))
     .limit(limit);
-
-/** Confirmed payments whose transaction was not yet seen final, oldest first. */
-export const listUnfinalized = (db: Db, confirmedBefore: number, limit: number) =>
-  db
-    .select()
-    .from(payments)
-    .where(
-      and(
-        eq(payments.status, 'CONFIRMED'),
-        isNull(payments.finalizedAt),
-        isNull(payments.orphanedAt),
-        lte(payments.confirmedAt, confirmedBefore),
-      ),
-    )
-    .orderBy(asc(payments.confirmedAt))
-    .limit(limit);
-
-/** Statements, not effects: the first doubt about a transaction, or its end, noted without an event. */
-export const suspectOrphan = (ctx: Ctx, payment: typeof payments.$inferSelect, suspectedAt: number | null): Write[] => [
-  ctx.db
-    .update(payments)
-    .set({ orphanSuspectedAt: suspectedAt })
-    .where(and(eq(payments.id, payment.id), eq(payments.version, payment.version))),
-  vetoUnlessChanged(ctx),
-];

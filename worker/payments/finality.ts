@@ -1,55 +1,56 @@
 import type { Ctx } from '../context.ts';
-import { MINUTE, SECOND } from '../core/time.ts';
-import { commit, forEach, transact, unchanged } from '../db/commit.ts';
-import { planRevocation } from '../memberships/membership.ts';
-import type { Finality } from '../solana/rpc.ts';
-import { listUnfinalized, suspectOrphan } from './chain.store.ts';
-import { notePayment } from './payment.ts';
-import { getPayment, type Payment } from './store.ts';
-
-/** A node answers so many statuses in one call. */
-const SWEEP_MAX = 200;
-/** One node's forgetfulness is not a fork: the transaction has to be unknown again this much later. */
-const DOUBT_MS = 30 * SECOND;
+import type { PaymentId } from '../core/ids.ts';
+import { type Change, transact, unchanged } from '../db/commit.ts';
+import type { FateFollower, FateStep } from '../db/fate.ts';
+import { planReinstatement, planRevocation } from '../memberships/membership.ts';
+import { notePayment, paymentAfter, paymentEvent } from './payment.ts';
+import { finalizePayments, getPayment, listPaymentsById, type Payment } from './store.ts';
 
 /**
- * A minute after confirming, the cluster has usually made it final; that is noted. A transaction the cluster dropped instead
- * (confirmed, then on a fork that lost) keeps its payment's status, but takes back the access it bought. (contract section 3)
+ * What becomes of a payment when its transaction is final, dropped, or there after all. Its status stays; the membership it carries
+ * follows in the same batch, and its entitlement with the event. (contract section 3)
  */
-export async function sweepFinality(ctx: Ctx): Promise<number> {
-  const due = await listUnfinalized(ctx.db, ctx.now - MINUTE, SWEEP_MAX);
-  if (due.length === 0) return 0;
-  const answer = await ctx.chain.finalityOf(due.map(({ txSignature, slot }) => ({ signature: txSignature!, slot: slot! })));
-  if (answer.kind === 'unavailable') {
-    ctx.note(`rpc: ${answer.reason}`);
-    return 0;
-  }
-  return forEach(ctx, [...due.entries()], ([index, payment]) => noteFinality(ctx, payment, answer.finality[index] ?? 'pending'));
-}
+export const paymentFate: FateFollower = {
+  onFinal: (ctx, paymentIds, step) => finalize(ctx, paymentIds as PaymentId[], step),
+  onDropped: (ctx, paymentId, step) => orphan(ctx, paymentId as PaymentId, step),
+  onReturned: (ctx, paymentId, step) => finalize(ctx, [paymentId as PaymentId], step),
+};
 
-async function noteFinality(ctx: Ctx, payment: Payment, finality: Finality): Promise<void> {
-  if (finality === 'pending') {
-    // Doubts must follow each other: one that was answered is gone.
-    if (payment.orphanSuspectedAt !== null) await commit(ctx, { events: [], writes: suspectOrphan(ctx, payment, null), result: null });
-    return;
-  }
-  if (finality === 'finalized') {
-    await transact(ctx, async () => {
-      const current = await getPayment(ctx.db, payment.id);
-      return current.finalizedAt ? unchanged(current) : notePayment(ctx, current, 'payment.finalized', { finalizedAt: ctx.now });
-    });
-  } else if (payment.orphanSuspectedAt === null) {
-    await commit(ctx, { events: [], writes: suspectOrphan(ctx, payment, ctx.now), result: null });
-  } else if (ctx.now >= payment.orphanSuspectedAt + DOUBT_MS) {
-    await orphanPayment(ctx, payment);
-  }
-}
-
-const orphanPayment = (ctx: Ctx, payment: Payment) =>
+const finalize = (ctx: Ctx, paymentIds: PaymentId[], step: FateStep) =>
   transact(ctx, async () => {
-    const current = await getPayment(ctx.db, payment.id);
-    if (current.orphanedAt) return unchanged(current);
-    const orphaned = notePayment(ctx, current, 'payment.orphaned', { orphanedAt: ctx.now });
-    const revoked = await planRevocation(ctx, current);
-    return { events: [...orphaned.events, ...revoked.events], writes: [...orphaned.writes, ...revoked.writes], result: orphaned.result };
+    if (await step.isOver()) return unchanged(null);
+    const payments = await listPaymentsById(ctx.db, paymentIds);
+    const isNoted = ({ finalizedAt, orphanedAt }: Payment) => finalizedAt !== null && orphanedAt === null;
+    const plain = payments.filter((payment) => !isNoted(payment) && payment.orphanedAt === null);
+    const after = plain.map((payment) => paymentAfter(ctx, payment, { finalizedAt: ctx.now }));
+    const restored = await Promise.all(
+      payments.filter(({ orphanedAt }) => orphanedAt !== null).map((payment) => planRestored(ctx, payment)),
+    );
+    return {
+      events: [...after.map((payment) => paymentEvent(ctx, 'payment.finalized', payment)), ...restored.flatMap(({ events }) => events)],
+      writes: [...step.writes, ...(after.length > 0 ? [finalizePayments(ctx, plain)] : []), ...restored.flatMap(({ writes }) => writes)],
+      result: null,
+    };
   });
+
+/** One that was taken for dropped: `previous` tells those who follow the event that there is something to give back. */
+async function planRestored(ctx: Ctx, payment: Payment): Promise<Change<unknown>> {
+  const noted = notePayment(ctx, payment, 'payment.finalized', { finalizedAt: ctx.now, orphanedAt: null });
+  return merged(noted, await planReinstatement(ctx, payment));
+}
+
+const orphan = (ctx: Ctx, paymentId: PaymentId, step: FateStep) =>
+  transact(ctx, async () => {
+    if (await step.isOver()) return unchanged(null);
+    const payment = await getPayment(ctx.db, paymentId);
+    const noted = { events: [], writes: step.writes, result: null };
+    if (payment.orphanedAt !== null) return noted;
+    const orphaned = notePayment(ctx, payment, 'payment.orphaned', { orphanedAt: ctx.now });
+    return merged(noted, merged(orphaned, await planRevocation(ctx, payment)));
+  });
+
+const merged = (one: Change<unknown>, other: Change<unknown>): Change<unknown> => ({
+  events: [...one.events, ...other.events],
+  writes: [...one.writes, ...other.writes],
+  result: null,
+});

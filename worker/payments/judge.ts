@@ -9,7 +9,7 @@ import { identityProblem } from './identity.ts';
 import { expectationOf, planFail, stepPayment } from './payment.ts';
 import { type Proof, planPurchase } from './purchase.ts';
 import { memoOf } from './resource.ts';
-import { insertClaim, type loadConfirmation, type Payment, updatePayment } from './store.ts';
+import { claimTransaction, type loadConfirmation, type Payment, updatePayment } from './store.ts';
 import { planRecovery, planUnmatched } from './unmatched.ts';
 
 export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
@@ -88,7 +88,7 @@ function planConfirmed(ctx: Ctx, { payment, memberships, merchantName }: Loaded,
   return {
     events: [...(submit ? [submit.event] : []), confirm.event, ...bought.events],
     writes: [
-      insertClaim(ctx.db, payment, txSignature, ctx.now),
+      claimTransaction(ctx, payment, proof),
       updatePayment(ctx.db, payment, confirm.after),
       ...bought.writes,
       dropRivals(ctx.db, payment.id, txSignature),

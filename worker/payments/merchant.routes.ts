@@ -37,7 +37,9 @@ const accept = createRoute({
   operationId: 'acceptUnmatched',
   tags: ['Payments'],
   summary: 'Take money that missed its session: a new confirmed payment',
-  description: 'For a late, short or second payment of this session. A second time the answer is the same.',
+  description:
+    'For a late, short or second payment of this session. A second time the answer is the same. Money that the chain dropped meanwhile ' +
+    'cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
   ...merchantRoute('execute'),
   request: {
     params: uuidParam('payment_id'),

@@ -1,6 +1,6 @@
 import type { Actor, Config, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
-import { SECOND } from '../core/time.ts';
+import { iso, SECOND } from '../core/time.ts';
 import type { Change } from '../db/commit.ts';
 import type { EventType, NewEvent } from '../events.ts';
 import type { Expectation } from '../solana/match.ts';
@@ -41,6 +41,14 @@ export function stepPayment(
   return { after, event: paymentEvent(ctx, EVENT_OF[transition], after, { status: before.status }) };
 }
 
+/** The row after a change that moves no status. */
+export const paymentAfter = ({ now }: Ctx, before: Payment, patch: Partial<Payment>): Payment => ({
+  ...before,
+  ...patch,
+  updatedAt: now,
+  version: before.version + 1,
+});
+
 /** Something the chain did afterwards: noted with an event and a version, the status stays. */
 export function notePayment(
   ctx: Ctx,
@@ -48,8 +56,9 @@ export function notePayment(
   type: 'payment.finalized' | 'payment.orphaned',
   patch: Partial<Payment>,
 ): Change<Payment> {
-  const after = { ...before, ...patch, updatedAt: ctx.now, version: before.version + 1 };
-  return { events: [paymentEvent(ctx, type, after)], writes: [updatePayment(ctx.db, before, after)], result: after };
+  const after = paymentAfter(ctx, before, patch);
+  const previous = before.orphanedAt === null ? undefined : { orphaned_at: iso(before.orphanedAt) };
+  return { events: [paymentEvent(ctx, type, after, previous)], writes: [updatePayment(ctx.db, before, after)], result: after };
 }
 
 export const paymentEvent = (ctx: Ctx, type: EventType, payment: Payment, previous?: object): NewEvent => ({

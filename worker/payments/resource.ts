@@ -53,7 +53,8 @@ export const PaymentBody = z
     confirmed_at: Timestamp.optional(),
     finalized_at: Timestamp.optional(),
     orphaned_at: Timestamp.optional().openapi({
-      description: 'The chain dropped the transaction after it was confirmed. Access was revoked.',
+      description:
+        'The chain dropped the transaction after it was confirmed. Access was revoked, and is given back should it be there after all.',
     }),
     expires_at: Timestamp,
     customer_ref: z.string().optional().openapi({ description: 'Merchant view only.' }),
@@ -77,6 +78,8 @@ export const PaymentBody = z
     poll_after_ms: orNull(z.int()),
   })
   .openapi('Payment');
+
+export type PaymentResource = z.infer<typeof PaymentBody>;
 
 export const toUnmatchedResource = (unmatched: Unmatched): z.infer<typeof UnmatchedBody> => ({
   unmatched_id: unmatched.id,
@@ -115,12 +118,7 @@ const inAsset = (payment: Payment, units: bigint): Money => ({ asset: payment.as
 export const priceOf = (payment: Payment): Money => inAsset(payment, payment.priceAmount);
 
 /** Whoever knows the id sees what a buyer needs; the owner also sees what is nobody else's business. (contract D7) */
-export function toPaymentResource(
-  ctx: Ctx,
-  payment: Payment,
-  view: 'buyer' | 'merchant',
-  unmatched: Unmatched[] = [],
-): z.infer<typeof PaymentBody> {
+export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'merchant', unmatched: Unmatched[] = []): PaymentResource {
   const amountOf = (units: bigint | null) => (units === null ? null : toMoneyResource(inAsset(payment, units)));
   const net = toMoneyResource(subtract(priceOf(payment), inAsset(payment, payment.feeAmount ?? 0n)));
   const instantOf = (at: number | null) => (at === null ? null : iso(at));

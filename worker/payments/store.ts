@@ -3,10 +3,12 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, PaymentId } from '../core/ids.ts';
-import { memberships, payments, products, txClaims, unmatchedPayments } from '../db/commerce.ts';
+import { memberships, payments, products, unmatchedPayments } from '../db/commerce.ts';
 import { vetoUnlessChanged, type Write } from '../db/commit.ts';
+import { insertClaim } from '../db/fate.ts';
 import { accounts } from '../db/identity.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
+import { txClaims } from '../db/tx-claims.ts';
 import { type PaymentStatus, UNMATCHED } from '../states.ts';
 
 export type Payment = typeof payments.$inferSelect;
@@ -63,7 +65,11 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
       .innerJoin(accounts, eq(accounts.id, payments.merchantId))
       .innerJoin(products, eq(products.id, payments.productId))
       .where(eq(payments.id, paymentId)),
-    db.select().from(txClaims).where(eq(txClaims.txSignature, txSignature)),
+    db
+      .select({ subjectId: txClaims.subjectId })
+      .from(txClaims)
+      .innerJoin(payments, and(eq(payments.id, paymentId), eq(payments.livemode, txClaims.livemode)))
+      .where(eq(txClaims.txSignature, txSignature)),
     db.select().from(unmatchedPayments).where(eq(unmatchedPayments.txSignature, txSignature)),
     db.select({ membership: memberships }).from(payments).innerJoin(memberships, samePlace).where(eq(payments.id, paymentId)),
     db
@@ -95,17 +101,34 @@ export const updatePayment = (db: Db, before: Payment, after: Payment): Write =>
     .set(after)
     .where(and(eq(payments.id, before.id), eq(payments.version, before.version)));
 
-export const insertClaim = (db: Db, payment: Payment, txSignature: string, now: number): Write =>
-  db.insert(txClaims).values({ txSignature, kind: 'payment', subjectId: payment.id, createdAt: now });
+/** Statements, not effects: many made final at once, each under the event of its next version in the same batch. */
+export const finalizePayments = ({ db, now }: Ctx, before: Pick<Payment, 'id' | 'version'>[]): Write =>
+  db
+    .update(payments)
+    .set({ finalizedAt: now, updatedAt: now, version: sql`${payments.version} + 1` })
+    .from(sql`json_each(${JSON.stringify(before.map(({ id, version }) => ({ id, version })))}) j`)
+    .where(sql`${payments.id} = j.value ->> 'id' AND ${payments.version} = j.value ->> 'version'`);
+
+export const listPaymentsById = (db: Db, paymentIds: PaymentId[]): Promise<Payment[]> =>
+  db
+    .select()
+    .from(payments)
+    .where(sql`${payments.id} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`);
+
+/** A statement, not an effect: the transaction pays this payment and nothing else, and is watched until it is final. */
+export const claimTransaction = ({ db, now }: Ctx, payment: Payment, { txSignature, slot }: { txSignature: string; slot: number }): Write =>
+  insertClaim(db, { txSignature, livemode: payment.livemode, kind: 'checkout', subjectId: payment.id, createdAt: now }, slot);
 
 export const insertUnmatched = (db: Db, unmatched: Unmatched): Write => db.insert(unmatchedPayments).values(unmatched);
 
-/** Statements, not effects: the second fails the batch where another acceptance was faster. */
+/** Statements, not effects: the second fails the batch where another acceptance was faster, or the money is gone. */
 export const acceptUnmatchedRow = (ctx: Ctx, unmatched: Unmatched, recoveredPaymentId: PaymentId): Write[] => [
   ctx.db
     .update(unmatchedPayments)
-    .set({ status: UNMATCHED.next(unmatched.status, 'accept'), recoveredPaymentId })
-    .where(and(eq(unmatchedPayments.id, unmatched.id), eq(unmatchedPayments.status, unmatched.status))),
+    .set({ status: UNMATCHED.next(unmatched.status, 'accept'), recoveredPaymentId, nextLookAt: null })
+    .where(
+      and(eq(unmatchedPayments.id, unmatched.id), eq(unmatchedPayments.status, unmatched.status), isNull(unmatchedPayments.droppedAt)),
+    ),
   vetoUnlessChanged(ctx),
 ];
 
@@ -138,6 +161,7 @@ export async function listPayments(db: Db, merchantId: AccountId, livemode: bool
   return { items, total: count?.total ?? 0 };
 }
 
+/** What arrived and is still there: money that the chain dropped is not shown. */
 export const listUnmatchedOf = async (db: Db, merchantId: AccountId, paymentIds: PaymentId[]): Promise<Unmatched[]> =>
   db
     .select()
@@ -145,6 +169,7 @@ export const listUnmatchedOf = async (db: Db, merchantId: AccountId, paymentIds:
     .where(
       and(
         eq(unmatchedPayments.merchantId, merchantId),
+        isNull(unmatchedPayments.droppedAt),
         sql`${unmatchedPayments.paymentId} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`,
       ),
     )

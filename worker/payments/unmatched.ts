@@ -2,14 +2,15 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import { newId, type PaymentId, type UnmatchedId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
+import { type FateFollower, FINAL_AFTER_MS, storeStep } from '../db/fate.ts';
 import { paymentEvent, requireViewer } from './payment.ts';
 import { type Proof, planPurchase } from './purchase.ts';
 import { toUnmatchedResource } from './resource.ts';
 import { holdRecovered } from './session.store.ts';
 import {
   acceptUnmatchedRow,
+  claimTransaction,
   findPayment,
-  insertClaim,
   insertPayment,
   insertUnmatched,
   loadConfirmation,
@@ -45,6 +46,10 @@ export function planUnmatched(
     reason,
     status: 'open',
     recoveredPaymentId: null,
+    finalAt: null,
+    doubtedAt: null,
+    droppedAt: null,
+    nextLookAt: ctx.now + FINAL_AFTER_MS,
     createdAt: ctx.now,
   };
   const event = {
@@ -92,15 +97,23 @@ export function planRecovery(ctx: Ctx, { payment, memberships, merchantName }: L
   const row = { ...recovered, membershipId: bought.result.membership.id, receiptId: bought.result.receipt.id };
   return {
     events: [paymentEvent(ctx, 'payment.confirmed', row), ...bought.events],
-    writes: [
-      insertClaim(ctx.db, row, proof.txSignature, ctx.now),
-      insertPayment(ctx.db, row),
-      ...holdRecovered(ctx.db, row),
-      ...bought.writes,
-    ],
+    writes: [claimTransaction(ctx, row, proof), insertPayment(ctx.db, row), ...holdRecovered(ctx.db, row), ...bought.writes],
     result: row,
   };
 }
+
+/** Open until the merchant decides; whether it is still there decides whether it can be accepted. */
+export const unmatchedFate: FateFollower = {
+  onFinal: (ctx, _ids, step) => storeStep(ctx, step),
+  onDropped: (ctx, _id, step) => storeStep(ctx, step),
+  onReturned: (ctx, _id, step) => storeStep(ctx, step),
+};
+
+const gone = (): ApiError =>
+  new ApiError('state_conflict', {
+    detail: 'The chain dropped this transaction after it was seen: the money is not there. It can be accepted if it comes back.',
+    meta: { reason: 'transaction_orphaned' },
+  });
 
 /** The merchant takes money that missed its session. A second time it is the same answer. 404, 409 state_conflict. */
 export async function acceptUnmatched(ctx: Ctx, actor: Actor, paymentId: PaymentId, txSignature: string): Promise<Payment> {
@@ -110,6 +123,7 @@ export async function acceptUnmatched(ctx: Ctx, actor: Actor, paymentId: Payment
     requireViewer(known.payment, actor);
     const { unmatched } = known;
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
+    if (unmatched.droppedAt !== null) throw gone();
     if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx.db, unmatched.recoveredPaymentId)) ?? raise('not_found'));
     // Only the recorded payer tells whose membership this extends, so it is read once more with that name.
     const loaded = (await loadConfirmation(ctx.db, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');

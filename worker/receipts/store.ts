@@ -2,9 +2,10 @@ import { and, asc, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, ProductId, ReceiptId } from '../core/ids.ts';
-import { payments, receipts } from '../db/commerce.ts';
+import { receipts } from '../db/commerce.ts';
 import { vetoIf, type Write } from '../db/commit.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
+import { txClaims } from '../db/tx-claims.ts';
 
 export type Receipt = typeof receipts.$inferSelect;
 
@@ -18,16 +19,15 @@ export async function getPublicReceipt(db: Db, receiptId: ReceiptId): Promise<Re
   return (await db.select().from(receipts).where(eq(receipts.id, receiptId)).get()) ?? raise('not_found');
 }
 
-/** With what became of its transaction: for verification. */
+/** With what became of its transaction, whatever that paid: for verification. */
 export async function getReceiptWithFate(db: Db, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
   const found = await db
-    .select({ receipt: receipts, orphanedAt: payments.orphanedAt })
+    .select({ receipt: receipts, droppedAt: txClaims.droppedAt })
     .from(receipts)
-    // A plan of ours is paid for without a payment of a merchant.
-    .leftJoin(payments, eq(payments.id, receipts.paymentId))
+    .leftJoin(txClaims, and(eq(txClaims.txSignature, receipts.txSignature), eq(txClaims.livemode, receipts.livemode)))
     .where(eq(receipts.id, receiptId))
     .get();
-  return found ? { receipt: found.receipt, isOrphaned: found.orphanedAt !== null } : raise('not_found');
+  return found ? { receipt: found.receipt, isOrphaned: found.droppedAt !== null } : raise('not_found');
 }
 
 export interface ReceiptFilter {

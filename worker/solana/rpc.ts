@@ -1,22 +1,14 @@
 import { base64 } from '../core/encoding.ts';
 import { TOKEN_PROGRAM } from './assets.ts';
 import type { Lifetime } from './checkout-transaction.ts';
-import {
-  type Finality,
-  type RpcAnswer,
-  readFinality,
-  readSightings,
-  readStatuses,
-  type Sighting,
-  type Sightings,
-  sightingOf,
-  type Unavailable,
-  unavailable,
-} from './sightings.ts';
+import { type Confirmed, finalityOf, statusesCall } from './finality.ts';
+import { Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
+import { readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './sightings.ts';
 
-export type { Finality, Sighting, Unavailable } from './sightings.ts';
+export type { Finality } from './finality.ts';
+export type { Unavailable } from './node.ts';
+export type { Sighting } from './sightings.ts';
 
-/** JSON-RPC to a Solana node: the only place that talks to the chain. Answers are unions; an unreachable node is one of them. */
 /** What a node lists of an address: newest first, with the memo text as it prints it. */
 export interface ListedSignature {
   signature: string;
@@ -32,11 +24,6 @@ export type Broadcast =
   /** No answer, or an unclear one: it may be on its way. */
   | Unavailable;
 
-interface RpcCall {
-  method: string;
-  params: unknown[];
-}
-
 /** Blocks for which a blockhash can be used. */
 const BLOCKHASH_LIFE = 150;
 const PATIENCE = { timeoutMs: 8000, attempts: 2 };
@@ -45,32 +32,29 @@ const HEALTH_FOR_MS = 3000;
 const MINT_OF_TOKEN_ACCOUNT = { offset: 0, length: 32 };
 
 const FINAL_EPOCH: RpcCall = { method: 'getEpochInfo', params: [{ commitment: 'finalized' }] };
-const statusesCall = (signatures: readonly string[]): RpcCall => ({
-  method: 'getSignatureStatuses',
-  params: [signatures, { searchTransactionHistory: true }],
-});
 const transactionCall = (signature: string): RpcCall => ({
   method: 'getTransaction',
   params: [signature, { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }],
 });
 
+/** The chain as our nodes show it. The first that answers is believed; the next is asked where one does not answer. */
 export class Chain {
-  readonly #url: string;
-  readonly #genesisHash: string;
+  readonly #nodes: readonly Node[];
   readonly #patience: typeof PATIENCE;
-  /** The node's genesis was compared once; a node does not change networks under one URL. */
-  static readonly #verified = new Set<string>();
   static readonly #health = new Map<string, { at: number; isHealthy: boolean }>();
 
-  constructor(url: string, genesisHash: string, patience = PATIENCE) {
-    this.#url = url;
-    this.#genesisHash = genesisHash;
+  constructor(nodes: readonly Node[], patience = PATIENCE) {
+    this.#nodes = nodes;
     this.#patience = patience;
   }
 
-  /** The same node for somebody who cannot wait. */
+  static at(urls: readonly string[], genesisHash: string): Chain {
+    return new Chain(urls.map((url) => new Node(url, genesisHash)));
+  }
+
+  /** The same nodes for somebody who cannot wait. */
   within(timeoutMs: number, attempts = 1): Chain {
-    return new Chain(this.#url, this.#genesisHash, { timeoutMs, attempts });
+    return new Chain(this.#nodes, { timeoutMs, attempts });
   }
 
   /** One round trip: the status (with history) and the transaction itself at `confirmed`. Both must agree to count as found. */
@@ -140,18 +124,18 @@ export class Chain {
     return { kind: 'page', items: listed.result as ListedSignature[] };
   }
 
-  /**
-   * How settled these transactions are, in their order. `dropped` where the node, history included, has no trace of one from a
-   * slot it has long made final, or shows it as failed: what we confirmed is not on the chain that won.
-   */
-  async finalityOf(
-    transactions: readonly { signature: string; slot: number }[],
-  ): Promise<{ kind: 'statuses'; finality: Finality[] } | Unavailable> {
-    const answers = await this.#call([
-      statusesCall(transactions.map(({ signature }) => signature)),
-      { method: 'getSlot', params: [{ commitment: 'finalized' }] },
-    ]);
-    return 'kind' in answers ? answers : readFinality(answers, transactions);
+  /** What became of up to 256 confirmed transactions. Absence is proven, and by two nodes where there are as many. */
+  finalityOf(transactions: readonly Confirmed[]): ReturnType<typeof finalityOf> {
+    return finalityOf(Node.inOrder(this.#nodes), transactions, this.#patience.timeoutMs);
+  }
+
+  /** True where every node answers that it never heard of this transaction: one's silence is not enough where there are others. */
+  async isUnknownEverywhere(signature: string): Promise<boolean> {
+    const answers = await Promise.all(this.#nodes.map((node) => node.call([statusesCall([signature])], this.#patience.timeoutMs)));
+    return answers.every((answer) => {
+      const statuses = 'kind' in answer ? null : answer[0];
+      return statuses && 'result' in statuses && (statuses.result as { value: unknown[] }).value[0] === null;
+    });
   }
 
   /** Broadcast. A second broadcast of the same bytes is harmless on chain and answered as sent. */
@@ -199,52 +183,25 @@ export class Chain {
     return { kind: 'balance', lamports: (balance.result as { value: number }).value };
   }
 
-  /** True where the node answers and is on our network. Asked at most every few seconds: health is asked by everybody. */
+  /** True where a node answers and is on our network. Asked at most every few seconds: health is asked by everybody. */
   async isHealthy(now: number): Promise<boolean> {
-    const known = Chain.#health.get(this.#url);
+    const place = this.#nodes.map(({ url }) => url).join();
+    const known = Chain.#health.get(place);
     if (known && now - known.at < HEALTH_FOR_MS) return known.isHealthy;
     const answers = await this.#call([{ method: 'getHealth', params: [] }], HEALTH_TIMEOUT_MS);
     const isHealthy = !('kind' in answers) && answers[0] !== undefined && 'result' in answers[0];
-    Chain.#health.set(this.#url, { at: now, isHealthy });
+    Chain.#health.set(place, { at: now, isHealthy });
     return isHealthy;
   }
 
-  /** One HTTP round trip for all `calls`, answers in their order. The first one to a URL also asks for the genesis hash. */
+  /** One HTTP round trip to a node that answers. Each node is tried, a single one as often as patience has it. */
   async #call(calls: RpcCall[], timeoutMs = this.#patience.timeoutMs): Promise<RpcAnswer[] | Unavailable> {
-    const trusted = Chain.#verified.has(this.#url);
-    const asked = trusted ? calls : [...calls, { method: 'getGenesisHash', params: [] }];
-    const answers = await this.#post(asked, timeoutMs);
-    if ('kind' in answers || trusted) return answers;
-    const genesis = answers.pop();
-    if (!genesis || !('result' in genesis)) return unavailable('no genesis hash');
-    if (genesis.result !== this.#genesisHash) return unavailable('the RPC serves another network');
-    Chain.#verified.add(this.#url);
-    return answers;
-  }
-
-  async #post(calls: RpcCall[], timeoutMs: number): Promise<RpcAnswer[] | Unavailable> {
-    const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })));
-    let reason = '';
-    for (let attempt = 1; attempt <= this.#patience.attempts; attempt++) {
-      try {
-        const response = await fetch(this.#url, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body,
-          signal: AbortSignal.timeout(timeoutMs),
-        });
-        if (response.ok) {
-          const answers = (await response.json()) as ({ id: number } & RpcAnswer)[];
-          if (Array.isArray(answers)) return answers.sort((a, b) => a.id - b.id);
-          reason = 'the RPC does not answer batches';
-        } else {
-          reason = `HTTP ${response.status}`;
-          await response.body?.cancel();
-        }
-      } catch (error) {
-        reason = error instanceof Error ? error.name : 'unknown';
-      }
+    const nodes = Node.inOrder(this.#nodes);
+    let answers: RpcAnswer[] | Unavailable = unavailable('no node');
+    for (let attempt = 0; attempt < Math.max(this.#patience.attempts, nodes.length); attempt++) {
+      answers = await nodes[attempt % nodes.length]!.call(calls, timeoutMs);
+      if (!('kind' in answers)) break;
     }
-    return unavailable(reason);
+    return answers;
   }
 }

@@ -1,11 +1,7 @@
+import { type RpcAnswer, type Unavailable, unavailable } from './node.ts';
 import { type ChainTransaction, parseTransaction, type RpcTransaction } from './transaction.ts';
 
 /** What a node's answers say about a transaction. Pure: rpc.ts asks, this reads. */
-export type Unavailable = { kind: 'unavailable'; reason: string };
-export const unavailable = (reason: string): Unavailable => ({ kind: 'unavailable', reason });
-
-export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
-
 export type Sighting =
   /** Confirmed by the cluster, or final. */
   | { kind: 'found'; transaction: ChainTransaction }
@@ -64,23 +60,4 @@ export function sightingOf(signature: string, status: { confirmationStatus: stri
   // Without meta or block time nothing can be judged yet.
   if (!raw?.meta || status.confirmationStatus === 'processed' || raw.blockTime === null) return { kind: 'seen' };
   return { kind: 'found', transaction: parseTransaction(signature, raw) };
-}
-
-export type Finality = 'finalized' | 'pending' | 'dropped';
-
-/** Answers to getSignatureStatuses (with history) and getSlot (final), for transactions that were confirmed in these slots. */
-export function readFinality(
-  [statuses, slot]: RpcAnswer[],
-  transactions: readonly { slot: number }[],
-): { kind: 'statuses'; finality: Finality[] } | Unavailable {
-  if (!statuses || !slot || 'error' in statuses || 'error' in slot) return unavailable('no statuses');
-  const finalizedSlot = slot.result as number;
-  const values = (statuses.result as { value: ({ confirmationStatus: string; err: unknown } | null)[] }).value;
-  const finality = transactions.map(({ slot: landedAt }, index): Finality => {
-    const status = values[index];
-    if (!status) return landedAt < finalizedSlot ? 'dropped' : 'pending';
-    if (status.err !== null) return 'dropped';
-    return status.confirmationStatus === 'finalized' ? 'finalized' : 'pending';
-  });
-  return { kind: 'statuses', finality };
 }

@@ -34,12 +34,23 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
 export async function fanOut(ctx: Ctx, eventIds: string[]): Promise<void> {
   const { events: waiting, endpoints } = await loadFanOut(ctx.db, eventIds);
   // Before anybody is told: whoever hears of a payment finds its access there. Where it could not be brought, the event waits.
-  const paymentsOf = (type: string) => waiting.filter((event) => event.type === type).map(({ paymentId }) => paymentId as PaymentId);
-  const failed = await followPayments(ctx, paymentsOf('payment.confirmed'), paymentsOf('payment.orphaned'));
+  const paymentsOf = (type: string, among = waiting) =>
+    among.filter((event) => event.type === type).map(({ paymentId }) => paymentId as PaymentId);
+  const failed = await followPayments(ctx, {
+    confirmed: paymentsOf('payment.confirmed'),
+    orphaned: paymentsOf('payment.orphaned'),
+    returned: paymentsOf('payment.finalized', waiting.filter(wasOrphaned)),
+    final: paymentsOf(
+      'payment.finalized',
+      waiting.filter((event) => !wasOrphaned(event)),
+    ),
+  });
   const events = waiting.filter(({ paymentId }) => !failed.has(paymentId as PaymentId));
   if (events.length > 0) await deliverEvents(ctx, events, endpoints);
   if (failed.size > 0) throw new Error(`${failed.size} payments could not be followed`);
 }
+
+const wasOrphaned = ({ data }: StoredEvent): boolean => 'orphaned_at' in (data.previous ?? {});
 
 async function deliverEvents(ctx: Ctx, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>

@@ -1,0 +1,36 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { fateColumns, flag, instant } from './columns.ts';
+
+/** What a transaction can pay. Each kind has one row in finality/kinds.ts, which tells what follows its fate. */
+export type ClaimKind = 'checkout' | 'x402' | 'activation' | 'facilitator';
+
+/**
+ * One transaction pays one thing in a mode, for ever: these rows are never deleted. Each also tells what became of its transaction
+ * on the chain, whatever it paid.
+ */
+export const txClaims = sqliteTable(
+  'tx_claims',
+  {
+    txSignature: text('tx_signature').notNull(),
+    livemode: flag('livemode').notNull().default(true),
+    /** Where it was claimed before there was a signature of ours to be seen: the hash of the message itself. */
+    messageHash: text('message_hash'),
+    /** Releases before claims were watched wrote `payment` and `settlement`; the sweep gives such rows their kind. */
+    kind: text('kind').$type<ClaimKind | 'payment' | 'settlement'>().notNull(),
+    subjectId: text('subject_id').notNull().unique(),
+    /** Where it was last seen on the chain; null: not seen yet, or not known. */
+    slot: integer('slot'),
+    /** When it was first acted upon as confirmed. */
+    confirmedAt: instant('confirmed_at'),
+    ...fateColumns(),
+    /** The one call that was told of the success of what it paid; whoever asks again is told that it is a repetition. */
+    answeredBy: text('answered_by'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.txSignature, table.livemode] }),
+    uniqueIndex('tx_claims_by_message').on(table.messageHash, table.livemode),
+    index('tx_claims_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL`),
+  ],
+);

@@ -1,0 +1,89 @@
+import type { Ctx } from '../context.ts';
+import { storyOf } from '../core/errors.ts';
+import { SECOND } from '../core/time.ts';
+import { commit, forEach } from '../db/commit.ts';
+import type { Watched } from '../db/fate.ts';
+import type { Finality } from '../solana/rpc.ts';
+import { FATES } from './kinds.ts';
+import { adoptClaims, CLAIMS, DOUBT_MS, noteLooks, stepTogether, takeDue, UNMATCHED } from './store.ts';
+
+/** A node answers so many statuses in one call. */
+const PAGE_MAX = 250;
+/** Steps in one batch; their events fit one message of the queue. */
+const GROUP_MAX = 40;
+/** A bound on one run; what is left over is due at the next. */
+const SWEEP_MS = 20 * SECOND;
+
+type Source = typeof CLAIMS;
+type Look = Watched & { finality: Finality };
+
+/**
+ * A minute after a transaction was confirmed, the cluster has usually made it final; that is noted. What the finalized chain is
+ * proven to be without is taken back, whatever it paid: twice proven, because nothing is so rare and so costly to get wrong. It is
+ * looked for even then, and given again where it is there after all. A node that cannot tell changes nothing. (contract section 3)
+ */
+export async function sweepFinality(ctx: Ctx): Promise<number> {
+  await adoptClaims(ctx.db, ctx.now);
+  return (await watch(ctx, CLAIMS)) + (await watch(ctx, UNMATCHED));
+}
+
+async function watch(ctx: Ctx, source: Source): Promise<number> {
+  let taken = 0;
+  while (ctx.elapsedMs() < SWEEP_MS) {
+    const due = await takeDue(ctx.db, source, ctx.now, PAGE_MAX);
+    taken += due.length;
+    if (due.length > 0 && !(await lookAt(ctx, source, due))) break;
+    if (due.length < PAGE_MAX) break;
+  }
+  return taken;
+}
+
+/** False where no node could be asked. */
+async function lookAt(ctx: Ctx, source: Source, due: Watched[]): Promise<boolean> {
+  const answer = await ctx.chain.finalityOf(due);
+  if (answer.kind === 'unavailable') {
+    ctx.note(`rpc: ${answer.reason}`);
+    return false;
+  }
+  const looks = due.map((watched, i): Look => ({ ...watched, finality: answer.finality[i]! }));
+  const isThere = ({ finality: { kind } }: Look) => kind === 'finalized';
+  const isAbsent = ({ finality: { kind } }: Look) => kind === 'absent';
+  const gone = looks.filter(({ droppedAt }) => droppedAt !== null);
+  const standing = looks.filter(({ droppedAt }) => droppedAt === null);
+  const isBelieved = ({ doubtedAt }: Look) => doubtedAt !== null && ctx.now >= doubtedAt + DOUBT_MS;
+  const notes = noteLooks(ctx, source, {
+    seen: standing.filter(({ finality }) => finality.kind === 'seen').map(asSeen),
+    doubted: standing.filter((look) => isAbsent(look) && look.doubtedAt === null).map(asSeen),
+    stillGone: gone.filter((look) => !isThere(look)).map(asSeen),
+  });
+  await commit(ctx, { events: [], writes: notes, result: null });
+  for (const [kind, final] of Map.groupBy(standing.filter(isThere), ({ kind }) => kind)) await makeFinal(ctx, source, kind, final);
+  await forEach(
+    ctx,
+    standing.filter((look) => isAbsent(look) && isBelieved(look)),
+    (look) => FATES[look.kind].onDropped(ctx, look.subjectId, stepTogether(ctx, source, [asSeen(look)], 'dropped')),
+  );
+  await forEach(ctx, gone.filter(isThere), (look) =>
+    FATES[look.kind].onReturned(ctx, look.subjectId, stepTogether(ctx, source, [asSeen(look)], 'returned')),
+  );
+  return true;
+}
+
+/** Many in one batch; where that fails each by itself, so that one of them holds up no other. */
+async function makeFinal(ctx: Ctx, source: Source, kind: Watched['kind'], looks: Look[]): Promise<void> {
+  const store = (group: Look[]) => {
+    const seen = group.map(asSeen);
+    const subjectIds = seen.map(({ subjectId }) => subjectId);
+    return FATES[kind].onFinal(ctx, subjectIds, stepTogether(ctx, source, seen, 'final'));
+  };
+  for (let from = 0; from < looks.length; from += GROUP_MAX) {
+    const group = looks.slice(from, from + GROUP_MAX);
+    await store(group).catch((error: unknown) => {
+      ctx.note(`final: ${storyOf(error)}`);
+      return group.length > 1 ? forEach(ctx, group, (look) => store([look])) : null;
+    });
+  }
+}
+
+/** Where it is by now; where it is nowhere, as it was known. */
+const asSeen = ({ subjectId, slot, finality }: Look) => ({ subjectId, slot: 'slot' in finality ? finality.slot : slot });

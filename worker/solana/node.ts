@@ -1,0 +1,70 @@
+/** An unreachable node is an answer like any other. */
+export type Unavailable = { kind: 'unavailable'; reason: string };
+export const unavailable = (reason: string): Unavailable => ({ kind: 'unavailable', reason });
+
+export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
+
+export interface RpcCall {
+  method: string;
+  params: unknown[];
+}
+
+/** A node that did not answer is asked last for so many calls, so that not each of them waits for it first. */
+const RESTS_FOR_CALLS = 20;
+
+/** JSON-RPC to one Solana node: the only place that talks to the chain. */
+export class Node {
+  readonly url: string;
+  readonly #genesisHash: string;
+  /** The node's genesis was compared once; a node does not change networks under one URL. */
+  static readonly #verified = new Set<string>();
+  static readonly #resting = new Map<string, number>();
+
+  constructor(url: string, genesisHash: string) {
+    this.url = url;
+    this.#genesisHash = genesisHash;
+  }
+
+  /** In the order to ask them: as configured, but those that lately did not answer come last. */
+  static inOrder(nodes: readonly Node[]): Node[] {
+    const isResting = ({ url }: Node) => {
+      const calls = Node.#resting.get(url) ?? 0;
+      if (calls > 0) Node.#resting.set(url, calls - 1);
+      return calls > 0;
+    };
+    const resting = new Set(nodes.filter(isResting));
+    return [...nodes.filter((node) => !resting.has(node)), ...resting];
+  }
+
+  /** One HTTP round trip for all `calls`, answers in their order. The first one to a URL also asks for the genesis hash. */
+  async call(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcAnswer[] | Unavailable> {
+    const trusted = Node.#verified.has(this.url);
+    const answers = await this.#post(trusted ? calls : [...calls, { method: 'getGenesisHash', params: [] }], timeoutMs);
+    if ('kind' in answers) Node.#resting.set(this.url, RESTS_FOR_CALLS);
+    if ('kind' in answers || trusted) return answers;
+    const genesis = answers.pop();
+    if (!genesis || !('result' in genesis)) return unavailable('no genesis hash');
+    if (genesis.result !== this.#genesisHash) return unavailable('the RPC serves another network');
+    Node.#verified.add(this.url);
+    return answers;
+  }
+
+  async #post(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcAnswer[] | Unavailable> {
+    try {
+      const response = await fetch(this.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      if (response.ok) {
+        const answers = (await response.json()) as ({ id: number } & RpcAnswer)[];
+        return Array.isArray(answers) ? answers.sort((a, b) => a.id - b.id) : unavailable('the RPC does not answer batches');
+      }
+      await response.body?.cancel();
+      return unavailable(`HTTP ${response.status}`);
+    } catch (error) {
+      return unavailable(error instanceof Error ? error.name : 'unknown');
+    }
+  }
+}
