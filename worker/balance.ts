@@ -62,14 +62,13 @@ export interface Operation<T> {
   identity: EntitlementIdentity;
   key: string;
   fingerprint: string;
+  /** Of the release before: an operation it recorded is recognised by it. */
+  formerFingerprint?: string | null;
   now: number;
   input: T;
 }
 
-export interface Consumption {
-  consumptionId: string;
-  units: number;
-}
+export type Consumption = { consumptionId: string; units: number };
 
 type DenialReason = 'entitlement_missing' | 'subscription_expired';
 export type ConsumeAnswer =

@@ -167,7 +167,7 @@ describe('consume', () => {
         newCtx(w.env, { requestId: 'req_time_goes', defer: () => {}, now }),
         actor,
         identity,
-        { scope: 's', key: newKey(), body: {} },
+        { scope: 's', key: newKey(), text: '{}' },
         { units: 1 },
       );
     expect(await at(Date.now() + 2 * DAY - 60_000)).toMatchObject({ ok: true, remaining: null });

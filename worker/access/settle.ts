@@ -6,8 +6,9 @@ import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId, PaymentId, ProductId } from '../core/ids.ts';
 import { toMoneyResource } from '../core/money.ts';
 import { DAY } from '../core/time.ts';
-import { commit, isConstraint } from '../db/commit.ts';
-import { type IdempotentRequest, type Lease, lease, type StoredAnswer } from '../db/once.ts';
+import { commit } from '../db/commit.ts';
+import { findRecord, type IdempotentRequest, replayRecord, type StoredAnswer } from '../db/idempotency-record.ts';
+import { type Lease, lease, releaseLease } from '../db/lease.ts';
 import { creditPayment, identityOf } from '../entitlements/entitlement.ts';
 import { getSale, type Sale } from '../products/product.ts';
 import { encodeHeader } from '../x402/wire.ts';
@@ -60,18 +61,14 @@ export async function settlePayment(ctx: Ctx, actor: Actor, request: IdempotentR
   const held = await lease(ctx, { ...request, keepMs: KEEP_MS });
   if ('answer' in held) return replayed(ctx, held.answer, caller);
   const settling = await settle(ctx, actor, input, caller).catch(async (error: unknown) => {
-    await free(ctx, held.lease);
+    await releaseLease(ctx, held.lease);
     throw error;
   });
   // Only what had an effect is kept: no refusal, nothing unknown, and no second look at what another request used.
   if (settling.kind === 'settled' && !settling.isDuplicate) return keep(ctx, request, held.lease, settling);
-  await free(ctx, held.lease);
+  await releaseLease(ctx, held.lease);
   return settling;
 }
-
-/** The key is free for the next try; where even that fails, when the lease ends. */
-const free = (ctx: Ctx, held: Lease): Promise<unknown> =>
-  held.release().catch((error: unknown) => ctx.note(`lease not released: ${storyOf(error)}`));
 
 /** An answer that is not kept is not given: asked for again under its key it would pass for the first, and be served twice. */
 async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, settling: Settling & { kind: 'settled' }): Promise<Settling> {
@@ -80,13 +77,12 @@ async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, settling:
     return settling;
   } catch (error) {
     ctx.note(`answer not kept: ${storyOf(error)}`);
-    const stored = await lease(ctx, request).catch(() => null);
-    if (stored && 'answer' in stored) {
-      // A veto or a higher fence says that another call took the lease over and was first; else our own commit's answer got lost.
-      const isOurs = !isConstraint(error) && stored.fence === held.fence;
-      return isOurs ? settling : { ...settling, answer: stored.answer, consumedUnits: 0 };
-    }
-    await free(ctx, stored?.lease ?? held);
+    const known = await findRecord(ctx, request).catch(() => null);
+    // Under our own fence the kept answer is ours, and only the word of it was lost; else another call took the lease over and was first.
+    if (known?.fence === held.fence && known.status !== null) return settling;
+    const stored = known && (await replayRecord(ctx, known, request).catch(() => null));
+    if (stored) return { ...settling, answer: stored, consumedUnits: 0 };
+    await releaseLease(ctx, held);
     const { tx_signature: txSignature } = JSON.parse(settling.answer.body) as SettledBody;
     return { kind: 'pending', txSignature };
   }

@@ -8,12 +8,13 @@ import type {
   EntitlementProjection,
   EntitlementRpc,
   EntitlementSnapshot,
+  Operation,
 } from '../balance.ts';
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { entitlementIdOf, type PaymentId, parseConsumptionId } from '../core/ids.ts';
 import { commit, eventRow } from '../db/commit.ts';
-import { fingerprintOf, type IdempotentRequest } from '../db/once.ts';
+import { fingerprintOf, formerFingerprintOf, type IdempotentRequest } from '../db/idempotency-record.ts';
 import { toEntitlementResource } from './resource.ts';
 import { listPaid, type Paid, projectionWrites } from './store.ts';
 
@@ -46,6 +47,16 @@ async function ask<T>(ctx: Ctx, owner: Owner, entitlementId: string, call: (obje
 export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
   ask(ctx, owner, entitlementId, (object) => object.read(ctx.now));
 
+/** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
+const operationOf = <T>(ctx: Ctx, identity: EntitlementIdentity, verb: string, request: IdempotentRequest, input: T): Operation<T> => ({
+  identity,
+  key: `${verb}:${request.key}`,
+  fingerprint: fingerprintOf(ctx, request),
+  formerFingerprint: formerFingerprintOf(request),
+  now: ctx.now,
+  input,
+});
+
 /** Consumes units in one step, exactly once per key. Denials and conflicts are answers; the caller knows what to offer. */
 export function consumeEntitlement(
   ctx: Ctx,
@@ -53,8 +64,7 @@ export function consumeEntitlement(
   request: IdempotentRequest,
   units: number,
 ): Promise<ConsumeAnswer> {
-  const { key, body } = request;
-  const operation = { identity, key: `consume:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input: { units } };
+  const operation = operationOf(ctx, identity, 'consume', request, { units });
   return ask(ctx, identity, identity.entitlementId, (object) => object.consume(operation));
 }
 
@@ -62,10 +72,10 @@ export function consumeEntitlement(
 export async function grantEntitlement(
   ctx: Ctx,
   identity: EntitlementIdentity,
-  { key, body }: IdempotentRequest,
+  request: IdempotentRequest,
   input: Addition & { reason: string },
 ) {
-  const operation = { identity, key: `grant:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input };
+  const operation = operationOf(ctx, identity, 'grant', request, input);
   const answer = await ask(ctx, identity, identity.entitlementId, (object) => object.grant(operation));
   if (answer.ok) return answer;
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
@@ -77,7 +87,7 @@ export async function grantEntitlement(
 export async function refundConsumption(
   ctx: Ctx,
   actor: Actor,
-  { key, body }: IdempotentRequest,
+  request: IdempotentRequest,
   input: { consumptionId: string; reason: string },
 ) {
   const named = parseConsumptionId(input.consumptionId);
@@ -86,7 +96,7 @@ export async function refundConsumption(
   // Another tenant's id names an object of ours that does not exist: nothing is asked to write there.
   const known = await readEntitlement(ctx, owner, named.entitlementId);
   if (!known) throw new ApiError('not_found');
-  const operation = { identity: known, key: `refund:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input };
+  const operation = operationOf(ctx, known, 'refund', request, input);
   const answer = await ask(ctx, owner, named.entitlementId, (object) => object.refund(operation));
   if (answer.ok) return { ...answer, entitlementId: named.entitlementId };
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
