@@ -5,9 +5,8 @@ import { utf8 } from '../core/encoding.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId, PaymentId, ProductId } from '../core/ids.ts';
 import { toMoneyResource } from '../core/money.ts';
-import { DAY } from '../core/time.ts';
 import { commit } from '../db/commit.ts';
-import { findRecord, type IdempotentRequest, replayRecord, type StoredAnswer } from '../db/idempotency-record.ts';
+import { findRecord, type IdempotentRequest, MONEY_KEEP_MS, replayRecord, type StoredAnswer } from '../db/idempotency-record.ts';
 import { type Lease, lease, releaseLease } from '../db/lease.ts';
 import { creditPayment, identityOf } from '../entitlements/entitlement.ts';
 import { getSale, type Sale } from '../products/product.ts';
@@ -49,8 +48,6 @@ export type Settling =
   | { kind: 'pending'; txSignature: string }
   | { kind: 'refused'; reason: string; offer: Offer };
 
-const KEEP_MS = 30 * DAY;
-
 /**
  * Settles a payment once per Idempotency-Key, and once per payment whatever the key: verify, claim, co-sign, broadcast, see
  * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by whoever comes next.
@@ -58,7 +55,7 @@ const KEEP_MS = 30 * DAY;
  */
 export async function settlePayment(ctx: Ctx, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<Settling> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
-  const held = await lease(ctx, { ...request, keepMs: KEEP_MS });
+  const held = await lease(ctx, { ...request, keepMs: MONEY_KEEP_MS });
   if ('answer' in held) return replayed(ctx, held.answer, caller);
   const settling = await settle(ctx, actor, input, caller).catch(async (error: unknown) => {
     await releaseLease(ctx, held.lease);

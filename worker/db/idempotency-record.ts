@@ -2,12 +2,12 @@
  * The record of an Idempotency-Key: whose request it was, what it was told, and for how long that is remembered.
  * @module
  */
-import { and, eq, lte, sql } from 'drizzle-orm';
+import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../context.ts';
 import { pepperedHash, seal, sha256Hex, unseal } from '../core/crypto.ts';
 import { canonicalJson, utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
-import { HOUR, SECOND } from '../core/time.ts';
+import { DAY, HOUR, SECOND } from '../core/time.ts';
 import { vetoUnlessChanged, type Write } from './commit.ts';
 import { claims } from './messaging.ts';
 
@@ -24,10 +24,11 @@ export interface IdempotentRequest {
   isSecret?: boolean;
 }
 
-/** An answer before it becomes bytes; without a body for 204. */
+/** An answer before it becomes bytes; without a body for 204. `isFinished: false` says that it is to be judged afresh next time. */
 export interface Answer {
   status: number;
   body?: unknown;
+  isFinished?: false;
 }
 
 export interface StoredAnswer {
@@ -44,6 +45,8 @@ export const toStoredAnswer = ({ status, body }: Answer): StoredAnswer => ({
 
 type IdempotencyRecord = typeof claims.$inferSelect;
 const KEEP_MS = 24 * HOUR;
+/** Of routes that move money. */
+export const MONEY_KEEP_MS = 30 * DAY;
 
 /** A fence must not come again, also not after its record was deleted, or a holder that slept could finish another's request. */
 export function newFence(): number {
@@ -66,11 +69,19 @@ export async function findRecord(ctx: Ctx, { scope, key }: IdempotentRequest): P
   return known && known.expiresAt > ctx.now ? known : null;
 }
 
+/** Fields of an answer that only the database knows, by the time its batch runs: an id it gave. */
+export type LateFields = Record<string, SQL>;
+
 /** A record past its life gives way to the new one; any other fails the batch. */
-export async function insertRecord(ctx: Ctx, request: IdempotentRequest, fence: number, { status, body }: StoredAnswer): Promise<Write[]> {
+export async function insertRecord(
+  ctx: Ctx,
+  request: IdempotentRequest,
+  { fence, answer: { status, body }, late = {} }: { fence: number; answer: StoredAnswer; late?: LateFields },
+): Promise<Write[]> {
+  const whole = Object.entries(late).reduce((text, [name, value]) => sql`json_set(${text}, ${`$.${name}`}, ${value})`, sql`${body}`);
   const answer = request.isSecret
     ? { body: null, sealedBody: await seal(ctx.config.SEAL_KEYS, purposeOf(request), body) }
-    : { body, sealedBody: null };
+    : { body: whole, sealedBody: null };
   const { scope, key, ...anew } = { ...newRecord(ctx, request, fence), status, ...answer, leaseUntil: null };
   return [
     ctx.db

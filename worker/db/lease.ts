@@ -65,12 +65,17 @@ export async function onceLeased<T>(
 ): Promise<StoredAnswer> {
   const held = await lease(ctx, request);
   if ('answer' in held) return held.answer;
-  let answer: StoredAnswer;
+  let presented: Answer;
   try {
-    answer = toStoredAnswer(await present(await run()));
+    presented = await present(await run());
   } catch (error) {
     await releaseLease(ctx, held.lease);
     throw error;
+  }
+  const answer = toStoredAnswer(presented);
+  if (presented.isFinished === false) {
+    await releaseLease(ctx, held.lease);
+    return answer;
   }
   try {
     await commit(ctx, { events: [], writes: held.lease.finish(answer), result: null });

@@ -11,20 +11,27 @@ import {
   findRecord,
   type IdempotentRequest,
   insertRecord,
+  type LateFields,
   newFence,
   replayRecord,
   type StoredAnswer,
   toStoredAnswer,
 } from './idempotency-record.ts';
 
-/** The statements that store the answer `result` makes: they belong into the batch of the effect. */
-export type Keep<T> = (result: T) => Promise<Write[]>;
+/** The statements that store the answer `result` makes, with what the database adds to it: they belong into the batch of the effect. */
+export type Keep<T> = (result: T, late?: LateFields) => Promise<Write[]>;
 /** For callers without a key. */
 export const keepNothing: Keep<unknown> = async () => [];
 
+/** A change with its answer beside it in the batch; one that stores nothing keeps nothing. */
+export const withAnswer = async <T>(change: Change<T>, writes: Promise<Write[]>): Promise<Change<T>> => ({
+  ...change,
+  writes: [...change.writes, ...(await writes)],
+});
+
 /**
- * For effects that live in the database alone. `run` has the effect, with what `keep` gives for its result in the same batch, and
- * returns that very result. Where the same request was faster, or only the answer of our own batch was lost, the stored one is given.
+ * For effects that live in the database alone. `run` has the effect, with what `keep` gives for its result in the same batch. Where
+ * the same request was faster, or only the answer of our own batch was lost, the stored answer is given.
  */
 export async function once<T>(
   ctx: Ctx,
@@ -40,10 +47,10 @@ export async function once<T>(
   const known = await findStored();
   if (known) return known;
   const planned: { result: T; answer: StoredAnswer }[] = [];
-  const keep = async (result: T): Promise<Write[]> => {
+  const keep = async (result: T, late?: LateFields): Promise<Write[]> => {
     const answer = toStoredAnswer(await present(result));
     planned.push({ result, answer });
-    return insertRecord(ctx, request, fence, answer);
+    return insertRecord(ctx, request, { fence, answer, late });
   };
   let result: T;
   try {
@@ -55,7 +62,7 @@ export async function once<T>(
   }
   const last = planned.at(-1);
   if (last?.result === result) return last.answer;
-  // The effect was there already: another's, or our own whose answer was lost.
+  // Found in place already, by another's hand or by our own whose answer was lost; or returned in another form than it was kept.
   const stored = last ? await findStored() : null;
   return stored ?? toStoredAnswer(await present(result));
 }
@@ -71,7 +78,7 @@ export async function commitKept<T>(
   explain: (planned: T) => Promise<ApiError | null> = async () => null,
 ): Promise<T> {
   try {
-    return await commit(ctx, { ...change, writes: [...(await keep(change.result)), ...change.writes] });
+    return await commit(ctx, await withAnswer(change, keep(change.result)));
   } catch (error) {
     if (!isConstraint(error)) throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
     throw (await explain(change.result)) ?? new ApiError('idempotency_race', { retryAfterSeconds: 1 });

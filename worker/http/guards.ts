@@ -5,7 +5,7 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import { MINUTE } from '../core/time.ts';
 import type { CallBucket } from '../plans.ts';
-import { requireIdempotencyKey } from './idempotency-key.ts';
+import { checkIdempotencyKey, optionalKeyErrors, requireIdempotencyKey } from './idempotency-key.ts';
 import { type AppEnv, bodyErrors, errors } from './openapi.ts';
 
 /** What any route for merchants may refuse because of who calls. */
@@ -52,6 +52,12 @@ export const idempotentRoute = (bucket: CallBucket = 'requests') => ({
   middleware: [requireActor('execute', bucket), requireIdempotencyKey],
 });
 
+/** A merchant's write: done once per Idempotency-Key where one is sent. */
+export const writeRoute = {
+  security: merchantRoute('execute').security,
+  middleware: [requireActor('execute'), checkIdempotencyKey],
+};
+
 const requirePerson = createMiddleware<AppEnv>(async (c, next) => {
   const actor = await c.var.authenticate(c, null);
   if (actor.via === 'key') {
@@ -68,10 +74,19 @@ const requirePerson = createMiddleware<AppEnv>(async (c, next) => {
 /** A route only a signed-in person may use: a leaked key must not be able to make or keep keys. */
 export const personRoute = { security: [{ bearer: [] }] as Record<string, string[]>[], middleware: requirePerson };
 
+/** The same for a write: done once per Idempotency-Key where one is sent. */
+export const keyedPersonRoute = { security: personRoute.security, middleware: [requirePerson, checkIdempotencyKey] };
+
 /** A public route whose answer is fuller for the owner: a credential is optional, but a bad one is still refused. */
 export const viewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
   security: [{}, { apiKey: [] }, { bearer: [] }] as Record<string, string[]>[],
   middleware: [bucket, readViewer],
+});
+
+/** The same for a write: done once per Idempotency-Key where one is sent. */
+export const keyedViewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
+  security: viewerRoute(bucket).security,
+  middleware: [bucket, readViewer, checkIdempotencyKey],
 });
 
 const readViewer = createMiddleware<AppEnv>(async (c, next) => {
@@ -90,6 +105,8 @@ export const viewerErrors = [
 
 type Codes = Parameters<typeof errors>;
 export const merchantErrors = (...codes: Codes) => errors(...callerErrors, 'validation_error', ...codes);
+/** Of `writeRoute`. */
+export const merchantWriteErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...optionalKeyErrors, ...codes);
 export const merchantBodyErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...codes);
 export const publicBodyErrors = (...codes: Codes) => errors(...bodyErrors, ...codes);
 
