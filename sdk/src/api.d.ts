@@ -3132,7 +3132,10 @@ export interface operations {
   register: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3298,7 +3301,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3389,7 +3395,10 @@ export interface operations {
   createKey: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3413,7 +3422,10 @@ export interface operations {
   revokeKey: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         key_id: string;
       };
@@ -3483,7 +3495,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3535,7 +3550,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         product_id: string;
       };
@@ -3564,7 +3582,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         product_id: string;
       };
@@ -3589,7 +3610,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         product_id: string;
       };
@@ -3611,7 +3635,10 @@ export interface operations {
   connectBuyer: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         slug: string;
       };
@@ -3688,7 +3715,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         product_id: string;
       };
@@ -3737,7 +3767,10 @@ export interface operations {
   openIdentitySession: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         slug: string;
       };
@@ -3759,7 +3792,10 @@ export interface operations {
   completeIdentity: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         provider: 'telegram' | 'discord';
       };
@@ -3818,7 +3854,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         payment_id: string;
       };
@@ -3847,7 +3886,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3899,7 +3941,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3926,7 +3971,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         payment_id: string;
       };
@@ -4155,7 +4203,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -4182,7 +4233,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };
@@ -4207,7 +4261,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };
@@ -4236,7 +4293,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };
@@ -4265,7 +4325,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };
@@ -4294,7 +4357,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };
@@ -4350,7 +4416,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         delivery_id: number;
       };
@@ -4538,7 +4607,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -4565,7 +4637,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };
