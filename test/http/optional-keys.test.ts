@@ -225,7 +225,7 @@ describe('an Idempotency-Key that is not asked for', () => {
     const bill = await w.connect(await w.product(ada));
     const body = { payment_id: bill.payment_id, tx_signature: await w.chain.pay(await w.chain.wallet(), bill) };
     const confirm = () => w.call('POST', '/v1/pay/confirm', { body, headers: { 'Idempotency-Key': key } });
-    await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 1 });
+    for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 1 });
     expect((await confirm()).body.payment.status).toBe('PENDING_SIGNATURE');
     await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 2 });
     expect((await confirm()).status).toBe(503);
