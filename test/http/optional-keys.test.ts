@@ -13,7 +13,7 @@ interface Write {
   method?: string;
   path: string;
   body?: Body;
-  /** The merchant's key unless said otherwise; null: nobody's. */
+  /** The merchant's key unless said otherwise; null: a call without a credential. */
   by?: string | null;
   headers?: Record<string, string>;
   /** How often it happened. */

@@ -153,7 +153,7 @@ describe('an idempotency key with an external call in the middle', () => {
     expect(told).toMatchObject({ answer: { body: '{"answer":"of the third"}', replayed: true } });
   });
 
-  it('is taken anew after its life in one step, whatever it was used for before: nobody is told of a race', async () => {
+  it('is taken anew after its life in one step, whatever it was used for before: the caller is told of no race', async () => {
     const r = { ...request(), keepMs: 1000 };
     await finish(await taken(r));
     const later = saying(r, '{"new":true}');
@@ -249,7 +249,7 @@ describe('an answer that holds a secret', () => {
 });
 
 describe('the sweep of idempotency records', () => {
-  it('deletes those past their life and leases nobody finished, page by page, and leaves the rest', async () => {
+  it('deletes those past their life and leases that were never finished, page by page, and leaves the rest', async () => {
     const { DB } = w.env;
     await DB.prepare('DELETE FROM claims').run();
     const [kept, held] = [request(), request()];

@@ -9,7 +9,7 @@ interface Status {
   confirmationStatus: string;
 }
 
-/** What a chain said at one moment of the transactions somebody cares about: enough to go on asking it for ever. */
+/** What a chain said at one moment of the transactions a test asks about: enough to answer the same questions for ever. */
 export interface ChainRecord {
   slot: number;
   finalizedSlot: number;

@@ -135,7 +135,7 @@ function canonicalTextOf(text: string): string {
 const SWEEP_MAX = 500;
 const SWEEP_MS = 5 * SECOND;
 
-/** Deletes records whose life is over, finished or not: nobody reads them, and their keys are free. */
+/** Deletes records whose life is over, finished or not: no request reads them any more, and their keys are free. */
 export async function sweepIdempotencyRecords(ctx: Ctx): Promise<number> {
   let deleted = 0;
   while (ctx.elapsedMs() < SWEEP_MS) {

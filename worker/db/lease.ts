@@ -1,6 +1,6 @@
 /**
- * One holder at a time for a request whose effect takes more than one batch: because somebody outside is asked in the middle, or
- * because there is too much of it.
+ * One holder at a time for a request whose effect takes more than one batch: because a node or a stranger's server is asked in the
+ * middle, or because there is too much of it.
  * @module
  */
 import { and, eq, sql } from 'drizzle-orm';
@@ -36,7 +36,8 @@ const UNFINISHED_KEEP_MS = 24 * HOUR;
 
 /**
  * Takes the lease or tells why not. A holder that died is taken over after 30 s, by the same request alone; the newcomer goes on
- * from what the state says happened. A lease whose answer was lost is recognised by its fence, so that nobody waits for it.
+ * from what the state says happened. A lease whose answer was lost is recognised by its fence, so that its own request does not
+ * wait for its end.
  */
 export async function lease(ctx: Ctx, request: IdempotentRequest): Promise<{ answer: StoredAnswer; fence: number } | { lease: Lease }> {
   const fence = newFence();
@@ -46,7 +47,7 @@ export async function lease(ctx: Ctx, request: IdempotentRequest): Promise<{ ans
   });
   if (taken) return { lease: leaseOf(ctx, request, fence) };
   const known = await findRecord(ctx, request).catch((error: unknown) => {
-    // It may be ours, and nobody will ever hold it: given back, so that the next try does not wait for its end.
+    // It may have been taken without this request knowing: released, so that the next try need not wait for its end.
     ctx.defer(leaseOf(ctx, request, fence).release());
     throw error;
   });

@@ -84,7 +84,7 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
     const used = await countActiveKeys(ctx.db, merchantId);
     throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   }
-  // Without an Idempotency-Key nobody has the raw key before this answer, so a crash right here leaves one that is listed, and dead.
+  // Without an Idempotency-Key a crash right here leaves a key that is listed and whose raw value no caller has.
   await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
   return created;
 }

@@ -9,7 +9,7 @@ import { type Delivery, getDelivery, getEndpoint } from './store.ts';
 
 /**
  * The same event once more, as a delivery of its own: one attempt, and its schedule is not touched. While a replay still waits for its
- * attempt it is the answer to whoever asks for another: a caller who did not hear of the first gets that one.
+ * attempt it is the answer to every further request: a caller whose answer was lost gets that one.
  */
 export async function replayDelivery(ctx: Ctx, actor: Actor, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {
   const merchantId = actor.accountId as AccountId;
@@ -22,7 +22,7 @@ export async function replayDelivery(ctx: Ctx, actor: Actor, deliveryId: number,
     if (waiting) return unchanged<Delivery | null>(waiting);
     const replay = newReplay(ctx, original);
     const kept = keep(replay, { delivery_id: newestReplayId(original) });
-    return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, replay), result: null }, kept);
+    return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, original, replay), result: null }, kept);
   });
   const replay = planned ?? (await findWaitingReplay(ctx.db, original)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
   await sendAttempts(ctx, [{ id: replay.id, failureStreak: endpoint.failureStreak }]);
