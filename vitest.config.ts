@@ -2,7 +2,7 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-worker
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 /** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
-const inWorkerd = (test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration => ({
+const inWorkerd = (test: TestProjectInlineConfiguration['test'], setups: string[] = []): TestProjectInlineConfiguration => ({
   plugins: [
     cloudflareTest(async ({ inject }) => ({
       main: './test/world/worker.ts',
@@ -13,6 +13,7 @@ const inWorkerd = (test: TestProjectInlineConfiguration['test']): TestProjectInl
           TEST_CHAIN_URL: inject('chainUrl'),
           TEST_RECEIVER_URL: inject('receiverUrl'),
           TEST_PRICE_URL: inject('priceUrl'),
+          TEST_FIXTURE_URL: setups.length > 0 ? inject('fixtureUrl') : '',
           TEST_SOAK: process.env.SOAK ?? '1',
           TEST_SEED: process.env.SEED ?? String(Date.now() % 1_000_000),
         },
@@ -21,7 +22,7 @@ const inWorkerd = (test: TestProjectInlineConfiguration['test']): TestProjectInl
   ],
   test: {
     ...test,
-    globalSetup: ['./test/world/global-setup.ts'],
+    globalSetup: ['./test/world/global-setup.ts', ...setups],
     setupFiles: ['./test/world/setup.ts'],
     // A soak takes its time; a test run does not.
     testTimeout: process.env.SOAK ? 3_600_000 : 60_000,
@@ -41,6 +42,10 @@ export default defineConfig({
       inWorkerd({ name: 'pure', include: ['test/pure/**/*.test.ts', 'test/*.test.ts'], isolate: false }),
       // One after the other: some start the whole service, and time what it does.
       { test: { name: 'node', include: ['test/node/**/*.test.ts'], testTimeout: 60_000, fileParallelism: false } },
+      // Makes what is checked in as made: only where somebody names the commit it is made of.
+      ...(process.env.FIXTURE_COMMIT
+        ? [inWorkerd({ name: 'fixtures', include: ['test/world/fixtures/make-*.ts'] }, ['./test/world/fixtures/write-fixture.ts'])]
+        : []),
       inWorkerd({ name: 'load', include: ['test/load/**/*.test.ts'], sequence: { groupOrder: 1 }, fileParallelism: false }),
       // Needs Chromium, so `npm test` leaves it out: npm run test:browser.
       {

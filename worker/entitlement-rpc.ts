@@ -7,6 +7,8 @@ export interface Operation<T> {
   identity: EntitlementIdentity;
   key: string;
   fingerprint: string;
+  /** Of the release before: an operation it recorded is recognised by it. */
+  formerFingerprint?: string | null;
   now: number;
   input: T;
 }

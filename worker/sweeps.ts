@@ -3,6 +3,7 @@ import { sweepSettlements } from './access/settlement-sweep.ts';
 import { sweepSetups } from './access/setup-expiry.ts';
 import { type Ctx, type Env, newCtx } from './context.ts';
 import { storyOf } from './core/errors.ts';
+import { sweepIdempotencyRecords } from './db/idempotency-record.ts';
 import { sweepFinality } from './finality/watch.ts';
 import { sweepPlans } from './identity/lapse-plans.ts';
 import { logRequest } from './log.ts';
@@ -23,6 +24,7 @@ const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
   plans: sweepPlans,
   handoffs: sweepHandoffs,
   identities: sweepIdentities,
+  idempotency: sweepIdempotencyRecords,
   receiptChains: sweepChains,
   fanOut: sweepFanOut,
   deliveries: sweepDeliveries,

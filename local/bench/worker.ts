@@ -104,10 +104,11 @@ bench.post('/bench/consume', (c) => consumeStraight(c.env, true, c.req.raw));
 bench.post('/bench/consume-ungrouped', (c) => consumeStraight(c.env, false, c.req.raw));
 async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Request): Promise<Response> {
   const ctx = ctxOf(env, isGrouped);
-  const body = await request.json<ConsumeBody>();
+  const text = await request.text();
+  const body = JSON.parse(text) as ConsumeBody;
   const owned = identityOf(OWNER, body.product_id, { customerRef: body.customer.customer_ref });
   const key = request.headers.get('Idempotency-Key')!;
-  const answer = await consumeEntitlement(ctx, owned, { scope: '', key, body }, body.units);
+  const answer = await consumeEntitlement(ctx, owned, { scope: '', key, text, validated: body }, body.units);
   return Response.json(answer, { status: answer.ok ? 200 : 403 });
 }
 
@@ -128,7 +129,7 @@ bench.post('/bench/grant', async (c) => {
   const { customerRefs, isGrouped } = await c.req.json<Counters>();
   const ctx = ctxOf(c.env, isGrouped);
   const grant = { units: GRANTED_UNITS, reason: 'bench' };
-  await Promise.all(customerRefs.map((ref) => grantEntitlement(ctx, identity(ref), { scope: '', key: 'grant', body: null }, grant)));
+  await Promise.all(customerRefs.map((ref) => grantEntitlement(ctx, identity(ref), { scope: '', key: 'grant', text: '' }, grant)));
   return c.json({});
 });
 

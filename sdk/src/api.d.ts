@@ -3137,7 +3137,10 @@ export interface operations {
   register: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3303,7 +3306,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3394,7 +3400,10 @@ export interface operations {
   createKey: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3418,7 +3427,10 @@ export interface operations {
   revokeKey: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         key_id: string;
       };
@@ -3488,7 +3500,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3540,7 +3555,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         product_id: string;
       };
@@ -3569,7 +3587,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         product_id: string;
       };
@@ -3594,7 +3615,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         product_id: string;
       };
@@ -3616,7 +3640,10 @@ export interface operations {
   connectBuyer: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         slug: string;
       };
@@ -3693,7 +3720,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         product_id: string;
       };
@@ -3742,7 +3772,10 @@ export interface operations {
   openIdentitySession: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         slug: string;
       };
@@ -3764,7 +3797,10 @@ export interface operations {
   completeIdentity: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         provider: 'telegram' | 'discord';
       };
@@ -3823,7 +3859,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         payment_id: string;
       };
@@ -3852,7 +3891,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3904,7 +3946,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3931,7 +3976,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         payment_id: string;
       };
@@ -4160,7 +4208,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -4187,7 +4238,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };
@@ -4212,7 +4266,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };
@@ -4241,7 +4298,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };
@@ -4270,7 +4330,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };
@@ -4299,7 +4362,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };
@@ -4355,7 +4421,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         delivery_id: number;
       };
@@ -4543,7 +4612,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -4570,7 +4642,10 @@ export interface operations {
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path: {
         endpoint_id: string;
       };

@@ -1,6 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { consumeUnits } from '../../worker/access/consume.ts';
 import { type Actor, newCtx } from '../../worker/context.ts';
+import { sha256Hex } from '../../worker/core/crypto.ts';
+import { canonicalJson, utf8 } from '../../worker/core/encoding.ts';
 import { entitlementIdOf, type ProductId } from '../../worker/core/ids.ts';
 import { DAY } from '../../worker/core/time.ts';
 import { identityOf } from '../../worker/entitlements/entitlement.ts';
@@ -63,6 +65,23 @@ describe('consume', () => {
     expect(await shop.entitlement(customer)).toMatchObject({ used_units: 1 });
     // Each customer has an object of its own, so the key is free there.
     expect((await shop.consume({ customer: await granted(1) }, { idempotencyKey })).status).toBe(200);
+  });
+
+  it('is told apart by its body as it was sent: a default left out is not one written; what the release before recorded is recognised', async () => {
+    const customer = await granted(3);
+    const [idempotencyKey, older] = [newKey(), newKey()];
+    expect((await shop.consume({ customer }, { idempotencyKey })).status).toBe(200);
+    expect((await shop.consume({ customer, units: 1 }, { idempotencyKey })).body.code).toBe('idempotency_conflict');
+    // As the release before recorded it: by the hash of the body with its defaults.
+    const identity = identityOf({ accountId: shop.merchant.userId, livemode: true }, shop.product.product_id, {
+      customerRef: customer.customer_ref,
+    });
+    const object = w.env.ENTITLEMENT.getByName(`${shop.merchant.userId}:live:${identity.entitlementId}`);
+    const body = { product_id: shop.product.product_id, customer, units: 1 };
+    const fingerprint = sha256Hex(utf8(canonicalJson(body)));
+    await object.consume({ identity, key: `consume:${older}`, fingerprint, now: Date.now(), input: { units: 1 } });
+    expect((await shop.consume({ customer }, { idempotencyKey: older })).headers.get('Idempotent-Replayed')).toBe('true');
+    expect(await shop.entitlement(customer)).toMatchObject({ used_units: 2 });
   });
 
   it('is not remembered where it was denied: the same key passes once there is something', async () => {
@@ -168,7 +187,7 @@ describe('consume', () => {
     const identity = identityOf(actor, timed.product.product_id as ProductId, { customerRef: customer.customer_ref });
     // A server of ours whose clock is days ahead ends nothing.
     const ahead = newCtx(w.env, { requestId: 'req_ahead', defer: () => {}, now: start + 3 * DAY });
-    const request = { scope: 's', key: newKey(), body: {} };
+    const request = { scope: 's', key: newKey(), text: '{}' };
     expect(await consumeUnits(ahead, actor, identity, request, { units: 1 })).toMatchObject({ ok: true, remaining: null });
     setTime(start + 2 * DAY - 60_000);
     expect((await timed.consume({ customer })).body).toMatchObject({ consumed: true, remaining: null });

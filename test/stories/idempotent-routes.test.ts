@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newCtx } from '../../worker/context.ts';
-import { lease } from '../../worker/db/once.ts';
+import { lease } from '../../worker/db/lease.ts';
 import { REPEATED } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../world/world.ts';
@@ -136,10 +136,8 @@ describe.each(Object.entries(CASES))('an Idempotency-Key on %s', (_name, one) =>
     expect(await row.first()).not.toBeNull();
     const held = newMark();
     const ctx = newCtx(w.env, { requestId: 'req_lease', defer: () => {} });
-    const taken = await lease(ctx, { scope, key: held, body: null });
+    const taken = await lease(ctx, { scope, key: held, text: JSON.stringify(one.body(mark)) });
     if (!('lease' in taken)) throw new Error('expected a lease');
-    const fingerprint = (await row.first<{ fingerprint: string }>())!.fingerprint;
-    await w.env.DB.prepare('UPDATE claims SET fingerprint = ? WHERE key = ?').bind(fingerprint, held).run();
     const waiting = await call(one, one.body(mark), held);
     expect([waiting.status, waiting.body.code, waiting.headers.get('Retry-After')]).toEqual([409, 'idempotency_in_progress', '1']);
     await taken.lease.release();

@@ -123,7 +123,7 @@ describe('a payment that is not what was asked for', () => {
       settlePayment(
         later(now),
         actor,
-        { scope: `expiry:${now}`, key, body: {} },
+        { scope: `expiry:${now}`, key, text: '{}' },
         { productId: shop.product.product_id as ProductId, paymentSignature: payment, customer: null, consumeUnits: 1 },
       );
     const soon = Date.now() + 301_000;

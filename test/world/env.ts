@@ -9,6 +9,8 @@ export const testEnv = env as unknown as Env & {
   TEST_CHAIN_URL: string;
   TEST_RECEIVER_URL: string;
   TEST_PRICE_URL: string;
+  /** Takes in what a generator of fixtures made; empty in every other run. */
+  TEST_FIXTURE_URL: string;
   TEST_SOAK: string;
   TEST_SEED: string;
 };

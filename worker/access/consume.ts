@@ -3,7 +3,7 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError, unreachable } from '../core/errors.ts';
 import type { AccountId, ProductId } from '../core/ids.ts';
 import { isoOrNull } from '../core/time.ts';
-import type { IdempotentRequest } from '../db/once.ts';
+import type { IdempotentRequest } from '../db/idempotency-record.ts';
 import type { ConsumeAnswer } from '../entitlement-rpc.ts';
 import { consumeEntitlement } from '../entitlements/entitlement.ts';
 import { getSale } from '../products/product.ts';

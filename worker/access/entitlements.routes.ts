@@ -5,15 +5,8 @@ import { isoOrNull } from '../core/time.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { grantEntitlement, identityOf, listEntitlements, readEntitlement, refundConsumption } from '../entitlements/entitlement.ts';
 import { CustomerBody, customerOf, EntitlementBody, toEntitlementResource } from '../entitlements/resource.ts';
-import {
-  IdempotencyHeader,
-  idempotencyErrors,
-  idempotentRequest,
-  idempotentRoute,
-  merchantBodyErrors,
-  merchantErrors,
-  merchantRoute,
-} from '../http/guards.ts';
+import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
+import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '../http/idempotency-key.ts';
 import { jsonBody, ModeQuery, ok, orNull, PageQuery, pageOf, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { getProduct } from '../products/product.ts';
 import { consumeUnits } from './consume.ts';
@@ -148,7 +141,8 @@ export const entitlementRoutes = router()
     const identity = identityOf(actor, await productIdOf(ctx, actor, body), customerOf(body.customer));
     const { url, description, mime_type: mimeType } = body.resource ?? {};
     const resource = url === undefined ? undefined : { url, ...(description ? { description } : {}), ...(mimeType ? { mimeType } : {}) };
-    const used = await consumeUnits(ctx, actor, identity, idempotentRequest(c, body), { units: body.units, resource });
+    const request = await idempotentRequest(c, { validated: body });
+    const used = await consumeUnits(ctx, actor, identity, request, { units: body.units, resource });
     if (used.replayed) c.header('Idempotent-Replayed', 'true');
     else c.set('unitsConsumed', used.units);
     const { consumptionId, remaining } = used;
@@ -164,14 +158,15 @@ export const entitlementRoutes = router()
     await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
     const identity = identityOf(actor, productId, customerOf(body.customer));
     const { units, days, reason } = body;
-    const granted = await grantEntitlement(ctx, identity, idempotentRequest(c, body), { units, days, reason });
+    const request = await idempotentRequest(c, { validated: body });
+    const granted = await grantEntitlement(ctx, identity, request, { units, days, reason });
     if (granted.replayed) c.header('Idempotent-Replayed', 'true');
     return c.json(toEntitlementResource(granted.snapshot), 200);
   })
   .openapi(refund, async (c) => {
     const { actor, ctx } = c.var;
     const body = c.req.valid('json');
-    const freed = await refundConsumption(ctx, actor, idempotentRequest(c, body), {
+    const freed = await refundConsumption(ctx, actor, await idempotentRequest(c, { validated: body }), {
       consumptionId: body.consumption_id,
       reason: body.reason,
     });

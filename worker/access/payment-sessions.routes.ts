@@ -3,16 +3,10 @@ import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import { toMoneyResource } from '../core/money.ts';
 import { iso } from '../core/time.ts';
-import { once } from '../db/once.ts';
+import { commitKept, once } from '../db/once.ts';
 import { CustomerRef } from '../entitlements/resource.ts';
-import {
-  IdempotencyHeader,
-  idempotencyErrors,
-  idempotentRequest,
-  idempotentRoute,
-  merchantBodyErrors,
-  sendStored,
-} from '../http/guards.ts';
+import { idempotentRoute, merchantBodyErrors } from '../http/guards.ts';
+import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '../http/idempotency-key.ts';
 import { created, given, jsonBody, ModeQuery, MoneyBody, router, Timestamp } from '../http/openapi.ts';
 import { type PaymentSession, planPaymentSession, statusOf } from '../payments/session.ts';
 import { RAIL_IDS, RAILS } from '../rails.ts';
@@ -94,13 +88,13 @@ export const paymentSessionRoutes = router().openapi(create, async (c) => {
     metadata: body.metadata,
   };
   let slug = '';
-  const answer = await once(
+  const answer = await once<PaymentSession>(
     ctx,
-    idempotentRequest(c, body),
-    async () => {
+    await idempotentRequest(c, { validated: body }),
+    async (keep) => {
       const listing = await getOwnListing(ctx, actor, namedProduct(body, 'body'));
       slug = listing.product.slug;
-      return planPaymentSession(ctx, listing, input);
+      return commitKept(ctx, await planPaymentSession(ctx, listing, input), keep);
     },
     (session) => ({ status: 201, body: toPaymentSessionResource(ctx, session, slug) }),
   );

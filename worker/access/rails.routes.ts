@@ -1,17 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '../core/errors.ts';
-import { once } from '../db/once.ts';
+import { commitKept, once } from '../db/once.ts';
 import { toPage } from '../db/page.ts';
-import {
-  IdempotencyHeader,
-  idempotencyErrors,
-  idempotentRequest,
-  idempotentRoute,
-  merchantBodyErrors,
-  merchantErrors,
-  merchantRoute,
-  sendStored,
-} from '../http/guards.ts';
+import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
+import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '../http/idempotency-key.ts';
 import { errors, jsonBody, ModeQuery, ok, pageOf, router } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { isRailId, RAIL_IDS } from '../rails.ts';
@@ -76,8 +68,8 @@ export const railRoutes = router()
     const input = c.req.valid('json');
     const answer = await once(
       ctx,
-      idempotentRequest(c, input),
-      () => planRailSetting(ctx, actor, railId, input),
+      await idempotentRequest(c, { validated: input }),
+      async (keep) => commitKept(ctx, await planRailSetting(ctx, actor, railId, input), keep),
       (body) => ({ status: 200, body }),
     );
     return sendStored(c, answer);

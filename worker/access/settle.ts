@@ -4,10 +4,10 @@ import { sha256Hex } from '../core/crypto.ts';
 import { utf8 } from '../core/encoding.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId, ProductId } from '../core/ids.ts';
-import { DAY } from '../core/time.ts';
-import { commit, isConstraint } from '../db/commit.ts';
-import { type IdempotentRequest, type Lease, lease, type StoredAnswer } from '../db/once.ts';
-import { creditPayment } from '../entitlements/entitlement.ts';
+import { commit } from '../db/commit.ts';
+import { findRecord, type IdempotentRequest, MONEY_KEEP_MS, replayRecord, type StoredAnswer } from '../db/idempotency-record.ts';
+import { type Lease, lease, releaseLease } from '../db/lease.ts';
+import { creditPayment } from '../entitlements/credit-payments.ts';
 import { getSale, type Sale } from '../products/product.ts';
 import { customerColumns, draftSettlement, readPayment } from './draft.ts';
 import { notReady, type Offer, offerPayment } from './offer.ts';
@@ -42,8 +42,6 @@ interface FirstSuccess extends Settled {
   toldBefore: string | null;
 }
 
-const KEEP_MS = 30 * DAY;
-
 /**
  * Settles a payment once per Idempotency-Key, and once per payment whatever the key: verify, claim, co-sign, broadcast, see
  * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by whoever comes next.
@@ -51,21 +49,17 @@ const KEEP_MS = 30 * DAY;
  */
 export async function settlePayment(ctx: Ctx, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<Settling> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
-  const held = await lease(ctx, { ...request, keepMs: KEEP_MS });
+  const held = await lease(ctx, { ...request, keepMs: MONEY_KEEP_MS });
   if ('answer' in held) return replayed(ctx, held.answer, caller);
   const settling = await settle(ctx, actor, input, caller).catch(async (error: unknown) => {
-    await free(ctx, held.lease);
+    await releaseLease(ctx, held.lease);
     throw error;
   });
   // Only what had an effect is kept: no refusal, nothing unknown, and no second look at what some request was told before.
   if ('toldBefore' in settling) return keep(ctx, request, held.lease, settling, caller);
-  await free(ctx, held.lease);
+  await releaseLease(ctx, held.lease);
   return settling;
 }
-
-/** The key is free for the next try; where even that fails, when the lease ends. */
-const free = (ctx: Ctx, held: Lease): Promise<unknown> =>
-  held.release().catch((error: unknown) => ctx.note(`lease not released: ${storyOf(error)}`));
 
 /**
  * An answer that is not kept is not given: asked for again under its key it would pass for the first, and be served twice. With it the
@@ -79,13 +73,12 @@ async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, first: Fi
     return settling;
   } catch (error) {
     ctx.note(`answer not kept: ${storyOf(error)}`);
-    const stored = await lease(ctx, request).catch(() => null);
-    if (stored && 'answer' in stored) {
-      // A veto or a higher fence says that another call took the lease over and was first; else our own commit's answer got lost.
-      const isOurs = !isConstraint(error) && stored.fence === held.fence;
-      return isOurs ? settling : { ...settling, answer: stored.answer, consumedUnits: 0 };
-    }
-    await free(ctx, stored?.lease ?? held);
+    const known = await findRecord(ctx, request).catch(() => null);
+    // Under our own fence the kept answer is ours, and only the word of it was lost; else another call took the lease over and was first.
+    if (known?.fence === held.fence && known.status !== null) return settling;
+    const stored = known && (await replayRecord(ctx, known, request).catch(() => null));
+    if (stored) return { ...settling, answer: stored, consumedUnits: 0 };
+    await releaseLease(ctx, held);
     const told = await findTold(ctx.db, settlement).catch(() => null);
     const isAnothers = told !== null && told !== toldBefore && told !== caller;
     if (isAnothers) return duplicate(ctx, settlement, JSON.parse(settling.answer.body));

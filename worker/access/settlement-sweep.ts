@@ -2,7 +2,7 @@ import type { Ctx } from '../context.ts';
 import { base64 } from '../core/encoding.ts';
 import { SECOND } from '../core/time.ts';
 import { forEach } from '../db/commit.ts';
-import { creditPayment } from '../entitlements/entitlement.ts';
+import { creditPayment } from '../entitlements/credit-payments.ts';
 import { deadAfter, judge, paidOf } from './settlement.ts';
 import { type Settlement, takeDueSettlements } from './store.ts';
 

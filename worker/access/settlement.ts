@@ -3,7 +3,7 @@ import { base64 } from '../core/encoding.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { DAY, MINUTE, SECOND } from '../core/time.ts';
 import { commit, isConstraint, isVeto, type Write } from '../db/commit.ts';
-import type { creditPayment } from '../entitlements/entitlement.ts';
+import type { creditPayment } from '../entitlements/credit-payments.ts';
 import type { Sighting } from '../solana/rpc.ts';
 import { conclude, endWith, type Outcome, outcomeOf } from './conclude.ts';
 import { spendFee } from './fee-payer.ts';

@@ -1,17 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { AppId, ProductId } from '../core/ids.ts';
-import { once } from '../db/once.ts';
+import { commitKept, once } from '../db/once.ts';
 import { toPage } from '../db/page.ts';
-import {
-  IdempotencyHeader,
-  idempotencyErrors,
-  idempotentRequest,
-  idempotentRoute,
-  merchantBodyErrors,
-  merchantErrors,
-  merchantRoute,
-  sendStored,
-} from '../http/guards.ts';
+import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
+import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '../http/idempotency-key.ts';
 import { created, jsonBody, ModeQuery, ok, pageOf, router, uuidParam } from '../http/openapi.ts';
 import { explainRefusal, planProduct } from '../products/product.ts';
 import { CreateProductRequest, ProductBody, toProductResource } from '../products/resource.ts';
@@ -96,17 +88,20 @@ export const setupRoutes = router()
     const { actor, ctx } = c.var;
     const input = c.req.valid('json');
     const present = (app: Parameters<typeof toAppResource>[0]) => ({ status: 201, body: toAppResource(app) });
-    return sendStored(c, await once(ctx, idempotentRequest(c, input), async () => planApp(ctx, actor, input), present));
+    const request = await idempotentRequest(c, { validated: input });
+    return sendStored(c, await once(ctx, request, (keep) => commitKept(ctx, planApp(ctx, actor, input), keep), present));
   })
   .openapi(createProduct, async (c) => {
     const { actor, ctx } = c.var;
     const input = c.req.valid('json');
-    const answer = await once(
+    const answer = await once<Parameters<typeof toProductResource>[1]>(
       ctx,
-      idempotentRequest(c, input),
-      () => planProduct(ctx, actor, input),
+      await idempotentRequest(c, { validated: input }),
+      async (keep) => {
+        const planned = await planProduct(ctx, actor, input);
+        return commitKept(ctx, planned, keep, (product) => explainRefusal(ctx, actor, product));
+      },
       (product) => ({ status: 201, body: toProductResource(ctx, product) }),
-      (product) => explainRefusal(ctx, actor, product),
     );
     return sendStored(c, answer);
   })

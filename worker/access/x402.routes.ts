@@ -1,7 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '../core/errors.ts';
 import { CustomerBody, customerOf } from '../entitlements/resource.ts';
-import { IdempotencyHeader, idempotencyErrors, idempotentRequest, idempotentRoute, merchantBodyErrors } from '../http/guards.ts';
+import { idempotentRoute, merchantBodyErrors } from '../http/guards.ts';
+import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '../http/idempotency-key.ts';
 import { jsonBody, ModeQuery, MoneyBody, ok, orNull, router } from '../http/openapi.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from './pending.ts';
 import { productIdOf, productRef } from './product-ref.ts';
@@ -84,7 +85,7 @@ export const x402Routes = router().openapi(settle, async (c) => {
     customer: body.customer ? customerOf(body.customer) : null,
     consumeUnits: body.consume_units,
   };
-  const settling = await settlePayment(ctx, actor, idempotentRequest(c, body), input);
+  const settling = await settlePayment(ctx, actor, await idempotentRequest(c, { validated: body }), input);
   if (settling.kind === 'refused') throw refusal(settling);
   if (settling.kind === 'pending') {
     c.header('Retry-After', String(RETRY_AFTER_SECONDS));

@@ -19,6 +19,7 @@ export type AppId = Id<'app'>;
 export type PaymentSessionId = Id<'paymentSession'>;
 export type SetupIntentId = Id<'setupIntent'>;
 export type AnswerId = Id<'answer'>;
+export type SignInId = Id<'signIn'>;
 
 /** UUIDv7 (RFC 9562): 48 bits of `now` in milliseconds, then 74 random bits, every one from the CSPRNG. */
 export function newId<T extends Id<string>>(now: number): T {

@@ -117,7 +117,9 @@ export const claims = sqliteTable(
     fingerprint: text('fingerprint').notNull(),
     status: integer('status'),
     body: text('body'),
-    /** Counts takeovers of a lease; only the holder of the newest fence may finish. */
+    /** Where the answer holds a secret: it stands here, sealed, instead of in `body`. */
+    sealedBody: text('sealed_body'),
+    /** Names one taking of a lease and never another; only its holder may finish. */
     fence: integer('fence').notNull(),
     leaseUntil: instant('lease_until'),
     expiresAt: instant('expires_at').notNull(),

@@ -1,123 +1,86 @@
-import { and, eq, sql } from 'drizzle-orm';
-import type { Ctx } from '../context.ts';
-import { sha256Hex } from '../core/crypto.ts';
-import { canonicalJson, utf8 } from '../core/encoding.ts';
-import { ApiError } from '../core/errors.ts';
-import { HOUR } from '../core/time.ts';
-import { type Change, commit, isConstraint, vetoUnlessChanged, type Write } from './commit.ts';
-import { claims } from './messaging.ts';
-
 /**
- * Exactly-once answers for a caller's Idempotency-Key: the finished status and body bytes are stored in the batch of the
- * effect, so a replay is byte-equal and a crash leaves either both or neither. Refusals are not kept. (contract section 1)
+ * Exactly-once answers for a caller's Idempotency-Key: the finished status and body are stored in the batch of the effect, so that
+ * a replay is byte-equal and a crash leaves either both or neither. Refusals are not kept, and neither is an answer without effect.
+ * @module
  */
-export interface IdempotentRequest {
-  /** Account or setup intent, livemode, method and concrete path: the same key elsewhere is another request. */
-  scope: string;
-  key: string;
-  body: unknown;
-  keepMs?: number;
-}
+import type { Ctx } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import { type Change, commit, isConstraint, type Write } from './commit.ts';
+import {
+  type Answer,
+  findRecord,
+  type IdempotentRequest,
+  insertRecord,
+  type LateFields,
+  newFence,
+  replayRecord,
+  type StoredAnswer,
+  toStoredAnswer,
+} from './idempotency-record.ts';
 
-export interface StoredAnswer {
-  status: number;
-  body: string;
-  replayed: boolean;
-}
+/** The statements that store the answer `result` makes, with what the database adds to it: they belong into the batch of the effect. */
+export type Keep<T> = (result: T, late?: LateFields) => Promise<Write[]>;
+/** For callers without a key. */
+export const keepNothing: Keep<unknown> = async () => [];
 
-const KEEP_MS = 24 * HOUR;
-const LEASE_MS = 30_000;
+/** A change with its answer beside it in the batch; one that stores nothing keeps nothing. */
+export const withAnswer = async <T>(change: Change<T>, writes: Promise<Write[]>): Promise<Change<T>> => ({
+  ...change,
+  writes: [...change.writes, ...(await writes)],
+});
 
 /**
- * For effects that live in the database alone: `plan` decides, `present` renders before the commit. Where the database refused
- * the effect itself, `explain` says why (a quota, a name that is taken); null: what was planned is out of date, try again.
+ * For effects that live in the database alone. `run` has the effect, with what `keep` gives for its result in the same batch. Where
+ * the same request was faster, or only the answer of our own batch was lost, the stored answer is given.
  */
 export async function once<T>(
   ctx: Ctx,
   request: IdempotentRequest,
-  plan: () => Promise<Change<T>>,
-  present: (result: T) => { status: number; body: unknown },
-  explain: (planned: T) => Promise<ApiError | null> = async () => null,
+  run: (keep: Keep<T>) => Promise<T>,
+  present: (result: T) => Answer | Promise<Answer>,
 ): Promise<StoredAnswer> {
-  const fingerprint = fingerprintOf(request.body);
-  const known = await findClaim(ctx, request);
-  if (known) return replay(known, fingerprint, ctx.now);
-  const change = await plan();
-  const { status, body } = present(change.result);
-  const answer = { status, body: JSON.stringify(body), replayed: false };
-  const record = { ...claimRow(ctx, request, fingerprint), status, body: answer.body };
+  const fence = newFence();
+  const findStored = async (): Promise<StoredAnswer | null> => {
+    const known = await findRecord(ctx, request);
+    return known && { ...(await replayRecord(ctx, known, request)), replayed: known.fence !== fence };
+  };
+  const known = await findStored();
+  if (known) return known;
+  const planned: { result: T; answer: StoredAnswer }[] = [];
+  const keep = async (result: T, late?: LateFields): Promise<Write[]> => {
+    const answer = toStoredAnswer(await present(result));
+    planned.push({ result, answer });
+    return insertRecord(ctx, request, { fence, answer, late });
+  };
+  let result: T;
   try {
-    await commit(ctx, { ...change, writes: [ctx.db.insert(claims).values(record), ...change.writes] });
-    return answer;
+    result = await run(keep);
   } catch (error) {
-    const winner = await findClaim(ctx, request);
-    if (winner) return { ...replay(winner, fingerprint, ctx.now), replayed: winner.body !== answer.body };
-    if (!isConstraint(error)) throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
-    throw (await explain(change.result)) ?? new ApiError('idempotency_race', { retryAfterSeconds: 1 });
+    const winner = await findStored();
+    if (winner) return winner;
+    throw error;
   }
-}
-
-export interface Lease {
-  fence: number;
-  /** Belongs into the batch of the final effect: stores the answer, and vetoes everything if the lease was taken over. */
-  finish(answer: { status: number; body: string }): Write[];
-  /** Nothing came of it: the key is free again, for the same request or another. */
-  release(): Promise<unknown>;
+  const last = planned.at(-1);
+  if (last?.result === result) return last.answer;
+  // Found in place already, by another's hand or by our own whose answer was lost; or returned in another form than it was kept.
+  const stored = last ? await findStored() : null;
+  return stored ?? toStoredAnswer(await present(result));
 }
 
 /**
- * For effects with an external call in the middle: takes the lease or tells why not. A holder that died is taken over after
- * 30 s with a higher fence; the newcomer resumes from what the state says happened.
+ * Commits a planned change together with its answer. Where the database refused the effect itself, `explain` says why (a quota, a
+ * name that is taken); null: what was planned is out of date, and the same request may be tried again.
  */
-export async function lease(ctx: Ctx, request: IdempotentRequest): Promise<{ answer: StoredAnswer; fence: number } | { lease: Lease }> {
-  const fingerprint = fingerprintOf(request.body);
-  const row = { ...claimRow(ctx, request, fingerprint), leaseUntil: ctx.now + LEASE_MS };
-  const [taken] = await ctx.db
-    .insert(claims)
-    .values(row)
-    .onConflictDoUpdate({
-      target: [claims.scope, claims.key],
-      set: { fence: sql`${claims.fence} + 1`, leaseUntil: row.leaseUntil },
-      setWhere: sql`${claims.status} IS NULL AND ${claims.leaseUntil} <= ${ctx.now} AND ${claims.fingerprint} = ${fingerprint}`,
-    })
-    .returning({ fence: claims.fence });
-  if (taken) return { lease: leaseOf(ctx, request, taken.fence) };
-  const known = await findClaim(ctx, request);
-  if (!known) throw new ApiError('idempotency_race', { retryAfterSeconds: 1 });
-  return { answer: replay(known, fingerprint, ctx.now), fence: known.fence };
-}
-
-function leaseOf(ctx: Ctx, { scope, key }: IdempotentRequest, fence: number): Lease {
-  const held = and(eq(claims.scope, scope), eq(claims.key, key), eq(claims.fence, fence), sql`${claims.status} IS NULL`);
-  return {
-    fence,
-    finish: ({ status, body }) => [ctx.db.update(claims).set({ status, body, leaseUntil: null }).where(held), vetoUnlessChanged(ctx)],
-    release: () => ctx.db.delete(claims).where(held),
-  };
-}
-
-export const fingerprintOf = (body: unknown): string => sha256Hex(utf8(canonicalJson(body ?? null)));
-
-const claimRow = (ctx: Ctx, request: IdempotentRequest, fingerprint: string) => ({
-  scope: request.scope,
-  key: request.key,
-  fingerprint,
-  fence: 1,
-  expiresAt: ctx.now + (request.keepMs ?? KEEP_MS),
-});
-
-/** The live record of a key. One past its life is removed on the way, so that its key is free again. */
-async function findClaim(ctx: Ctx, request: IdempotentRequest): Promise<typeof claims.$inferSelect | null> {
-  const mine = and(eq(claims.scope, request.scope), eq(claims.key, request.key));
-  const known = await ctx.db.select().from(claims).where(mine).get();
-  if (!known || known.expiresAt > ctx.now) return known ?? null;
-  await ctx.db.delete(claims).where(and(mine, eq(claims.expiresAt, known.expiresAt)));
-  return null;
-}
-
-function replay(known: typeof claims.$inferSelect, fingerprint: string, now: number): StoredAnswer {
-  if (known.fingerprint !== fingerprint) throw new ApiError('idempotency_conflict');
-  if (known.status !== null && known.body !== null) return { status: known.status, body: known.body, replayed: true };
-  const waitMs = Math.max(1000, (known.leaseUntil ?? now) - now);
-  throw new ApiError('idempotency_in_progress', { retryAfterSeconds: 1, meta: { lease_ms: waitMs } });
+export async function commitKept<T>(
+  ctx: Ctx,
+  change: Change<T>,
+  keep: Keep<T>,
+  explain: (planned: T) => Promise<ApiError | null> = async () => null,
+): Promise<T> {
+  try {
+    return await commit(ctx, await withAnswer(change, keep(change.result)));
+  } catch (error) {
+    if (!isConstraint(error)) throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+    throw (await explain(change.result)) ?? new ApiError('idempotency_race', { retryAfterSeconds: 1 });
+  }
 }

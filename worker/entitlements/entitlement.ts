@@ -1,19 +1,12 @@
 import type { Addition, Customer, EntitlementIdentity, EntitlementSnapshot } from '../balance.ts';
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
-import { entitlementIdOf, type PaymentId, parseConsumptionId } from '../core/ids.ts';
+import { entitlementIdOf, parseConsumptionId } from '../core/ids.ts';
 import { commit, eventRow } from '../db/commit.ts';
-import { fingerprintOf, type IdempotentRequest } from '../db/once.ts';
-import {
-  type ConsumeAnswer,
-  type Credit,
-  type CreditAnswer,
-  type EntitlementProjection,
-  type EntitlementRpc,
-  projectedOf,
-} from '../entitlement-rpc.ts';
+import { fingerprintOf, formerFingerprintOf, type IdempotentRequest } from '../db/idempotency-record.ts';
+import { type ConsumeAnswer, type EntitlementProjection, type EntitlementRpc, type Operation, projectedOf } from '../entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
-import { listPaid, type Paid, projectionWrites } from './store.ts';
+import { projectionWrites } from './store.ts';
 
 export { listEntitlements } from './store.ts';
 
@@ -30,7 +23,12 @@ type Owner = { merchantId: string; livemode: boolean };
  * object. One that is restarted, overloaded or out of reach is weather: what became of the call is not known, and since every
  * call is keyed, the caller may simply come back.
  */
-async function ask<T>(ctx: Ctx, owner: Owner, entitlementId: string, call: (object: EntitlementRpc) => Promise<T>): Promise<T> {
+export async function callEntitlement<T>(
+  ctx: Ctx,
+  owner: Owner,
+  entitlementId: string,
+  call: (object: EntitlementRpc) => Promise<T>,
+): Promise<T> {
   const name = `${owner.merchantId}:${owner.livemode ? 'live' : 'sandbox'}:${entitlementId}`;
   try {
     return await call(ctx.env.ENTITLEMENT.getByName(name));
@@ -42,7 +40,17 @@ async function ask<T>(ctx: Ctx, owner: Owner, entitlementId: string, call: (obje
 
 /** As it is this moment; null where nothing was ever granted. */
 export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
-  ask(ctx, owner, entitlementId, (object) => object.read(ctx.now));
+  callEntitlement(ctx, owner, entitlementId, (object) => object.read(ctx.now));
+
+/** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
+const operationOf = <T>(ctx: Ctx, identity: EntitlementIdentity, verb: string, request: IdempotentRequest, input: T): Operation<T> => ({
+  identity,
+  key: `${verb}:${request.key}`,
+  fingerprint: fingerprintOf(ctx, request),
+  formerFingerprint: formerFingerprintOf(request),
+  now: ctx.now,
+  input,
+});
 
 /** Consumes units in one step, exactly once per key. Denials and conflicts are answers; the caller knows what to offer. */
 export function consumeEntitlement(
@@ -51,20 +59,19 @@ export function consumeEntitlement(
   request: IdempotentRequest,
   units: number,
 ): Promise<ConsumeAnswer> {
-  const { key, body } = request;
-  const operation = { identity, key: `consume:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input: { units } };
-  return ask(ctx, identity, identity.entitlementId, (object) => object.consume(operation));
+  const operation = operationOf(ctx, identity, 'consume', request, { units });
+  return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.consume(operation));
 }
 
 /** Gives units or days without a payment. 409 idempotency_conflict, 422 where it would be more than can be counted. */
 export async function grantEntitlement(
   ctx: Ctx,
   identity: EntitlementIdentity,
-  { key, body }: IdempotentRequest,
+  request: IdempotentRequest,
   input: Addition & { reason: string },
 ) {
-  const operation = { identity, key: `grant:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input };
-  const answer = await ask(ctx, identity, identity.entitlementId, (object) => object.grant(operation));
+  const operation = operationOf(ctx, identity, 'grant', request, input);
+  const answer = await callEntitlement(ctx, identity, identity.entitlementId, (object) => object.grant(operation));
   if (answer.ok) return answer;
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
   const problem = { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
@@ -75,7 +82,7 @@ export async function grantEntitlement(
 export async function refundConsumption(
   ctx: Ctx,
   actor: Actor,
-  { key, body }: IdempotentRequest,
+  request: IdempotentRequest,
   input: { consumptionId: string; reason: string },
 ) {
   const named = parseConsumptionId(input.consumptionId);
@@ -84,97 +91,12 @@ export async function refundConsumption(
   // Another tenant's id names an object of ours that does not exist: nothing is asked to write there.
   const known = await readEntitlement(ctx, owner, named.entitlementId);
   if (!known) throw new ApiError('not_found');
-  const operation = { identity: known, key: `refund:${key}`, fingerprint: fingerprintOf(body), now: ctx.now, input };
-  const answer = await ask(ctx, owner, named.entitlementId, (object) => object.refund(operation));
+  const operation = operationOf(ctx, known, 'refund', request, input);
+  const answer = await callEntitlement(ctx, owner, named.entitlementId, (object) => object.refund(operation));
   if (answer.ok) return { ...answer, entitlementId: named.entitlementId };
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
   if (answer.reason === 'not_found') throw new ApiError('not_found');
   throw new ApiError('state_conflict', { detail: 'This consumption was refunded before.', meta: { reason: 'refunded' } });
-}
-
-/** The reference a purchase gave, else the wallet it named, else the wallet that paid. (contract section 3 "Customer") */
-const buyerOf = ({ customerRef, customerWallet, payerWallet }: Paid): Customer =>
-  customerRef === null ? { walletAddress: customerWallet ?? payerWallet! } : { customerRef };
-
-const identityOfPaid = (paid: Paid): EntitlementIdentity =>
-  identityOf({ accountId: paid.merchantId, livemode: paid.livemode }, paid.productId, buyerOf(paid));
-
-/** Adds what a payment bought to its buyer's entitlement. Keyed by the payment, so that once more is harmless. */
-export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {
-  const identity = identityOfPaid(paid);
-  const { usageUnits: units, accessPeriodDays: days } = paid.terms;
-  const credit = { identity, paymentId: paid.id, addition: { units, days }, now: ctx.now, consume };
-  return ask(ctx, identity, identity.entitlementId, (object) => object.credit(credit));
-}
-
-/** Payments by what happened to them: `returned` were taken for dropped, and are there after all; `final` never were. */
-export interface Followed {
-  confirmed: PaymentId[];
-  orphaned: PaymentId[];
-  returned: PaymentId[];
-  final: PaymentId[];
-}
-
-/**
- * The other half of a confirmation, and of a payment the chain dropped or brought back: brought here at least once, by the events' job.
- * Events may come late and in any order, so what is taken and given back is what the payment says by now. Each on its own; answers
- * those that could not be brought, so that their events come again and hold up nobody else's.
- */
-export async function followPayments(ctx: Ctx, { confirmed, orphaned, returned, final }: Followed): Promise<Set<PaymentId>> {
-  const named = [...confirmed, ...orphaned, ...returned, ...final];
-  const paid = named.length > 0 ? await listPaid(ctx.db, named) : [];
-  const failed = new Set<PaymentId>();
-  const follow = (among: typeof paid, bring: (payment: (typeof paid)[number]) => Promise<unknown>) =>
-    Promise.all(
-      among.map((payment) =>
-        bring(payment).catch((error: unknown) => {
-          ctx.note(`payment ${payment.id}: ${storyOf(error)}`);
-          failed.add(payment.id);
-        }),
-      ),
-    );
-  await follow(
-    paid.filter(({ id }) => confirmed.includes(id)),
-    (payment) => creditPayment(ctx, payment),
-  );
-  await follow(
-    paid.filter(({ id, orphanedAt }) => orphaned.includes(id) && orphanedAt !== null),
-    (payment) => revokePayment(ctx, payment),
-  );
-  await follow(
-    paid.filter(({ id, orphanedAt }) => returned.includes(id) && orphanedAt === null),
-    (payment) => reinstatePayment(ctx, payment),
-  );
-  await finalizePayments(
-    ctx,
-    paid.filter(({ id, orphanedAt }) => final.includes(id) && orphanedAt === null),
-  );
-  return failed;
-}
-
-/** Tells each buyer's object which payments can no longer be dropped. A hint that shortens what it reads, so a failure is only noted. */
-async function finalizePayments(ctx: Ctx, payments: Paid[]): Promise<void> {
-  const byObject = Map.groupBy(payments, (payment) => identityOfPaid(payment).entitlementId);
-  await Promise.all(
-    Array.from(byObject, ([entitlementId, [first, ...more]]) => {
-      const paymentIds = [first!, ...more].map(({ id }) => id);
-      return ask(ctx, first!, entitlementId, (object) => object.finalize({ paymentIds, now: ctx.now })).catch((error: unknown) =>
-        ctx.note(`finalize: ${storyOf(error)}`),
-      );
-    }),
-  );
-}
-
-function revokePayment(ctx: Ctx, payment: Paid): Promise<void> {
-  const identity = identityOfPaid(payment);
-  return ask(ctx, identity, identity.entitlementId, (object) => object.revoke({ identity, paymentId: payment.id, now: ctx.now }));
-}
-
-/** Also credits it, where it was taken back before it ever was. */
-async function reinstatePayment(ctx: Ctx, payment: Paid): Promise<void> {
-  const identity = identityOfPaid(payment);
-  await ask(ctx, identity, identity.entitlementId, (object) => object.reinstate({ identity, paymentId: payment.id, now: ctx.now }));
-  await creditPayment(ctx, payment);
 }
 
 /**
@@ -195,5 +117,5 @@ export async function projectEntitlement(ctx: Ctx, projection: EntitlementProjec
   );
   await commit(ctx, { events: [], writes: projectionWrites(ctx, snapshot, rows), result: undefined });
   if (rows.length > 0) ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: rows.map(({ id }) => id) }));
-  await ask(ctx, snapshot, snapshot.entitlementId, (object) => object.published(projectedOf(projection)));
+  await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) => object.published(projectedOf(projection)));
 }

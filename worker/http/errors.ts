@@ -24,6 +24,10 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
   );
 }
 
+/** The platform marks what it could not bring to an object, or what an object that is restarted or overloaded did not answer. */
+const isObjectAway = (error: Error & { retryable?: boolean; overloaded?: boolean }): boolean =>
+  error.retryable === true || error.overloaded === true;
+
 function toApiError(error: Error, c: Context<AppEnv>): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof HTTPException && error.status === 400) {
@@ -31,7 +35,7 @@ function toApiError(error: Error, c: Context<AppEnv>): ApiError {
   }
   const story = storyOf(error);
   c.var.ctx.note(story);
-  // The database being out of reach is weather, not a bug: the caller may simply come back.
-  if (/D1_ERROR|Failed query/.test(story)) return new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  // The database or an object out of reach is no bug: the caller may simply come back.
+  if (/D1_ERROR|Failed query/.test(story) || isObjectAway(error)) return new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
   return new ApiError('internal_error');
 }

@@ -1,12 +1,11 @@
-import { z } from '@hono/zod-openapi';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Permission } from '../admission.ts';
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import { MINUTE } from '../core/time.ts';
-import type { IdempotentRequest, StoredAnswer } from '../db/once.ts';
 import type { CallBucket } from '../plans.ts';
+import { checkIdempotencyKey, optionalKeyErrors, requireIdempotencyKey } from './idempotency-key.ts';
 import { type AppEnv, bodyErrors, errors } from './openapi.ts';
 
 /** What any route for merchants may refuse because of who calls. */
@@ -47,51 +46,17 @@ export const keyRoute = (bucket: CallBucket) => ({
   middleware: requireKey(bucket),
 });
 
-/** In this order: there, not too long, only visible ASCII. (contract section 1 "Idempotency") */
-const requireIdempotencyKey = createMiddleware<AppEnv>(async (c, next) => {
-  const key = c.req.header('Idempotency-Key') ?? '';
-  if (key.length < 8) throw new ApiError('idempotency_key_required');
-  if (key.length > 255) throw new ApiError('idempotency_key_too_long');
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new ApiError('idempotency_key_invalid');
-  await next();
-});
-
 /** A write that must not happen twice: like `merchantRoute`, and the caller names it by an Idempotency-Key. */
 export const idempotentRoute = (bucket: CallBucket = 'requests') => ({
   security: merchantRoute('execute').security,
   middleware: [requireActor('execute', bucket), requireIdempotencyKey],
 });
 
-/** Described here, enforced by the route's middleware: a missing key has an error of its own. */
-export const IdempotencyHeader = z.object({
-  'Idempotency-Key': z.string().openapi({
-    minLength: 8,
-    maxLength: 255,
-    description: 'Names this request: sent again, it has no second effect.',
-    example: 'order-4711-1',
-  }),
-});
-
-export const idempotencyErrors = [
-  'idempotency_key_required',
-  'idempotency_key_too_long',
-  'idempotency_key_invalid',
-  'idempotency_conflict',
-] as const;
-
-/** What makes two requests the same one: who, in which mode, to which concrete path, under which key, with which body. */
-export const idempotentRequest = (c: Context<AppEnv>, body: unknown): IdempotentRequest => ({
-  scope: `${c.var.actor.accountId}:${c.var.actor.livemode ? 'live' : 'sandbox'}:${c.req.method} ${c.req.path}`,
-  key: c.req.header('Idempotency-Key')!,
-  body,
-});
-
-/** The kept answer, byte for byte, and whether it is a repetition. */
-export function sendStored(c: Context<AppEnv>, { status, body, replayed }: StoredAnswer): never {
-  if (replayed) c.header('Idempotent-Replayed', 'true');
-  // Its bytes were made from the route's own schema; the framework types only what it serialises itself.
-  return c.body(body, status as 200, { 'content-type': 'application/json' }) as never;
-}
+/** A merchant's write: done once per Idempotency-Key where one is sent. */
+export const writeRoute = {
+  security: merchantRoute('execute').security,
+  middleware: [requireActor('execute'), checkIdempotencyKey],
+};
 
 const requirePerson = createMiddleware<AppEnv>(async (c, next) => {
   const actor = await c.var.authenticate(c, null);
@@ -109,10 +74,19 @@ const requirePerson = createMiddleware<AppEnv>(async (c, next) => {
 /** A route only a signed-in person may use: a leaked key must not be able to make or keep keys. */
 export const personRoute = { security: [{ bearer: [] }] as Record<string, string[]>[], middleware: requirePerson };
 
+/** The same for a write: done once per Idempotency-Key where one is sent. */
+export const keyedPersonRoute = { security: personRoute.security, middleware: [requirePerson, checkIdempotencyKey] };
+
 /** A public route whose answer is fuller for the owner: a credential is optional, but a bad one is still refused. */
 export const viewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
   security: [{}, { apiKey: [] }, { bearer: [] }] as Record<string, string[]>[],
   middleware: [bucket, readViewer],
+});
+
+/** The same for a write: done once per Idempotency-Key where one is sent. */
+export const keyedViewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
+  security: viewerRoute(bucket).security,
+  middleware: [bucket, readViewer, checkIdempotencyKey],
 });
 
 const readViewer = createMiddleware<AppEnv>(async (c, next) => {
@@ -131,6 +105,8 @@ export const viewerErrors = [
 
 type Codes = Parameters<typeof errors>;
 export const merchantErrors = (...codes: Codes) => errors(...callerErrors, 'validation_error', ...codes);
+/** Of `writeRoute`. */
+export const merchantWriteErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...optionalKeyErrors, ...codes);
 export const merchantBodyErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...codes);
 export const publicBodyErrors = (...codes: Codes) => errors(...bodyErrors, ...codes);
 

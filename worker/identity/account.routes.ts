@@ -3,7 +3,8 @@ import { createMiddleware } from 'hono/factory';
 import type { Actor, Ctx } from '../context.ts';
 import type { AccountId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
-import { merchantBodyErrors, merchantErrors, merchantRoute, personRoute } from '../http/guards.ts';
+import { merchantBodyErrors, merchantErrors, merchantRoute, merchantWriteErrors, personRoute, writeRoute } from '../http/guards.ts';
+import { answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { type AppEnv, DetailResponse, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '../http/openapi.ts';
 import { hitBucket } from '../http/rate-limit.ts';
 import { PLAN_NAMES, planAt } from '../plans.ts';
@@ -97,9 +98,9 @@ const update = createRoute({
   tags: ['Account'],
   summary: 'Change name, time zone or checkout settings',
   description: 'Settings are merged; an empty text clears one. `updated_fields` names what changed, settings as dotted paths.',
-  ...merchantRoute('execute'),
-  request: { query: z.object(ModeQuery), ...jsonBody(UpdateAccountRequest) },
-  responses: { ...ok(UpdateResponse), ...merchantBodyErrors('state_conflict') },
+  ...writeRoute,
+  request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(UpdateAccountRequest) },
+  responses: { ...ok(UpdateResponse), ...merchantWriteErrors('state_conflict') },
 });
 
 const ChangeSecurityRequest = z
@@ -151,7 +152,8 @@ export const accountRoutes = router()
   .openapi(update, async (c) => {
     const { display_name, timezone, merchant_settings } = c.req.valid('json');
     const patch = { displayName: display_name, timezone, merchantSettings: merchant_settings };
-    return c.json({ detail: 'Account updated.', updated_fields: await updateAccount(c.var.ctx, c.var.actor, patch) }, 200);
+    const present = (updated: string[]) => ({ status: 200, body: { detail: 'Account updated.', updated_fields: updated } });
+    return sendStored(c, await answerOnce<string[]>(c, (keep) => updateAccount(c.var.ctx, c.var.actor, patch, keep), present));
   })
   .openapi(security, async (c) => {
     const { email, current_password, new_password } = c.req.valid('json');

@@ -1,6 +1,7 @@
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
+import type { Keep } from '../db/once.ts';
 import { ACCOUNT } from '../states.ts';
 import { changeAccount } from './change-account.ts';
 import { mergeSettings } from './settings.ts';
@@ -13,13 +14,13 @@ export interface UpdateAccount {
 }
 
 /** Changes what is shown of an account, live: 403 for a sandbox key. Answers the names of what changed, none where nothing would. */
-export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount): Promise<string[]> {
+export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount, keep: Keep<string[]>): Promise<string[]> {
   if (!actor.livemode && actor.via === 'key') {
     const detail = 'A sandbox key cannot change what live buyers see.';
     throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
   }
   let updatedFields: string[] = [];
-  await changeAccount(ctx, actor.accountId as AccountId, (account) => {
+  await changeAccount(ctx, actor.accountId as AccountId, async (account) => {
     const { settings, changed } = mergeSettings(account.merchantSettings, input.merchantSettings ?? {});
     const { displayName = account.displayName, timezone = account.timezone } = input;
     updatedFields = [
@@ -28,7 +29,7 @@ export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount
       ...changed.map((name) => `merchant_settings.${name}`),
     ];
     if (updatedFields.length === 0) return null;
-    return { values: { displayName, timezone, merchantSettings: settings } };
+    return { values: { displayName, timezone, merchantSettings: settings }, writes: await keep(updatedFields) };
   });
   return updatedFields;
 }

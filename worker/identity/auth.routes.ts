@@ -3,7 +3,9 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Ctx } from '../context.ts';
 import { iso } from '../core/time.ts';
+import type { Keep } from '../db/once.ts';
 import { merchantErrors, personRoute, publicBodyErrors } from '../http/guards.ts';
+import { answerOnce, checkIdempotencyKey, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { type AppEnv, created, DetailResponse, jsonBody, ok, orNull, router, Timestamp } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { PLAN_NAMES, planAt } from '../plans.ts';
@@ -59,11 +61,11 @@ const register = createRoute({
   operationId: 'register',
   tags: ['Authentication'],
   summary: 'Create an account on the free plan',
-  middleware: publicBucket('register'),
-  request: jsonBody(RegisterRequest),
+  middleware: [publicBucket('register'), checkIdempotencyKey] as const,
+  request: { headers: OptionalIdempotencyHeader, ...jsonBody(RegisterRequest) },
   responses: {
     ...created(AuthResponse, 'The account exists; this is its session'),
-    ...publicBodyErrors('email_registered', 'password_too_short', 'rate_limited'),
+    ...publicBodyErrors(...optionalKeyErrors, 'email_registered', 'password_too_short', 'rate_limited'),
   },
 });
 const login = createRoute({
@@ -155,8 +157,10 @@ const logout = createRoute({
 export const authRoutes = router()
   .openapi(register, async (c) => {
     const { email, password, display_name } = c.req.valid('json');
-    const account = await registerAccount(c.var.ctx, { email, password, displayName: display_name });
-    return c.json(await toAuthResponse(c.var.ctx, account), 201);
+    const { ctx } = c.var;
+    const run = (keep: Keep<Account>) => registerAccount(ctx, { email, password, displayName: display_name }, keep);
+    const present = async (account: Account) => ({ status: 201, body: await toAuthResponse(ctx, account) });
+    return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));
   })
   .openapi(login, async (c) => c.json(await toAuthResponse(c.var.ctx, await logIn(c.var.ctx, c.req.valid('json'))), 200))
   .openapi(nonce, async (c) => {

@@ -11,8 +11,8 @@ export interface AccountChange {
   values: Partial<Account>;
   events?: NewEvent[];
   writes?: Write[];
-  /** Whether this very change was stored, where the account's row alone cannot tell: others may change it alike. */
-  wasStored?(): Promise<boolean>;
+  /** Whether this very change was stored, where comparing the whole row cannot tell: others may have changed it since, or alike. */
+  wasStored?(account: Account): boolean | Promise<boolean>;
 }
 
 /**
@@ -25,13 +25,13 @@ export async function changeAccount(
   accountId: AccountId,
   plan: (account: Account) => AccountChange | null | Promise<AccountChange | null>,
 ): Promise<Account> {
-  let planned: { account: Account; wasStored?(): Promise<boolean> } | null = null;
+  let planned: { account: Account; wasStored?: AccountChange['wasStored'] } | null = null;
   let staged: Account | null = null;
   try {
     const changed = await transact(ctx, async () => {
       const account = await getAccount(ctx.db, accountId);
       // An earlier try was stored and only its answer was lost.
-      if (planned && (await (planned.wasStored?.() ?? isSame(account, planned.account)))) return unchanged(account);
+      if (planned && (await (planned.wasStored?.(account) ?? isSame(account, planned.account)))) return unchanged(account);
       const change = await plan(account);
       if (!change) return unchanged(account);
       const next = { ...account, ...change.values, version: account.version + 1 };

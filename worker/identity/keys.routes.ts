@@ -2,9 +2,10 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { emptyUsage, type KeyUsage, PERMISSIONS } from '../admission.ts';
 import { type AccountId, admissionIdOf, type KeyId } from '../core/ids.ts';
 import { iso, isoOrNull } from '../core/time.ts';
-import { merchantBodyErrors, merchantErrors, merchantRoute, personRoute } from '../http/guards.ts';
+import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } from '../http/guards.ts';
+import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { created, jsonBody, ModeQuery, ok, orNull, router, Timestamp, uuidParam } from '../http/openapi.ts';
-import { createKey, revokeKey } from './keys.ts';
+import { announceKey, type CreatedKey, createKey, revokeKey } from './keys.ts';
 import { type ApiKey, listKeys } from './store.ts';
 
 const KeyBody = z
@@ -80,11 +81,11 @@ const create = createRoute({
   operationId: 'createKey',
   tags: ['API keys'],
   summary: 'Create a key; its raw value is shown once, here',
-  ...personRoute,
-  request: jsonBody(CreateKeyRequest),
+  ...keyedPersonRoute,
+  request: { headers: OptionalIdempotencyHeader, ...jsonBody(CreateKeyRequest) },
   responses: {
     ...created(z.object({ key: KeyBody, raw_key: z.string() }).openapi('CreatedApiKey')),
-    ...merchantBodyErrors('admin_requires_staff', 'invalid_permissions', 'plan_limit_reached'),
+    ...merchantWriteErrors('admin_requires_staff', 'invalid_permissions', 'plan_limit_reached'),
   },
 });
 const revoke = createRoute({
@@ -93,9 +94,9 @@ const revoke = createRoute({
   operationId: 'revokeKey',
   tags: ['API keys'],
   summary: 'Revoke a key, at once and for ever',
-  ...personRoute,
-  request: { params: uuidParam('key_id') },
-  responses: { 204: { description: 'Revoked' }, ...merchantErrors('not_found') },
+  ...keyedPersonRoute,
+  request: { headers: OptionalIdempotencyHeader, params: uuidParam('key_id') },
+  responses: { 204: { description: 'Revoked' }, ...merchantErrors(...optionalKeyErrors, 'not_found') },
 });
 
 export const keyRoutes = router()
@@ -111,10 +112,17 @@ export const keyRoutes = router()
   })
   .openapi(create, async (c) => {
     const { name, permissions, sandbox_mode } = c.req.valid('json');
-    const { key, rawKey } = await createKey(c.var.ctx, c.var.actor, { name, permissions, sandboxMode: sandbox_mode });
-    return c.json({ key: toKeyResource(key), raw_key: rawKey }, 201);
+    const { actor, ctx } = c.var;
+    const answer = await answerOnce<CreatedKey>(
+      c,
+      (keep) => createKey(ctx, actor, { name, permissions, sandboxMode: sandbox_mode }, keep),
+      ({ key, rawKey }) => ({ status: 201, body: { key: toKeyResource(key), raw_key: rawKey } }),
+      { isSecret: true },
+    );
+    if (answer.replayed) await announceKey(ctx, actor.accountId as AccountId, JSON.parse(answer.body).key.id);
+    return sendStored(c, answer);
   })
   .openapi(revoke, async (c) => {
-    await revokeKey(c.var.ctx, c.var.actor, c.req.valid('param').key_id as KeyId);
-    return c.body(null, 204);
+    const run = () => revokeKey(c.var.ctx, c.var.actor, c.req.valid('param').key_id as KeyId);
+    return sendStored(c, await answerLeased(c, run, () => ({ status: 204 })));
   });

@@ -6,6 +6,7 @@ import { base62, randomBase62, utf8 } from '../core/encoding.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '../core/ids.ts';
 import { commit, commitNew, isConstraint } from '../db/commit.ts';
+import { type Keep, withAnswer } from '../db/once.ts';
 import { PLANS } from '../plans.ts';
 import { type ApiKey, countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from './store.ts';
 
@@ -55,8 +56,13 @@ export function draftKey(
   return { key, rawKey };
 }
 
+export interface CreatedKey {
+  key: ApiKey;
+  rawKey: string;
+}
+
 /** A new key. `rawKey` exists only in this answer. */
-export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey): Promise<{ key: ApiKey; rawKey: string }> {
+export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
   const permissions = [...new Set(input.permissions)];
   if (
     permissions.length === 0 ||
@@ -67,18 +73,26 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey): Promi
   if (permissions.includes('admin') && !actor.isStaff) throw new ApiError('admin_requires_staff');
 
   const merchantId = actor.accountId as AccountId;
-  const { key, rawKey } = draftKey(ctx, merchantId, { name: input.name, permissions, livemode: !input.sandboxMode });
+  const created = draftKey(ctx, merchantId, { name: input.name, permissions, livemode: !input.sandboxMode });
+  const { key } = created;
   const limit = PLANS[actor.plan].activeKeysMax;
   try {
-    await commitNew(ctx, { events: [], writes: insertKey(ctx, key, limit), result: null }, () => findKey(ctx.db, merchantId, key.id));
+    const change = await withAnswer({ events: [], writes: insertKey(ctx, key, limit), result: created }, keep(created));
+    await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
     const used = await countActiveKeys(ctx.db, merchantId);
     throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   }
-  // Nobody has the raw key before this answer, so a crash right here leaves one that is listed, and dead.
+  // Without an Idempotency-Key a crash right here leaves a key that is listed and whose raw value no caller has.
   await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
-  return { key, rawKey };
+  return created;
+}
+
+/** For an answer that is given again: its first call may have died before admission heard of the key. */
+export async function announceKey(ctx: Ctx, merchantId: AccountId, keyId: KeyId): Promise<void> {
+  const key = await findKey(ctx.db, merchantId, keyId);
+  if (key) await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
 }
 
 /** Immediate and permanent; a second time it is simply already so. */

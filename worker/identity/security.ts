@@ -25,7 +25,11 @@ export async function changeSecurity(ctx: Ctx, actor: Actor, input: ChangeSecuri
     const values = { ...(await planEmail(ctx, account, input.email)), ...(await planPassword(account, input)) };
     updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];
     if (updatedFields.length === 0) throw new ApiError('no_change');
-    return { values: { ...values, tokenVersion: account.tokenVersion + 1 } };
+    // A rival may touch the row before a lost answer is found out: the old password must not be asked for again then, it is gone.
+    // A hash is salted, so that no other change ever makes the same.
+    const wasStored = ({ passwordHash, emailKey, tokenVersion }: Account) =>
+      values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
+    return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, wasStored };
   });
   return updatedFields;
 }

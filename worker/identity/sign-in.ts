@@ -4,6 +4,7 @@ import { ApiError } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, newId } from '../core/ids.ts';
 import { DAY, SECOND } from '../core/time.ts';
 import { commitNew, isConstraint } from '../db/commit.ts';
+import { type Keep, keepNothing, withAnswer } from '../db/once.ts';
 import { type Account, findAccount, findAccountByEmailKey, insertAccount } from './store.ts';
 import { readToken } from './tokens.ts';
 
@@ -48,8 +49,10 @@ export function newAccount(ctx: Ctx, displayName: string, identity: Identity): A
   };
 }
 
-export const storeAccount = (ctx: Ctx, account: Account): Promise<Account> =>
-  commitNew(ctx, { events: [], writes: [insertAccount(ctx.db, account)], result: account }, () => findAccount(ctx.db, account.id));
+export async function storeAccount(ctx: Ctx, account: Account, keep: Keep<Account> = keepNothing): Promise<Account> {
+  const change = await withAnswer({ events: [], writes: [insertAccount(ctx.db, account)], result: account }, keep(account));
+  return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
+}
 
 export interface Register {
   email: string;
@@ -58,7 +61,7 @@ export interface Register {
 }
 
 /** A new account on the free plan. 409 email_registered, also for the address of a deleted account. */
-export async function registerAccount(ctx: Ctx, input: Register): Promise<Account> {
+export async function registerAccount(ctx: Ctx, input: Register, keep: Keep<Account>): Promise<Account> {
   requirePasswordLength(input.password);
   const account = newAccount(ctx, input.displayName, {
     email: normaliseEmail(input.email),
@@ -66,7 +69,7 @@ export async function registerAccount(ctx: Ctx, input: Register): Promise<Accoun
     passwordHash: await hashPassword(input.password),
   });
   try {
-    return await storeAccount(ctx, account);
+    return await storeAccount(ctx, account, keep);
   } catch (error) {
     throw isConstraint(error) ? new ApiError('email_registered') : error;
   }

@@ -2,7 +2,7 @@ import { and, asc, eq, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm';
 import type { AdmittedAccount, AdmittedKey } from '../admission.ts';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
-import type { AccountId, KeyId } from '../core/ids.ts';
+import type { AccountId, KeyId, SignInId } from '../core/ids.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts, apiKeys, loginNonces, type MerchantSettings } from '../db/identity.ts';
 
@@ -77,13 +77,19 @@ export const insertLoginNonce = (ctx: Ctx, nonce: LoginNonce): Write[] => [
   ctx.db.delete(loginNonces).where(lte(loginNonces.expiresAt, ctx.now)),
 ];
 
-/** Used up by being read: whoever comes second finds nothing, and a stranger's wallet cannot burn it. */
-export async function takeLoginNonce(db: Db, nonce: string, walletAddress: string): Promise<LoginNonce | null> {
-  const [taken] = await db
-    .delete(loginNonces)
-    .where(and(eq(loginNonces.nonce, nonce), eq(loginNonces.walletAddress, walletAddress)))
-    .returning();
-  return taken ?? null;
+/**
+ * Used up by being taken: its row goes by the name of the attempt from then on, until it expires. A second attempt finds nothing, a
+ * stranger's wallet cannot burn it, and the same attempt may ask again where it did not hear the answer.
+ */
+export async function takeLoginNonce(db: Db, nonce: string, walletAddress: string, signInId: SignInId): Promise<LoginNonce | null> {
+  const [, [taken]] = await db.batch([
+    db
+      .update(loginNonces)
+      .set({ nonce: signInId })
+      .where(and(eq(loginNonces.nonce, nonce), eq(loginNonces.walletAddress, walletAddress))),
+    db.select().from(loginNonces).where(eq(loginNonces.nonce, signInId)),
+  ]);
+  return taken ? { ...taken, nonce } : null;
 }
 
 /** A token sees the keys of both modes, a key only those of its own. */

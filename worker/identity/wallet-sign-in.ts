@@ -1,7 +1,8 @@
 import type { Ctx } from '../context.ts';
 import { pepperedHash, verifyEd25519 } from '../core/crypto.ts';
 import { base58Bytes, randomBase62, utf8 } from '../core/encoding.ts';
-import { ApiError, raise } from '../core/errors.ts';
+import { ApiError, raise, storyOf } from '../core/errors.ts';
+import { newId, type SignInId } from '../core/ids.ts';
 import { iso, SECOND } from '../core/time.ts';
 import { commit, isConstraint } from '../db/commit.ts';
 import { parseWallet } from '../solana/assets.ts';
@@ -50,12 +51,22 @@ export interface WalletLogin {
 export async function logInWithWallet(ctx: Ctx, { walletAddress, signature, nonce }: WalletLogin): Promise<Account> {
   requireWallet(walletAddress);
   // Taken before anything is verified: a signature is tried once, right or wrong.
-  const issued = await takeLoginNonce(ctx.db, nonce, walletAddress);
+  const issued = await takeNonce(ctx, nonce, walletAddress);
   if (!issued || issued.expiresAt <= ctx.now || !isSignedBy(issued, signature)) {
     const detail = 'The signature does not prove this sign-in, or its nonce was used or has expired. Ask for a new nonce.';
     throw new ApiError('invalid_credentials', { detail });
   }
   return requireActive(await openWalletAccount(ctx, walletAddress));
+}
+
+/** Asked again once where the answer was lost: the wallet need not sign another for that. */
+async function takeNonce(ctx: Ctx, nonce: string, walletAddress: string): Promise<LoginNonce | null> {
+  const signInId = newId<SignInId>(ctx.now);
+  const take = () => takeLoginNonce(ctx.db, nonce, walletAddress, signInId);
+  return take().catch((error: unknown) => {
+    ctx.note(`nonce: ${storyOf(error)}`);
+    return take();
+  });
 }
 
 function requireWallet(walletAddress: string): void {

@@ -3,14 +3,23 @@ import type { Ctx } from '../context.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import type { IdentitySessionId, PaymentId, PaymentSessionId } from '../core/ids.ts';
 import { ASSETS } from '../core/money.ts';
+import type { Answer } from '../db/idempotency-record.ts';
 import { IDENTITY_PROVIDERS } from '../db/terms.ts';
 import { CustomerRef } from '../entitlements/resource.ts';
 import { publicBodyErrors } from '../http/guards.ts';
+import {
+  answerLeased,
+  answerOnce,
+  checkIdempotencyKey,
+  OptionalIdempotencyHeader,
+  optionalKeyErrors,
+  sendStored,
+} from '../http/idempotency-key.ts';
 import { errors, jsonBody, ok, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { requireNoneInFlight } from './candidates.ts';
 import { ConnectResponse, toConnectResource } from './checkout.resource.ts';
-import { type Connect, connectBuyer, requireBuyer } from './checkout.ts';
+import { type Checkout, type Connect, connectBuyer, type IdentityNeeded, requireBuyer } from './checkout.ts';
 import { type Asked, identityProblem } from './identity.ts';
 import { failureOf } from './judge.ts';
 import { prepareTransaction } from './prepare.ts';
@@ -51,8 +60,9 @@ const connect = createRoute({
   description:
     'Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session ' +
     'with a payment under way returns that one, in the asset it was begun in, whichever is asked for.',
-  middleware: publicBucket('connect', (c) => c.req.param('slug') ?? ''),
+  middleware: [publicBucket('connect', (c) => c.req.param('slug') ?? ''), checkIdempotencyKey] as const,
   request: {
+    headers: OptionalIdempotencyHeader,
     params: z.object({
       slug: z
         .string()
@@ -64,6 +74,7 @@ const connect = createRoute({
   responses: {
     ...ok(z.union([ConnectResponse, IdentityNeededResponse])),
     ...publicBodyErrors(
+      ...optionalKeyErrors,
       'handoff_secret_mismatch',
       'not_found',
       'setup_not_ready',
@@ -148,11 +159,16 @@ export const checkoutRoutes = router()
       handoffToken: handoff_token,
       identitySessionId: identity_session_id as IdentitySessionId | undefined,
     };
-    const checkout = await (payment_session_id
-      ? connectInSession(c.var.ctx, buyer, payment_session_id as PaymentSessionId)
-      : connectBuyer(c.var.ctx, buyer));
-    if ('provider' in checkout) return c.json({ identity: { required: true as const, provider: checkout.provider } }, 200);
-    return c.json(toConnectResource(c.var.ctx, checkout), 200);
+    const { ctx } = c.var;
+    // Nothing was begun where a buyer has to show who they are first.
+    const present = (checkout: Checkout | IdentityNeeded): Answer =>
+      'provider' in checkout
+        ? { status: 200, body: { identity: { required: true, provider: checkout.provider } }, isFinished: false }
+        : { status: 200, body: toConnectResource(ctx, checkout) };
+    const answer = payment_session_id
+      ? await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id as PaymentSessionId), present)
+      : await answerOnce<Checkout | IdentityNeeded>(c, (keep) => connectBuyer(ctx, buyer, keep), present);
+    return sendStored(c, answer);
   })
   .openapi(solanaPayLabel, async (c) => {
     const payment = await getPayment(c.var.ctx.db, c.req.valid('param').payment_id as PaymentId);

@@ -5,6 +5,7 @@ import { type IdentitySessionId, newId, type PaymentId } from '../core/ids.ts';
 import type { Asset } from '../core/money.ts';
 import { SECOND } from '../core/time.ts';
 import { type Change, commitNew } from '../db/commit.ts';
+import { type Keep, withAnswer } from '../db/once.ts';
 import type { IdentityProvider, PaymentTerms } from '../db/terms.ts';
 import { firstCheckoutRail } from '../products/open-rails.ts';
 import { getOffer, type Listing, saleOn } from '../products/product.ts';
@@ -48,7 +49,7 @@ export interface IdentityNeeded {
  * Opens a checkout session: a payment with its own nonce and reference key, and what the buyer needs to pay it. 404 for an
  * unknown or archived product, 503 rpc_unavailable, and what a hand-off and `beginPayment` refuse.
  */
-export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout | IdentityNeeded> {
+export async function connectBuyer(ctx: Ctx, input: Connect, keep: Keep<Checkout>): Promise<Checkout | IdentityNeeded> {
   const listing = await getOffer(ctx.db, input.slug);
   const life = (listing.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
   const { handoffToken } = input;
@@ -58,13 +59,15 @@ export async function connectBuyer(ctx: Ctx, input: Connect): Promise<Checkout |
   const { result: payment } = change;
   // The node is asked before anything is stored: a session nobody can pay is not worth keeping.
   const prepared = payment.expectedWallet === null ? null : await prepareTransaction(ctx, payment, payment.expectedWallet);
+  const checkout = { payment, prepared };
   try {
-    await commitNew(ctx, change, () => findPayment(ctx.db, payment.id));
+    const { events, writes } = change;
+    await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, keep(checkout)), () => findPayment(ctx.db, payment.id));
   } catch (error) {
     if (handoff) await requireUnused(ctx, handoff);
     throw error;
   }
-  return { payment, prepared };
+  return checkout;
 }
 
 /** What is fixed before a payment begins, by the product or by the merchant's server: its session, its hand-off. */

@@ -1,19 +1,22 @@
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, storyOf, unreachable } from '../core/errors.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
-import { creditPayment } from '../entitlements/entitlement.ts';
+import { type Keep, keepNothing, withAnswer } from '../db/once.ts';
+import { creditPayment } from '../entitlements/credit-payments.ts';
 import type { Sighting } from '../solana/rpc.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '../solana/transaction.ts';
 import { rememberCandidate } from './candidates.ts';
 import { identityProblem } from './identity.ts';
 import { type Loaded, planJudged, stateError, type Verdict } from './judge.ts';
 import { planSubmit, requireViewer } from './payment.ts';
-import { findSession, loadConfirmation, type Payment } from './store.ts';
+import { findPayment, findSession, loadConfirmation, type Payment } from './store.ts';
 
 export interface ConfirmPayment {
   paymentId: Payment['id'];
   txSignature: string;
   viewer: Actor | null;
+  /** Stores the answer in the batch that confirms. */
+  keep?: Keep<Confirmation>;
 }
 
 export interface Confirmation {
@@ -85,7 +88,7 @@ async function settle(ctx: Ctx, input: ConfirmPayment, known: Loaded, sighting: 
     verdict = await transact(ctx, async () => {
       const facts = loaded ?? (await loadAllowed(ctx, input, payers));
       loaded = null;
-      return planConfirmation(ctx, input, facts, sighting);
+      return keepDone(planConfirmation(ctx, input, facts, sighting), input.keep ?? keepNothing);
     });
   } catch (error) {
     // Too many purchases of one customer at once: nothing is lost, the service goes on by itself.
@@ -101,6 +104,16 @@ async function settle(ctx: Ctx, input: ConfirmPayment, known: Loaded, sighting: 
     throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
   }
   return { payment: verdict.payment, alreadyConfirmed: verdict.outcome === 'already' };
+}
+
+/** Only what was brought about is kept: a session that goes on waiting is looked at afresh. */
+const keepDone = async (change: Change<Verdict>, keep: Keep<Confirmation>): Promise<Change<Verdict>> =>
+  change.result.outcome === 'done' ? withAnswer(change, keep({ payment: change.result.payment, alreadyConfirmed: false })) : change;
+
+/** For an answer that is given again: its first call may have died between the confirmation and the access that was bought. */
+export async function grantConfirmed(ctx: Ctx, paymentId: Payment['id']): Promise<void> {
+  const payment = await findPayment(ctx.db, paymentId);
+  if (payment) await grantAccess(ctx, payment);
 }
 
 /** So that whoever is told of a confirmation can use at once what was bought. The event's job does it again, whatever happens here. */

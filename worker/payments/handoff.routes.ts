@@ -2,12 +2,13 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { ProductId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { CustomerRef } from '../entitlements/resource.ts';
-import { merchantBodyErrors, merchantRoute } from '../http/guards.ts';
+import { merchantWriteErrors, writeRoute } from '../http/guards.ts';
+import { answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { created, errors, given, jsonBody, ModeQuery, ok, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { getOffer } from '../products/product.ts';
 import { HttpsUrl, Metadata } from '../products/resource.ts';
-import { createHandoff, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
+import { type CreatedHandoff, createHandoff, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
 
 const slug = z
   .string()
@@ -21,8 +22,9 @@ const create = createRoute({
   tags: ['Checkout'],
   summary: 'A link that brings a buyer you know to the checkout, recognised',
   description: 'It is used once, within 10 minutes. What you say of the buyer stays with us: the link only names it.',
-  ...merchantRoute('execute'),
+  ...writeRoute,
   request: {
+    headers: OptionalIdempotencyHeader,
     params: uuidParam('product_id'),
     query: z.object(ModeQuery),
     ...jsonBody(
@@ -39,7 +41,7 @@ const create = createRoute({
   },
   responses: {
     ...created(z.object({ handoff_token: z.string(), url: z.string(), expires_at: Timestamp }).openapi('Handoff')),
-    ...merchantBodyErrors('not_found', 'state_conflict', 'invalid_wallet_address', 'handoff_not_configured'),
+    ...merchantWriteErrors('not_found', 'state_conflict', 'invalid_wallet_address', 'handoff_not_configured'),
   },
 });
 
@@ -78,15 +80,20 @@ export const handoffRoutes = router()
   .openapi(create, async (c) => {
     const { actor, ctx } = c.var;
     const { customer_ref, email, wallet_address, success_url, metadata } = c.req.valid('json');
-    const { token, product, expiresAt } = await createHandoff(ctx, actor, c.req.valid('param').product_id as ProductId, {
+    const input = {
+      productId: c.req.valid('param').product_id as ProductId,
       customerRef: customer_ref,
       email,
       walletAddress: wallet_address,
       successUrl: success_url,
       metadata,
-    });
-    const url = `${ctx.baseUrl}/p/${product.slug}?handoff=${token}`;
-    return c.json({ handoff_token: token, url, expires_at: iso(expiresAt) }, 201);
+    };
+    const present = ({ token, product, expiresAt }: CreatedHandoff) => {
+      const url = `${ctx.baseUrl}/p/${product.slug}?handoff=${token}`;
+      return { status: 201, body: { handoff_token: token, url, expires_at: iso(expiresAt) } };
+    };
+    // Its token is as good as a buyer.
+    return sendStored(c, await answerOnce(c, (keep) => createHandoff(ctx, actor, input, keep), present, { isSecret: true }));
   })
   .openapi(resolve, async (c) => {
     const { ctx } = c.var;

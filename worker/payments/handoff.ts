@@ -3,6 +3,7 @@ import { ApiError, raise } from '../core/errors.ts';
 import { type AccountId, type HandoffId, newId, type PaymentId, type ProductId } from '../core/ids.ts';
 import { DAY, MINUTE, SECOND } from '../core/time.ts';
 import { commitNew } from '../db/commit.ts';
+import { type Keep, withAnswer } from '../db/once.ts';
 import { getProduct, type Product } from '../products/product.ts';
 import { parseWallet } from '../solana/assets.ts';
 import { deleteEndedHandoffs, findHandoff, type Handoff, insertHandoff } from './handoff.store.ts';
@@ -20,6 +21,12 @@ export interface HandoffInput {
   metadata?: Record<string, string>;
 }
 
+export interface CreatedHandoff {
+  token: string;
+  product: Product;
+  expiresAt: number;
+}
+
 /**
  * A link for one buyer the merchant's server already knows. 404, 409 state_conflict for an archived product, 422
  * invalid_wallet_address, 503 handoff_not_configured. (contract section 3 "Hand-off")
@@ -27,9 +34,9 @@ export interface HandoffInput {
 export async function createHandoff(
   ctx: Ctx,
   actor: Actor,
-  productId: ProductId,
-  input: HandoffInput,
-): Promise<{ token: string; product: Product; expiresAt: number }> {
+  { productId, ...input }: HandoffInput & { productId: ProductId },
+  keep: Keep<CreatedHandoff>,
+): Promise<CreatedHandoff> {
   const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
   const secrets = requireSecrets(ctx);
   if (product.status !== 'active')
@@ -52,8 +59,9 @@ export async function createHandoff(
     expiresAt,
     createdAt: ctx.now,
   };
-  await commitNew(ctx, { events: [], writes: [insertHandoff(ctx.db, handoff)], result: handoff }, () => findHandoff(ctx.db, handoff.id));
-  return { token: newHandoffToken(secrets, product.id, handoff.id, expiresAt), product, expiresAt };
+  const result = { token: newHandoffToken(secrets, product.id, handoff.id, expiresAt), product, expiresAt };
+  const change = await withAnswer({ events: [], writes: [insertHandoff(ctx.db, handoff)], result }, keep(result));
+  return commitNew(ctx, change, () => findHandoff(ctx.db, handoff.id));
 }
 
 /** What a token of ours names, whatever became of it. 403 handoff_secret_mismatch, 503 handoff_not_configured. */

@@ -3,11 +3,27 @@ import { createMiddleware } from 'hono/factory';
 import { raise } from '../core/errors.ts';
 import type { IdentitySessionId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
+import type { Keep } from '../db/once.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider } from '../db/terms.ts';
 import { publicBodyErrors } from '../http/guards.ts';
+import {
+  answerLeased,
+  answerOnce,
+  checkIdempotencyKey,
+  OptionalIdempotencyHeader,
+  optionalKeyErrors,
+  sendStored,
+} from '../http/idempotency-key.ts';
 import { type AppEnv, created, errors, given, jsonBody, ok, router, Timestamp } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
-import { completeIdentity, isIdentityProvider, openIdentitySession, requireConnector } from './identity.ts';
+import {
+  completeIdentity,
+  type IdentitySession,
+  isIdentityProvider,
+  type OpenedIdentity,
+  openIdentitySession,
+  requireConnector,
+} from './identity.ts';
 
 const openIdentity = createRoute({
   method: 'post',
@@ -15,8 +31,9 @@ const openIdentity = createRoute({
   operationId: 'openIdentitySession',
   tags: ['Checkout'],
   summary: 'Send a buyer to the messaging platform to show who they are',
-  middleware: publicBucket('identity', (c) => c.req.param('slug') ?? ''),
+  middleware: [publicBucket('identity', (c) => c.req.param('slug') ?? ''), checkIdempotencyKey] as const,
   request: {
+    headers: OptionalIdempotencyHeader,
     params: z.object({
       slug: z
         .string()
@@ -30,7 +47,7 @@ const openIdentity = createRoute({
         .object({ identity_session_id: z.uuid(), provider: z.enum(IDENTITY_PROVIDERS), deep_link: z.string(), expires_at: Timestamp })
         .openapi('IdentitySession'),
     ),
-    ...errors('not_found', 'setup_not_ready', 'validation_error', 'rate_limited', 'handoff_not_configured'),
+    ...errors(...optionalKeyErrors, 'not_found', 'setup_not_ready', 'validation_error', 'rate_limited', 'handoff_not_configured'),
   },
 });
 
@@ -49,8 +66,9 @@ const complete = createRoute({
   tags: ['Integrations'],
   summary: 'For our connectors: who came to show who they are',
   security: [{ connectorSecret: [] }] as Record<string, string[]>[],
-  middleware: [publicBucket('connector'), connectorOnly] as const,
+  middleware: [publicBucket('connector'), connectorOnly, checkIdempotencyKey] as const,
   request: {
+    headers: OptionalIdempotencyHeader,
     params: z.object({ provider: z.string().openapi({ param: { name: 'provider', in: 'path' }, enum: [...IDENTITY_PROVIDERS] }) }),
     ...jsonBody(
       z
@@ -77,6 +95,7 @@ const complete = createRoute({
         .openapi('CompletedIdentity'),
     ),
     ...publicBodyErrors(
+      ...optionalKeyErrors,
       'connector_secret_invalid',
       'handoff_secret_mismatch',
       'not_found',
@@ -90,30 +109,32 @@ const complete = createRoute({
 
 export const identityRoutes = router()
   .openapi(openIdentity, async (c) => {
-    const { session, deepLink } = await openIdentitySession(c.var.ctx, c.req.valid('param').slug);
-    return c.json(
-      { identity_session_id: session.id, provider: session.provider, deep_link: deepLink, expires_at: iso(session.expiresAt) },
-      201,
-    );
+    const run = (keep: Keep<OpenedIdentity>) => openIdentitySession(c.var.ctx, c.req.valid('param').slug, keep);
+    const present = ({ session: { id, provider, expiresAt }, deepLink }: OpenedIdentity) => ({
+      status: 201,
+      body: { identity_session_id: id, provider, deep_link: deepLink, expires_at: iso(expiresAt) },
+    });
+    return sendStored(c, await answerOnce(c, run, present));
   })
   .openapi(complete, async (c) => {
     const { identity_session_id, provider_user_id, username } = c.req.valid('json');
-    const session = await completeIdentity(c.var.ctx, {
+    const proven = {
       identitySessionId: identity_session_id as IdentitySessionId,
       provider: providerOf(c.req.valid('param').provider),
       providerUserId: provider_user_id,
       username: username ?? null,
-    });
-    return c.json(
-      {
+    };
+    const present = (session: IdentitySession) => ({
+      status: 200,
+      body: {
         identity_session_id: session.id,
         provider: session.provider,
         provider_user_id: session.providerUserId!,
         ...given('username', session.username),
-        status: 'completed' as const,
+        status: 'completed',
         completed_at: iso(session.completedAt!),
         expires_at: iso(session.expiresAt),
       },
-      200,
-    );
+    });
+    return sendStored(c, await answerLeased(c, () => completeIdentity(c.var.ctx, proven), present));
   });

@@ -5,6 +5,7 @@ import { ApiError } from '../core/errors.ts';
 import { type IdentitySessionId, newId } from '../core/ids.ts';
 import { DAY, MINUTE } from '../core/time.ts';
 import { commitNew, transact, unchanged } from '../db/commit.ts';
+import { type Keep, withAnswer } from '../db/once.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider, type ProvenIdentity } from '../db/terms.ts';
 import { getOffer, type Product } from '../products/product.ts';
 import {
@@ -48,11 +49,16 @@ const PLATFORMS: Record<
   },
 };
 
+export interface OpenedIdentity {
+  session: IdentitySession;
+  deepLink: string;
+}
+
 /**
  * A buyer's way to the platform and back. 404, 409 setup_not_ready where the product asks for nobody's name or is of the
  * sandbox, 503 handoff_not_configured. (contract section 3 "Identity")
  */
-export async function openIdentitySession(ctx: Ctx, slug: string): Promise<{ session: IdentitySession; deepLink: string }> {
+export async function openIdentitySession(ctx: Ctx, slug: string, keep: Keep<OpenedIdentity>): Promise<OpenedIdentity> {
   const { product } = await getOffer(ctx.db, slug);
   const { requiresIdentity: provider } = product;
   if (!provider) {
@@ -78,9 +84,9 @@ export async function openIdentitySession(ctx: Ctx, slug: string): Promise<{ ses
     expiresAt: ctx.now + IDENTITY_MS,
     createdAt: ctx.now,
   };
-  const change = { events: [], writes: [insertIdentitySession(ctx.db, session)], result: session };
-  await commitNew(ctx, change, () => findIdentitySession(ctx.db, session.id));
-  return { session, deepLink: link(ctx.config, session.id) };
+  const result = { session, deepLink: link(ctx.config, session.id) };
+  const change = await withAnswer({ events: [], writes: [insertIdentitySession(ctx.db, session)], result }, keep(result));
+  return commitNew(ctx, change, () => findIdentitySession(ctx.db, session.id));
 }
 
 /**

@@ -1,14 +1,16 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { AccountId, PaymentId } from '../core/ids.ts';
+import { MONEY_KEEP_MS } from '../db/idempotency-record.ts';
 import { pageRequest, toPage } from '../db/page.ts';
-import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
+import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
+import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
-import { ReceiptBody, toReceiptResource } from '../receipts/receipt.ts';
+import { type Receipt, ReceiptBody, toReceiptResource } from '../receipts/receipt.ts';
 import { PAYMENT } from '../states.ts';
 import { claimReceipt } from './claim-receipt.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
 import { TxSignature } from './routes.ts';
-import { listPayments, listUnmatchedOf } from './store.ts';
+import { listPayments, listUnmatchedOf, type Payment } from './store.ts';
 import { acceptUnmatched } from './unmatched.ts';
 
 const list = createRoute({
@@ -40,13 +42,14 @@ const accept = createRoute({
   description:
     'For a late, short or second payment of this session. A second time the answer is the same. Money that the chain dropped meanwhile ' +
     'cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
-  ...merchantRoute('execute'),
+  ...writeRoute,
   request: {
+    headers: OptionalIdempotencyHeader,
     params: uuidParam('payment_id'),
     query: z.object(ModeQuery),
     ...jsonBody(z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest')),
   },
-  responses: { ...ok(PaymentBody, 'The payment that recovers it'), ...merchantBodyErrors('not_found', 'state_conflict') },
+  responses: { ...ok(PaymentBody, 'The payment that recovers it'), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
 
 const receipt = createRoute({
@@ -56,11 +59,15 @@ const receipt = createRoute({
   tags: ['Receipts'],
   summary: 'The receipt of a transaction that paid you',
   description: 'Idempotent: one transaction, one receipt. An open payment it pays is confirmed first.',
-  ...merchantRoute('execute'),
-  request: { query: z.object(ModeQuery), ...jsonBody(z.object({ tx_sig: TxSignature }).openapi('ReceiptRequest')) },
+  ...writeRoute,
+  request: {
+    headers: OptionalIdempotencyHeader,
+    query: z.object(ModeQuery),
+    ...jsonBody(z.object({ tx_sig: TxSignature }).openapi('ReceiptRequest')),
+  },
   responses: {
     ...ok(ReceiptBody),
-    ...merchantBodyErrors(
+    ...merchantWriteErrors(
       'not_found',
       'payment_transaction_conflict',
       'payment_failed',
@@ -98,10 +105,18 @@ export const merchantPaymentRoutes = router()
   })
   .openapi(accept, async (c) => {
     const { actor, ctx } = c.var;
-    const payment = await acceptUnmatched(ctx, actor, c.req.valid('param').payment_id as PaymentId, c.req.valid('json').tx_signature);
-    return c.json(toPaymentResource(ctx, payment, 'merchant'), 200);
+    const named = { paymentId: c.req.valid('param').payment_id as PaymentId, txSignature: c.req.valid('json').tx_signature };
+    const answer = await answerOnce<Payment>(
+      c,
+      (keep) => acceptUnmatched(ctx, actor, { ...named, keep }),
+      (payment) => ({ status: 200, body: toPaymentResource(ctx, payment, 'merchant') }),
+      { keepMs: MONEY_KEEP_MS },
+    );
+    return sendStored(c, answer);
   })
   .openapi(receipt, async (c) => {
     const { actor, ctx } = c.var;
-    return c.json(toReceiptResource(await claimReceipt(ctx, actor, c.req.valid('json').tx_sig), ctx.baseUrl, 'merchant'), 200);
+    const run = () => claimReceipt(ctx, actor, c.req.valid('json').tx_sig);
+    const present = (claimed: Receipt) => ({ status: 200, body: toReceiptResource(claimed, ctx.baseUrl, 'merchant') });
+    return sendStored(c, await answerLeased(c, run, present, { keepMs: MONEY_KEEP_MS }));
   });

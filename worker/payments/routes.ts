@@ -2,11 +2,13 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { publicBodyErrors, viewerErrors, viewerRoute } from '../http/guards.ts';
+import { MONEY_KEEP_MS } from '../db/idempotency-record.ts';
+import { keyedViewerRoute, publicBodyErrors, viewerErrors, viewerRoute } from '../http/guards.ts';
+import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { isSignature } from '../solana/assets.ts';
-import { type Confirmation, confirmPayment } from './confirm.ts';
+import { type Confirmation, confirmPayment, grantConfirmed } from './confirm.ts';
 import { requireViewer } from './payment.ts';
 import { PaymentBody, redirectUrl, toPaymentResource } from './resource.ts';
 import { sendTransaction } from './send.ts';
@@ -49,7 +51,7 @@ const confirm = createRoute({
   description:
     'We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked; read the payment before you send it again. ' +
     'A transaction that does not pay this session is refused and changes nothing.',
-  ...viewerRoute(
+  ...keyedViewerRoute(
     publicBucket('confirm', async (c) => {
       const body: unknown = await c.req.json().catch(() => null);
       return typeof body === 'object' && body !== null && 'payment_id' in body && typeof body.payment_id === 'string'
@@ -57,11 +59,12 @@ const confirm = createRoute({
         : '';
     }),
   ),
-  request: { query: z.object(ModeQuery), ...jsonBody(ConfirmRequest) },
+  request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(ConfirmRequest) },
   responses: {
     ...ok(ConfirmResponse),
     ...publicBodyErrors(
       ...viewerErrors,
+      ...optionalKeyErrors,
       'not_found',
       'payment_transaction_conflict',
       'setup_not_ready',
@@ -83,8 +86,9 @@ const send = createRoute({
   summary: 'Broadcast the signed transaction through us',
   description:
     'It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing.',
-  ...viewerRoute(publicBucket('confirm', (c) => c.req.param('payment_id') ?? '')),
+  ...keyedViewerRoute(publicBucket('confirm', (c) => c.req.param('payment_id') ?? '')),
   request: {
+    headers: OptionalIdempotencyHeader,
     params,
     query: z.object(ModeQuery),
     ...jsonBody(z.object({ transaction: z.base64().min(1).max(4096) }).openapi('SendTransactionRequest')),
@@ -93,6 +97,7 @@ const send = createRoute({
     ...ok(z.object({ payment: PaymentBody, tx_signature: z.string() }).openapi('SendTransactionResponse')),
     ...publicBodyErrors(
       ...viewerErrors,
+      ...optionalKeyErrors,
       'not_found',
       'payment_transaction_conflict',
       'setup_not_ready',
@@ -132,14 +137,28 @@ export const paymentRoutes = router()
   .openapi(confirm, async (c) => {
     const { ctx, viewer } = c.var;
     requireLive(viewer);
-    const { payment_id, tx_signature } = c.req.valid('json');
-    const confirmation = await confirmPayment(ctx, { paymentId: payment_id as PaymentId, txSignature: tx_signature, viewer });
-    return c.json(toConfirmResource(ctx, confirmation, viewer ? 'merchant' : 'buyer'), 200);
+    const { payment_id, tx_signature: txSignature } = c.req.valid('json');
+    const paymentId = payment_id as PaymentId;
+    const answer = await answerOnce<Confirmation>(
+      c,
+      (keep) => confirmPayment(ctx, { paymentId, txSignature, viewer, keep }),
+      (confirmation) => ({ status: 200, body: toConfirmResource(ctx, confirmation, viewer ? 'merchant' : 'buyer') }),
+      { keepMs: MONEY_KEEP_MS },
+    );
+    if (answer.replayed) await grantConfirmed(ctx, paymentId);
+    return sendStored(c, answer);
   })
   .openapi(send, async (c) => {
     const { ctx, viewer } = c.var;
     requireLive(viewer);
     const paymentId = c.req.valid('param').payment_id as PaymentId;
-    const { payment, txSignature } = await sendTransaction(ctx, { paymentId, wire: c.req.valid('json').transaction, viewer });
-    return c.json({ payment: toPaymentResource(ctx, payment, viewer ? 'merchant' : 'buyer'), tx_signature: txSignature }, 200);
+    const answer = await answerLeased(
+      c,
+      () => sendTransaction(ctx, { paymentId, wire: c.req.valid('json').transaction, viewer }),
+      ({ payment, txSignature }) => ({
+        status: 200,
+        body: { payment: toPaymentResource(ctx, payment, viewer ? 'merchant' : 'buyer'), tx_signature: txSignature },
+      }),
+    );
+    return sendStored(c, answer);
   });

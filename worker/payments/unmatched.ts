@@ -3,6 +3,7 @@ import { ApiError, raise } from '../core/errors.ts';
 import { newId, type PaymentId, type UnmatchedId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '../db/fate.ts';
+import { type Keep, withAnswer } from '../db/once.ts';
 import { paymentEvent, requireViewer } from './payment.ts';
 import { type Proof, planPurchase } from './purchase.ts';
 import { toUnmatchedResource } from './resource.ts';
@@ -116,7 +117,11 @@ const gone = (): ApiError =>
   });
 
 /** The merchant takes money that missed its session. A second time it is the same answer. 404, 409 state_conflict. */
-export async function acceptUnmatched(ctx: Ctx, actor: Actor, paymentId: PaymentId, txSignature: string): Promise<Payment> {
+export async function acceptUnmatched(
+  ctx: Ctx,
+  actor: Actor,
+  { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
+): Promise<Payment> {
   return transact(ctx, async () => {
     const known = await loadConfirmation(ctx.db, paymentId, txSignature, []);
     if (!known) throw new ApiError('not_found');
@@ -130,6 +135,7 @@ export async function acceptUnmatched(ctx: Ctx, actor: Actor, paymentId: Payment
     if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });
     const { slot, blockTime, payerWallet: payer, amount: paidUnits, feePaidAmount: feePaidUnits } = unmatched;
     const recovery = planRecovery(ctx, loaded, { txSignature, slot, blockTime, payer, paidUnits, feePaidUnits });
-    return { ...recovery, writes: [...acceptUnmatchedRow(ctx, unmatched, recovery.result.id), ...recovery.writes] };
+    const accepted = { ...recovery, writes: [...acceptUnmatchedRow(ctx, unmatched, recovery.result.id), ...recovery.writes] };
+    return withAnswer(accepted, keep(recovery.result));
   });
 }

@@ -5,6 +5,7 @@ import { ApiError } from '../core/errors.ts';
 import { type AccountId, type AppId, newId, type ProductId } from '../core/ids.ts';
 import { ASSETS, type Asset, type Money, parseAmount } from '../core/money.ts';
 import { type Change, commitNew, isConstraint } from '../db/commit.ts';
+import { type Keep, withAnswer } from '../db/once.ts';
 import { PLANS } from '../plans.ts';
 import { allowedRailsOf } from '../rails.ts';
 import { parseWallet } from '../solana/assets.ts';
@@ -57,8 +58,14 @@ export async function explainRefusal(ctx: Ctx, actor: Actor, product: Product): 
 }
 
 /** A new product, stored. As `planProduct`, and 409 state_conflict (slug or external id taken), 429 plan_limit_reached. */
-export async function createProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Product> {
-  const change = await planProduct(ctx, actor, input);
+export async function createProduct(
+  ctx: Ctx,
+  actor: Actor,
+  input: z.infer<typeof CreateProductRequest>,
+  keep: Keep<Product>,
+): Promise<Product> {
+  const planned = await planProduct(ctx, actor, input);
+  const change = await withAnswer(planned, keep(planned.result));
   const { merchantId, livemode, id } = change.result;
   try {
     return await commitNew(ctx, change, () => findProduct(ctx.db, merchantId, livemode, id));

@@ -2,8 +2,10 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
 import type { AccountId, ProductId } from '../core/ids.ts';
 import { toMoneyResource } from '../core/money.ts';
+import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
-import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
+import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
+import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { created, errors, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { RAILS } from '../rails.ts';
@@ -11,7 +13,7 @@ import { archiveProduct, changeProduct, unarchiveProduct } from './change.ts';
 import { openRails } from './open-rails.ts';
 import { createProduct } from './product.ts';
 import { CreateProductRequest, OfferBody, ProductBody, toProductResource, UpdateProductRequest } from './resource.ts';
-import { getOffer, getProduct, type Listing, listProducts } from './store.ts';
+import { getOffer, getProduct, type Listing, listProducts, type Product } from './store.ts';
 
 const tags = ['Products'];
 const create = createRoute({
@@ -20,11 +22,11 @@ const create = createRoute({
   operationId: 'createProduct',
   tags,
   summary: 'Create a product with a hosted checkout',
-  ...merchantRoute('execute'),
-  request: { query: z.object(ModeQuery), ...jsonBody(CreateProductRequest) },
+  ...writeRoute,
+  request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(CreateProductRequest) },
   responses: {
     ...created(ProductBody),
-    ...merchantBodyErrors(
+    ...merchantWriteErrors(
       'invalid_product_type',
       'not_found',
       'state_conflict',
@@ -60,11 +62,16 @@ const change = createRoute({
   operationId: 'updateProduct',
   tags,
   summary: 'Change what is given; sessions under way keep their terms',
-  ...merchantRoute('execute'),
-  request: { params: uuidParam('product_id'), query: z.object(ModeQuery), ...jsonBody(UpdateProductRequest) },
+  ...writeRoute,
+  request: {
+    headers: OptionalIdempotencyHeader,
+    params: uuidParam('product_id'),
+    query: z.object(ModeQuery),
+    ...jsonBody(UpdateProductRequest),
+  },
   responses: {
     ...ok(ProductBody),
-    ...merchantBodyErrors('invalid_product_type', 'not_found', 'state_conflict', 'setup_not_ready', 'invalid_wallet_address'),
+    ...merchantWriteErrors('invalid_product_type', 'not_found', 'state_conflict', 'setup_not_ready', 'invalid_wallet_address'),
   },
 });
 const archive = createRoute({
@@ -73,9 +80,9 @@ const archive = createRoute({
   operationId: 'archiveProduct',
   tags,
   summary: 'Take a product off sale; running sessions finish',
-  ...merchantRoute('execute'),
-  request: { params: uuidParam('product_id'), query: z.object(ModeQuery) },
-  responses: { ...ok(ProductBody), ...merchantErrors('not_found', 'state_conflict') },
+  ...writeRoute,
+  request: { headers: OptionalIdempotencyHeader, params: uuidParam('product_id'), query: z.object(ModeQuery) },
+  responses: { ...ok(ProductBody), ...merchantErrors(...optionalKeyErrors, 'not_found', 'state_conflict') },
 });
 const unarchive = createRoute({
   method: 'post',
@@ -83,9 +90,9 @@ const unarchive = createRoute({
   operationId: 'unarchiveProduct',
   tags,
   summary: 'Put a product on sale again',
-  ...merchantRoute('execute'),
-  request: { params: uuidParam('product_id'), query: z.object(ModeQuery) },
-  responses: { ...ok(ProductBody), ...merchantErrors('not_found', 'plan_limit_reached', 'state_conflict') },
+  ...writeRoute,
+  request: { headers: OptionalIdempotencyHeader, params: uuidParam('product_id'), query: z.object(ModeQuery) },
+  responses: { ...ok(ProductBody), ...merchantErrors(...optionalKeyErrors, 'not_found', 'plan_limit_reached', 'state_conflict') },
 });
 const offer = createRoute({
   method: 'get',
@@ -138,23 +145,24 @@ function toOfferResource(ctx: Ctx, listing: Listing): z.infer<typeof OfferBody> 
 export const productRoutes = router()
   .openapi(offer, async (c) => c.json(toOfferResource(c.var.ctx, await getOffer(c.var.ctx.db, c.req.valid('param').slug)), 200))
   .openapi(create, async (c) => {
-    const product = await createProduct(c.var.ctx, c.var.actor, c.req.valid('json'));
-    return c.json(toProductResource(c.var.ctx, product), 201);
+    const { actor, ctx } = c.var;
+    const run = (keep: Keep<Product>) => createProduct(ctx, actor, c.req.valid('json'), keep);
+    return sendStored(c, await answerOnce(c, run, (product) => ({ status: 201, body: toProductResource(ctx, product) })));
   })
   .openapi(change, async (c) => {
     const { actor, ctx } = c.var;
-    const product = await changeProduct(ctx, actor, c.req.valid('param').product_id as ProductId, c.req.valid('json'));
-    return c.json(toProductResource(ctx, product), 200);
+    const run = () => changeProduct(ctx, actor, c.req.valid('param').product_id as ProductId, c.req.valid('json'));
+    return sendStored(c, await answerLeased(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(archive, async (c) => {
     const { actor, ctx } = c.var;
-    const product = await archiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId);
-    return c.json(toProductResource(ctx, product), 200);
+    const run = () => archiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId);
+    return sendStored(c, await answerLeased(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(unarchive, async (c) => {
     const { actor, ctx } = c.var;
-    const product = await unarchiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId);
-    return c.json(toProductResource(ctx, product), 200);
+    const run = () => unarchiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId);
+    return sendStored(c, await answerLeased(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(list, async (c) => {
     const { actor, ctx } = c.var;

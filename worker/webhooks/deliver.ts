@@ -1,18 +1,20 @@
 import type { Actor, Ctx } from '../context.ts';
-import { storyOf } from '../core/errors.ts';
+import { raise, storyOf } from '../core/errors.ts';
 import { type AccountId, type EndpointId, newId } from '../core/ids.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
-import { commit, eventRow, isConstraint, transact, unchanged, type Write } from '../db/commit.ts';
+import { commit, type EventRow, eventRow, isConstraint, transact, unchanged, type Write } from '../db/commit.ts';
 import type { EventType, NewEvent } from '../events.ts';
 import { DELIVERY, ENDPOINT } from '../states.ts';
 import {
   type Claimed,
   cancelWaiting,
   claimDelivery,
+  findDeliveryOf,
   HELD,
   insertDeliveries,
   insertEvent,
   listDueOf,
+  type NewDelivery,
   recordDelivery,
   releaseHeld,
 } from './delivery.store.ts';
@@ -177,9 +179,20 @@ export async function testEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointI
     maxAttempts: 1,
     replayOf: null,
   };
-  const [, [written]] = await ctx.db.batch([insertEvent(ctx.db, row), insertDeliveries(ctx, [delivery])]);
-  const claimed = await claimAttempt(ctx, written!.id);
+  const deliveryId = await storeTest(ctx, row, delivery);
+  const claimed = await claimAttempt(ctx, deliveryId);
   // A disabled endpoint may be tested before it is enabled again.
   const outcome = claimed && (await makeAttempt(ctx, { ...claimed, endpoint: { ...claimed.endpoint, status: 'enabled' } }));
-  return { deliveryId: written!.id, eventId: row.id, outcome };
+  return { deliveryId, eventId: row.id, outcome };
+}
+
+/** Where only the answer was lost the test is stored, and the sweep would send it: then it is found again, and goes on here. */
+async function storeTest(ctx: Ctx, event: EventRow & { id: string }, delivery: NewDelivery): Promise<number> {
+  try {
+    const [, [written]] = await ctx.db.batch([insertEvent(ctx.db, event), insertDeliveries(ctx, [delivery])]);
+    return written!.id;
+  } catch (error) {
+    ctx.note(`test: ${storyOf(error)}`);
+    return (await findDeliveryOf(ctx.db, event.id)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+  }
 }

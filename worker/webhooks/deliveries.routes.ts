@@ -2,19 +2,20 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
+import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { EVENT_TYPES } from '../events.ts';
-import { merchantErrors, merchantRoute } from '../http/guards.ts';
+import { merchantErrors, merchantRoute, writeRoute } from '../http/guards.ts';
+import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '../http/openapi.ts';
 import { DELIVERY } from '../states.ts';
-import { replayDelivery } from './fan-out.ts';
+import { replayDelivery } from './replay-delivery.ts';
 import { DeliveryBody, EventBody, toDeliveryResource, toEventResource } from './resource.ts';
-import { listDeliveries, listEvents, loadTimeline } from './store.ts';
+import { type Delivery, listDeliveries, listEvents, loadTimeline } from './store.ts';
 
 const tags = ['Webhooks'];
 const query = z.object(ModeQuery);
 const read = merchantRoute('read');
-const write = merchantRoute('execute');
 
 const deliveries = createRoute({
   method: 'get',
@@ -34,14 +35,15 @@ const replay = createRoute({
   operationId: 'replayWebhookDelivery',
   tags,
   summary: 'The same event once more, as a delivery of its own',
-  ...write,
+  ...writeRoute,
   request: {
+    headers: OptionalIdempotencyHeader,
     params: z.object({
       delivery_id: positiveInteger(Number.MAX_SAFE_INTEGER).openapi({ type: 'integer', param: { name: 'delivery_id', in: 'path' } }),
     }),
     query,
   },
-  responses: { ...ok(DeliveryBody), ...merchantErrors('not_found', 'state_conflict') },
+  responses: { ...ok(DeliveryBody), ...merchantErrors(...optionalKeyErrors, 'not_found', 'state_conflict') },
 });
 const TimelineItem = z.object({
   at: Timestamp,
@@ -87,9 +89,10 @@ export const deliveryRoutes = router()
     const { items, total } = await listDeliveries(ctx.db, actor.accountId as AccountId, actor.livemode, { endpointId, status }, page);
     return c.json(toPage(page, total, items.map(toDeliveryResource)), 200);
   })
-  .openapi(replay, async (c) =>
-    c.json(toDeliveryResource(await replayDelivery(c.var.ctx, c.var.actor, c.req.valid('param').delivery_id)), 200),
-  )
+  .openapi(replay, async (c) => {
+    const run = (keep: Keep<Delivery>) => replayDelivery(c.var.ctx, c.var.actor, c.req.valid('param').delivery_id, keep);
+    return sendStored(c, await answerOnce(c, run, (delivery) => ({ status: 200, body: toDeliveryResource(delivery) })));
+  })
   .openapi(timeline, async (c) => {
     const { actor, ctx } = c.var;
     const { payment_id: paymentId, membership_id: membershipId, limit } = c.req.valid('query');

@@ -59,6 +59,10 @@ export const insertMissed = (ctx: Ctx, deliveries: NewDelivery[]) =>
       AND d.status IN ('succeeded', 'pending', 'retrying'))`,
   );
 
+/** The delivery of an event that was made for one endpoint alone. */
+export const findDeliveryOf = async (db: Db, eventId: string): Promise<number | null> =>
+  (await db.select({ id: webhookDeliveries.id }).from(webhookDeliveries).where(eq(webhookDeliveries.eventId, eventId)).get())?.id ?? null;
+
 /** A statement, not an effect. */
 export const markFannedOut = (ctx: Ctx, eventIds: string[]) =>
   ctx.db

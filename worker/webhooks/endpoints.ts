@@ -5,6 +5,7 @@ import { ApiError, storyOf } from '../core/errors.ts';
 import { type AccountId, type EndpointId, newId } from '../core/ids.ts';
 import { HOUR } from '../core/time.ts';
 import { commitNew, isConstraint, transact, unchanged } from '../db/commit.ts';
+import { type Keep, withAnswer } from '../db/once.ts';
 import { PLANS } from '../plans.ts';
 import { ENDPOINT } from '../states.ts';
 import { cancelWaiting } from './delivery.store.ts';
@@ -47,14 +48,19 @@ export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[
   return [present, ...previous.filter((secret) => secret !== null)];
 }
 
+export interface EndpointWithSecret {
+  endpoint: Endpoint;
+  rawSecret: string;
+}
+
 /** A new endpoint. `rawSecret` exists only in this answer. 422 for the URL, 429 plan_limit_reached. */
 export async function createEndpoint(
   ctx: Ctx,
   actor: Actor,
-  input: z.infer<typeof CreateEndpointRequest> & { kind: Endpoint['kind'] },
-  urlField?: string,
-): Promise<{ endpoint: Endpoint; rawSecret: string }> {
-  requireTarget(ctx, input.url, urlField);
+  input: z.infer<typeof CreateEndpointRequest> & { kind: Endpoint['kind']; urlField?: string },
+  keep: Keep<EndpointWithSecret>,
+): Promise<EndpointWithSecret> {
+  requireTarget(ctx, input.url, input.urlField);
   const id = newId<EndpointId>(ctx.now);
   const rawSecret = newSecret();
   const endpoint: Endpoint = {
@@ -82,14 +88,15 @@ export async function createEndpoint(
     version: 1,
   };
   const limit = PLANS[actor.plan].enabledEndpointsMax;
-  const change = { events: [], writes: [vetoOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint)], result: endpoint };
+  const result = { endpoint, rawSecret };
+  const change = { events: [], writes: [vetoOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint)], result };
   try {
-    await commitNew(ctx, change, () => findEndpoint(ctx.db, endpoint.merchantId, endpoint.livemode, id));
+    const kept = await withAnswer(change, keep(result));
+    return await commitNew(ctx, kept, () => findEndpoint(ctx.db, endpoint.merchantId, endpoint.livemode, id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
     throw await overQuota(ctx, actor, limit);
   }
-  return { endpoint, rawSecret };
 }
 
 async function overQuota(ctx: Ctx, actor: Actor, limit: number): Promise<ApiError> {
@@ -101,8 +108,8 @@ async function overQuota(ctx: Ctx, actor: Actor, limit: number): Promise<ApiErro
 export async function changeEndpoint(
   ctx: Ctx,
   actor: Actor,
-  endpointId: EndpointId,
-  input: z.infer<typeof UpdateEndpointRequest>,
+  input: z.infer<typeof UpdateEndpointRequest> & { endpointId: EndpointId },
+  keep: Keep<Endpoint>,
 ): Promise<Endpoint> {
   if (input.url !== undefined) requireTarget(ctx, input.url);
   const limit = PLANS[actor.plan].enabledEndpointsMax;
@@ -115,12 +122,15 @@ export async function changeEndpoint(
   };
   const settings = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
   try {
-    return await move(ctx, actor, endpointId, (endpoint) => {
-      if (input.status === undefined || input.status === endpoint.status) return { patch: settings, revives: false };
-      const revives = input.status === 'enabled';
-      const status = ENDPOINT.next(endpoint.status, revives ? 'enable' : 'disable');
-      const health = revives ? { failureStreak: 0, failingSince: null, disabledReason: null } : { disabledReason: 'by_merchant' };
-      return { patch: { ...settings, status, ...health }, revives };
+    return await move(ctx, actor, input.endpointId, {
+      keep,
+      decide: (endpoint) => {
+        if (input.status === undefined || input.status === endpoint.status) return { patch: settings, revives: false };
+        const revives = input.status === 'enabled';
+        const status = ENDPOINT.next(endpoint.status, revives ? 'enable' : 'disable');
+        const health = revives ? { failureStreak: 0, failingSince: null, disabledReason: null } : { disabledReason: 'by_merchant' };
+        return { patch: { ...settings, status, ...health }, revives };
+      },
     });
   } catch (error) {
     if (input.status !== 'enabled' || !(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;
@@ -130,12 +140,14 @@ export async function changeEndpoint(
 }
 
 /** Disabled, not erased; a second time it is simply already so. */
-export const disableEndpoint = (ctx: Ctx, actor: Actor, endpointId: EndpointId): Promise<Endpoint> =>
-  move(ctx, actor, endpointId, (endpoint) =>
-    endpoint.status === 'disabled'
-      ? { patch: {}, revives: false }
-      : { patch: { status: ENDPOINT.next(endpoint.status, 'disable'), disabledReason: 'by_merchant' }, revives: false },
-  );
+export const disableEndpoint = (ctx: Ctx, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
+  move(ctx, actor, endpointId, {
+    keep,
+    decide: (endpoint) =>
+      endpoint.status === 'disabled'
+        ? { patch: {}, revives: false }
+        : { patch: { status: ENDPOINT.next(endpoint.status, 'disable'), disabledReason: 'by_merchant' }, revives: false },
+  });
 
 const PREVIOUS_MAX = 5;
 
@@ -143,12 +155,11 @@ const PREVIOUS_MAX = 5;
 export async function rotateSecret(
   ctx: Ctx,
   actor: Actor,
-  endpointId: EndpointId,
-  overlapHours: number,
-): Promise<{ endpoint: Endpoint; rawSecret: string }> {
+  { endpointId, overlapHours, keep }: { endpointId: EndpointId; overlapHours: number; keep: Keep<EndpointWithSecret> },
+): Promise<EndpointWithSecret> {
   const rawSecret = newSecret();
   const secretSealed = await sealFor(ctx, endpointId, rawSecret);
-  const endpoint = await move(ctx, actor, endpointId, (before) => {
+  const decide = (before: Endpoint): Decision => {
     // Already ours, its answer lost: once more would take the old secret for the one before.
     if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
     const until = ctx.now + overlapHours * HOUR;
@@ -156,15 +167,21 @@ export async function rotateSecret(
     const previous = overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.now)].slice(0, PREVIOUS_MAX) : [];
     const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
     return { patch: { secretSealed, secretHint: secretHint(rawSecret), previousSealed: previous, previousUntil }, revives: false };
-  });
+  };
+  const endpoint = await move(ctx, actor, endpointId, { decide, keep: (after) => keep({ endpoint: after, rawSecret }) });
   return { endpoint, rawSecret };
+}
+
+interface Decision {
+  patch: Partial<Endpoint>;
+  revives: boolean;
 }
 
 const move = (
   ctx: Ctx,
   actor: Actor,
   endpointId: EndpointId,
-  decide: (endpoint: Endpoint) => { patch: Partial<Endpoint>; revives: boolean },
+  { decide, keep }: { decide(endpoint: Endpoint): Decision; keep: Keep<Endpoint> },
 ): Promise<Endpoint> =>
   transact(ctx, async () => {
     const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
@@ -176,5 +193,6 @@ const move = (
     // What waited ends now, and shows it: whether it is sent must not depend on when the endpoint is enabled again.
     const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint.id)] : [];
     const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };
-    return { events: [], writes: [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting], result };
+    const writes = [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting];
+    return withAnswer({ events: [], writes, result }, keep(result));
   });

@@ -2,12 +2,12 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId, EndpointId, PaymentId } from '../core/ids.ts';
 import { DAY, HOUR, SECOND } from '../core/time.ts';
-import { followPayments } from '../entitlements/entitlement.ts';
+import { followPayments } from '../entitlements/credit-payments.ts';
 import { EVENT_TYPES, matchesType } from '../events.ts';
 import { listDueEvents, listOverdue, postponeEvents } from './backlog.store.ts';
 import { insertDeliveries, insertMissed, listMissed, loadFanOut, markFannedOut, type NewDelivery } from './delivery.store.ts';
 import { BREAKER_STREAK, PROBE_EVERY_MS, scheduleOf } from './schedule.ts';
-import { type Delivery, type Endpoint, getDelivery, getEndpoint, type StoredEvent } from './store.ts';
+import { type Endpoint, getEndpoint, type StoredEvent } from './store.ts';
 
 /** Does this endpoint want this event? Its type, its product, its mode, and not what happened before it existed. */
 export const wants = (endpoint: Endpoint, event: StoredEvent): boolean =>
@@ -120,20 +120,6 @@ export async function sweepDeliveries(ctx: Ctx): Promise<number> {
   );
   await sendAttempts(ctx, overdue);
   return overdue.length;
-}
-
-/** The same event once more, as a delivery of its own: one attempt, and its schedule is not touched. */
-export async function replayDelivery(ctx: Ctx, actor: Actor, deliveryId: number): Promise<Delivery> {
-  const merchantId = actor.accountId as AccountId;
-  const original = await getDelivery(ctx.db, merchantId, actor.livemode, deliveryId);
-  const endpoint = await getEndpoint(ctx.db, merchantId, actor.livemode, original.endpointId);
-  if (endpoint.status === 'disabled')
-    throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
-  const { eventId, eventType, livemode } = original;
-  const copy = { merchantId, livemode, endpointId: endpoint.id, eventId, eventType, maxAttempts: 1, replayOf: original.id };
-  const [written] = await insertDeliveries(ctx, [copy]);
-  await sendAttempts(ctx, [{ id: written!.id, failureStreak: endpoint.failureStreak }]);
-  return getDelivery(ctx.db, merchantId, actor.livemode, written!.id);
 }
 
 const RECOVER_PAGE = 500;

@@ -2,9 +2,11 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError, raise } from '../core/errors.ts';
 import type { AccountId, EndpointId } from '../core/ids.ts';
 import { DAY, isoOrNull, SECOND } from '../core/time.ts';
+import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { EVENT_TYPES, isTypePattern } from '../events.ts';
-import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
+import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
+import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import {
   created,
   jsonBody,
@@ -18,9 +20,9 @@ import {
   Timestamp,
   uuidParam,
 } from '../http/openapi.ts';
-import { createEndpoint, disableEndpoint } from './endpoints.ts';
+import { createEndpoint, disableEndpoint, type EndpointWithSecret } from './endpoints.ts';
 import { CreateEndpointRequest, EndpointBody, EventBody, toEndpointResource, toEventResource } from './resource.ts';
-import { getEndpoint, listEvents, loadIntegrationHealth } from './store.ts';
+import { type Endpoint, getEndpoint, listEvents, loadIntegrationHealth } from './store.ts';
 
 const tags = ['Integrations'];
 const health = createRoute({
@@ -87,11 +89,11 @@ const subscribe = createRoute({
   operationId: 'subscribeHook',
   tags,
   summary: 'REST hook: subscribe',
-  ...merchantRoute('execute'),
-  request: { query: z.object(ModeQuery), ...jsonBody(SubscribeRequest) },
+  ...writeRoute,
+  request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(SubscribeRequest) },
   responses: {
     ...created(HookBody.extend({ secret: z.string() }).openapi('AutomationHookWithSecret')),
-    ...merchantBodyErrors('plan_limit_reached'),
+    ...merchantWriteErrors('plan_limit_reached'),
   },
 });
 const unsubscribe = createRoute({
@@ -100,9 +102,9 @@ const unsubscribe = createRoute({
   operationId: 'unsubscribeHook',
   tags,
   summary: 'REST hook: unsubscribe',
-  ...merchantRoute('execute'),
-  request: { params: uuidParam('endpoint_id'), query: z.object(ModeQuery) },
-  responses: { ...ok(HookBody), ...merchantErrors('not_found', 'state_conflict') },
+  ...writeRoute,
+  request: { headers: OptionalIdempotencyHeader, params: uuidParam('endpoint_id'), query: z.object(ModeQuery) },
+  responses: { ...ok(HookBody), ...merchantErrors(...optionalKeyErrors, 'not_found', 'state_conflict') },
 });
 
 /** Two spellings, one meaning: automation platforms do not agree on theirs. Complaints name the one that was used. */
@@ -115,6 +117,8 @@ function oneOf<K extends string>(body: Partial<Record<K, string>>, a: K, b: K): 
 
 const refuse = (field: string, msg: string, type: string): never =>
   raise('validation_error', { problems: [{ loc: ['body', field], msg, type }] });
+
+const toHookResource = (endpoint: Endpoint) => ({ ...toEndpointResource(endpoint), id: endpoint.id });
 
 export const integrationRoutes = router()
   .openapi(health, async (c) => {
@@ -151,15 +155,21 @@ export const integrationRoutes = router()
     const target = oneOf(body, 'target_url', 'hookUrl');
     const type = oneOf(body, 'event_type', 'event');
     if (!isTypePattern(type.value)) refuse(type.field, 'Not an event type', 'unknown_event_type');
-    const input = { url: target.value, event_types: [type.value], product_ids: body.product_ids, kind: 'automation' as const };
-    const { endpoint, rawSecret } = await createEndpoint(c.var.ctx, c.var.actor, input, target.field);
-    return c.json({ ...toEndpointResource(endpoint), id: endpoint.id, secret: rawSecret }, 201);
+    const wanted = { url: target.value, event_types: [type.value], product_ids: body.product_ids };
+    const input = { ...wanted, kind: 'automation' as const, urlField: target.field };
+    const answer = await answerOnce<EndpointWithSecret>(
+      c,
+      (keep) => createEndpoint(c.var.ctx, c.var.actor, input, keep),
+      ({ endpoint, rawSecret }) => ({ status: 201, body: { ...toHookResource(endpoint), secret: rawSecret } }),
+      { isSecret: true },
+    );
+    return sendStored(c, answer);
   })
   .openapi(unsubscribe, async (c) => {
     const { actor, ctx } = c.var;
     const endpointId = c.req.valid('param').endpoint_id as EndpointId;
     const { kind } = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
     if (kind !== 'automation') throw new ApiError('not_found');
-    const endpoint = await disableEndpoint(ctx, actor, endpointId);
-    return c.json({ ...toEndpointResource(endpoint), id: endpoint.id }, 200);
+    const run = (keep: Keep<Endpoint>) => disableEndpoint(ctx, actor, endpointId, keep);
+    return sendStored(c, await answerOnce(c, run, (endpoint) => ({ status: 200, body: toHookResource(endpoint) })));
   });

@@ -45,7 +45,7 @@ export const EndpointBody = z
     updated_at: Timestamp,
   })
   .openapi('WebhookEndpoint');
-export const EndpointWithSecret = EndpointBody.extend({ secret: z.string() }).openapi('WebhookEndpointWithSecret');
+export const EndpointSecretBody = EndpointBody.extend({ secret: z.string() }).openapi('WebhookEndpointWithSecret');
 
 export const toEndpointResource = (endpoint: Endpoint): z.infer<typeof EndpointBody> => ({
   endpoint_id: endpoint.id,

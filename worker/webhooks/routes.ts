@@ -1,19 +1,22 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { AccountId, EndpointId } from '../core/ids.ts';
+import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
-import { merchantBodyErrors, merchantErrors, merchantRoute } from '../http/guards.ts';
+import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
+import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { created, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
-import { testEndpoint } from './deliver.ts';
-import { changeEndpoint, createEndpoint, disableEndpoint, rotateSecret } from './endpoints.ts';
+import { type TestResult, testEndpoint } from './deliver.ts';
+import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecret, rotateSecret } from './endpoints.ts';
 import { recoverEndpoint } from './fan-out.ts';
-import { CreateEndpointRequest, EndpointBody, EndpointWithSecret, toEndpointResource, UpdateEndpointRequest } from './resource.ts';
-import { listEndpoints } from './store.ts';
+import { CreateEndpointRequest, EndpointBody, EndpointSecretBody, toEndpointResource, UpdateEndpointRequest } from './resource.ts';
+import { type Endpoint, listEndpoints } from './store.ts';
 
 const tags = ['Webhooks'];
 const params = uuidParam('endpoint_id');
 const query = z.object(ModeQuery);
 const read = merchantRoute('read');
-const write = merchantRoute('execute');
+const headers = OptionalIdempotencyHeader;
+const isSecret = true;
 
 const list = createRoute({
   method: 'get',
@@ -31,9 +34,9 @@ const create = createRoute({
   operationId: 'createWebhookEndpoint',
   tags,
   summary: 'Create an endpoint; its secret is shown here and at rotation only',
-  ...write,
-  request: { query, ...jsonBody(CreateEndpointRequest) },
-  responses: { ...created(EndpointWithSecret), ...merchantBodyErrors('plan_limit_reached') },
+  ...writeRoute,
+  request: { headers, query, ...jsonBody(CreateEndpointRequest) },
+  responses: { ...created(EndpointSecretBody), ...merchantWriteErrors('plan_limit_reached') },
 });
 const change = createRoute({
   method: 'patch',
@@ -41,9 +44,9 @@ const change = createRoute({
   operationId: 'updateWebhookEndpoint',
   tags,
   summary: 'Change what is given; `status: enabled` revives',
-  ...write,
-  request: { params, query, ...jsonBody(UpdateEndpointRequest) },
-  responses: { ...ok(EndpointBody), ...merchantBodyErrors('not_found', 'plan_limit_reached', 'state_conflict') },
+  ...writeRoute,
+  request: { headers, params, query, ...jsonBody(UpdateEndpointRequest) },
+  responses: { ...ok(EndpointBody), ...merchantWriteErrors('not_found', 'plan_limit_reached', 'state_conflict') },
 });
 const disable = createRoute({
   method: 'delete',
@@ -51,9 +54,9 @@ const disable = createRoute({
   operationId: 'disableWebhookEndpoint',
   tags,
   summary: 'Disable an endpoint; it is not erased',
-  ...write,
-  request: { params, query },
-  responses: { ...ok(EndpointBody), ...merchantErrors('not_found', 'state_conflict') },
+  ...writeRoute,
+  request: { headers, params, query },
+  responses: { ...ok(EndpointBody), ...merchantErrors(...optionalKeyErrors, 'not_found', 'state_conflict') },
 });
 const rotate = createRoute({
   method: 'post',
@@ -61,9 +64,14 @@ const rotate = createRoute({
   operationId: 'rotateWebhookSecret',
   tags,
   summary: 'A new secret; the old one signs beside it for a while',
-  ...write,
-  request: { params, query, ...jsonBody(z.object({ overlap_hours: z.int().min(0).max(168).default(24) }).openapi('RotateSecretRequest')) },
-  responses: { ...ok(EndpointWithSecret), ...merchantBodyErrors('not_found', 'state_conflict') },
+  ...writeRoute,
+  request: {
+    headers,
+    params,
+    query,
+    ...jsonBody(z.object({ overlap_hours: z.int().min(0).max(168).default(24) }).openapi('RotateSecretRequest')),
+  },
+  responses: { ...ok(EndpointSecretBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
 const test = createRoute({
   method: 'post',
@@ -71,8 +79,13 @@ const test = createRoute({
   operationId: 'testWebhookEndpoint',
   tags,
   summary: 'Send a real, signed test event now and say what came back',
-  ...write,
-  request: { params, query, ...jsonBody(z.object({ event_type: z.literal('webhook.test').optional() }).openapi('TestWebhookRequest')) },
+  ...writeRoute,
+  request: {
+    headers,
+    params,
+    query,
+    ...jsonBody(z.object({ event_type: z.literal('webhook.test').optional() }).openapi('TestWebhookRequest')),
+  },
   responses: {
     ...ok(
       z
@@ -86,7 +99,7 @@ const test = createRoute({
         })
         .openapi('WebhookTestResult'),
     ),
-    ...merchantBodyErrors('not_found'),
+    ...merchantWriteErrors('not_found'),
   },
 });
 const recover = createRoute({
@@ -96,8 +109,9 @@ const recover = createRoute({
   tags,
   summary: 'Deliver everything of a time that never arrived',
   description: 'At most 90 days back, and 20,000 events at a time, oldest first: ask again until `scheduled` is 0.',
-  ...write,
+  ...writeRoute,
   request: {
+    headers,
     params,
     query,
     ...jsonBody(
@@ -111,9 +125,28 @@ const recover = createRoute({
       description: 'Scheduled',
       content: { 'application/json': { schema: z.object({ scheduled: z.int() }).openapi('WebhookRecovery') } },
     },
-    ...merchantBodyErrors('not_found', 'state_conflict'),
+    ...merchantWriteErrors('not_found', 'state_conflict'),
   },
 });
+
+const presentEndpoint = (endpoint: Endpoint) => ({ status: 200, body: toEndpointResource(endpoint) });
+const presentSecret =
+  (status: 200 | 201) =>
+  ({ endpoint, rawSecret }: EndpointWithSecret) => ({ status, body: { ...toEndpointResource(endpoint), secret: rawSecret } });
+
+function presentTest({ deliveryId, eventId, outcome }: TestResult) {
+  const status = outcome?.status ?? null;
+  const body = {
+    delivery_id: deliveryId,
+    event_id: eventId,
+    succeeded: status !== null && status >= 200 && status < 300,
+    ...given('response_status', status),
+    ...given('response_ms', outcome?.ms ?? null),
+    ...given('error', outcome?.error ?? null),
+  };
+  return { status: 200, body };
+}
+
 export const webhookRoutes = router()
   .openapi(list, async (c) => {
     const { actor, ctx } = c.var;
@@ -122,45 +155,39 @@ export const webhookRoutes = router()
     return c.json(toPage(page, total, items.map(toEndpointResource)), 200);
   })
   .openapi(create, async (c) => {
-    const { endpoint, rawSecret } = await createEndpoint(c.var.ctx, c.var.actor, { ...c.req.valid('json'), kind: 'webhook' });
-    return c.json({ ...toEndpointResource(endpoint), secret: rawSecret }, 201);
+    const { actor, ctx } = c.var;
+    const input = { ...c.req.valid('json'), kind: 'webhook' as const };
+    const answer = await answerOnce<EndpointWithSecret>(c, (keep) => createEndpoint(ctx, actor, input, keep), presentSecret(201), {
+      isSecret,
+    });
+    return sendStored(c, answer);
   })
   .openapi(change, async (c) => {
-    const endpoint = await changeEndpoint(c.var.ctx, c.var.actor, c.req.valid('param').endpoint_id as EndpointId, c.req.valid('json'));
-    return c.json(toEndpointResource(endpoint), 200);
+    const { actor, ctx } = c.var;
+    const input = { ...c.req.valid('json'), endpointId: c.req.valid('param').endpoint_id as EndpointId };
+    return sendStored(c, await answerOnce<Endpoint>(c, (keep) => changeEndpoint(ctx, actor, input, keep), presentEndpoint));
   })
   .openapi(disable, async (c) => {
-    const endpoint = await disableEndpoint(c.var.ctx, c.var.actor, c.req.valid('param').endpoint_id as EndpointId);
-    return c.json(toEndpointResource(endpoint), 200);
+    const { actor, ctx } = c.var;
+    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
+    return sendStored(c, await answerOnce<Endpoint>(c, (keep) => disableEndpoint(ctx, actor, endpointId, keep), presentEndpoint));
   })
   .openapi(rotate, async (c) => {
-    const { overlap_hours: overlapHours } = c.req.valid('json');
-    const { endpoint, rawSecret } = await rotateSecret(
-      c.var.ctx,
-      c.var.actor,
-      c.req.valid('param').endpoint_id as EndpointId,
-      overlapHours,
-    );
-    return c.json({ ...toEndpointResource(endpoint), secret: rawSecret }, 200);
+    const { actor, ctx } = c.var;
+    const named = { endpointId: c.req.valid('param').endpoint_id as EndpointId, overlapHours: c.req.valid('json').overlap_hours };
+    const run = (keep: Keep<EndpointWithSecret>) => rotateSecret(ctx, actor, { ...named, keep });
+    return sendStored(c, await answerOnce(c, run, presentSecret(200), { isSecret }));
   })
   .openapi(test, async (c) => {
-    const { deliveryId, eventId, outcome } = await testEndpoint(c.var.ctx, c.var.actor, c.req.valid('param').endpoint_id as EndpointId);
-    const status = outcome?.status ?? null;
-    return c.json(
-      {
-        delivery_id: deliveryId,
-        event_id: eventId,
-        succeeded: status !== null && status >= 200 && status < 300,
-        ...given('response_status', status),
-        ...given('response_ms', outcome?.ms ?? null),
-        ...given('error', outcome?.error ?? null),
-      },
-      200,
-    );
+    const { actor, ctx } = c.var;
+    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
+    return sendStored(c, await answerLeased(c, () => testEndpoint(ctx, actor, endpointId), presentTest));
   })
   .openapi(recover, async (c) => {
+    const { actor, ctx } = c.var;
     const { since, until } = c.req.valid('json');
-    const to = until === undefined ? c.var.ctx.now : Date.parse(until);
-    const scheduled = await recoverEndpoint(c.var.ctx, c.var.actor, c.req.valid('param').endpoint_id as EndpointId, Date.parse(since), to);
-    return c.json({ scheduled }, 202);
+    const to = until === undefined ? ctx.now : Date.parse(until);
+    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
+    const run = () => recoverEndpoint(ctx, actor, endpointId, Date.parse(since), to);
+    return sendStored(c, await answerLeased(c, run, (scheduled) => ({ status: 202, body: { scheduled } })));
   });

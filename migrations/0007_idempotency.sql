@@ -1,0 +1,1 @@
+ALTER TABLE `claims` ADD `sealed_body` text;
