@@ -7,6 +7,7 @@ const KINDS = [
   'null_first',
   'fail_after_broadcast',
   'vanish',
+  'unlisted',
   'http_503',
   'http_429',
   'http_500',
@@ -31,7 +32,7 @@ export interface Fault {
   message: string;
   /** `fail_after_broadcast`: the HTTP status to answer; null destroys the connection. */
   status: number | null;
-  /** `vanish`. */
+  /** What `vanish` and `unlisted` hide. Any other kind strikes only calls about this transaction; null strikes all. */
   signature: string | null;
 }
 
@@ -39,6 +40,7 @@ export interface Fault {
 const METHODS_OF_KIND: Partial<Record<FaultKind, readonly string[]>> = {
   null_first: ['getTransaction', 'getSignatureStatuses'],
   fail_after_broadcast: ['sendTransaction'],
+  unlisted: ['getSignaturesForAddress'],
   wrong_genesis: ['getGenesisHash'],
 };
 
@@ -59,8 +61,8 @@ export class Faults {
   }
 
   /** The fault that strikes this call, used up by one. */
-  take(method: string): Fault | null {
-    const fault = this.#waiting.find((waiting) => strikes(waiting, method));
+  take(method: string, params: readonly unknown[]): Fault | null {
+    const fault = this.#waiting.find((waiting) => strikes(waiting, method, params));
     if (fault === undefined) return null;
     if (fault.timesLeft !== null) {
       fault.timesLeft -= 1;
@@ -76,7 +78,8 @@ export function readFault(value: unknown): Fault {
   if (config.kind === undefined) throw invalidParams(`Invalid params: \`kind\` is one of ${KINDS.join(', ')}`);
   const kind = readChoice(config.kind, KINDS, 'drop');
   const times = config.times === undefined ? 1 : readCount(config.times);
-  if (kind === 'vanish' && config.signature === undefined) throw invalidParams('Invalid params: `vanish` needs a `signature`');
+  const hides = kind === 'vanish' || kind === 'unlisted';
+  if (hides && config.signature === undefined) throw invalidParams(`Invalid params: \`${kind}\` needs a \`signature\``);
   if (config.method !== undefined && typeof config.method !== 'string') throw invalidParams('Invalid params: `method` is a string');
   return {
     kind,
@@ -90,7 +93,9 @@ export function readFault(value: unknown): Fault {
   };
 }
 
-function strikes(fault: Fault, method: string): boolean {
+function strikes(fault: Fault, method: string, [subject]: readonly unknown[]): boolean {
   if (fault.method !== null && fault.method !== method) return false;
+  const isAbout = fault.signature === subject || (Array.isArray(subject) && subject.includes(fault.signature));
+  if (fault.signature !== null && fault.kind !== 'unlisted' && !isAbout) return false;
   return METHODS_OF_KIND[fault.kind]?.includes(method) ?? true;
 }

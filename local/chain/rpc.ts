@@ -59,6 +59,10 @@ const BEHAVIOURS: Readonly<Record<FaultKind, Behaviour>> = {
     return fault.status === null ? 'broken' : { status: fault.status };
   },
   vanish: (call) => invoke(call),
+  unlisted: async (call, fault) => {
+    const { value } = await invoke(call);
+    return { value: (value as { signature: string }[]).filter(({ signature }) => signature !== fault.signature) };
+  },
   http_503: () => ({ status: 503 }),
   http_429: () => ({ status: 429 }),
   http_500: () => ({ status: 500 }),
@@ -74,7 +78,7 @@ const BEHAVIOURS: Readonly<Record<FaultKind, Behaviour>> = {
 
 async function run(call: Call): Promise<Result> {
   call.chain.calls.add(call.method);
-  const fault = call.method.startsWith('local_') ? null : call.chain.faults.take(call.method);
+  const fault = call.method.startsWith('local_') ? null : call.chain.faults.take(call.method, call.params);
   return fault === null ? invoke(call) : BEHAVIOURS[fault.kind](call, fault);
 }
 

@@ -1,9 +1,12 @@
 import { base64 } from '../core/encoding.ts';
 import { TOKEN_PROGRAM } from './assets.ts';
 import type { Lifetime } from './checkout-transaction.ts';
+import { CLOCK_SECONDS, CLOCK_SYSVAR, type Listed, readListed } from './listing.ts';
 import {
+  type Broadcast,
   type Finality,
   type RpcAnswer,
+  readBroadcast,
   readFinality,
   readSightings,
   readStatuses,
@@ -17,21 +20,6 @@ import {
 export type { Finality, Sighting, Unavailable } from './sightings.ts';
 
 /** JSON-RPC to a Solana node: the only place that talks to the chain. Answers are unions; an unreachable node is one of them. */
-/** What a node lists of an address: newest first, with the memo text as it prints it. */
-export interface ListedSignature {
-  signature: string;
-  memo: string | null;
-  /** Seconds. */
-  blockTime?: number | null;
-}
-
-export type Broadcast =
-  | { kind: 'sent' }
-  /** The node simulated it and said no: it was not broadcast. */
-  | { kind: 'rejected'; reason: string }
-  /** No answer, or an unclear one: it may be on its way. */
-  | Unavailable;
-
 interface RpcCall {
   method: string;
   params: unknown[];
@@ -120,24 +108,18 @@ export class Chain {
   }
 
   /**
-   * One page of the transactions that mention an address, newest first, `before` and `until` exclusive. A node that does not
-   * know `before` answers an empty page; `lost` tells that apart from the end.
+   * One page of the transactions that mention an address, newest first, `before` and `until` exclusive, and how far the node
+   * itself has come. A node that does not know `before` answers an empty page; `lost` tells that apart from the end.
    */
-  async listSignatures(
-    address: string,
-    page: { before: string | null; until: string | null; limit: number },
-  ): Promise<{ kind: 'page'; items: ListedSignature[] } | { kind: 'lost' } | Unavailable> {
+  async listSignatures(address: string, page: { before: string | null; until: string | null; limit: number }): Promise<Listed> {
     const bounds = { ...(page.before ? { before: page.before } : {}), ...(page.until ? { until: page.until } : {}) };
     const answers = await this.#call([
+      // Before the list, so that the list is at least as new.
+      { method: 'getAccountInfo', params: [CLOCK_SYSVAR, { encoding: 'base64', commitment: 'confirmed', dataSlice: CLOCK_SECONDS }] },
       { method: 'getSignaturesForAddress', params: [address, { ...bounds, limit: page.limit, commitment: 'confirmed' }] },
       ...(page.before ? [statusesCall([page.before])] : []),
     ]);
-    if ('kind' in answers) return answers;
-    const [listed, known] = answers;
-    if (!listed || 'error' in listed) return unavailable(listed ? listed.error.message : 'short answer');
-    const status = known && 'result' in known ? (known.result as { value: unknown[] }).value[0] : null;
-    if (page.before && !status) return { kind: 'lost' };
-    return { kind: 'page', items: listed.result as ListedSignature[] };
+    return 'kind' in answers ? answers : readListed(answers, page.before !== null);
   }
 
   /**
@@ -154,18 +136,20 @@ export class Chain {
     return 'kind' in answers ? answers : readFinality(answers, transactions);
   }
 
-  /** Broadcast. A second broadcast of the same bytes is harmless on chain and answered as sent. */
+  /**
+   * Broadcast. A second broadcast of the same bytes is harmless on chain and answered as sent. A refusal speaks for its own
+   * attempt alone: after one whose answer was lost, the transaction may be on its way all the same.
+   */
   async sendTransaction(wire: Uint8Array, { preflight } = { preflight: true }): Promise<Broadcast> {
     const options = { encoding: 'base64', preflightCommitment: 'confirmed', skipPreflight: !preflight };
-    const answers = await this.#call([{ method: 'sendTransaction', params: [base64.encode(wire), options] }]);
-    if ('kind' in answers) return answers;
-    const answer = answers[0];
-    if (!answer) return unavailable('short answer');
-    if ('result' in answer) return { kind: 'sent' };
-    if (/already been processed|AlreadyProcessed/i.test(answer.error.message)) return { kind: 'sent' };
-    return [-32002, -32003, -32602].includes(answer.error.code)
-      ? { kind: 'rejected', reason: answer.error.message }
-      : unavailable(answer.error.message);
+    const call = { method: 'sendTransaction', params: [base64.encode(wire), options] };
+    let broadcast: Broadcast = unavailable('not tried');
+    for (let attempt = 1; attempt <= this.#patience.attempts; attempt++) {
+      const answers = await this.#call([call], { ...this.#patience, attempts: 1 });
+      broadcast = 'kind' in answers ? answers : readBroadcast(answers);
+      if (!('kind' in answers)) return broadcast.kind === 'rejected' && attempt > 1 ? unavailable(broadcast.reason) : broadcast;
+    }
+    return broadcast;
   }
 
   /**
@@ -203,17 +187,17 @@ export class Chain {
   async isHealthy(now: number): Promise<boolean> {
     const known = Chain.#health.get(this.#url);
     if (known && now - known.at < HEALTH_FOR_MS) return known.isHealthy;
-    const answers = await this.#call([{ method: 'getHealth', params: [] }], HEALTH_TIMEOUT_MS);
+    const answers = await this.#call([{ method: 'getHealth', params: [] }], { ...this.#patience, timeoutMs: HEALTH_TIMEOUT_MS });
     const isHealthy = !('kind' in answers) && answers[0] !== undefined && 'result' in answers[0];
     Chain.#health.set(this.#url, { at: now, isHealthy });
     return isHealthy;
   }
 
   /** One HTTP round trip for all `calls`, answers in their order. The first one to a URL also asks for the genesis hash. */
-  async #call(calls: RpcCall[], timeoutMs = this.#patience.timeoutMs): Promise<RpcAnswer[] | Unavailable> {
+  async #call(calls: RpcCall[], patience = this.#patience): Promise<RpcAnswer[] | Unavailable> {
     const trusted = Chain.#verified.has(this.#url);
     const asked = trusted ? calls : [...calls, { method: 'getGenesisHash', params: [] }];
-    const answers = await this.#post(asked, timeoutMs);
+    const answers = await this.#post(asked, patience);
     if ('kind' in answers || trusted) return answers;
     const genesis = answers.pop();
     if (!genesis || !('result' in genesis)) return unavailable('no genesis hash');
@@ -222,10 +206,10 @@ export class Chain {
     return answers;
   }
 
-  async #post(calls: RpcCall[], timeoutMs: number): Promise<RpcAnswer[] | Unavailable> {
+  async #post(calls: RpcCall[], { timeoutMs, attempts }: typeof PATIENCE): Promise<RpcAnswer[] | Unavailable> {
     const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })));
     let reason = '';
-    for (let attempt = 1; attempt <= this.#patience.attempts; attempt++) {
+    for (let attempt = 1; attempt <= attempts; attempt++) {
       try {
         const response = await fetch(this.#url, {
           method: 'POST',
