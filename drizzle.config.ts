@@ -5,6 +5,7 @@ export default defineConfig({
   schema: [
     './worker/db/identity.ts',
     './worker/db/commerce.ts',
+    './worker/db/candidates.ts',
     './worker/db/messaging.ts',
     './worker/db/access.ts',
     './worker/db/handoff.ts',

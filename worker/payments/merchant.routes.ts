@@ -8,7 +8,8 @@ import { PAYMENT } from '../states.ts';
 import { claimReceipt } from './claim-receipt.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
 import { TxSignature } from './routes.ts';
-import { listPayments, listUnmatchedOf } from './store.ts';
+import { listPayments } from './store.ts';
+import { listUnmatchedOf } from './unmatched.store.ts';
 import { acceptUnmatched } from './unmatched.ts';
 
 const list = createRoute({

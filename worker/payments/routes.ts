@@ -10,7 +10,8 @@ import { type Confirmation, confirmPayment } from './confirm.ts';
 import { requireViewer } from './payment.ts';
 import { PaymentBody, redirectUrl, toPaymentResource } from './resource.ts';
 import { sendTransaction } from './send.ts';
-import { getPayment, listUnmatchedOf } from './store.ts';
+import { getPayment } from './store.ts';
+import { listUnmatchedOf } from './unmatched.store.ts';
 
 export const TxSignature = z
   .string()
@@ -47,8 +48,8 @@ const confirm = createRoute({
   tags: ['Payments'],
   summary: 'Tell us which transaction pays a session',
   description:
-    'We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked; read the payment before you send it again. ' +
-    'A transaction that does not pay this session is refused and changes nothing.',
+    'We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked, and changes nothing until it is proven; ' +
+    'read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.',
   ...viewerRoute(
     publicBucket('confirm', async (c) => {
       const body: unknown = await c.req.json().catch(() => null);
@@ -82,7 +83,8 @@ const send = createRoute({
   tags: ['Payments'],
   summary: 'Broadcast the signed transaction through us',
   description:
-    'It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing.',
+    'It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. ' +
+    'While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.',
   ...viewerRoute(publicBucket('confirm', (c) => c.req.param('payment_id') ?? '')),
   request: {
     params,
@@ -95,6 +97,7 @@ const send = createRoute({
       ...viewerErrors,
       'not_found',
       'payment_transaction_conflict',
+      'state_conflict',
       'setup_not_ready',
       'payment_failed',
       'session_expired',

@@ -3,19 +3,11 @@ import { ApiError, raise } from '../core/errors.ts';
 import { newId, type PaymentId, type UnmatchedId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { paymentEvent, requireViewer } from './payment.ts';
-import { type Proof, planPurchase } from './purchase.ts';
+import { grantAccess, type Proof, planPurchase } from './purchase.ts';
 import { toUnmatchedResource } from './resource.ts';
 import { holdRecovered } from './session.store.ts';
-import {
-  acceptUnmatchedRow,
-  findPayment,
-  insertClaim,
-  insertPayment,
-  insertUnmatched,
-  loadConfirmation,
-  type Payment,
-  type Unmatched,
-} from './store.ts';
+import { findPayment, insertClaim, insertPayment, loadConfirmation, type Payment } from './store.ts';
+import { acceptUnmatchedRow, closeUnmatched, insertUnmatched, type Unmatched } from './unmatched.store.ts';
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 
@@ -56,7 +48,7 @@ export function planUnmatched(
     productId: payment.productId,
     paymentId: payment.id,
   } as const;
-  return { events: [event], writes: [insertUnmatched(ctx.db, row)], result: null };
+  return { events: [event], writes: insertUnmatched(ctx, row), result: null };
 }
 
 /**
@@ -95,6 +87,7 @@ export function planRecovery(ctx: Ctx, { payment, memberships, merchantName }: L
     writes: [
       insertClaim(ctx.db, row, proof.txSignature, ctx.now),
       insertPayment(ctx.db, row),
+      closeUnmatched(ctx.db, proof.txSignature, row.id),
       ...holdRecovered(ctx.db, row),
       ...bought.writes,
     ],
@@ -104,7 +97,7 @@ export function planRecovery(ctx: Ctx, { payment, memberships, merchantName }: L
 
 /** The merchant takes money that missed its session. A second time it is the same answer. 404, 409 state_conflict. */
 export async function acceptUnmatched(ctx: Ctx, actor: Actor, paymentId: PaymentId, txSignature: string): Promise<Payment> {
-  return transact(ctx, async () => {
+  const accepted = await transact(ctx, async () => {
     const known = await loadConfirmation(ctx.db, paymentId, txSignature, []);
     if (!known) throw new ApiError('not_found');
     requireViewer(known.payment, actor);
@@ -118,4 +111,6 @@ export async function acceptUnmatched(ctx: Ctx, actor: Actor, paymentId: Payment
     const recovery = planRecovery(ctx, loaded, { txSignature, slot, blockTime, payer, paidUnits, feePaidUnits });
     return { ...recovery, writes: [...acceptUnmatchedRow(ctx, unmatched, recovery.result.id), ...recovery.writes] };
   });
+  await grantAccess(ctx, accepted);
+  return accepted;
 }
