@@ -76,7 +76,15 @@ export class TestChain {
     return signer;
   }
 
-  fault(fault: { kind: string; method?: string; times?: number; signature?: string; ms?: number }): Promise<unknown> {
+  fault(fault: {
+    kind: string;
+    method?: string;
+    times?: number;
+    signature?: string;
+    ms?: number;
+    code?: number;
+    message?: string;
+  }): Promise<unknown> {
     return this.call('local_fault', fault);
   }
 
