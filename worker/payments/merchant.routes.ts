@@ -38,7 +38,8 @@ const accept = createRoute({
   operationId: 'acceptUnmatched',
   tags: ['Payments'],
   summary: 'Take money that missed its session: a new confirmed payment',
-  description: 'For a late, short or second payment of this session. A second time the answer is the same.',
+  description:
+    'For a late, short or second payment of this session, or one of a buyer who did not show who they are. A second time the answer is the same.',
   ...merchantRoute('execute'),
   request: {
     params: uuidParam('payment_id'),

@@ -70,7 +70,9 @@ export const PaymentBody = z
       .record(z.string(), z.string())
       .optional()
       .openapi({ description: 'Of the payment session, else of the hand-off. Merchant view only.' }),
-    unmatched: z.array(UnmatchedBody).optional().openapi({ description: 'Money that arrived and pays no session. Merchant view only.' }),
+    unmatched: z.array(UnmatchedBody).optional().openapi({
+      description: 'Money that arrived and pays no session. Of amounts below the price, the first 20 of a session. Merchant view only.',
+    }),
     livemode: z.boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,
