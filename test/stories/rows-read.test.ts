@@ -77,6 +77,13 @@ describe('rows that are read', () => {
       expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
     });
 
+    it('of the end of a session that nobody paid', async () => {
+      const { payment_id: id } = await w.connect(product);
+      await w.env.DB.prepare('UPDATE payments SET expires_at = expires_at - 1500000 WHERE id = ?').bind(id).run();
+      await measure('a session ends', (env) => SWEEPS.expired!(newCtx(env, { requestId: 'req_rows', defer: () => {} })));
+      expect((await w.call('GET', `/v1/payments/${id}`)).body.status).toBe('FAILED');
+    });
+
     it('of every sweep that finds nothing due', async () => {
       await w.env.DB.prepare('UPDATE payments SET finalized_at = 1 WHERE finalized_at IS NULL').run();
       await w.sweep();
@@ -88,7 +95,7 @@ describe('rows that are read', () => {
   });
 
   it('are as many with a hundred times the rows', () => {
-    expect(Object.keys(measured)).toHaveLength(8 + Object.keys(SWEEPS).length);
+    expect(Object.keys(measured)).toHaveLength(9 + Object.keys(SWEEPS).length);
     for (const [name, [few, many]] of Object.entries(measured)) expect(many, name).toBeLessThanOrEqual(few! + 4);
   });
 });

@@ -108,6 +108,38 @@ describe('what the breaker holds back', () => {
     expect((await deliveries(mine)).filter(({ id }) => id === late[0]!.deliveryId)).toMatchObject([{ status: 'succeeded' }]);
   });
 
+  it('is released by any success, also of an attempt that began before the endpoint broke', async () => {
+    const owner = await w.merchant();
+    const mine = await consumer(w, owner, 'flip');
+    await flip(mine, 200);
+    await announce(owner);
+    const early = await waiting(w, mine);
+    let batches = 0;
+    const database = {
+      prepare: (sql: string) => w.env.DB.prepare(sql),
+      batch: async (statements: D1PreparedStatement[]) => {
+        // It was answered, and is slow to say so: meanwhile twenty others fail, and three are held back.
+        if (++batches === 2) {
+          await flip(mine, 500);
+          for (const count of [20, 3]) {
+            await announce(owner, count);
+            await w.attempt(await waiting(w, mine));
+          }
+          expect(await endpoint(mine)).toMatchObject({ failure_streak: 20 });
+          await flip(mine, 200);
+        }
+        return w.env.DB.batch(statements);
+      },
+    } as unknown as D1Database;
+    await w.attempt(early, { ...w.env, DB: database });
+    expect(await endpoint(mine)).toMatchObject({ failure_streak: 0 });
+    for (let minutes = 0; minutes < 2; minutes++) {
+      await pass(mine, 5 * MINUTE);
+      await attemptDue(w, mine);
+    }
+    expect((await deliveries(mine)).map(({ status }) => status)).toEqual(Array(24).fill('succeeded'));
+  });
+
   it('holds for what is recovered too; a replay is asked for by a person, and goes', async () => {
     const { owner, mine } = await broken();
     await w.env.DB.prepare(`UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL WHERE endpoint_id = ?`)

@@ -1,4 +1,4 @@
-import { and, eq, gt, lte, ne, sql } from 'drizzle-orm';
+import { and, eq, gt, lte, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { paymentCandidates } from '../db/candidates.ts';
@@ -15,19 +15,19 @@ const same = ({ paymentId, txSignature }: Pick<Candidate, 'paymentId' | 'txSigna
 /**
  * Remembers a signature to look for, in the place of `displaced` if one is given. A named one is not kept where all places are
  * taken, one to be sent not while another sent since `rivalsSince` (epoch ms) may still land, however close behind it this one
- * comes. `waiting`: all that is looked for of the payment afterwards.
+ * comes. `kept`: all that is known of the payment afterwards, oldest first.
  */
 export async function keepCandidate(
   { db }: Ctx,
   candidate: Candidate,
   { rivalsSince = candidate.createdAt, displaced }: { rivalsSince?: number; displaced?: Candidate } = {},
-): Promise<{ isNew: boolean; waiting: Candidate[] }> {
+): Promise<{ isNew: boolean; kept: Candidate[] }> {
   const { paymentId, txSignature, origin, attempt, nextCheckAt, createdAt, sentAt } = candidate;
   const ofPayment = sql`payment_id = ${paymentId}`;
   const hasPlace = sql`(SELECT count(*) FROM payment_candidates WHERE ${ofPayment} AND origin <> 'judged') < ${CANDIDATES_MAX}`;
   const hasRival = sql`EXISTS (SELECT 1 FROM payment_candidates
     WHERE ${ofPayment} AND tx_signature <> ${txSignature} AND sent_at > ${rivalsSince})`;
-  const [, , inserted, waiting] = await db.batch([
+  const [, , inserted, kept] = await db.batch([
     db.delete(paymentCandidates).where(displaced ? and(same(displaced), eq(paymentCandidates.origin, 'named')) : sql`false`),
     // Other requests that send the same bytes leave a trace: what the network tells one of them is not true of all.
     db
@@ -47,13 +47,9 @@ export async function keepCandidate(
         setWhere: sql`payment_candidates.origin = 'named' AND excluded.origin = 'sent'`,
       })
       .returning({ createdAt: paymentCandidates.createdAt }),
-    db
-      .select()
-      .from(paymentCandidates)
-      .where(and(ofPayment, ne(paymentCandidates.origin, 'judged')))
-      .orderBy(paymentCandidates.createdAt, sql`rowid`),
+    db.select().from(paymentCandidates).where(ofPayment).orderBy(paymentCandidates.createdAt, sql`rowid`),
   ]);
-  return { isNew: inserted.length > 0, waiting };
+  return { isNew: inserted.length > 0, kept };
 }
 
 /** Has the service broadcast a transaction of this payment since then? */

@@ -57,28 +57,28 @@ const queueLook = (ctx: Ctx, { paymentId, txSignature }: Candidate, delaySeconds
 export async function rememberSent(ctx: Ctx, paymentId: PaymentId, txSignature: string): Promise<{ candidate: Candidate; isNew: boolean }> {
   const candidate = newCandidate(ctx, paymentId, txSignature, 'sent');
   const rivalsSince = ctx.now - IN_FLIGHT_MS;
-  const { isNew, waiting } = await keepCandidate(ctx, candidate, { rivalsSince });
-  if (waiting.some((kept) => kept.txSignature !== txSignature && (kept.sentAt ?? 0) > rivalsSince)) throw inFlight();
+  const { isNew, kept } = await keepCandidate(ctx, candidate, { rivalsSince });
+  if (kept.some((other) => other.txSignature !== txSignature && (other.sentAt ?? 0) > rivalsSince)) throw inFlight();
   if (isNew) queueLook(ctx, candidate, nextCheck(0, 0).delaySeconds);
   return { candidate, isNew };
 }
 
 /**
- * Keeps a signature that a caller named, so that nobody has to stay and ask. Where all places of the payment are taken, it takes
+ * Keeps a signature that a caller named, so that the caller need not stay and ask. Where all places of the payment are taken, it takes
  * the place of the oldest named one that the chain does not know either; a made-up signature displaces no real one.
  */
 export async function rememberNamed(ctx: Ctx, paymentId: PaymentId, txSignature: string): Promise<void> {
   const candidate = newCandidate(ctx, paymentId, txSignature, 'named');
-  const { isNew, waiting } = await keepCandidate(ctx, candidate);
-  const isKept = waiting.some((kept) => kept.txSignature === txSignature);
-  const displaced = isKept ? null : await findUnknown(ctx, waiting);
+  const { isNew, kept } = await keepCandidate(ctx, candidate);
+  const isKept = kept.some((one) => one.txSignature === txSignature);
+  const displaced = isKept ? null : await findUnknown(ctx, kept);
   const isInstead = displaced !== null && (await keepCandidate(ctx, candidate, { displaced })).isNew;
   if (isNew || isInstead) queueLook(ctx, candidate, nextCheck(0, 0).delaySeconds);
 }
 
 /** The oldest named one that the node has never heard of; null where it knows all of them, or does not answer. */
-async function findUnknown(ctx: Ctx, waiting: Candidate[]): Promise<Candidate | null> {
-  const named = waiting.filter(({ origin }) => origin === 'named');
+async function findUnknown(ctx: Ctx, kept: Candidate[]): Promise<Candidate | null> {
+  const named = kept.filter(({ origin }) => origin === 'named');
   if (named.length === 0) return null;
   const answer = await ctx.chain.knows(named.map(({ txSignature }) => txSignature));
   if (answer.kind === 'unavailable') ctx.note(`rpc: ${answer.reason}`);

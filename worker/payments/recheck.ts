@@ -32,7 +32,7 @@ export async function findQueued(ctx: Ctx, job: { txSignature: string; attempt: 
 /** A day of sweeps' intervals. */
 const HINT_ATTEMPTS_MAX = 150;
 
-/** Why a signature is looked for, and how long one sweep looks for those. In this order: what strangers name stands behind all money. */
+/** Why a signature is looked for, and how long one sweep looks for those of a kind. In this order: what strangers name stands behind all money. */
 const QUEUES: { origin: Candidate['origin']; shareMs: number }[] = [
   { origin: 'found', shareMs: 20 * SECOND },
   { origin: 'sent', shareMs: 10 * SECOND },
@@ -42,7 +42,7 @@ const QUEUES: { origin: Candidate['origin']; shareMs: number }[] = [
 const GROUP_MAX = 20;
 /** Judged at once, each against the database. */
 const LANES = 6;
-const FORGET_MAX = 500;
+const FORGET_MAX = 5000;
 
 /**
  * The backstop for lost messages, and the only visitor of what outlasts the schedule. Stops at the first call the node does
@@ -117,7 +117,7 @@ const isPassing = ({ code }: ApiError): boolean => ['rpc_unavailable', 'temporar
  * day; and what was only named already by the last look of its schedule, whose transaction could not land any more.
  */
 function isGivenUp(ctx: Ctx, { origin, attempt, createdAt }: Candidate, sighting: Sighting, isCurrent: boolean): boolean {
-  if (origin === 'found' || sighting.kind === 'found') return false;
+  if (origin === 'found' || sighting.kind === 'found' || sighting.kind === 'unavailable') return false;
   const isAbsent = sighting.kind === 'not_found' && isCurrent && !nextCheck(attempt, 0).isQueued;
   return ctx.now > createdAt + DAY || (origin === 'named' && isAbsent);
 }

@@ -73,8 +73,9 @@ const ENDED = { walkTop: null, walkBefore: null, walkStartedAt: null };
 
 /**
  * A walk from the top. Only an empty page ends it; some nodes give less than asked for. The next one ends at the newest transaction
- * old enough that none can still be listed below it late. How far all was seen is told by the node's own clock: one that is behind
- * has not listed what others confirmed. A node that lost our place does not end the walk: it begins anew.
+ * old enough that none can still be listed below it late. How far all was seen is told by the node's own clock, because one that is
+ * behind has not listed what others confirmed; one that hides its time has come no further than the last. A node that lost our place
+ * does not end the walk: it begins anew.
  */
 const stepNewest: Step = (ctx, { newest: cursor, backlog }) => ({
   from: cursor,

@@ -83,8 +83,7 @@ function lessonOf(ctx: Ctx, claimed: Claimed, outcome: Outcome, now: number): Wr
   const success = isSuccess(outcome);
   if (isTest(claimed) && !(success && isBroken(endpoint))) return [];
   const health = noteHealth(ctx, endpoint.id, success, now);
-  if (!success) return [health, promoteHeld(ctx, endpoint.id, now + PROBE_EVERY_MS)];
-  return endpoint.failureStreak > 0 ? [health, releaseHeld(ctx, endpoint.id, now)] : [health];
+  return [health, success ? releaseHeld(ctx, endpoint, now) : promoteHeld(ctx, endpoint.id, now + PROBE_EVERY_MS)];
 }
 
 /** What the breaker held back goes at once. More than one page of it, or a lost message: the sweep brings the rest. */

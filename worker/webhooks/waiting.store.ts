@@ -1,9 +1,9 @@
-import { and, eq, lte, ne, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import type { EndpointId } from '../core/ids.ts';
 import type { Write } from '../db/commit.ts';
 import { webhookDeliveries } from '../db/messaging.ts';
-import type { Delivery } from './store.ts';
+import type { Delivery, Endpoint } from './store.ts';
 
 /** Shown on a delivery that waits because its endpoint is broken, so that its merchant sees why; and found again by it. */
 export const HELD = 'held back: the endpoint keeps failing';
@@ -54,12 +54,15 @@ export const promoteHeld = (ctx: Ctx, endpointId: EndpointId, probeAt: number): 
         AND next_attempt_at IS NULL ORDER BY id LIMIT 1)`,
     );
 
-/** A statement, not an effect: what was held back is due. */
-export const releaseHeld = (ctx: Ctx, endpointId: EndpointId, now: number): Write =>
+/**
+ * A statement, not an effect: what was held back is due. Every success says so, because the endpoint may have broken and held others
+ * back since its attempt began; one that failed before has its probe among them, which has a time.
+ */
+export const releaseHeld = (ctx: Ctx, { id, failureStreak }: Endpoint, now: number): Write =>
   ctx.db
     .update(webhookDeliveries)
     .set({ nextAttemptAt: now, error: null })
-    .where(and(waitingFor(endpointId), eq(webhookDeliveries.error, HELD)));
+    .where(and(waitingFor(id), failureStreak > 0 ? eq(webhookDeliveries.error, HELD) : isNull(webhookDeliveries.nextAttemptAt)));
 
 /** A statement, not an effect: what waited for an endpoint that gets nothing more. An attempt under way may still end well. */
 export const cancelWaiting = (ctx: Ctx, endpointId: EndpointId): Write =>

@@ -9,4 +9,4 @@ CREATE INDEX `payments_recovering` ON `payments` (`recovers_payment_id`) WHERE r
 CREATE INDEX `payments_by_membership` ON `payments` (`membership_id`,`confirmed_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `accounts_ending` ON `accounts` (`plan_through`) WHERE plan_through IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_waiting` ON `webhook_deliveries` (`endpoint_id`,`next_attempt_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
-UPDATE payment_candidates SET sent_at = created_at WHERE origin = 'sent';
+UPDATE `payment_candidates` SET `sent_at` = `created_at` WHERE `origin` = 'sent';
