@@ -1,10 +1,10 @@
-import { generateKeyPairSigner } from '@solana/kit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newCtx } from '../../worker/context.ts';
 import { sweepReference } from '../../worker/payments/reference.ts';
 import { REPEATED } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
-import { type Merchant, World } from '../world/world.ts';
+import { newReferenceWorld } from '../world/own-reference.ts';
+import type { Merchant, World } from '../world/world.ts';
 
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 const SECOND = 1000;
@@ -15,8 +15,7 @@ describe('what a node shows late', REPEATED, () => {
   let merchant: Merchant;
   let product: { slug: string };
   beforeEach(async () => {
-    w = new World({ SERVICE_REFERENCE: (await generateKeyPairSigner()).address });
-    await w.env.DB.batch(['cursors', 'payment_candidates'].map((table) => w.env.DB.prepare(`DELETE FROM ${table}`)));
+    w = await newReferenceWorld();
     merchant = await w.merchant();
     product = await w.product(merchant);
   });

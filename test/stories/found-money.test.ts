@@ -2,7 +2,8 @@ import { generateKeyPairSigner } from '@solana/kit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { base58 } from '../../worker/core/encoding.ts';
 import { REPEATED } from '../world/env.ts';
-import { type Merchant, World } from '../world/world.ts';
+import { newReferenceWorld } from '../world/own-reference.ts';
+import type { Merchant, World } from '../world/world.ts';
 
 const HOUR = 3_600_000;
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
@@ -12,8 +13,7 @@ describe('a transaction that is looked for', REPEATED, () => {
   let merchant: Merchant;
   let product: { slug: string };
   beforeEach(async () => {
-    w = new World({ SERVICE_REFERENCE: (await generateKeyPairSigner()).address });
-    await w.env.DB.batch(['cursors', 'payment_candidates'].map((table) => w.env.DB.prepare(`DELETE FROM ${table}`)));
+    w = await newReferenceWorld();
     merchant = await w.merchant();
     product = await w.product(merchant);
   });

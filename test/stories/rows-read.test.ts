@@ -96,6 +96,7 @@ describe('rows that are read', () => {
 
   it('are as many with a hundred times the rows', () => {
     expect(Object.keys(measured)).toHaveLength(9 + Object.keys(SWEEPS).length);
-    for (const [name, [few, many]] of Object.entries(measured)) expect(many, name).toBeLessThanOrEqual(few! + 4);
+    // What was bought meanwhile is listed by the node once more, at a row or two each.
+    for (const [name, [few, many]] of Object.entries(measured)) expect(many, name).toBeLessThanOrEqual(few! + 10);
   });
 });

@@ -1,9 +1,9 @@
-import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '../../worker/core/encoding.ts';
 import { REPEATED } from '../world/env.ts';
+import { newReferenceWorld } from '../world/own-reference.ts';
 import { openSession } from '../world/sale.ts';
-import { type Merchant, World } from '../world/world.ts';
+import type { Merchant, World } from '../world/world.ts';
 
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 const madeUp = (): string => base58.encode(crypto.getRandomValues(new Uint8Array(64)));
@@ -13,7 +13,7 @@ describe('a stranger who knows a payment', REPEATED, () => {
   let merchant: Merchant;
   let product: { slug: string; product_id: string };
   beforeAll(async () => {
-    w = new World({ SERVICE_REFERENCE: (await generateKeyPairSigner()).address });
+    w = await newReferenceWorld();
     merchant = await w.merchant();
     product = await w.product(merchant);
   });

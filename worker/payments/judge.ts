@@ -49,10 +49,10 @@ export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransacti
     const refusal = withMeta(error, { reason: match.reason });
     return refuse(refusal, planUnmatched(ctx, loaded, proof, match.reason === 'too_early' ? 'late' : match.reason));
   }
-  // Sold to nobody whom the merchant did not ask for: the money is the merchant's to decide, at once and not only at the end.
+  // A buyer who did not show who they are is sold nothing. What becomes of the money is for the merchant to decide, at once.
   const unidentified = identityProblem(loaded);
   if (unidentified) return refuse(standing ?? unidentified, planUnmatched(ctx, loaded, proof, 'identity_missing'));
-  // What the merchant was already asked to decide stays his to decide.
+  // What the merchant was already asked to decide stays the merchant's to decide.
   if (payment.status === 'FAILED' && (loaded.timesRecovered > 0 || loaded.unmatched))
     return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
   if (payment.status === 'FAILED') {
