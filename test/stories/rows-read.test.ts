@@ -47,7 +47,7 @@ describe('rows that are read', () => {
   describe.each(SIZES.map((to, i) => ({ to, from: (SIZES[i - 1] ?? 0) + 1 })))('with $to rows in every table', ({ from, to }) => {
     beforeAll(async () => {
       await fillTables(w.env.DB, { from, to, merchants, products });
-    });
+    }, 60_000);
 
     it('of a checkout: connect, status, confirmation, confirmation again', async () => {
       const payment = await measure('connect', (env) => w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {}, env }));

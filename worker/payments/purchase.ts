@@ -56,11 +56,21 @@ export function planPurchase(
   };
 }
 
+/** What this isolate has credited lately: its object need not be asked again. */
+const credited = new Set<Payment['id']>();
+const CREDITED_MAX = 1000;
+
 /**
  * Brings what was bought to the buyer's entitlement, so that a caller who is told of a confirmation can use it at once, also one who
  * is told again. Harmless repeated; the event's job does it anyway, whatever happens here.
  */
 export async function grantAccess(ctx: Ctx, payment: Payment): Promise<void> {
-  if (payment.status !== 'CONFIRMED' || payment.orphanedAt !== null) return;
-  await creditPayment(ctx, payment).catch((error: unknown) => ctx.note(`credit: ${storyOf(error)}`));
+  if (payment.status !== 'CONFIRMED' || payment.orphanedAt !== null || credited.has(payment.id)) return;
+  try {
+    await creditPayment(ctx, payment);
+  } catch (error) {
+    return ctx.note(`credit: ${storyOf(error)}`);
+  }
+  credited.add(payment.id);
+  if (credited.size > CREDITED_MAX) for (const oldest of [...credited].slice(0, CREDITED_MAX / 2)) credited.delete(oldest);
 }
