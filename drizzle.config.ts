@@ -6,6 +6,7 @@ export default defineConfig({
     './worker/db/identity.ts',
     './worker/db/commerce.ts',
     './worker/db/tx-claims.ts',
+    './worker/db/candidates.ts',
     './worker/db/messaging.ts',
     './worker/db/access.ts',
     './worker/db/handoff.ts',

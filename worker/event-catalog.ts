@@ -51,7 +51,8 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     poll_after_ms: null,
   }),
   'payment.unmatched': {
-    description: 'Money arrived late, short or a second time. Accept it, or agree on something with the buyer.',
+    description:
+      'Money arrived late, short, a second time, or from a buyer not identified. Accept it, or agree on something with the buyer.',
     subject: 'unmatched_payment',
     object: UnmatchedBody,
     example: unmatched,

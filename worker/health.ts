@@ -36,8 +36,9 @@ const route = (path: '/health' | '/v1/health', operationId: string) =>
 const STALLED_MS = 30 * MINUTE;
 
 async function checkHealth(ctx: Ctx) {
-  // Work that nobody took for so long means that neither the queue nor the sweeps behind it run.
-  const stalled = sql`SELECT count(*) AS n FROM payment_candidates WHERE next_check_at < ${ctx.now - STALLED_MS}`;
+  // Money that was not looked for so long means that neither the queue nor the sweeps behind it run. What strangers name says nothing.
+  const stalled = sql`SELECT EXISTS (SELECT 1 FROM payment_candidates
+    WHERE origin IN ('found', 'sent') AND next_check_at < ${ctx.now - STALLED_MS}) AS n`;
   const { config } = ctx;
   const [waiting, rpc, prices] = await Promise.all([
     ctx.db.get<{ n: number }>(stalled).then(

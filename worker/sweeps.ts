@@ -17,7 +17,7 @@ import { sweepChains } from './receipts/chain.ts';
 import { sweepDeliveries, sweepFanOut } from './webhooks/fan-out.ts';
 
 /** The backstops behind the queue, each bounded and resumable; one cron a minute runs them all. */
-const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
+export const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
   // What needs nobody else comes first, so that a node that hangs holds up only what needs it.
   memberships: sweepMemberships,
   setups: sweepSetups,

@@ -61,6 +61,13 @@ export class Chain {
     return node;
   }
 
+  /** The virtual machine with its clock account moved to this moment: what programs and readers of accounts see. */
+  get machineNow(): Machine {
+    const { slot, unixTimestamp } = this.clock;
+    this.machine.setClock(slot, unixTimestamp);
+    return this.machine;
+  }
+
   /** The newest slot that has reached a commitment. */
   slotAt(commitment: Commitment): number {
     return Math.max(0, this.clock.slot - this.#depthOf(commitment));
@@ -95,12 +102,11 @@ export class Chain {
   simulate(decoded: DecodedTransaction, options: { sigVerify: boolean; replacementBlockhash?: string }): Simulation {
     const { replacementBlockhash } = options;
     const subject = replacementBlockhash === undefined ? decoded : replaceBlockhash(decoded, replacementBlockhash);
-    const { slot, unixTimestamp } = this.clock;
-    this.machine.setClock(slot, unixTimestamp);
+    const { machineNow } = this;
     const refusal = this.#findRefusal(subject, hashMessage(subject));
     const isVerifiedAnyway = refusal !== null && options.sigVerify;
     if (refusal !== null && !isVerifiedAnyway) return { ...refusal, postAccounts: new Map() };
-    const simulation = this.machine.simulate(subject.transaction, options.sigVerify);
+    const simulation = machineNow.simulate(subject.transaction, options.sigVerify);
     if (simulation.err === 'SignatureFailure') {
       throw new RpcError(RPC_CODE.signatureVerification, 'Transaction signature verification failure');
     }

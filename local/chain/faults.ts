@@ -9,6 +9,7 @@ const KINDS = [
   'vanish',
   'no_history',
   'on_fork',
+  'unlisted',
   'http_503',
   'http_429',
   'http_500',
@@ -33,7 +34,7 @@ export interface Fault {
   message: string;
   /** `fail_after_broadcast`: the HTTP status to answer; null destroys the connection. */
   status: number | null;
-  /** `vanish`: of every node; `on_fork`: of this one, whose blocks are without it. */
+  /** What `vanish` (of every node), `on_fork` (of this one, whose blocks are without it) and `unlisted` hide. Any other kind strikes only calls about this transaction; null strikes all. */
   signature: string | null;
   /** `no_history`: the node began at this slot and knows of none before; null: it keeps no history at all. */
   slot: number | null;
@@ -43,6 +44,7 @@ export interface Fault {
 const METHODS_OF_KIND: Partial<Record<FaultKind, readonly string[]>> = {
   null_first: ['getTransaction', 'getSignatureStatuses'],
   fail_after_broadcast: ['sendTransaction'],
+  unlisted: ['getSignaturesForAddress'],
   wrong_genesis: ['getGenesisHash'],
   on_fork: ['getTransaction', 'getSignatureStatuses', 'getSignaturesForAddress', 'getBlock'],
   no_history: ['getTransaction', 'getSignatureStatuses', 'getSignaturesForAddress', 'getBlock', 'getBlocks', 'getBlocksWithLimit'],
@@ -65,8 +67,8 @@ export class Faults {
   }
 
   /** The fault that strikes this call, used up by one. */
-  take(method: string): Fault | null {
-    const fault = this.#waiting.find((waiting) => strikes(waiting, method));
+  take(method: string, params: readonly unknown[]): Fault | null {
+    const fault = this.#waiting.find((waiting) => strikes(waiting, method, params));
     if (fault === undefined) return null;
     if (fault.timesLeft !== null) {
       fault.timesLeft -= 1;
@@ -82,8 +84,8 @@ export function readFault(value: unknown): Fault {
   if (config.kind === undefined) throw invalidParams(`Invalid params: \`kind\` is one of ${KINDS.join(', ')}`);
   const kind = readChoice(config.kind, KINDS, 'drop');
   const times = config.times === undefined ? 1 : readCount(config.times);
-  if ((kind === 'vanish' || kind === 'on_fork') && config.signature === undefined)
-    throw invalidParams(`Invalid params: \`${kind}\` needs a \`signature\``);
+  const hides = kind === 'vanish' || kind === 'on_fork' || kind === 'unlisted';
+  if (hides && config.signature === undefined) throw invalidParams(`Invalid params: \`${kind}\` needs a \`signature\``);
   if (config.method !== undefined && typeof config.method !== 'string') throw invalidParams('Invalid params: `method` is a string');
   return {
     kind,
@@ -98,7 +100,9 @@ export function readFault(value: unknown): Fault {
   };
 }
 
-function strikes(fault: Fault, method: string): boolean {
+function strikes(fault: Fault, method: string, [subject]: readonly unknown[]): boolean {
   if (fault.method !== null && fault.method !== method) return false;
+  const isAbout = fault.signature === subject || (Array.isArray(subject) && subject.includes(fault.signature));
+  if (fault.signature !== null && fault.kind !== 'unlisted' && !isAbout) return false;
   return METHODS_OF_KIND[fault.kind]?.includes(method) ?? true;
 }

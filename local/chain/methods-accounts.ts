@@ -68,8 +68,9 @@ export const accountMethods: Readonly<Record<string, Method>> = {
 };
 
 function encodeFound(chain: Chain, address: Address, encoding: AccountEncoding): unknown {
-  const account = chain.machine.findAccount(address);
-  return account === null ? null : encodeAccount(chain.machine, account, encoding);
+  const { machineNow } = chain;
+  const account = machineNow.findAccount(address);
+  return account === null ? null : encodeAccount(machineNow, account, encoding);
 }
 
 function encodeKeyed(chain: Chain, accounts: EncodedAccount[], encoding: AccountEncoding): unknown[] {

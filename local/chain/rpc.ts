@@ -65,6 +65,10 @@ const BEHAVIOURS: Readonly<Record<FaultKind, Behaviour>> = {
   vanish: (call) => invoke(call),
   on_fork: async (call, fault) => ({ value: leaveOut(call, fault.signature!, (await invoke(call)).value) }),
   no_history: async (call, fault) => ({ value: forgetBefore(call, fault.slot, (await invoke(call)).value) }),
+  unlisted: async (call, fault) => {
+    const { value } = await invoke(call);
+    return { value: (value as { signature: string }[]).filter(({ signature }) => signature !== fault.signature) };
+  },
   http_503: () => ({ status: 503 }),
   http_429: () => ({ status: 429 }),
   http_500: () => ({ status: 500 }),
@@ -80,7 +84,7 @@ const BEHAVIOURS: Readonly<Record<FaultKind, Behaviour>> = {
 
 async function run(call: Call): Promise<Result> {
   call.node.calls.add(call.method);
-  const fault = call.method.startsWith('local_') ? null : call.node.faults.take(call.method);
+  const fault = call.method.startsWith('local_') ? null : call.node.faults.take(call.method, call.params);
   return fault === null ? invoke(call) : BEHAVIOURS[fault.kind](call, fault);
 }
 

@@ -429,7 +429,7 @@ export interface paths {
     put?: never;
     /**
      * Take money that missed its session: a new confirmed payment
-     * @description For a late, short or second payment of this session. A second time the answer is the same. Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.
+     * @description For a late, short or second payment of this session, or one of a buyer who did not show who they are. A second time the answer is the same. Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.
      */
     post: operations['acceptUnmatched'];
     delete?: never;
@@ -489,7 +489,7 @@ export interface paths {
     put?: never;
     /**
      * Tell us which transaction pays a session
-     * @description We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked; read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.
+     * @description We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked, and changes nothing until it is proven; read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.
      */
     post: operations['confirmPayment'];
     delete?: never;
@@ -509,7 +509,7 @@ export interface paths {
     put?: never;
     /**
      * Broadcast the signed transaction through us
-     * @description It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing.
+     * @description It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.
      */
     post: operations['sendTransaction'];
     delete?: never;
@@ -1478,7 +1478,7 @@ export interface components {
       metadata?: {
         [key: string]: string;
       };
-      /** @description Money that arrived and pays no session. Merchant view only. */
+      /** @description Money that arrived and pays no session. Of amounts below the price, the first 20 of a session. Merchant view only. */
       unmatched?: components['schemas']['UnmatchedPayment'][];
       livemode: boolean;
       /** Format: date-time */
@@ -1515,7 +1515,7 @@ export interface components {
       /** Format: date-time */
       block_time: string;
       /** @enum {string} */
-      reason: 'late' | 'underpaid' | 'second_payment';
+      reason: 'late' | 'underpaid' | 'second_payment' | 'identity_missing';
       /** @enum {string} */
       status: 'open' | 'accepted';
       /** Format: uuid */

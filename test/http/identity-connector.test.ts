@@ -156,17 +156,33 @@ describe('who a buyer is', () => {
     expect(await w.count('payment_candidates', payment.payment_id)).toBe(0);
     const signature = await w.chain.pay(buyer, payment);
     const confirmed = await w.confirm(payment.payment_id, signature);
-    // It may be money, so it stays in sight.
-    expect(await w.count('payment_candidates', payment.payment_id)).toBe(1);
+    // It is money, so it is in sight at once.
+    const unmatched = async () => (await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: ada.key })).body.unmatched;
+    expect(await unmatched()).toMatchObject([{ tx_signature: signature, reason: 'identity_missing', status: 'open' }]);
     const claimed = await w.call('POST', '/v1/receipt', { key: ada.key, body: { tx_sig: signature } });
     for (const refused of [sent, prepared, confirmed, claimed])
       expect([...said(refused), refused.body.meta.provider]).toEqual([422, 'identity_verification_required', 'telegram']);
     // The service finds the transaction by itself, and does not sell either.
     await look();
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('PENDING_SIGNATURE');
-    expect(await w.count('payment_candidates', payment.payment_id)).toBe(1);
     await ask(plain, null);
     expect((await w.confirm(payment.payment_id, signature)).body.payment.status).toBe('CONFIRMED');
+    // What paid is no open question any more.
+    expect(await unmatched()).toMatchObject([{ status: 'accepted', recovered_payment_id: payment.payment_id }]);
+  });
+
+  it('that nobody showed leaves money the cursor found in sight, however the session ends', async () => {
+    const plain = await w.product(ada);
+    const payment = await w.connect(plain);
+    await ask(plain, 'discord');
+    const signature = await w.chain.pay(await w.chain.wallet(), payment);
+    await w.sweep();
+    expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.created', 'payment.unmatched']);
+    const now = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => now + 26 * 3_600_000);
+    await w.sweep();
+    const { body } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: ada.key });
+    expect(body).toMatchObject({ status: 'FAILED', unmatched: [{ tx_signature: signature, reason: 'identity_missing', status: 'open' }] });
   });
 
   it('that nobody showed leaves the money that came in sight once the payment has ended, for the merchant alone to take', async () => {
@@ -178,7 +194,7 @@ describe('who a buyer is', () => {
     await expireNow(w, payment.payment_id);
     await look();
     const { body } = await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: ada.key });
-    expect(body).toMatchObject({ status: 'FAILED', unmatched: [{ tx_signature: signature, reason: 'late', status: 'open' }] });
+    expect(body).toMatchObject({ status: 'FAILED', unmatched: [{ tx_signature: signature, reason: 'identity_missing', status: 'open' }] });
     // What he was asked is not decided behind his back.
     await ask(plain, null);
     const again = await w.confirm(payment.payment_id, signature);

@@ -29,12 +29,19 @@ describe('what a node’s answers prove', () => {
     ]);
   });
 
-  it('nothing where an answer is missing, short or an error', () => {
+  it('nothing where an answer is missing or short, or an error about all', () => {
     const error = { error: { code: -32005, message: 'Node is behind' } };
     const [epoch, statuses, transaction] = answers([null], [null]);
     for (const bad of [[error, statuses!, transaction!], [epoch!, error, transaction!], [epoch!], answers([], [null])])
       expect(readSightings(bad, ['s'])).toMatchObject({ kind: 'unavailable' });
-    for (const bad of [[epoch!, statuses!, error], answers([null], [])])
-      expect(readSightings(bad, ['s'])).toMatchObject({ sightings: [{ kind: 'unavailable' }] });
+    expect(readSightings(answers([null], []), ['s'])).toMatchObject({ sightings: [{ kind: 'unavailable' }] });
+  });
+
+  it('an error about one transaction says nothing about those beside it', () => {
+    const error = { error: { code: -32015, message: 'Transaction version (1) is not supported' } };
+    const [epoch, statuses, absent] = answers([confirmed, null], [null]);
+    const read = readSightings([epoch!, statuses!, error, absent!], ['odd', 'absent']);
+    const unreadable = { kind: 'unreadable', reason: '-32015 Transaction version (1) is not supported' };
+    expect(read).toMatchObject({ kind: 'sightings', sightings: [unreadable, { kind: 'not_found' }] });
   });
 });

@@ -121,10 +121,20 @@ describe('a node that misbehaves', REPEATED, () => {
     expect((await w.call('GET', `/v1/payments/${id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('and has seen but not confirmed it: PENDING_CONFIRMATION, and nothing is granted on sight', async () => {
+  it('and has seen but not confirmed what we sent: PENDING_CONFIRMATION, and nothing is granted on sight', async () => {
     await w.chain.call('local_commitment', { confirmedAfterSlots: 1_000_000, finalizedAfterSlots: 1_000_000 });
-    const { id, signature } = await paid();
-    expect((await w.confirm(id, signature)).body.payment).toMatchObject({ status: 'PENDING_CONFIRMATION', tx_signature: signature });
+    const buyer = await w.chain.wallet();
+    const payment = await w.connect(await w.product(merchant), { wallet_address: buyer.address });
+    const id: string = payment.payment_id;
+    const transaction = await w.chain.sign(buyer, payment.transaction);
+    // Killed right after the broadcast: what it sent is told by what it kept before.
+    let batches = 0;
+    const { env } = withFaults(w.env, { before: ({ kind }) => kind === 'batch' && ++batches > 1 });
+    await w.call('POST', `/v1/payments/${id}/transaction`, { body: { transaction }, env });
+    expect(await w.eventTypes(id)).toEqual(['payment.created']);
+    await w.deliver();
+    const { body } = await w.call('GET', `/v1/payments/${id}`);
+    expect(body).toMatchObject({ status: 'PENDING_CONFIRMATION', tx_signature: expect.any(String) });
     expect(await w.eventTypes(id)).toEqual(['payment.created', 'payment.submitted']);
     await w.chain.call('local_commitment', { confirmedAfterSlots: 0, finalizedAfterSlots: 32 });
     await w.deliver();

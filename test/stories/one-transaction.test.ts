@@ -29,7 +29,7 @@ describe('one payment, two wallets', () => {
   }
   /** As if the blockhash of what was sent had run out. */
   const lapse = (paymentId: string) =>
-    w.env.DB.prepare('UPDATE payment_candidates SET created_at = created_at - 120000 WHERE payment_id = ?').bind(paymentId).run();
+    w.env.DB.prepare('UPDATE payment_candidates SET sent_at = sent_at - 120000 WHERE payment_id = ?').bind(paymentId).run();
   const arrived = async (): Promise<string> => {
     const account = await associatedTokenAccount(merchant.wallet.address, USDC);
     return (await w.chain.call<{ value: { amount: string } }>('getTokenAccountBalance', account)).value.amount;
@@ -40,13 +40,10 @@ describe('one payment, two wallets', () => {
       const { paymentId, signed } = await signedByAll(3);
       const answers = await Promise.all(signed.map((transaction) => send(paymentId, transaction)));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
-      for (const { status, body, headers } of answers.filter((answer) => answer.status !== 200))
-        expect([status, body.code, body.meta.reason, Number(headers.get('Retry-After')) > 0]).toEqual([
-          409,
-          'payment_transaction_conflict',
-          'in_flight',
-          true,
-        ]);
+      for (const { status, body, headers } of answers.filter((answer) => answer.status !== 200)) {
+        expect([status, body.code, body.meta.reason, body.retryable]).toEqual([409, 'state_conflict', 'in_flight', true]);
+        expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0);
+      }
       await w.deliver();
       const { body } = await w.call('GET', `/v1/payments/${paymentId}`, { key: merchant.key });
       expect([body.status, body.unmatched]).toEqual(['CONFIRMED', undefined]);
@@ -62,7 +59,11 @@ describe('one payment, two wallets', () => {
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     expect((await send(paymentId, signed[0]!)).status).toBe(200);
     const account = (await w.chain.wallet()).address;
-    expect((await prepare(paymentId, account)).body).toMatchObject({ code: 'payment_transaction_conflict', meta: { reason: 'in_flight' } });
+    expect((await prepare(paymentId, account)).body).toMatchObject({
+      code: 'state_conflict',
+      retryable: true,
+      meta: { reason: 'in_flight' },
+    });
     await lapse(paymentId);
     expect((await prepare(paymentId, account)).status).toBe(200);
     const sent = await send(paymentId, signed[1]!);

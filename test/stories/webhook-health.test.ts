@@ -49,13 +49,10 @@ describe('what the breaker holds back', () => {
     expect((await heldOf(mine)).map(({ error }) => error)).toEqual(Array(3).fill(reason));
     const { body } = await w.call('GET', `/v1/webhooks/deliveries?endpoint_id=${mine.id}&status=pending`, { key: owner.key });
     expect(body.items).toMatchObject(Array(3).fill({ error: reason, attempt: 0 }));
-    // The probe is one of those that failed before; the three are held back a second time meanwhile.
+    // The probe is one of those that failed before; the three are held back meanwhile.
     await pass(mine, 5 * MINUTE);
     const [probe] = (await deliveries(mine)).filter(({ status }) => status === 'retrying');
     await w.env.DB.prepare('UPDATE webhook_deliveries SET next_attempt_at = ? WHERE id = ?').bind(Date.now(), probe!.id).run();
-    await w.env.DB.prepare('UPDATE webhook_deliveries SET next_attempt_at = ? WHERE endpoint_id = ? AND error = ?')
-      .bind(Date.now() + 4 * MINUTE, mine.id, reason)
-      .run();
     await flip(mine, 200);
     w.attempts.length = 0;
     await w.attempt([{ deliveryId: probe!.id, isSlow: true, delaySeconds: 0 }]);
@@ -74,6 +71,73 @@ describe('what the breaker holds back', () => {
     await pass(mine, 5 * MINUTE + PATIENCE_MS);
     await w.sweep();
     expect(await waiting(w, mine)).toHaveLength(1);
+  });
+
+  it('stands in nobody’s way: but for the next probe it has no time at which the sweep would look at it', async () => {
+    const { mine } = await broken();
+    const timed = async () => (await deliveries(mine)).filter(({ status, next_attempt_at: at }) => status !== 'succeeded' && at !== null);
+    expect(await timed()).toHaveLength(1);
+    // Each probe that fails leaves one successor, whatever its own schedule says.
+    for (let probes = 21; probes <= 23; probes++) {
+      await pass(mine, 5 * MINUTE);
+      await attemptDue(w, mine);
+      expect(await received(mine)).toHaveLength(probes);
+      const { last_failure_at: failedAt } = await endpoint(mine);
+      const next = Math.min(...(await timed()).map(({ next_attempt_at: at }) => at!));
+      expect(next - failedAt!).toBeLessThanOrEqual(5 * MINUTE);
+    }
+  });
+
+  it('is not held by an attempt that saw the endpoint broken and wrote it down after another had mended it', async () => {
+    const { owner, mine } = await broken();
+    await announce(owner);
+    const late = await waiting(w, mine);
+    await flip(mine, 200);
+    let batches = 0;
+    const database = {
+      prepare: (sql: string) => w.env.DB.prepare(sql),
+      batch: async (statements: D1PreparedStatement[]) => {
+        // Claimed, and held back by what was read then; a person's test succeeds before that is stored.
+        if (++batches === 2) await on(owner, mine, 'test');
+        return w.env.DB.batch(statements);
+      },
+    } as unknown as D1Database;
+    await w.attempt(late, { ...w.env, DB: database });
+    expect(await endpoint(mine)).toMatchObject({ failure_streak: 0 });
+    await attemptDue(w, mine);
+    expect((await deliveries(mine)).filter(({ id }) => id === late[0]!.deliveryId)).toMatchObject([{ status: 'succeeded' }]);
+  });
+
+  it('is released by any success, also of an attempt that began before the endpoint broke', async () => {
+    const owner = await w.merchant();
+    const mine = await consumer(w, owner, 'flip');
+    await flip(mine, 200);
+    await announce(owner);
+    const early = await waiting(w, mine);
+    let batches = 0;
+    const database = {
+      prepare: (sql: string) => w.env.DB.prepare(sql),
+      batch: async (statements: D1PreparedStatement[]) => {
+        // It was answered, and is slow to say so: meanwhile twenty others fail, and three are held back.
+        if (++batches === 2) {
+          await flip(mine, 500);
+          for (const count of [20, 3]) {
+            await announce(owner, count);
+            await w.attempt(await waiting(w, mine));
+          }
+          expect(await endpoint(mine)).toMatchObject({ failure_streak: 20 });
+          await flip(mine, 200);
+        }
+        return w.env.DB.batch(statements);
+      },
+    } as unknown as D1Database;
+    await w.attempt(early, { ...w.env, DB: database });
+    expect(await endpoint(mine)).toMatchObject({ failure_streak: 0 });
+    for (let minutes = 0; minutes < 2; minutes++) {
+      await pass(mine, 5 * MINUTE);
+      await attemptDue(w, mine);
+    }
+    expect((await deliveries(mine)).map(({ status }) => status)).toEqual(Array(24).fill('succeeded'));
   });
 
   it('holds for what is recovered too; a replay is asked for by a person, and goes', async () => {

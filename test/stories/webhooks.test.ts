@@ -233,7 +233,8 @@ describe('a consumer that fails', () => {
     const held = async () => (await deliveries(mine)).slice(20);
     expect(await held()).toMatchObject(Array(3).fill({ status: 'pending', attempt: 0, lease_until: 0 }));
     const { last_failure_at: failedAt } = await endpoint(mine);
-    expect((await held()).map((row) => row.next_attempt_at)).toEqual(Array(3).fill(failedAt! + 5 * MINUTE));
+    // One of them is the next probe; the others have no time until the endpoint has answered.
+    expect((await held()).map((row) => row.next_attempt_at)).toEqual([null, null, failedAt! + 5 * MINUTE]);
     await pass(mine, 5 * MINUTE);
     await attemptDue(w, mine);
     expect(await received(mine)).toHaveLength(21);

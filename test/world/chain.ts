@@ -84,6 +84,7 @@ export class TestChain {
     ms?: number;
     slot?: number;
     code?: number;
+    message?: string;
   }): Promise<unknown> {
     return this.call('local_fault', fault);
   }

@@ -34,18 +34,19 @@ async function lookAt(ctx: Ctx, due: Settlement[]): Promise<string | null> {
   // What a merchant's server asked for is sent by its own calls alone, which serve for it; what landed is stored all the same.
   const isUnsent = (one: Settlement, i: number) =>
     one.status === 'pending' && one.purpose !== 'facilitator' && !isKnown[i] && finalHeight <= one.lastValidBlockHeight;
-  await inLanes(ctx, due.filter(isUnsent), (settlement) => send(ctx, settlement));
+  await forEach(ctx, due.filter(isUnsent), (settlement) => send(ctx, settlement), LANES);
   // Whether the rest is gone or only on its way cannot be told yet.
   const telling = due.filter((one, i) => isKnown[i] || isUnsent(one, i) || finalHeight > deadAfter(one));
   for (let i = 0; i < telling.length; i += GROUP_MAX) {
     const group = telling.slice(i, i + GROUP_MAX);
     const looks = await ctx.chain.findTransactions(group.map(({ txSignature }) => txSignature));
     if (looks.kind === 'unavailable') return looks.reason;
-    await inLanes(ctx, [...group.entries()], async ([index, settlement]) => {
+    const judgeOne = async ([index, settlement]: [number, Settlement]) => {
       const outcome = await judge(ctx, settlement, looks.sightings[index]!, looks.finalHeight);
       if (outcome.status === 'settled' && settlement.purpose === 'access') await creditPayment(ctx, paidOf(settlement));
       if (outcome.status === 'failed') ctx.note(`settlement ${settlement.paymentId}: ${outcome.reason}`);
-    });
+    };
+    await forEach(ctx, [...group.entries()], judgeOne, LANES);
   }
   return null;
 }
@@ -54,15 +55,3 @@ async function send(ctx: Ctx, { wire }: Settlement): Promise<void> {
   const sent = await ctx.chain.sendTransaction(base64.decode(wire), { preflight: false });
   if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
 }
-
-/** A handful at a time. */
-const inLanes = <T>(ctx: Ctx, rows: readonly T[], run: (row: T) => Promise<unknown>): Promise<unknown> =>
-  Promise.all(
-    Array.from({ length: LANES }, (_, lane) =>
-      forEach(
-        ctx,
-        rows.filter((_, i) => i % LANES === lane),
-        run,
-      ),
-    ),
-  );

@@ -82,6 +82,8 @@ export interface ApiErrorOptions {
   meta?: Record<string, unknown>;
   /** One code, two statuses: invalid_authorization is 401 for a bad credential and 403 for a good one out of scope. */
   status?: ErrorStatus;
+  /** Where this case differs from what the code says in general. */
+  retryable?: boolean;
   retryAfterSeconds?: number;
   headers?: Record<string, string>;
 }

@@ -99,6 +99,8 @@ export const payments = sqliteTable(
     /** Made by accepting money that had missed this other payment. */
     recoversPaymentId: text('recovers_payment_id').$type<PaymentId>(),
     expiresAt: instant('expires_at').notNull(),
+    /** How much later than that a block may still be on time. Of this payment, because a deployment may change its setting. */
+    lateGraceSeconds: integer('late_grace_seconds').notNull().default(120),
     confirmedAt: instant('confirmed_at'),
     /** What became of its transaction afterwards, as a payment shows it. The claim is what is watched and believed. */
     finalizedAt: instant('finalized_at'),
@@ -115,24 +117,9 @@ export const payments = sqliteTable(
     uniqueIndex('payments_by_nonce').on(table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
     index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
+    index('payments_recovering').on(table.recoversPaymentId).where(sql`recovers_payment_id IS NOT NULL`),
+    index('payments_by_membership').on(table.membershipId, table.confirmedAt).where(sql`membership_id IS NOT NULL`),
     index('payments_unfinalized').on(table.confirmedAt).where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL`),
-  ],
-);
-
-/** Signatures named for a payment, not claims: at most five, replaceable but for those we `sent` or `found`. (contract section 3) */
-export const paymentCandidates = sqliteTable(
-  'payment_candidates',
-  {
-    paymentId: text('payment_id').$type<PaymentId>().notNull(),
-    txSignature: text('tx_signature').notNull(),
-    origin: text('origin').$type<'sent' | 'found' | 'named'>().notNull(),
-    attempt: integer('attempt').notNull(),
-    nextCheckAt: instant('next_check_at').notNull(),
-    createdAt: instant('created_at').notNull(),
-  },
-  (table) => [
-    uniqueIndex('payment_candidates_once').on(table.paymentId, table.txSignature),
-    index('payment_candidates_due').on(table.nextCheckAt),
   ],
 );
 
@@ -152,7 +139,7 @@ export const unmatchedPayments = sqliteTable(
     payerWallet: text('payer_wallet').notNull(),
     slot: integer('slot').notNull(),
     blockTime: instant('block_time').notNull(),
-    reason: text('reason').$type<'late' | 'underpaid' | 'second_payment'>().notNull(),
+    reason: text('reason').$type<'late' | 'underpaid' | 'second_payment' | 'identity_missing'>().notNull(),
     status: text('status').$type<UnmatchedStatus>().notNull(),
     recoveredPaymentId: text('recovered_payment_id').$type<PaymentId>(),
     /** While it is open; once accepted, its claim is watched. */
@@ -165,20 +152,6 @@ export const unmatchedPayments = sqliteTable(
     index('unmatched_by_payment').on(table.paymentId, table.createdAt),
   ],
 );
-
-/** How far a reader of the chain has come; a page and the step past it are stored together. */
-export const cursors = sqliteTable('cursors', {
-  name: text('name').primaryKey(),
-  /** Newest signature of the last finished walk: the next one ends there. */
-  until: text('until'),
-  /** Of a walk under way: where it began, and the oldest signature it has read so far. */
-  walkTop: text('walk_top'),
-  walkBefore: text('walk_before'),
-  walkStartedAt: instant('walk_started_at'),
-  /** Every payment on chain up to this moment has been seen. */
-  passedAt: instant('passed_at').notNull(),
-  version: integer('version').notNull(),
-});
 
 export const memberships = sqliteTable(
   'memberships',
@@ -204,7 +177,8 @@ export const memberships = sqliteTable(
   (table) => [
     oneOf('memberships_status', 'status', MEMBERSHIP.states),
     uniqueIndex('memberships_by_customer').on(table.merchantId, table.livemode, table.productId, table.customerKey),
-    index('memberships_ending').on(table.status, table.paidThrough),
+    index('memberships_ending').on(table.paidThrough).where(sql`status = 'active'`),
+    index('memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace'`),
     index('memberships_by_wallet').on(table.merchantId, table.livemode, table.walletAddress),
     index('memberships_by_ref').on(table.merchantId, table.livemode, table.customerRef),
     index('memberships_by_email').on(table.merchantId, table.livemode, table.email),

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import type { Ctx, Job } from '../context.ts';
+import type { Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { newEventId } from '../core/ids.ts';
 import type { NewEvent } from '../events.ts';
@@ -8,11 +8,10 @@ import { events as eventsTable, guard } from './messaging.ts';
 
 export type Write = BatchItem<'sqlite'>;
 
-/** What a verb decided: facts to store together, and work to queue once they are stored. Values, not effects. */
+/** What a verb decided: facts to store together. Values, not effects. */
 export interface Change<T> {
   events: NewEvent[];
   writes: Write[];
-  jobs?: { job: Job; delaySeconds: number }[];
   result: T;
 }
 
@@ -34,10 +33,16 @@ export async function commit<T>(ctx: Ctx, change: Change<T>): Promise<T> {
   const events = change.events.map((event) => eventRow(ctx, event));
   const batch = [...events.map((row) => ctx.db.insert(eventsTable).values(row)), ...change.writes];
   const [first, ...rest] = batch;
-  if (first) await ctx.db.batch([first, ...rest]);
   // The row is the outbox: a message lost here is found by the sweep over events not yet fanned out.
-  if (events.length > 0) ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: events.map(({ id }) => id) }));
-  for (const { job, delaySeconds } of change.jobs ?? []) ctx.defer(ctx.env.JOBS.send(job, { delaySeconds }));
+  const announce = () => events.length > 0 && ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: events.map(({ id }) => id) }));
+  try {
+    if (first) await ctx.db.batch([first, ...rest]);
+  } catch (error) {
+    // Only its answer may be lost: what was stored is announced, and of what was not the job finds nothing.
+    if (!isConstraint(error)) announce();
+    throw error;
+  }
+  announce();
   return change.result;
 }
 
@@ -76,9 +81,13 @@ export async function transact<T>(ctx: Ctx, plan: () => Promise<Change<T>>): Pro
   }
 }
 
-/** A sweep's loop: one row that fails is noted, and holds up nothing behind it. */
-export async function forEach<T>(ctx: Ctx, rows: readonly T[], run: (row: T) => Promise<unknown>): Promise<number> {
-  for (const row of rows) await run(row).catch((error: unknown) => ctx.note(`row failed: ${storyOf(error)}`));
+/** A sweep's loop: one row that fails is noted, and holds up nothing behind it. So many `lanes` run at once, each in order. */
+export async function forEach<T>(ctx: Ctx, rows: readonly T[], run: (row: T) => Promise<unknown>, lanes = 1): Promise<number> {
+  const runLane = async (_: unknown, lane: number) => {
+    for (let i = lane; i < rows.length; i += lanes)
+      await run(rows[i]!).catch((error: unknown) => ctx.note(`row failed: ${storyOf(error)}`));
+  };
+  await Promise.all(Array.from({ length: lanes }, runLane));
   return rows.length;
 }
 

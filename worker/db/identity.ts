@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { Permission } from '../admission.ts';
 import type { AccountId, KeyId } from '../core/ids.ts';
@@ -47,7 +48,10 @@ export const accounts = sqliteTable(
     deletedAt: instant('deleted_at'),
     version: integer('version').notNull(),
   },
-  () => [oneOf('accounts_status', 'status', ACCOUNT.states)],
+  (table) => [
+    oneOf('accounts_status', 'status', ACCOUNT.states),
+    index('accounts_ending').on(table.planThrough).where(sql`plan_through IS NOT NULL`),
+  ],
 );
 
 export const apiKeys = sqliteTable(

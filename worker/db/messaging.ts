@@ -88,6 +88,7 @@ export const webhookDeliveries = sqliteTable(
     /** Attempts made. */
     attempt: integer('attempt').notNull(),
     maxAttempts: integer('max_attempts').notNull(),
+    /** null: over, or held back until its broken endpoint has answered. */
     nextAttemptAt: instant('next_attempt_at'),
     leaseUntil: instant('lease_until').notNull(),
     responseStatus: integer('response_status'),
@@ -102,6 +103,7 @@ export const webhookDeliveries = sqliteTable(
     oneOf('webhook_deliveries_status', 'status', DELIVERY.states),
     uniqueIndex('webhook_deliveries_once').on(table.eventId, table.endpointId).where(sql`replay_of IS NULL`),
     index('webhook_deliveries_due').on(table.nextAttemptAt).where(sql`status IN ('pending', 'retrying')`),
+    index('webhook_deliveries_waiting').on(table.endpointId, table.nextAttemptAt).where(sql`status IN ('pending', 'retrying')`),
     index('webhook_deliveries_by_merchant').on(table.merchantId, table.livemode, table.id),
     index('webhook_deliveries_by_endpoint').on(table.endpointId, table.id),
     index('webhook_deliveries_by_event').on(table.eventId, table.id),

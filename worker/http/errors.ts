@@ -17,7 +17,7 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
       code,
       request_id: ctx.requestId,
       docs_url: docsUrl(ctx.baseUrl, code),
-      retryable: ERRORS[code].retryable,
+      retryable: options.retryable ?? ERRORS[code].retryable,
       meta: options.meta ?? {},
     },
     failure.status,

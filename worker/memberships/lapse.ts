@@ -13,7 +13,7 @@ const SWEEP_MAX = 200;
  */
 export async function sweepMemberships(ctx: Ctx): Promise<number> {
   const due = await listLapsing(ctx.db, ctx.now, SWEEP_MAX);
-  return forEach(ctx, due, ({ membership, graceHours }) => lapse(ctx, membership.id, graceHours));
+  return forEach(ctx, due, ({ membershipId, graceHours }) => lapse(ctx, membershipId, graceHours));
 }
 
 const lapse = (ctx: Ctx, membershipId: Membership['id'], graceHours: number) =>

@@ -99,7 +99,7 @@ function openOffer(page: PageContext, ctx: Ctx, sold: Sold): Offer {
     price: toMoneyResource({ asset: product.asset, units: product.priceAmount }),
     assets: rails.map((railId) => RAILS[railId].asset),
     payees: payeesOf(sold, rails),
-    uncertainMs: certainAt(ctx, { expiresAt: 0 }),
+    uncertainMs: certainAt({ expiresAt: 0, lateGraceSeconds: ctx.config.LATE_GRACE_SECONDS }),
     network: ctx.config.NETWORK,
     buttonLabel: plain(merchant.merchantSettings.checkout_success_button_label ?? '') || null,
     isPhone: isPhone(page.c.req.header('User-Agent') ?? ''),

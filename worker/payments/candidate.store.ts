@@ -1,102 +1,139 @@
-import { and, eq, gt, lte, ne, or, sql } from 'drizzle-orm';
+import { and, eq, gt, lte, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { paymentCandidates } from '../db/commerce.ts';
+import { paymentCandidates } from '../db/candidates.ts';
 import type { Write } from '../db/commit.ts';
 
 export type Candidate = typeof paymentCandidates.$inferSelect;
 
+/** Places for signatures that callers named, of one payment. What the service sent or found takes a place too, but never waits for one. */
 const CANDIDATES_MAX = 5;
 
+const same = ({ paymentId, txSignature }: Pick<Candidate, 'paymentId' | 'txSignature'>) =>
+  and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature));
+
 /**
- * Remembers a signature the chain does not show yet. At most five per payment; a newcomer replaces the oldest that was only
- * named, one to be sent also the oldest sent before `rivalsSince` (epoch ms), which can no longer land. `hasRival`: one that is to
- * be sent is not kept while another sent since then may still land, however close behind it this one comes.
+ * Remembers a signature to look for, in the place of `displaced` if one is given. A named one is not kept where all places are
+ * taken, one to be sent not while another sent since `rivalsSince` (epoch ms) may still land, however close behind it this one
+ * comes. `kept`: all that is known of the payment afterwards, oldest first.
  */
-export async function keepCandidate(ctx: Ctx, candidate: Candidate, rivalsSince: number): Promise<{ isNew: boolean; hasRival: boolean }> {
-  const ofPayment = sql`payment_id = ${candidate.paymentId}`;
-  const isSent = candidate.origin === 'sent' ? sql`1` : sql`0`;
-  const rival = sql`(${isSent} AND EXISTS (
-    SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND origin = 'sent'
-      AND tx_signature <> ${candidate.txSignature} AND created_at > ${rivalsSince}))`;
-  const [, inserted, rivals] = await ctx.db.batch([
-    ctx.db.delete(paymentCandidates).where(sql`rowid = (
-        SELECT rowid FROM payment_candidates WHERE ${ofPayment}
-          AND (origin = 'named' OR (${isSent} AND origin = 'sent' AND created_at <= ${rivalsSince}))
-          AND (SELECT count(*) FROM payment_candidates WHERE ${ofPayment}) >= ${CANDIDATES_MAX}
-          AND NOT EXISTS (SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND tx_signature = ${candidate.txSignature})
-        ORDER BY origin = 'sent', created_at, rowid LIMIT 1)`),
-    ctx.db
+export async function keepCandidate(
+  { db }: Ctx,
+  candidate: Candidate,
+  { rivalsSince = candidate.createdAt, displaced }: { rivalsSince?: number; displaced?: Candidate } = {},
+): Promise<{ isNew: boolean; kept: Candidate[] }> {
+  const { paymentId, txSignature, origin, attempt, nextCheckAt, createdAt, sentAt } = candidate;
+  const ofPayment = sql`payment_id = ${paymentId}`;
+  const hasPlace = sql`(SELECT count(*) FROM payment_candidates WHERE ${ofPayment} AND origin <> 'judged') < ${CANDIDATES_MAX}`;
+  const hasRival = sql`EXISTS (SELECT 1 FROM payment_candidates
+    WHERE ${ofPayment} AND tx_signature <> ${txSignature} AND sent_at > ${rivalsSince})`;
+  const [, , inserted, kept] = await db.batch([
+    db.delete(paymentCandidates).where(displaced ? and(same(displaced), eq(paymentCandidates.origin, 'named')) : sql`false`),
+    // Other requests that send the same bytes leave a trace: what the network tells one of them is not true of all.
+    db
+      .update(paymentCandidates)
+      .set({ sentAt: sql`sent_at + 1` })
+      .where(sentAt === null ? sql`false` : same(candidate)),
+    db
       .insert(paymentCandidates)
       .select(
-        sql`SELECT ${candidate.paymentId}, ${candidate.txSignature}, ${candidate.origin}, ${candidate.attempt}, ${candidate.nextCheckAt}, ${candidate.createdAt}
-          WHERE ((SELECT count(*) FROM payment_candidates WHERE ${ofPayment}) < ${CANDIDATES_MAX}
-            OR EXISTS (SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND tx_signature = ${candidate.txSignature})) AND NOT ${rival}`,
+        sql`SELECT ${paymentId}, ${txSignature}, ${origin}, ${attempt}, ${nextCheckAt}, ${createdAt}, ${sentAt}
+          WHERE ${origin === 'named' ? hasPlace : sql`NOT ${hasRival}`}`,
       )
       // Named before it was sent: from now on it is one of ours, and may land for as long as any.
       .onConflictDoUpdate({
         target: [paymentCandidates.paymentId, paymentCandidates.txSignature],
-        set: { origin: 'sent', createdAt: candidate.createdAt },
-        setWhere: sql`${isSent} AND payment_candidates.origin = 'named'`,
+        set: { origin, attempt, nextCheckAt, createdAt, sentAt },
+        setWhere: sql`payment_candidates.origin = 'named' AND excluded.origin = 'sent'`,
       })
       .returning({ createdAt: paymentCandidates.createdAt }),
-    ctx.db.select({ paymentId: paymentCandidates.paymentId }).from(paymentCandidates).where(and(ofPayment, rival)).limit(1),
+    db.select().from(paymentCandidates).where(ofPayment).orderBy(paymentCandidates.createdAt, sql`rowid`),
   ]);
-  return { isNew: inserted.length > 0, hasRival: rivals.length > 0 };
+  return { isNew: inserted.length > 0, kept };
 }
 
-/** Is one that we sent since then still to be looked for? */
+/** Has the service broadcast a transaction of this payment since then? */
 export async function hasSent(db: Db, paymentId: PaymentId, since: number): Promise<boolean> {
   const found = await db
     .select({ paymentId: paymentCandidates.paymentId })
     .from(paymentCandidates)
-    .where(and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.origin, 'sent'), gt(paymentCandidates.createdAt, since)))
+    .where(and(eq(paymentCandidates.paymentId, paymentId), gt(paymentCandidates.sentAt, since)))
     .get();
   return found !== undefined;
 }
 
-/** Takes the next check of a candidate: false where another has it already, or the candidate is gone. */
-export async function advanceCandidate(db: Db, { paymentId, txSignature, attempt }: Candidate, nextCheckAt: number): Promise<boolean> {
-  const taken = await db
+/** Forgets one that the network refused: false where another request has sent the same bytes since. */
+export async function dropRefused(db: Db, candidate: Candidate): Promise<boolean> {
+  const dropped = await db
+    .delete(paymentCandidates)
+    .where(and(same(candidate), eq(paymentCandidates.sentAt, candidate.sentAt ?? 0)))
+    .returning({ paymentId: paymentCandidates.paymentId });
+  return dropped.length > 0;
+}
+
+/** Writes the next look of each down before this one is made, in one statement. Answers those that no other look was faster with. */
+export async function takeLooks(db: Db, looks: { candidate: Candidate; nextCheckAt: number }[]): Promise<Candidate[]> {
+  const rows = looks.map(({ candidate: { paymentId, txSignature, attempt }, nextCheckAt }) => ({
+    paymentId,
+    txSignature,
+    attempt,
+    nextCheckAt,
+  }));
+  return db
     .update(paymentCandidates)
-    .set({ attempt: attempt + 1, nextCheckAt })
+    .set({ attempt: sql`${paymentCandidates.attempt} + 1`, nextCheckAt: sql`j.value ->> 'nextCheckAt'` })
+    .from(sql`json_each(${JSON.stringify(rows)}) j`)
     .where(
-      and(
-        eq(paymentCandidates.paymentId, paymentId),
-        eq(paymentCandidates.txSignature, txSignature),
-        eq(paymentCandidates.attempt, attempt),
-      ),
+      sql`${paymentCandidates.paymentId} = j.value ->> 'paymentId' AND ${paymentCandidates.txSignature} = j.value ->> 'txSignature'
+        AND ${paymentCandidates.attempt} = j.value ->> 'attempt' AND ${paymentCandidates.origin} <> 'judged'`,
     )
-    .returning({ attempt: paymentCandidates.attempt });
-  return taken.length > 0;
+    .returning();
 }
 
 export const findCandidate = (db: Db, paymentId: PaymentId, txSignature: string) =>
-  db
-    .select()
-    .from(paymentCandidates)
-    .where(and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature)))
-    .get();
+  db.select().from(paymentCandidates).where(same({ paymentId, txSignature })).get();
 
-export const listDueCandidates = (db: Db, dueBefore: number, limit: number) =>
+/** Of one origin, those due longest first. */
+export const listDueCandidates = (db: Db, origin: Candidate['origin'], dueBefore: number, limit: number) =>
   db
     .select()
     .from(paymentCandidates)
-    .where(lte(paymentCandidates.nextCheckAt, dueBefore))
+    .where(and(eq(paymentCandidates.origin, origin), lte(paymentCandidates.nextCheckAt, dueBefore)))
     .orderBy(paymentCandidates.nextCheckAt)
     .limit(limit);
 
 /** A statement, not an effect. */
 export const dropCandidate = (db: Db, paymentId: PaymentId, txSignature: string): Write =>
-  db.delete(paymentCandidates).where(and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature)));
+  db.delete(paymentCandidates).where(same({ paymentId, txSignature }));
 
-/** A statement, not an effect: once one is confirmed nobody looks for the others, but what the chain showed us stays to be judged. */
-export const dropRivals = (db: Db, paymentId: PaymentId, txSignature: string): Write =>
+/** A statement, not an effect: found and judged, to be forgotten at `forgetAt`. */
+export const markJudged = (db: Db, candidate: Candidate, forgetAt: number): Write =>
+  db.update(paymentCandidates).set({ origin: 'judged', nextCheckAt: forgetAt, sentAt: null }).where(same(candidate));
+
+export const deleteJudged = (db: Db, forgetBefore: number, limit: number) =>
   db
     .delete(paymentCandidates)
     .where(
-      and(
-        eq(paymentCandidates.paymentId, paymentId),
-        or(eq(paymentCandidates.txSignature, txSignature), ne(paymentCandidates.origin, 'found')),
-      ),
+      sql`rowid IN (SELECT rowid FROM payment_candidates WHERE origin = 'judged' AND next_check_at <= ${forgetBefore} LIMIT ${limit})`,
     );
+
+/**
+ * A statement, not an effect: transactions the chain showed us become candidates of the sessions their memos name, unless
+ * they already paid or were recorded. One that is looked for by now keeps the time it was sent; one that was judged stays so.
+ * Any number in one parameter.
+ */
+export const insertFound = (ctx: Ctx, found: { signature: string; nonce: string }[], dueAt: number): Write =>
+  ctx.db
+    .insert(paymentCandidates)
+    .select(
+      sql`SELECT p.id, j.value ->> 'signature', 'found', 0, ${dueAt}, ${ctx.now}, NULL
+        FROM json_each(${JSON.stringify(found)}) j JOIN payments p
+          ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
+        WHERE NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature')
+          AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')`,
+    )
+    .onConflictDoUpdate({
+      target: [paymentCandidates.paymentId, paymentCandidates.txSignature],
+      set: { origin: 'found', attempt: 0, nextCheckAt: dueAt, createdAt: ctx.now },
+      setWhere: sql`payment_candidates.origin IN ('sent', 'named')`,
+    });

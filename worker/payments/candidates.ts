@@ -1,45 +1,93 @@
 import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { MINUTE, SECOND } from '../core/time.ts';
-import { hasSent, keepCandidate } from './candidate.store.ts';
+import { HOUR, MINUTE, SECOND } from '../core/time.ts';
+import { commit } from '../db/commit.ts';
+import { type Candidate, hasSent, insertFound, keepCandidate } from './candidate.store.ts';
+import type { Payment } from './store.ts';
 
-/** Seconds after the previous look at which a signature is looked up again; after them only the sweep does. (contract section 3) */
-export const RECHECK_SECONDS = [2, 4, 8, 16, 30, 60, 90] as const;
-const SWEEP_SECONDS = 10 * 60;
+/** Seconds after the previous look at which a signature is looked up again by the queue; after them only the sweep does. (contract section 3) */
+const RECHECK_SECONDS = [2, 4, 8, 16, 30, 60, 90] as const;
 
-/** When check number `attempt` (from 0) is due, and whether the queue brings it or only the sweep. */
-export function nextCheck(attempt: number): { delaySeconds: number; queued: boolean } {
+/** When look number `attempt` (from 0) is due after the one before it, and whether the queue brings it or only the sweep. */
+export function nextCheck(attempt: number, ageMs: number): { delaySeconds: number; isQueued: boolean } {
   const delaySeconds = RECHECK_SECONDS[attempt];
-  return delaySeconds === undefined ? { delaySeconds: SWEEP_SECONDS, queued: false } : { delaySeconds, queued: true };
+  if (delaySeconds !== undefined) return { delaySeconds, isQueued: true };
+  // As long as it was looked for already, so that what cannot be read for days costs little.
+  return { delaySeconds: Math.min(Math.max(ageMs, 10 * MINUTE), 6 * HOUR) / SECOND, isQueued: false };
 }
 
-/** The sweep takes a check this long after it was due: by then its queue message is lost, not late. */
+/** The sweep takes a look this long after it was due: by then its queue message is lost, not late. */
 export const SWEEP_PATIENCE_MS = MINUTE / 2;
 
 /** A transaction can land as long as its blockhash lives, 150 slots or about a minute and a half: until then another pays twice. */
 const IN_FLIGHT_MS = 2 * MINUTE;
 
 const inFlight = (): ApiError =>
-  new ApiError('payment_transaction_conflict', {
+  new ApiError('state_conflict', {
     detail: 'Another transaction of this payment is on its way. Wait until it has arrived or lapsed: both would be paid.',
     meta: { reason: 'in_flight' },
+    retryable: true,
     retryAfterSeconds: 10,
   });
 
-/** 409 payment_transaction_conflict while a transaction that we sent may still land. What others name is nothing we know of. */
+/** 409 state_conflict (in_flight) while a transaction that we sent may still land. What callers name holds nothing up. */
 export async function requireNoneInFlight(ctx: Ctx, paymentId: PaymentId): Promise<void> {
   if (await hasSent(ctx.db, paymentId, ctx.now - IN_FLIGHT_MS)) throw inFlight();
 }
 
+const newCandidate = (ctx: Ctx, paymentId: PaymentId, txSignature: string, origin: 'sent' | 'named'): Candidate => ({
+  paymentId,
+  txSignature,
+  origin,
+  attempt: 0,
+  nextCheckAt: ctx.now + nextCheck(0, 0).delaySeconds * SECOND,
+  createdAt: ctx.now,
+  sentAt: origin === 'sent' ? ctx.now : null,
+});
+
+/** Has the first look of a candidate brought by the queue. */
+const queueLook = (ctx: Ctx, { paymentId, txSignature }: Candidate, delaySeconds: number): void =>
+  ctx.defer(ctx.env.JOBS.send({ kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }, { delaySeconds }));
+
 /**
- * Keeps a signature to look up again by ourselves, so that nobody has to stay and ask. 409 payment_transaction_conflict for one
- * to be sent while another that we sent may still land.
+ * Keeps the signature of what the service is about to broadcast, before it does. `isNew`: no earlier request has sent it. 409
+ * state_conflict (in_flight) while another that we sent may still land.
  */
-export async function rememberCandidate(ctx: Ctx, paymentId: PaymentId, txSignature: string, origin: 'sent' | 'named'): Promise<void> {
-  const { delaySeconds } = nextCheck(0);
-  const candidate = { paymentId, txSignature, origin, attempt: 0, nextCheckAt: ctx.now + delaySeconds * SECOND, createdAt: ctx.now };
-  const { isNew, hasRival } = await keepCandidate(ctx, candidate, ctx.now - IN_FLIGHT_MS);
-  if (hasRival) throw inFlight();
-  if (isNew) ctx.defer(ctx.env.JOBS.send({ kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }, { delaySeconds }));
+export async function rememberSent(ctx: Ctx, paymentId: PaymentId, txSignature: string): Promise<{ candidate: Candidate; isNew: boolean }> {
+  const candidate = newCandidate(ctx, paymentId, txSignature, 'sent');
+  const rivalsSince = ctx.now - IN_FLIGHT_MS;
+  const { isNew, kept } = await keepCandidate(ctx, candidate, { rivalsSince });
+  if (kept.some((other) => other.txSignature !== txSignature && (other.sentAt ?? 0) > rivalsSince)) throw inFlight();
+  if (isNew) queueLook(ctx, candidate, nextCheck(0, 0).delaySeconds);
+  return { candidate, isNew };
+}
+
+/**
+ * Keeps a signature that a caller named, so that the caller need not stay and ask. Where all places of the payment are taken, it takes
+ * the place of the oldest named one that the chain does not know either; a made-up signature displaces no real one.
+ */
+export async function rememberNamed(ctx: Ctx, paymentId: PaymentId, txSignature: string): Promise<void> {
+  const candidate = newCandidate(ctx, paymentId, txSignature, 'named');
+  const { isNew, kept } = await keepCandidate(ctx, candidate);
+  const isKept = kept.some((one) => one.txSignature === txSignature);
+  const displaced = isKept ? null : await findUnknown(ctx, kept);
+  const isInstead = displaced !== null && (await keepCandidate(ctx, candidate, { displaced })).isNew;
+  if (isNew || isInstead) queueLook(ctx, candidate, nextCheck(0, 0).delaySeconds);
+}
+
+/** The oldest named one that the node has never heard of; null where it knows all of them, or does not answer. */
+async function findUnknown(ctx: Ctx, kept: Candidate[]): Promise<Candidate | null> {
+  const named = kept.filter(({ origin }) => origin === 'named');
+  if (named.length === 0) return null;
+  const answer = await ctx.chain.knows(named.map(({ txSignature }) => txSignature));
+  if (answer.kind === 'unavailable') ctx.note(`rpc: ${answer.reason}`);
+  return answer.kind === 'known' ? (named.find((_, i) => !answer.isKnown[i]) ?? null) : null;
+}
+
+/** Keeps a transaction that the chain has shown, and that could not be stored yet, first in line: by the queue at once, and by the next sweep. */
+export async function rememberFound(ctx: Ctx, { id: paymentId, nonce }: Payment, txSignature: string): Promise<void> {
+  const found = insertFound(ctx, [{ signature: txSignature, nonce }], ctx.now - SWEEP_PATIENCE_MS);
+  await commit(ctx, { events: [], writes: [found], result: null });
+  ctx.defer(ctx.env.JOBS.send({ kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }));
 }

@@ -1,13 +1,36 @@
 import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
-import { cursors, paymentCandidates, payments } from '../db/commerce.ts';
+import { cursors } from '../db/candidates.ts';
+import { payments } from '../db/commerce.ts';
 import { vetoUnlessChanged, type Write } from '../db/commit.ts';
 
 export type Cursor = typeof cursors.$inferSelect;
 
-export async function getCursor(db: Db, name: string): Promise<Cursor> {
-  const known = await db.select().from(cursors).where(eq(cursors.name, name)).get();
-  return known ?? { name, until: null, walkTop: null, walkBefore: null, walkStartedAt: null, passedAt: 0, version: 0 };
+/** How far the transactions with the service's reference key are read: `newest` from the top, `backlog` what its walks did not get to. */
+export interface Walks {
+  newest: Cursor;
+  backlog: Cursor;
+}
+
+const NEWEST = 'service-reference';
+const BACKLOG = 'service-reference-backlog';
+
+export async function loadWalks(db: Db): Promise<Walks> {
+  const known = await db
+    .select()
+    .from(cursors)
+    .where(inArray(cursors.name, [NEWEST, BACKLOG]));
+  const named = (name: string): Cursor =>
+    known.find((cursor) => cursor.name === name) ?? {
+      name,
+      until: null,
+      walkTop: null,
+      walkBefore: null,
+      walkStartedAt: null,
+      passedAt: 0,
+      version: 0,
+    };
+  return { newest: named(NEWEST), backlog: named(BACKLOG) };
 }
 
 /** Statements, not effects: the step fails its batch where another walker was faster. */
@@ -24,26 +47,19 @@ export const stepCursor = (ctx: Ctx, before: Cursor, after: Cursor): Write[] => 
 ];
 
 /**
- * A statement, not an effect: transactions the chain showed us become candidates of the sessions their memos name, unless
- * they were already claimed or recorded. Any number in one parameter.
+ * Unfinished sessions that are certainly over at `endedBy` (epoch ms), late grace included, oldest first, with what came in for
+ * them. Those for which something was found and has no verdict are left alone, until they ended before `abandonedBefore`.
  */
-export const insertFound = (ctx: Ctx, found: { signature: string; nonce: string }[], dueAt: number): Write =>
-  ctx.db
-    .insert(paymentCandidates)
-    .select(
-      sql`SELECT p.id, j.value ->> 'signature', 'found', 0, ${dueAt}, ${ctx.now}
-        FROM json_each(${JSON.stringify(found)}) j JOIN payments p ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
-        WHERE NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature' AND c.livemode = p.livemode)
-          AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')`,
-    )
-    .onConflictDoUpdate({
-      target: [paymentCandidates.paymentId, paymentCandidates.txSignature],
-      set: { origin: 'found', attempt: 0, nextCheckAt: dueAt, createdAt: ctx.now },
-    });
-
-/** Unfinished sessions past `expiredBefore`, oldest first, with what came in for them; those still being looked at are left alone. */
-export const listExpired = (db: Db, expiredBefore: number, abandonedBefore: number, limit: number) =>
-  db
+export function listExpired(
+  db: Db,
+  { endedBy, graceMs, abandonedBefore }: { endedBy: number; graceMs: number; abandonedBefore: number },
+  limit: number,
+) {
+  const isUnfinished = sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`;
+  // The sign keeps the search among the few candidates of the payment, away from all that were ever found.
+  const isCertain = sql`(expires_at + late_grace_seconds * 1000 <= ${endedBy}
+    AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id AND +c.origin = 'found'))`;
+  return db
     .select({
       id: payments.id,
       isShort: sql<number>`EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.payment_id = payments.id AND u.reason = 'underpaid')`,
@@ -51,10 +67,12 @@ export const listExpired = (db: Db, expiredBefore: number, abandonedBefore: numb
     .from(payments)
     .where(
       and(
-        inArray(payments.status, ['PENDING_SIGNATURE', 'PENDING_CONFIRMATION']),
-        lte(payments.expiresAt, expiredBefore),
-        sql`(${payments.expiresAt} <= ${abandonedBefore} OR NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id AND c.origin = 'found'))`,
+        isUnfinished,
+        // Bounds the search; which grace a session has is its own.
+        lte(payments.expiresAt, Math.max(endedBy - graceMs, abandonedBefore)),
+        sql`(${payments.expiresAt} <= ${abandonedBefore} OR ${isCertain})`,
       ),
     )
     .orderBy(asc(payments.expiresAt))
     .limit(limit);
+}

@@ -119,7 +119,6 @@ const solanaPay = createRoute({
     ...ok(z.object({ transaction: z.string(), message: z.string() }).openapi('SolanaPayTransaction')),
     ...publicBodyErrors(
       'not_found',
-      'payment_transaction_conflict',
       'state_conflict',
       'payment_failed',
       'session_expired',

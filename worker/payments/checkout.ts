@@ -177,6 +177,7 @@ async function newPayment(
     receiptId: null,
     recoversPaymentId: null,
     expiresAt: due.expiresAt,
+    lateGraceSeconds: ctx.config.LATE_GRACE_SECONDS,
     confirmedAt: null,
     finalizedAt: null,
     orphanSuspectedAt: null,

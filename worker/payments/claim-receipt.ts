@@ -14,7 +14,7 @@ export async function claimReceipt(ctx: Ctx, actor: Actor, txSignature: string):
   const known = await findMine();
   if (known) return known;
   const sighting = await ctx.chain.findTransaction(txSignature);
-  if (sighting.kind === 'unavailable') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+  if (sighting.kind === 'unavailable' || sighting.kind === 'unreadable') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
   const payment = sighting.kind === 'found' ? await findNamedSession(ctx, sighting.transaction) : null;
   if (!payment || payment === 'none') throw new ApiError('not_found');
   const isOpen = !PAYMENT.isTerminal(payment.status);

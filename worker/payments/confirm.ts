@@ -1,14 +1,14 @@
 import type { Actor, Ctx } from '../context.ts';
-import { ApiError, storyOf, unreachable } from '../core/errors.ts';
+import { ApiError, unreachable } from '../core/errors.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '../db/once.ts';
-import { creditPayment } from '../entitlements/credit-payments.ts';
 import type { Sighting } from '../solana/rpc.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '../solana/transaction.ts';
-import { rememberCandidate } from './candidates.ts';
+import { rememberFound, rememberNamed } from './candidates.ts';
 import { identityProblem } from './identity.ts';
 import { type Loaded, planJudged, stateError, type Verdict } from './judge.ts';
 import { planSubmit, requireViewer } from './payment.ts';
+import { grantAccess } from './purchase.ts';
 import { findPayment, findSession, loadConfirmation, type Payment } from './store.ts';
 
 export interface ConfirmPayment {
@@ -32,12 +32,9 @@ export interface Confirmation {
 export async function confirmPayment(ctx: Ctx, input: ConfirmPayment): Promise<Confirmation> {
   const known = await loadAllowed(ctx, input);
   // A repeated confirm is answered from what is stored, even while the node is down.
-  if (isReplay(known.payment, input)) return { payment: known.payment, alreadyConfirmed: true };
-  const unidentified = stateError(known.payment) ? null : identityProblem(known);
-  if (unidentified) {
-    // If this is money, it is the merchant's to decide once the session has ended.
-    await rememberCandidate(ctx, input.paymentId, input.txSignature, 'named');
-    throw unidentified;
+  if (isReplay(known.payment, input)) {
+    await grantAccess(ctx, known.payment);
+    return { payment: known.payment, alreadyConfirmed: true };
   }
   return settle(ctx, input, known, await ctx.chain.findTransaction(input.txSignature));
 }
@@ -93,16 +90,16 @@ async function settle(ctx: Ctx, input: ConfirmPayment, known: Loaded, sighting: 
   } catch (error) {
     // Too many purchases of one customer at once: nothing is lost, the service goes on by itself.
     if (!(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;
-    verdict = { outcome: 'unknown', payment: known.payment };
+    if (sighting.kind === 'found') await rememberFound(ctx, known.payment, input.txSignature);
+    return { payment: known.payment, alreadyConfirmed: false };
   }
   const isUnseen = verdict.outcome === 'unknown' || (verdict.outcome === 'refused' && verdict.isUnseen === true);
-  if (isUnseen) await rememberCandidate(ctx, input.paymentId, input.txSignature, 'named');
-  if (verdict.outcome === 'done') await grantAccess(ctx, verdict.payment);
+  if (isUnseen) await rememberNamed(ctx, input.paymentId, input.txSignature);
+  const confirmed = verdict.outcome === 'refused' ? verdict.recovered : verdict.payment;
+  if (confirmed) await grantAccess(ctx, confirmed);
   if (verdict.outcome === 'refused') throw verdict.error;
-  if (sighting.kind === 'unavailable' && verdict.outcome === 'unknown') {
-    ctx.note(`rpc: ${sighting.reason}`);
-    throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
-  }
+  if (sighting.kind === 'unavailable' || sighting.kind === 'unreadable') ctx.note(`rpc: ${sighting.reason}`);
+  if (sighting.kind === 'unavailable' && verdict.outcome === 'unknown') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
   return { payment: verdict.payment, alreadyConfirmed: verdict.outcome === 'already' };
 }
 
@@ -116,26 +113,22 @@ export async function grantConfirmed(ctx: Ctx, paymentId: Payment['id']): Promis
   if (payment) await grantAccess(ctx, payment);
 }
 
-/** So that whoever is told of a confirmation can use at once what was bought. The event's job does it again, whatever happens here. */
-async function grantAccess(ctx: Ctx, payment: Payment): Promise<void> {
-  if (payment.status !== 'CONFIRMED') return;
-  await creditPayment(ctx, payment).catch((error: unknown) => ctx.note(`credit: ${storyOf(error)}`));
-}
-
 /** Replay, exists, allowed, state, amounts, then effects: in this order. */
 function planConfirmation(ctx: Ctx, input: ConfirmPayment, loaded: Loaded, sighting: Sighting): Change<Verdict> {
   const { payment } = loaded;
   if (isReplay(payment, input)) return unchanged({ outcome: 'already', payment });
   if (sighting.kind === 'found') return planJudged(ctx, loaded, sighting.transaction);
-  // A session that is over says so; the signature is remembered all the same, since nobody has looked at it yet.
-  const standing = stateError(payment);
+  // A session that cannot be paid says so; the signature is remembered all the same: if this is money, the merchant decides.
+  const standing = stateError(payment) ?? identityProblem(loaded);
   if (standing) return unchanged({ outcome: 'refused', error: standing, isUnseen: true });
   switch (sighting.kind) {
     case 'unavailable':
+    case 'unreadable':
     case 'not_found':
       return unchanged({ outcome: 'unknown', payment });
     case 'seen': {
-      if (payment.status === 'PENDING_CONFIRMATION') return unchanged({ outcome: 'unknown', payment });
+      // What a stranger pastes proves nothing, and changes nothing: only what the service itself sent or found does.
+      if (payment.status === 'PENDING_CONFIRMATION' || !loaded.isOurs) return unchanged({ outcome: 'unknown', payment });
       const submitted = planSubmit(ctx, payment, input.txSignature);
       return { ...submitted, result: { outcome: 'unknown', payment: submitted.result } };
     }

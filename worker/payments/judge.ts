@@ -4,19 +4,20 @@ import { SECOND } from '../core/time.ts';
 import { type Change, unchanged } from '../db/commit.ts';
 import { matchPayment, type Payment as PaidTransfer } from '../solana/match.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '../solana/transaction.ts';
-import { dropRivals } from './candidate.store.ts';
+import { dropCandidate } from './candidate.store.ts';
 import { identityProblem } from './identity.ts';
 import { expectationOf, planFail, stepPayment } from './payment.ts';
 import { type Proof, planPurchase } from './purchase.ts';
 import { memoOf } from './resource.ts';
 import { claimTransaction, type loadConfirmation, type Payment, updatePayment } from './store.ts';
+import { closeUnmatched, vetoRecovered } from './unmatched.store.ts';
 import { planRecovery, planUnmatched } from './unmatched.ts';
 
 export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 /** `refused` may have stored something first: money that arrived is recorded even where it does not pay this session. */
 export type Verdict =
   | { outcome: 'already' | 'done' | 'unknown'; payment: Payment }
-  | { outcome: 'refused'; error: ApiError; isUnseen?: boolean };
+  | { outcome: 'refused'; error: ApiError; isUnseen?: boolean; recovered?: Payment };
 
 export const failureOf = (payment: Payment, meta: Record<string, unknown> = {}): ApiError =>
   new ApiError(payment.failureCode === 'session_expired' ? 'session_expired' : 'payment_failed', { meta });
@@ -24,7 +25,7 @@ export const failureOf = (payment: Payment, meta: Record<string, unknown> = {}):
 /** What a transaction the chain confirmed means for this session: the state it meets decides, money is never overlooked. */
 export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransaction): Change<Verdict> {
   const { payment, claim } = loaded;
-  const match = matchPayment(transaction, expectationOf(payment, ctx.config));
+  const match = matchPayment(transaction, expectationOf(payment));
   const refuse = (error: ApiError, change: Change<unknown> = unchanged(null)): Change<Verdict> => ({
     ...change,
     result: { outcome: 'refused', error },
@@ -48,15 +49,18 @@ export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransacti
     const refusal = withMeta(error, { reason: match.reason });
     return refuse(refusal, planUnmatched(ctx, loaded, proof, match.reason === 'too_early' ? 'late' : match.reason));
   }
+  // A buyer who did not show who they are is sold nothing. What becomes of the money is for the merchant to decide, at once.
   const unidentified = identityProblem(loaded);
-  if (unidentified) return refuse(standing ?? unidentified, standing ? planUnmatched(ctx, loaded, proof, 'late') : unchanged(null));
-  // What the merchant was already asked to decide stays his to decide.
+  if (unidentified) return refuse(standing ?? unidentified, planUnmatched(ctx, loaded, proof, 'identity_missing'));
+  // What the merchant was already asked to decide stays the merchant's to decide.
   if (payment.status === 'FAILED' && (loaded.timesRecovered > 0 || loaded.unmatched))
     return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
   if (payment.status === 'FAILED') {
     // It was on time by the chain's clock and met a session already given up: accepted without anybody's word.
     const recovery = planRecovery(ctx, loaded, proof);
-    return refuse(withMeta(standing!, { recovered_payment_id: recovery.result.id }), recovery);
+    const error = withMeta(standing!, { recovered_payment_id: recovery.result.id });
+    const writes = [vetoRecovered(ctx, payment), ...recovery.writes];
+    return { ...recovery, writes, result: { outcome: 'refused', error, recovered: recovery.result } };
   }
   // From here the confirmation must succeed, or a rival's already has.
   return planConfirmed(ctx, loaded, proof, match.payment);
@@ -90,8 +94,10 @@ function planConfirmed(ctx: Ctx, { payment, memberships, merchantName }: Loaded,
     writes: [
       claimTransaction(ctx, payment, proof),
       updatePayment(ctx.db, payment, confirm.after),
+      closeUnmatched(ctx.db, txSignature, payment.id),
       ...bought.writes,
-      dropRivals(ctx.db, payment.id, txSignature),
+      // Its rivals stay: what they bring is a second payment, and not to be lost from sight.
+      dropCandidate(ctx.db, payment.id, txSignature),
     ],
     result: { outcome: 'done', payment: confirm.after },
   };

@@ -10,7 +10,8 @@ import { PAYMENT } from '../states.ts';
 import { claimReceipt } from './claim-receipt.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
 import { TxSignature } from './routes.ts';
-import { listPayments, listUnmatchedOf, type Payment } from './store.ts';
+import { listPayments, type Payment } from './store.ts';
+import { listUnmatchedOf } from './unmatched.store.ts';
 import { acceptUnmatched } from './unmatched.ts';
 
 const list = createRoute({
@@ -40,8 +41,8 @@ const accept = createRoute({
   tags: ['Payments'],
   summary: 'Take money that missed its session: a new confirmed payment',
   description:
-    'For a late, short or second payment of this session. A second time the answer is the same. Money that the chain dropped meanwhile ' +
-    'cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
+    'For a late, short or second payment of this session, or one of a buyer who did not show who they are. A second time the answer is the ' +
+    'same. Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,

@@ -1,4 +1,4 @@
-import type { Actor, Config, Ctx } from '../context.ts';
+import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import { iso, SECOND } from '../core/time.ts';
 import type { Change } from '../db/commit.ts';
@@ -14,14 +14,14 @@ export function requireViewer(payment: Payment, viewer: Actor | null): void {
 }
 
 /** What the chain must show for this payment to count. On time is the chain's word, not our clock's. (contract section 3) */
-export const expectationOf = (payment: Payment, config: Config): Expectation => ({
+export const expectationOf = (payment: Payment): Expectation => ({
   memo: memoOf(payment),
   mint: payment.mint,
   destination: payment.recipientAta,
   priceUnits: payment.priceAmount,
   fee: payment.feeAta && payment.feeAmount ? { destination: payment.feeAta, units: payment.feeAmount } : null,
   notBeforeSeconds: Math.floor(payment.createdAt / SECOND) - 120,
-  notAfterSeconds: Math.floor(payment.expiresAt / SECOND) + config.LATE_GRACE_SECONDS,
+  notAfterSeconds: Math.floor(payment.expiresAt / SECOND) + payment.lateGraceSeconds,
 });
 
 const EVENT_OF = { submit: 'payment.submitted', confirm: 'payment.confirmed', fail: 'payment.failed' } as const satisfies Record<

@@ -93,6 +93,8 @@ const confirmedPayment = ({ now }: Ctx, sale: PerRequestSale, proof: Proof): Pay
   paymentSessionId: null,
   recoversPaymentId: null,
   expiresAt: sale.expiresAt,
+  // Nobody waits for it: what agents pay is sent by us, and on the chain before it is a payment.
+  lateGraceSeconds: 0,
   confirmedAt: now,
   finalizedAt: null,
   orphanSuspectedAt: null,

@@ -1,5 +1,7 @@
 import type { Ctx } from '../context.ts';
+import { storyOf } from '../core/errors.ts';
 import type { Change } from '../db/commit.ts';
+import { creditPayment } from '../entitlements/credit-payments.ts';
 import { type Membership, planMembership } from '../memberships/membership.ts';
 import { planReceipt, type Receipt } from '../receipts/receipt.ts';
 import { memoOf } from './resource.ts';
@@ -52,4 +54,23 @@ export function planPurchase(
     writes: [...membership.writes, ...receipt.writes],
     result: { membership: membership.result, receipt: receipt.result },
   };
+}
+
+/** What this isolate has credited lately: its object need not be asked again. */
+const credited = new Set<Payment['id']>();
+const CREDITED_MAX = 1000;
+
+/**
+ * Brings what was bought to the buyer's entitlement, so that a caller who is told of a confirmation can use it at once, also one who
+ * is told again. Harmless repeated; the event's job does it anyway, whatever happens here.
+ */
+export async function grantAccess(ctx: Ctx, payment: Payment): Promise<void> {
+  if (payment.status !== 'CONFIRMED' || payment.orphanedAt !== null || credited.has(payment.id)) return;
+  try {
+    await creditPayment(ctx, payment);
+  } catch (error) {
+    return ctx.note(`credit: ${storyOf(error)}`);
+  }
+  credited.add(payment.id);
+  if (credited.size > CREDITED_MAX) for (const oldest of [...credited].slice(0, CREDITED_MAX / 2)) credited.delete(oldest);
 }

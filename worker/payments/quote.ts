@@ -1,4 +1,4 @@
-import { type Config, type Ctx, hasPriceSource } from '../context.ts';
+import { type Ctx, hasPriceSource } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import { type Asset, convert, formatRate, type Money } from '../core/money.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
@@ -67,5 +67,5 @@ export async function dueIn(
  * what is on the chain came in time is for its block time to say, and late grace is the same for every session.
  * (contract section 3 "Session life")
  */
-export const sendableUntil = ({ terms, expiresAt }: Pick<Payment, 'terms' | 'expiresAt'>, { LATE_GRACE_SECONDS }: Config): number =>
-  terms.quote ? expiresAt : expiresAt + LATE_GRACE_SECONDS * SECOND;
+export const sendableUntil = ({ terms, expiresAt, lateGraceSeconds }: Pick<Payment, 'terms' | 'expiresAt' | 'lateGraceSeconds'>): number =>
+  terms.quote ? expiresAt : expiresAt + lateGraceSeconds * SECOND;

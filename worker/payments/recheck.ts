@@ -1,19 +1,18 @@
 import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { DAY, HOUR, SECOND } from '../core/time.ts';
+import { DAY, MINUTE, SECOND } from '../core/time.ts';
 import { commit, forEach } from '../db/commit.ts';
 import type { Sighting } from '../solana/rpc.ts';
 import { PAYMENT } from '../states.ts';
-import { advanceCandidate, type Candidate, dropCandidate, findCandidate, listDueCandidates } from './candidate.store.ts';
+import { type Candidate, deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
 import { confirmByMemo, settleFound } from './confirm.ts';
-import { findPayment } from './store.ts';
 
-/** A queue message: the check it names, unless the sweep or another delivery was faster. Harmless doubled, late or lost. */
+/** A queue message: the look it names, unless the sweep or another delivery was faster. Harmless doubled, late or lost. */
 export async function recheckQueued(ctx: Ctx, job: { paymentId: string; txSignature: string; attempt: number }): Promise<void> {
   const candidate = await findCandidate(ctx.db, job.paymentId as PaymentId, job.txSignature);
-  if (candidate && candidate.attempt === job.attempt) await recheckCandidate(ctx, candidate);
+  if (candidate && candidate.attempt === job.attempt) await lookAt(ctx, [candidate]);
 }
 
 /** A transaction somebody pointed at: looked up now, and again for a while where the chain or the session is not there yet. */
@@ -23,73 +22,111 @@ export async function findQueued(ctx: Ctx, job: { txSignature: string; attempt: 
     ctx.note(`hint: ${error.code}`);
     return isPassing(error) ? ('unavailable' as const) : ('nothing' as const);
   });
-  const { delaySeconds, queued } = nextCheck(job.attempt);
+  const { delaySeconds, isQueued } = nextCheck(job.attempt, 0);
   // Past the schedule the cursor finds what is ours; but while nobody could look, a hint is all there is, for a day.
-  const isWorthwhile = outcome === 'later' ? queued : outcome === 'unavailable' && job.attempt < HINT_ATTEMPTS_MAX;
+  const isWorthwhile = outcome === 'later' ? isQueued : outcome === 'unavailable' && job.attempt < HINT_ATTEMPTS_MAX;
   if (!isWorthwhile) return;
   ctx.defer(ctx.env.JOBS.send({ kind: 'findPayment', txSignature: job.txSignature, attempt: job.attempt + 1 }, { delaySeconds }));
 }
 
 /** A day of sweeps' intervals. */
 const HINT_ATTEMPTS_MAX = 150;
-const SWEEP_MAX = 100;
+
+/** Why a signature is looked for, and how long one sweep looks for those of a kind. In this order: what strangers name stands behind all money. */
+const QUEUES: { origin: Candidate['origin']; shareMs: number }[] = [
+  { origin: 'found', shareMs: 20 * SECOND },
+  { origin: 'sent', shareMs: 10 * SECOND },
+  { origin: 'named', shareMs: 10 * SECOND },
+];
+/** A node shows so many transactions in one call. */
+const GROUP_MAX = 20;
+/** Judged at once, each against the database. */
+const LANES = 6;
+const FORGET_MAX = 5000;
 
 /**
- * The backstop for lost messages, and the only visitor of signatures older than the schedule. Stops at the first look the node
- * refuses: the others would only wait for the same. Answers how many it took.
+ * The backstop for lost messages, and the only visitor of what outlasts the schedule. Stops at the first call the node does
+ * not answer: the others would only wait for the same. Answers how many it took.
  */
 export async function sweepCandidates(ctx: Ctx): Promise<number> {
-  const due = await listDueCandidates(ctx.db, ctx.now - SWEEP_PATIENCE_MS, SWEEP_MAX);
-  let isReachable = true;
-  return forEach(ctx, due, async (candidate) => {
-    if (isReachable) isReachable = await recheckCandidate(ctx, candidate);
-  });
+  await deleteJudged(ctx.db, ctx.now, FORGET_MAX);
+  let taken = 0;
+  for (const { origin, shareMs } of QUEUES) {
+    const endsAtMs = ctx.elapsedMs() + shareMs;
+    let isFull = true;
+    while (isFull && ctx.elapsedMs() < endsAtMs) {
+      const due = await listDueCandidates(ctx.db, origin, ctx.now - SWEEP_PATIENCE_MS, GROUP_MAX);
+      if (!(await lookAt(ctx, due))) return taken;
+      taken += due.length;
+      isFull = due.length === GROUP_MAX;
+    }
+  }
+  return taken;
 }
 
 /**
- * Looks a signature up once more; false where the node did not answer. The next check is written down before this one begins,
- * so a crash in between costs one check, not the candidate. It is judged even when its session is over: it may be money.
+ * Looks signatures up once more, in one call; false where the node did not answer it. The next look is written down before this
+ * one begins, so a crash in between costs one look, not the candidate.
  */
-async function recheckCandidate(ctx: Ctx, candidate: Candidate): Promise<boolean> {
-  const { paymentId, txSignature, attempt } = candidate;
-  const payment = await findPayment(ctx.db, paymentId);
-  const isOver = payment !== undefined && PAYMENT.isTerminal(payment.status);
-  // Somebody's word alone, on a session that has its end: an hour is enough to be proven right.
-  const patienceMs = isOver && candidate.origin === 'named' ? HOUR : DAY;
-  if (!payment || ctx.now > Math.max(isOver ? 0 : payment.expiresAt, candidate.createdAt) + patienceMs) {
-    await forget(ctx, candidate);
-    return true;
+async function lookAt(ctx: Ctx, candidates: Candidate[]): Promise<boolean> {
+  if (candidates.length === 0) return true;
+  const next = (candidate: Candidate) => nextCheck(candidate.attempt + 1, ctx.now - candidate.createdAt);
+  const looks = candidates.map((candidate) => ({ candidate, nextCheckAt: ctx.now + next(candidate).delaySeconds * SECOND }));
+  const taken = await takeLooks(ctx.db, looks);
+  if (taken.length === 0) return true;
+  const messages = taken.flatMap(({ paymentId, txSignature, attempt, createdAt }) => {
+    const { isQueued, delaySeconds } = nextCheck(attempt, ctx.now - createdAt);
+    return isQueued ? [{ body: { kind: 'recheckCandidate', paymentId, txSignature, attempt } as const, delaySeconds }] : [];
+  });
+  if (messages.length > 0) ctx.defer(ctx.env.JOBS.sendBatch(messages));
+  const answer = await ctx.chain.findTransactions(taken.map(({ txSignature }) => txSignature));
+  if (answer.kind === 'unavailable') {
+    ctx.note(`rpc: ${answer.reason}`);
+    return false;
   }
-  const next = nextCheck(attempt + 1);
-  if (!(await advanceCandidate(ctx.db, candidate, ctx.now + next.delaySeconds * SECOND))) return true;
-  if (next.queued) {
-    const job = { kind: 'recheckCandidate', paymentId, txSignature, attempt: attempt + 1 } as const;
-    ctx.defer(ctx.env.JOBS.send(job, { delaySeconds: next.delaySeconds }));
-  }
-  const sighting = await ctx.chain.findTransaction(txSignature);
-  if (sighting.kind === 'unavailable') ctx.note(`rpc: ${sighting.reason}`);
-  if (sighting.kind === 'found' || !isOver) await judge(ctx, candidate, sighting);
-  return sighting.kind !== 'unavailable';
+  const isCurrent = answer.finalHeight !== null;
+  const judgeLook = ([i, candidate]: [number, Candidate]) => judgeSighting(ctx, candidate, answer.sightings[i]!, isCurrent);
+  await forEach(ctx, [...taken.entries()], judgeLook, LANES);
+  return true;
 }
 
-async function judge(ctx: Ctx, candidate: Candidate, sighting: Sighting): Promise<void> {
-  const { paymentId, txSignature } = candidate;
+/** What the chain shows of a candidate. It is judged even when its session is over: it may be money. `isCurrent`: the node is not behind. */
+async function judgeSighting(ctx: Ctx, candidate: Candidate, sighting: Sighting, isCurrent: boolean): Promise<void> {
+  if (sighting.kind === 'unreadable') ctx.note(`unreadable ${candidate.txSignature}: ${sighting.reason}`);
+  const isJudged = (sighting.kind === 'found' || sighting.kind === 'seen') && (await settleCandidate(ctx, candidate, sighting));
+  if (isJudged || isGivenUp(ctx, candidate, sighting, isCurrent)) await forget(ctx, candidate);
+}
+
+/** True where the transaction got its verdict; false where the same look may tell something else next time. */
+async function settleCandidate(ctx: Ctx, { paymentId, txSignature }: Candidate, sighting: Sighting): Promise<boolean> {
   try {
     const { payment } = await settleFound(ctx, { paymentId, txSignature, viewer: null }, sighting);
-    if (payment.txSignature === txSignature && PAYMENT.isTerminal(payment.status)) await forget(ctx, candidate);
+    return payment.txSignature === txSignature && PAYMENT.isTerminal(payment.status);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     ctx.note(`recheck: ${error.code}`);
-    if (!isPassing(error)) await forget(ctx, candidate);
+    return sighting.kind === 'found' && !isPassing(error);
   }
 }
 
-/** Weather, not a verdict: the same look may tell something else next time. */
-const isPassing = ({ code }: ApiError): boolean =>
-  code === 'rpc_unavailable' ||
-  code === 'temporarily_unavailable' ||
-  code === 'state_conflict' ||
-  code === 'identity_verification_required';
+/** Transient failures: the next look may pass. */
+const isPassing = ({ code }: ApiError): boolean => ['rpc_unavailable', 'temporarily_unavailable', 'state_conflict'].includes(code);
 
-const forget = (ctx: Ctx, { paymentId, txSignature }: Candidate): Promise<void> =>
-  commit(ctx, { events: [], writes: [dropCandidate(ctx.db, paymentId, txSignature)], result: undefined });
+/**
+ * What the cursor found is on the chain, and ends by a verdict alone. What was sent or named and never seen is given up after a
+ * day; and what was only named already by the last look of its schedule, whose transaction could not land any more.
+ */
+function isGivenUp(ctx: Ctx, { origin, attempt, createdAt }: Candidate, sighting: Sighting, isCurrent: boolean): boolean {
+  if (origin === 'found' || sighting.kind === 'found' || sighting.kind === 'unavailable') return false;
+  const isAbsent = sighting.kind === 'not_found' && isCurrent && !nextCheck(attempt, 0).isQueued;
+  return ctx.now > createdAt + DAY || (origin === 'named' && isAbsent);
+}
+
+/** Longer than the cursor reads the same list again. */
+const JUDGED_MS = 15 * MINUTE;
+
+const forget = (ctx: Ctx, candidate: Candidate): Promise<void> => {
+  const { paymentId, txSignature, origin } = candidate;
+  const write = origin === 'found' ? markJudged(ctx.db, candidate, ctx.now + JUDGED_MS) : dropCandidate(ctx.db, paymentId, txSignature);
+  return commit(ctx, { events: [], writes: [write], result: undefined });
+};

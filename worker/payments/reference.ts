@@ -1,72 +1,114 @@
 import type { Ctx } from '../context.ts';
-import { SECOND } from '../core/time.ts';
-import { commit, isConstraint } from '../db/commit.ts';
-import type { ListedSignature } from '../solana/rpc.ts';
+import { MINUTE, SECOND } from '../core/time.ts';
+import { commit, isConstraint, type Write } from '../db/commit.ts';
+import type { ListedSignature } from '../solana/listing.ts';
+import { insertFound } from './candidate.store.ts';
 import { SWEEP_PATIENCE_MS } from './candidates.ts';
-import { type Cursor, getCursor, insertFound, stepCursor } from './chain.store.ts';
+import { type Cursor, loadWalks, stepCursor, type Walks } from './chain.store.ts';
+
+const PAGE_SIZE = 1000;
+/** Of each of the two walks in one sweep; what is left over is read by the next. */
+const WALK_MS = 20 * SECOND;
+/** A confirmed transaction may take this long to appear in a node's list. */
+const LISTING_LAG_MS = 30 * SECOND;
+/** Read again by every walk: a node may index a transaction long after those around it. */
+const OVERLAP_MS = 5 * MINUTE;
 
 /**
  * Payments nobody tells us about: every checkout transaction carries the service's reference key, so paging through the
  * transactions that mention it finds them all. The cost follows payments, not open sessions. (contract section 3 "References")
- */
-export const REFERENCE_CURSOR = 'service-reference';
-const PAGE_SIZE = 1000;
-const PAGES_MAX = 10;
-/** A confirmed transaction may take this long to appear in a node's list. */
-const LISTING_LAG_MS = 30 * SECOND;
-
-/**
- * Reads from the newest transaction back to where the last walk began. Each page's finds and the step past it are stored in
- * one batch, so a crash resumes in the middle, and a page read twice changes nothing. Answers how many transactions it read.
+ * Reads from the newest transaction back to where the last walk began, then what is left of earlier walks: money that arrives now
+ * is seen now, however many transactions with our public key lie before it. Each page's finds and the step past it are stored
+ * in one batch, so a crash resumes in the middle, and a page read twice changes nothing. Answers how many transactions it read.
  */
 export async function sweepReference(ctx: Ctx, pageSize = PAGE_SIZE): Promise<number> {
+  const walks = await loadWalks(ctx.db);
+  if (walks.newest.walkBefore !== null) await storeStep(ctx, setAside(ctx, walks));
+  return (await readPages(ctx, pageSize, stepNewest)) + (await readPages(ctx, pageSize, stepBacklog));
+}
+
+/** Where a walk goes on, and what the page it reads there changes; null where there is nothing to read. */
+type Step = (
+  ctx: Ctx,
+  walks: Walks,
+) => { from: Cursor; past: (items: ListedSignature[], nodeAt: number | null) => Cursor; lost: () => Cursor } | null;
+
+async function readPages(ctx: Ctx, pageSize: number, stepFrom: Step): Promise<number> {
   let read = 0;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const cursor = await getCursor(ctx.db, REFERENCE_CURSOR);
-    const listed = await ctx.chain.listSignatures(ctx.config.SERVICE_REFERENCE, {
-      before: cursor.walkBefore,
-      until: cursor.until,
-      limit: pageSize,
-    });
+  const endsAtMs = ctx.elapsedMs() + WALK_MS;
+  while (ctx.elapsedMs() < endsAtMs) {
+    const step = stepFrom(ctx, await loadWalks(ctx.db));
+    if (!step) return read;
+    const { walkBefore: before, until } = step.from;
+    const listed = await ctx.chain.listSignatures(ctx.config.SERVICE_REFERENCE, { before, until, limit: pageSize });
     if (listed.kind === 'unavailable') {
       ctx.note(`rpc: ${listed.reason}`);
       return read;
     }
-    // A node that lost our place must not end the walk: it begins anew from the top, and what was read changes nothing.
     const items = listed.kind === 'page' ? listed.items : [];
-    const next =
-      listed.kind === 'page' ? stepPast(cursor, items, ctx.now) : { ...cursor, walkTop: null, walkBefore: null, walkStartedAt: null };
-    try {
-      const found = items.flatMap(namedSession);
-      const writes = [
-        ...(found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : []),
-        ...stepCursor(ctx, cursor, next),
-      ];
-      await commit(ctx, { events: [], writes, result: null });
-    } catch (error) {
-      // Another walker took this step; it goes on from there.
-      if (isConstraint(error)) return read;
-      throw error;
-    }
+    const nodeAt = listed.kind === 'page' && listed.nodeSeconds !== null ? listed.nodeSeconds * SECOND : null;
+    const next = listed.kind === 'page' ? step.past(items, nodeAt) : step.lost();
+    const found = items.flatMap(namedSession);
+    const finds = found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : [];
+    // Another walker took this step; it goes on from there.
+    if (!(await storeStep(ctx, [...finds, ...stepCursor(ctx, step.from, next)]))) return read;
     read += items.length;
     if (next.walkBefore === null) return read;
   }
   return read;
 }
 
+/** False where another walker was faster. */
+async function storeStep(ctx: Ctx, writes: Write[]): Promise<boolean> {
+  try {
+    await commit(ctx, { events: [], writes, result: null });
+    return true;
+  } catch (error) {
+    if (isConstraint(error)) return false;
+    throw error;
+  }
+}
+
+const ENDED = { walkTop: null, walkBefore: null, walkStartedAt: null };
+
 /**
- * Only an empty page ends the walk; some nodes give less than asked for. The next walk ends at the newest transaction old
- * enough that none can still be listed below it late.
+ * A walk from the top. Only an empty page ends it; some nodes give less than asked for. The next one ends at the newest transaction
+ * old enough that none can still be listed below it late. How far all was seen is told by the node's own clock, because one that is
+ * behind has not listed what others confirmed; one that hides its time has come no further than the last. A node that lost our place
+ * does not end the walk: it begins anew.
  */
-function stepPast(cursor: Cursor, items: ListedSignature[], now: number): Cursor {
-  const walkStartedAt = cursor.walkStartedAt ?? now;
-  const isSettled = ({ blockTime }: ListedSignature) =>
-    blockTime !== null && blockTime !== undefined && blockTime * SECOND <= walkStartedAt - LISTING_LAG_MS;
-  const walkTop = cursor.walkTop ?? items.find(isSettled)?.signature ?? null;
-  const oldest = items.at(-1);
-  if (oldest) return { ...cursor, walkTop, walkStartedAt, walkBefore: oldest.signature };
-  const passedAt = walkStartedAt - LISTING_LAG_MS;
-  return { ...cursor, until: walkTop ?? cursor.until, walkTop: null, walkBefore: null, walkStartedAt: null, passedAt };
+const stepNewest: Step = (ctx, { newest: cursor, backlog }) => ({
+  from: cursor,
+  past: (items, nodeAt) => {
+    const startedAt = cursor.walkStartedAt ?? (nodeAt === null ? cursor.passedAt + LISTING_LAG_MS : Math.min(ctx.now, nodeAt));
+    const isSettled = ({ blockTime }: ListedSignature) => typeof blockTime === 'number' && blockTime * SECOND <= startedAt - OVERLAP_MS;
+    const walkTop = cursor.walkTop ?? items.find(isSettled)?.signature ?? null;
+    const oldest = items.at(-1);
+    if (oldest) return { ...cursor, walkTop, walkStartedAt: startedAt, walkBefore: oldest.signature };
+    const isComplete = backlog.walkBefore === null;
+    const passedAt = isComplete ? Math.max(cursor.passedAt, startedAt - LISTING_LAG_MS) : cursor.passedAt;
+    return { ...cursor, ...ENDED, until: walkTop ?? cursor.until, passedAt };
+  },
+  lost: () => ({ ...cursor, ...ENDED }),
+});
+
+/** A node that lost our place in the backlog has it read anew from where the last walk from the top ended. */
+const stepBacklog: Step = (_, { newest, backlog: cursor }) =>
+  cursor.walkBefore === null
+    ? null
+    : {
+        from: cursor,
+        past: (items) => ({ ...cursor, walkBefore: items.at(-1)?.signature ?? null }),
+        lost: () => ({ ...cursor, walkBefore: newest.until }),
+      };
+
+/** Statements, not effects: what a walk from the top has left unread joins the backlog, so that the next one begins at the top. */
+function setAside(ctx: Ctx, { newest, backlog }: Walks): Write[] {
+  const until = backlog.walkBefore === null ? newest.until : backlog.until;
+  return [
+    ...stepCursor(ctx, newest, { ...newest, ...ENDED, until: newest.walkTop ?? newest.until }),
+    ...stepCursor(ctx, backlog, { ...backlog, walkBefore: newest.walkBefore, until }),
+  ];
 }
 
 /** The one session a listed memo names. The node prints memos as `[length] text`, several joined by `; `. */

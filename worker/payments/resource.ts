@@ -5,7 +5,8 @@ import { iso, SECOND } from '../core/time.ts';
 import { IDENTITY_PROVIDERS, type PriceQuote, type ProvenIdentity } from '../db/terms.ts';
 import { given, MoneyBody, orNull, Timestamp } from '../http/openapi.ts';
 import { PAYMENT, UNMATCHED } from '../states.ts';
-import type { Payment, Unmatched } from './store.ts';
+import type { Payment } from './store.ts';
+import type { Unmatched } from './unmatched.store.ts';
 
 export const UnmatchedBody = z
   .object({
@@ -15,7 +16,7 @@ export const UnmatchedBody = z
     amount: MoneyBody,
     payer_wallet: z.string(),
     block_time: Timestamp,
-    reason: z.enum(['late', 'underpaid', 'second_payment']),
+    reason: z.enum(['late', 'underpaid', 'second_payment', 'identity_missing']),
     status: z.enum(UNMATCHED.states),
     recovered_payment_id: z.uuid().optional(),
   })
@@ -70,7 +71,9 @@ export const PaymentBody = z
       .record(z.string(), z.string())
       .optional()
       .openapi({ description: 'Of the payment session, else of the hand-off. Merchant view only.' }),
-    unmatched: z.array(UnmatchedBody).optional().openapi({ description: 'Money that arrived and pays no session. Merchant view only.' }),
+    unmatched: z.array(UnmatchedBody).optional().openapi({
+      description: 'Money that arrived and pays no session. Of amounts below the price, the first 20 of a session. Merchant view only.',
+    }),
     livemode: z.boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,

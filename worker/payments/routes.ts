@@ -12,7 +12,8 @@ import { type Confirmation, confirmPayment, grantConfirmed } from './confirm.ts'
 import { requireViewer } from './payment.ts';
 import { PaymentBody, redirectUrl, toPaymentResource } from './resource.ts';
 import { sendTransaction } from './send.ts';
-import { getPayment, listUnmatchedOf } from './store.ts';
+import { getPayment } from './store.ts';
+import { listUnmatchedOf } from './unmatched.store.ts';
 
 export const TxSignature = z
   .string()
@@ -49,8 +50,8 @@ const confirm = createRoute({
   tags: ['Payments'],
   summary: 'Tell us which transaction pays a session',
   description:
-    'We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked; read the payment before you send it again. ' +
-    'A transaction that does not pay this session is refused and changes nothing.',
+    'We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked, and changes nothing until it is proven; ' +
+    'read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.',
   ...keyedViewerRoute(
     publicBucket('confirm', async (c) => {
       const body: unknown = await c.req.json().catch(() => null);
@@ -85,7 +86,8 @@ const send = createRoute({
   tags: ['Payments'],
   summary: 'Broadcast the signed transaction through us',
   description:
-    'It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing.',
+    'It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. ' +
+    'While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.',
   ...keyedViewerRoute(publicBucket('confirm', (c) => c.req.param('payment_id') ?? '')),
   request: {
     headers: OptionalIdempotencyHeader,
@@ -100,6 +102,7 @@ const send = createRoute({
       ...optionalKeyErrors,
       'not_found',
       'payment_transaction_conflict',
+      'state_conflict',
       'setup_not_ready',
       'payment_failed',
       'session_expired',

@@ -2,10 +2,10 @@ import type { Actor, Ctx } from '../context.ts';
 import { base64 } from '../core/encoding.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { commit, transact, unchanged } from '../db/commit.ts';
+import { transact, unchanged } from '../db/commit.ts';
 import { checkPreparedTransaction } from '../solana/checkout-transaction.ts';
-import { dropCandidate } from './candidate.store.ts';
-import { rememberCandidate } from './candidates.ts';
+import { dropRefused } from './candidate.store.ts';
+import { rememberSent } from './candidates.ts';
 import { identityProblem } from './identity.ts';
 import { failureOf } from './judge.ts';
 import { planSubmit, requireViewer } from './payment.ts';
@@ -15,7 +15,7 @@ import { findWithProduct, getPayment, type Payment } from './store.ts';
 
 /**
  * Broadcasts a buyer's signed transaction: it must be the one we prepared. Its signature is kept before it goes out, so a
- * closed laptop, a crash or a lost answer loses nothing. 409 payment_transaction_conflict while another is on its way, 410 once
+ * closed laptop, a crash or a lost answer loses nothing. 409 state_conflict (in_flight) while another is on its way, 410 once
  * the session is over, 422 payment_mismatch with the reason, 422 identity_verification_required before any money moves.
  */
 export async function sendTransaction(
@@ -33,21 +33,20 @@ export async function sendTransaction(
     throw new ApiError('payment_transaction_conflict');
   }
   if (payment.status === 'FAILED') throw failureOf(payment);
-  if (ctx.now > sendableUntil(payment, ctx.config)) throw new ApiError('session_expired');
+  if (ctx.now > sendableUntil(payment)) throw new ApiError('session_expired');
   const unidentified = identityProblem(known);
   if (unidentified) throw unidentified;
 
-  await rememberCandidate(ctx, paymentId, txSignature, 'sent');
+  const { candidate, isNew } = await rememberSent(ctx, paymentId, txSignature);
   const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));
-  if (broadcast.kind === 'rejected') {
-    await commit(ctx, { events: [], writes: [dropCandidate(ctx.db, paymentId, txSignature)], result: null });
+  // A refusal speaks for this request alone: another that brought the same bytes may have delivered them.
+  if (broadcast.kind === 'rejected' && isNew && (await dropRefused(ctx.db, candidate)))
     throw new ApiError('payment_mismatch', {
       detail: `The network refused it: ${broadcast.reason}`,
       meta: { reason: 'transaction_rejected' },
     });
-  }
   // Unclear is not refused: it may be on its way, and the rechecks will find it.
-  if (broadcast.kind === 'unavailable') ctx.note(`rpc: ${broadcast.reason}`);
+  if (broadcast.kind !== 'sent') ctx.note(`rpc: ${broadcast.reason}`);
   const after = await transact(ctx, async () => {
     const current = await getPayment(ctx.db, paymentId);
     return current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current);

@@ -135,7 +135,7 @@ function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): 
   if (isRunning && status === 'open') {
     // Only a quote ends before its session. What was sent in time may still be on its way: one payment at a time.
     const detail = 'The quote of this session has ended. Once it is certain that nothing was paid, connect quotes again.';
-    const retryAfterSeconds = Math.max(LEAST_WAIT_SECONDS, (certainAt(ctx, payment) - now) / SECOND);
+    const retryAfterSeconds = Math.max(LEAST_WAIT_SECONDS, (certainAt(payment) - now) / SECOND);
     throw new ApiError('session_expired', { detail, meta: { reason: 'quote_expired' }, retryAfterSeconds });
   }
   if (isRunning || status !== 'open') throw new ApiError('session_expired');

@@ -1,18 +1,18 @@
-import { and, desc, eq, inArray, isNull, ne, or, sql } from 'drizzle-orm';
+import { and, desc, eq, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, PaymentId } from '../core/ids.ts';
+import { paymentCandidates } from '../db/candidates.ts';
 import { memberships, payments, products, unmatchedPayments } from '../db/commerce.ts';
-import { vetoUnlessChanged, type Write } from '../db/commit.ts';
+import type { Write } from '../db/commit.ts';
 import { insertClaim } from '../db/fate.ts';
 import { accounts } from '../db/identity.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
 import { txClaims } from '../db/tx-claims.ts';
-import { type PaymentStatus, UNMATCHED } from '../states.ts';
+import type { PaymentStatus } from '../states.ts';
 
 export type Payment = typeof payments.$inferSelect;
-export type Unmatched = typeof unmatchedPayments.$inferSelect;
 
 /** Of any merchant: the id itself is the capability. (contract D7) */
 export const findPayment = (db: Db, paymentId: PaymentId) => db.select().from(payments).where(eq(payments.id, paymentId)).get();
@@ -35,30 +35,24 @@ export const findSession = (db: Db, nonce: string) =>
   db
     .select()
     .from(payments)
-    .where(and(eq(payments.nonce, nonce), isNull(payments.recoversPaymentId), ne(payments.reference, '')))
+    .where(and(eq(payments.nonce, nonce), sql`recovers_payment_id IS NULL AND reference <> ''`))
     .get();
 
 /**
- * All a confirmation has to know, in one round trip: the payment with its seller and product, what became of the transaction before, the
- * memberships its possible payers hold for this product, and how often less than the price came in.
+ * All a confirmation has to know, in one round trip: the payment with its seller and product, what became of the transaction before and
+ * who brought it, the memberships its possible payers hold for this product, and how often less than the price came in.
  */
 export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature: string, payers: string[]) {
+  // One list of keys, so that the search uses all four columns of their index. A key of NULL matches nothing.
+  const ofWallet = (wallet: unknown) => sql`CASE WHEN ${payments.customerRef} IS NULL THEN 'wallet:' || ${wallet} END`;
+  const keys = [sql`'ref:' || ${payments.customerRef}`, ofWallet(payments.expectedWallet), ...payers.map(ofWallet)];
   const samePlace = and(
     eq(memberships.merchantId, payments.merchantId),
     eq(memberships.livemode, payments.livemode),
     eq(memberships.productId, payments.productId),
-    or(
-      eq(memberships.customerKey, sql`'ref:' || ${payments.customerRef}`),
-      and(
-        isNull(payments.customerRef),
-        or(
-          eq(memberships.customerKey, sql`'wallet:' || ${payments.expectedWallet}`),
-          inArray(memberships.customerKey, payers.length > 0 ? payers.map((payer) => `wallet:${payer}`) : ['']),
-        ),
-      ),
-    ),
+    sql`${memberships.customerKey} IN (${sql.join(keys, sql`, `)})`,
   );
-  const [[found], [claim], [unmatched], held, [short], [recovered]] = await db.batch([
+  const [[found], [claim], [unmatched], held, [short], [recovered], [candidate]] = await db.batch([
     db
       .select({ payment: payments, merchantName: accounts.displayName, requiresIdentity: products.requiresIdentity })
       .from(payments)
@@ -78,6 +72,10 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
       .innerJoin(payments, eq(payments.id, unmatchedPayments.paymentId))
       .where(and(eq(payments.id, paymentId), sql`CAST(${unmatchedPayments.amount} AS INTEGER) < CAST(${payments.priceAmount} AS INTEGER)`)),
     db.select({ times: sql<number>`count(*)` }).from(payments).where(eq(payments.recoversPaymentId, paymentId)),
+    db
+      .select({ origin: paymentCandidates.origin, sentAt: paymentCandidates.sentAt })
+      .from(paymentCandidates)
+      .where(and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature))),
   ]);
   if (!found) return null;
   const timesShort = short?.times ?? 0;
@@ -88,6 +86,8 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
     unmatched: unmatched ?? null,
     timesShort,
     timesRecovered,
+    /** The service itself sent this transaction, or found it on the chain. */
+    isOurs: candidate !== undefined && (candidate.origin === 'found' || candidate.sentAt !== null),
     memberships: held.map(({ membership }) => membership),
   };
 }
@@ -119,19 +119,6 @@ export const listPaymentsById = (db: Db, paymentIds: PaymentId[]): Promise<Payme
 export const claimTransaction = ({ db, now }: Ctx, payment: Payment, { txSignature, slot }: { txSignature: string; slot: number }): Write =>
   insertClaim(db, { txSignature, livemode: payment.livemode, kind: 'checkout', subjectId: payment.id, createdAt: now }, slot);
 
-export const insertUnmatched = (db: Db, unmatched: Unmatched): Write => db.insert(unmatchedPayments).values(unmatched);
-
-/** Statements, not effects: the second fails the batch where another acceptance was faster, or the money is gone. */
-export const acceptUnmatchedRow = (ctx: Ctx, unmatched: Unmatched, recoveredPaymentId: PaymentId): Write[] => [
-  ctx.db
-    .update(unmatchedPayments)
-    .set({ status: UNMATCHED.next(unmatched.status, 'accept'), recoveredPaymentId, nextLookAt: null })
-    .where(
-      and(eq(unmatchedPayments.id, unmatched.id), eq(unmatchedPayments.status, unmatched.status), isNull(unmatchedPayments.droppedAt)),
-    ),
-  vetoUnlessChanged(ctx),
-];
-
 export interface PaymentFilter {
   status?: PaymentStatus;
   productId?: string;
@@ -160,17 +147,3 @@ export async function listPayments(db: Db, merchantId: AccountId, livemode: bool
   const [items, [count]] = await db.batch([rows, countTo(db, payments, mine)]);
   return { items, total: count?.total ?? 0 };
 }
-
-/** What arrived and is still there: money that the chain dropped is not shown. */
-export const listUnmatchedOf = async (db: Db, merchantId: AccountId, paymentIds: PaymentId[]): Promise<Unmatched[]> =>
-  db
-    .select()
-    .from(unmatchedPayments)
-    .where(
-      and(
-        eq(unmatchedPayments.merchantId, merchantId),
-        isNull(unmatchedPayments.droppedAt),
-        sql`${unmatchedPayments.paymentId} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`,
-      ),
-    )
-    .orderBy(unmatchedPayments.createdAt);

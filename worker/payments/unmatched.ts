@@ -5,19 +5,11 @@ import { type Change, transact, unchanged } from '../db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '../db/fate.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
 import { paymentEvent, requireViewer } from './payment.ts';
-import { type Proof, planPurchase } from './purchase.ts';
+import { grantAccess, type Proof, planPurchase } from './purchase.ts';
 import { toUnmatchedResource } from './resource.ts';
 import { holdRecovered } from './session.store.ts';
-import {
-  acceptUnmatchedRow,
-  claimTransaction,
-  findPayment,
-  insertPayment,
-  insertUnmatched,
-  loadConfirmation,
-  type Payment,
-  type Unmatched,
-} from './store.ts';
+import { claimTransaction, findPayment, insertPayment, loadConfirmation, type Payment } from './store.ts';
+import { acceptUnmatchedRow, closeUnmatched, insertUnmatched, type Unmatched } from './unmatched.store.ts';
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 
@@ -62,7 +54,7 @@ export function planUnmatched(
     productId: payment.productId,
     paymentId: payment.id,
   } as const;
-  return { events: [event], writes: [insertUnmatched(ctx.db, row)], result: null };
+  return { events: [event], writes: insertUnmatched(ctx, row), result: null };
 }
 
 /**
@@ -98,7 +90,13 @@ export function planRecovery(ctx: Ctx, { payment, memberships, merchantName }: L
   const row = { ...recovered, membershipId: bought.result.membership.id, receiptId: bought.result.receipt.id };
   return {
     events: [paymentEvent(ctx, 'payment.confirmed', row), ...bought.events],
-    writes: [claimTransaction(ctx, row, proof), insertPayment(ctx.db, row), ...holdRecovered(ctx.db, row), ...bought.writes],
+    writes: [
+      claimTransaction(ctx, row, proof),
+      insertPayment(ctx.db, row),
+      closeUnmatched(ctx.db, proof.txSignature, row.id),
+      ...holdRecovered(ctx.db, row),
+      ...bought.writes,
+    ],
     result: row,
   };
 }
@@ -122,7 +120,7 @@ export async function acceptUnmatched(
   actor: Actor,
   { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
 ): Promise<Payment> {
-  return transact(ctx, async () => {
+  const accepted = await transact(ctx, async () => {
     const known = await loadConfirmation(ctx.db, paymentId, txSignature, []);
     if (!known) throw new ApiError('not_found');
     requireViewer(known.payment, actor);
@@ -138,4 +136,6 @@ export async function acceptUnmatched(
     const accepted = { ...recovery, writes: [...acceptUnmatchedRow(ctx, unmatched, recovery.result.id), ...recovery.writes] };
     return withAnswer(accepted, keep(recovery.result));
   });
+  await grantAccess(ctx, accepted);
+  return accepted;
 }

@@ -2,27 +2,13 @@ import { base64 } from '../core/encoding.ts';
 import { TOKEN_PROGRAM } from './assets.ts';
 import type { Lifetime } from './checkout-transaction.ts';
 import { type Confirmed, finalityOf, statusesCall } from './finality.ts';
+import { CLOCK_SECONDS, CLOCK_SYSVAR, type Listed, readListed } from './listing.ts';
 import { Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
-import { readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './sightings.ts';
+import { type Broadcast, readBroadcast, readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './sightings.ts';
 
 export type { Finality } from './finality.ts';
 export type { Unavailable } from './node.ts';
 export type { Sighting } from './sightings.ts';
-
-/** What a node lists of an address: newest first, with the memo text as it prints it. */
-export interface ListedSignature {
-  signature: string;
-  memo: string | null;
-  /** Seconds. */
-  blockTime?: number | null;
-}
-
-export type Broadcast =
-  | { kind: 'sent' }
-  /** The node simulated it and said no: it was not broadcast. */
-  | { kind: 'rejected'; reason: string }
-  /** No answer, or an unclear one: it may be on its way. */
-  | Unavailable;
 
 /** Blocks for which a blockhash can be used. */
 const BLOCKHASH_LIFE = 150;
@@ -104,24 +90,18 @@ export class Chain {
   }
 
   /**
-   * One page of the transactions that mention an address, newest first, `before` and `until` exclusive. A node that does not
-   * know `before` answers an empty page; `lost` tells that apart from the end.
+   * One page of the transactions that mention an address, newest first, `before` and `until` exclusive, and how far the node
+   * itself has come. A node that does not know `before` answers an empty page; `lost` tells that apart from the end.
    */
-  async listSignatures(
-    address: string,
-    page: { before: string | null; until: string | null; limit: number },
-  ): Promise<{ kind: 'page'; items: ListedSignature[] } | { kind: 'lost' } | Unavailable> {
+  async listSignatures(address: string, page: { before: string | null; until: string | null; limit: number }): Promise<Listed> {
     const bounds = { ...(page.before ? { before: page.before } : {}), ...(page.until ? { until: page.until } : {}) };
     const answers = await this.#call([
+      // Before the list, so that the list is at least as new.
+      { method: 'getAccountInfo', params: [CLOCK_SYSVAR, { encoding: 'base64', commitment: 'confirmed', dataSlice: CLOCK_SECONDS }] },
       { method: 'getSignaturesForAddress', params: [address, { ...bounds, limit: page.limit, commitment: 'confirmed' }] },
       ...(page.before ? [statusesCall([page.before])] : []),
     ]);
-    if ('kind' in answers) return answers;
-    const [listed, known] = answers;
-    if (!listed || 'error' in listed) return unavailable(listed ? listed.error.message : 'short answer');
-    const status = known && 'result' in known ? (known.result as { value: unknown[] }).value[0] : null;
-    if (page.before && !status) return { kind: 'lost' };
-    return { kind: 'page', items: listed.result as ListedSignature[] };
+    return 'kind' in answers ? answers : readListed(answers, page.before !== null);
   }
 
   /** What became of up to 256 confirmed transactions. Absence is proven, and by two nodes where there are as many. */
@@ -138,18 +118,16 @@ export class Chain {
     });
   }
 
-  /** Broadcast. A second broadcast of the same bytes is harmless on chain and answered as sent. */
+  /**
+   * Broadcast. A second broadcast of the same bytes is harmless on chain and answered as sent. A refusal speaks for its own
+   * attempt alone: after one whose answer was lost, the transaction may be on its way all the same.
+   */
   async sendTransaction(wire: Uint8Array, { preflight } = { preflight: true }): Promise<Broadcast> {
     const options = { encoding: 'base64', preflightCommitment: 'confirmed', skipPreflight: !preflight };
-    const answers = await this.#call([{ method: 'sendTransaction', params: [base64.encode(wire), options] }]);
+    const { answers, attempt } = await this.#attempt([{ method: 'sendTransaction', params: [base64.encode(wire), options] }]);
     if ('kind' in answers) return answers;
-    const answer = answers[0];
-    if (!answer) return unavailable('short answer');
-    if ('result' in answer) return { kind: 'sent' };
-    if (/already been processed|AlreadyProcessed/i.test(answer.error.message)) return { kind: 'sent' };
-    return [-32002, -32003, -32602].includes(answer.error.code)
-      ? { kind: 'rejected', reason: answer.error.message }
-      : unavailable(answer.error.message);
+    const broadcast = readBroadcast(answers);
+    return broadcast.kind === 'rejected' && attempt > 1 ? unavailable(broadcast.reason) : broadcast;
   }
 
   /**
@@ -194,14 +172,17 @@ export class Chain {
     return isHealthy;
   }
 
-  /** One HTTP round trip to a node that answers. Each node is tried, a single one as often as patience has it. */
-  async #call(calls: RpcCall[], timeoutMs = this.#patience.timeoutMs): Promise<RpcAnswer[] | Unavailable> {
+  async #call(calls: RpcCall[], timeoutMs?: number): Promise<RpcAnswer[] | Unavailable> {
+    return (await this.#attempt(calls, timeoutMs)).answers;
+  }
+
+  /** One HTTP round trip to a node that answers, and which try that was. Each node is tried, a single one as often as patience has it. */
+  async #attempt(calls: RpcCall[], timeoutMs = this.#patience.timeoutMs): Promise<{ answers: RpcAnswer[] | Unavailable; attempt: number }> {
     const nodes = Node.inOrder(this.#nodes);
-    let answers: RpcAnswer[] | Unavailable = unavailable('no node');
-    for (let attempt = 0; attempt < Math.max(this.#patience.attempts, nodes.length); attempt++) {
-      answers = await nodes[attempt % nodes.length]!.call(calls, timeoutMs);
-      if (!('kind' in answers)) break;
+    const attempts = Math.max(this.#patience.attempts, nodes.length);
+    for (let attempt = 1; ; attempt++) {
+      const answers = await nodes[(attempt - 1) % nodes.length]!.call(calls, timeoutMs);
+      if (!('kind' in answers) || attempt === attempts) return { answers, attempt };
     }
-    return answers;
   }
 }

@@ -8,6 +8,8 @@ export type Sighting =
   /** A node has seen it, the cluster has not confirmed it yet. */
   | { kind: 'seen' }
   | { kind: 'not_found' }
+  /** The node answered, but refuses to show this one transaction: an unsupported version, or history it does not keep. */
+  | { kind: 'unreadable'; reason: string }
   | Unavailable;
 
 export interface Sightings {
@@ -54,10 +56,26 @@ export function readSightings(answers: RpcAnswer[], signatures: readonly string[
 /** Status and transaction must agree to count as found; and one that only one of them knows is not absent. */
 export function sightingOf(signature: string, status: { confirmationStatus: string } | null, answer: RpcAnswer | undefined): Sighting {
   if (!answer) return unavailable('short answer');
-  if ('error' in answer) return unavailable(answer.error.message);
+  if ('error' in answer) return { kind: 'unreadable', reason: `${answer.error.code} ${answer.error.message}` };
   const raw = answer.result as RpcTransaction | null;
   if (!status) return { kind: raw ? 'seen' : 'not_found' };
   // Without meta or block time nothing can be judged yet.
   if (!raw?.meta || status.confirmationStatus === 'processed' || raw.blockTime === null) return { kind: 'seen' };
   return { kind: 'found', transaction: parseTransaction(signature, raw) };
+}
+
+export type Broadcast =
+  | { kind: 'sent' }
+  /** The node simulated it at the first attempt and said no: nothing was broadcast. */
+  | { kind: 'rejected'; reason: string }
+  /** No answer, or an unclear one: it may be on its way. */
+  | Unavailable;
+
+/** The answer to one sendTransaction. What the cluster has processed before was sent. */
+export function readBroadcast([answer]: RpcAnswer[]): Broadcast {
+  if (!answer) return unavailable('short answer');
+  if ('result' in answer) return { kind: 'sent' };
+  const { code, message } = answer.error;
+  if (/already been processed|AlreadyProcessed/i.test(message)) return { kind: 'sent' };
+  return [-32002, -32003, -32602].includes(code) ? { kind: 'rejected', reason: message } : unavailable(message);
 }

@@ -1,6 +1,7 @@
-import { and, asc, eq, inArray, isNull, lt, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm';
 import type { Db } from '../context.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
+import { isWaiting } from './waiting.store.ts';
 
 /** The expression that the index `events_due` is made of. */
 const dueAt = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
@@ -21,29 +22,12 @@ export const postponeEvents = (db: Db, eventIds: string[], now: number, wait: { 
     .set({ nextTryAt: sql`${now} + min(${wait.mostMs}, max(${wait.leastMs}, ${now} - created_at))` })
     .where(and(isNull(events.fannedOutAt), sql`id IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`));
 
-/**
- * Attempts due by `dueBy` and in nobody's hands, longest due first. What a broken endpoint holds back must not crowd out what others
- * wait for: nothing of it until its probe is due, and then one delivery, whose success brings the rest.
- */
-export function listOverdue(db: Db, now: number, dueBy: number, broken: { streak: number; failedAfter: number }, limit: number) {
-  const isBroken = sql`${webhookEndpoints.failureStreak} >= ${broken.streak}`;
-  const isOverdue = and(
-    inArray(webhookDeliveries.status, ['pending', 'retrying']),
-    lte(webhookDeliveries.nextAttemptAt, dueBy),
-    lt(webhookDeliveries.leaseUntil, now),
-  );
-  const ofEndpoint = eq(webhookEndpoints.id, webhookDeliveries.endpointId);
-  const probes = db
-    .select({ id: sql`min(${webhookDeliveries.id})` })
-    .from(webhookDeliveries)
-    .innerJoin(webhookEndpoints, ofEndpoint)
-    .where(and(isOverdue, isBroken, sql`coalesce(${webhookEndpoints.lastFailureAt}, 0) <= ${broken.failedAfter}`))
-    .groupBy(webhookDeliveries.endpointId);
-  return db
+/** Attempts due by `dueBy` and in nobody's hands, longest due first. What a broken endpoint holds back has no time, and is not among them. */
+export const listOverdue = (db: Db, now: number, dueBy: number, limit: number) =>
+  db
     .select({ id: webhookDeliveries.id, failureStreak: webhookEndpoints.failureStreak })
     .from(webhookDeliveries)
-    .innerJoin(webhookEndpoints, ofEndpoint)
-    .where(and(isOverdue, sql`(NOT (${isBroken}) OR ${webhookDeliveries.id} IN ${probes})`))
+    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+    .where(and(isWaiting, lte(webhookDeliveries.nextAttemptAt, dueBy), lt(webhookDeliveries.leaseUntil, now)))
     .orderBy(asc(webhookDeliveries.nextAttemptAt))
     .limit(limit);
-}

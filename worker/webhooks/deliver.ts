@@ -7,22 +7,31 @@ import type { EventType, NewEvent } from '../events.ts';
 import { DELIVERY, ENDPOINT } from '../states.ts';
 import {
   type Claimed,
-  cancelWaiting,
   claimDelivery,
+  type DeliveryChange,
   findDeliveryOf,
-  HELD,
   insertDeliveries,
   insertEvent,
-  listDueOf,
   type NewDelivery,
   recordDelivery,
-  releaseHeld,
 } from './delivery.store.ts';
 import { sendAttempts } from './fan-out.ts';
 import { post } from './post.ts';
 import { toEndpointResource } from './resource.ts';
-import { healthAfter, heldUntil, isBroken, isGivenUp, isSuccess, type Outcome, stepAfter, warningsDue } from './schedule.ts';
+import {
+  BREAKER_STREAK,
+  healthAfter,
+  heldUntil,
+  isBroken,
+  isGivenUp,
+  isSuccess,
+  type Outcome,
+  PROBE_EVERY_MS,
+  stepAfter,
+  warningsDue,
+} from './schedule.ts';
 import { type Endpoint, getEndpoint, noteHealth, takeProbe, updateEndpoint } from './store.ts';
+import { cancelWaiting, dueAsProbe, HELD, holdBeside, listDueOf, promoteHeld, releaseHeld } from './waiting.store.ts';
 
 /** Longer than an attempt and its record can take; who is silent for so long is dead. */
 const LEASE_MS = MINUTE;
@@ -43,7 +52,8 @@ export async function makeAttempt(ctx: Ctx, claimed: Claimed): Promise<Outcome |
   // Single attempts, replays and tests, were asked for by a person who wants to see an answer.
   const held = delivery.maxAttempts > 1 ? await holdOrProbe(ctx, endpoint) : null;
   if (held !== null) {
-    await record(ctx, claimed, { nextAttemptAt: held, error: HELD });
+    const probe = { at: held, streak: BREAKER_STREAK };
+    await record(ctx, claimed, { nextAttemptAt: dueAsProbe(ctx, delivery, probe), error: HELD }, holdBeside(ctx, delivery, probe));
     return null;
   }
 
@@ -82,7 +92,7 @@ function lessonOf(ctx: Ctx, claimed: Claimed, outcome: Outcome, now: number): Wr
   const success = isSuccess(outcome);
   if (isTest(claimed) && !(success && isBroken(endpoint))) return [];
   const health = noteHealth(ctx, endpoint.id, success, now);
-  return success && endpoint.failureStreak > 0 ? [health, releaseHeld(ctx, endpoint.id, now)] : [health];
+  return [health, success ? releaseHeld(ctx, endpoint, now) : promoteHeld(ctx, endpoint.id, now + PROBE_EVERY_MS)];
 }
 
 /** What the breaker held back goes at once. More than one page of it, or a lost message: the sweep brings the rest. */
@@ -108,7 +118,7 @@ const RECORD_PAUSE_MS = 300;
  * Says how an attempt went, once. A database that is out of reach for a moment must not make an attempt look as if its maker
  * had died, or the consumer would be sent what he has already taken.
  */
-async function record(ctx: Ctx, { delivery }: Claimed, after: Partial<Claimed['delivery']>, ...more: Write[]): Promise<void> {
+async function record(ctx: Ctx, { delivery }: Claimed, after: DeliveryChange, ...more: Write[]): Promise<void> {
   const lease = { ...delivery, leaseUntil: ctx.now + LEASE_MS };
   for (let tries = 1; ; tries++) {
     try {

@@ -1,9 +1,9 @@
 import { and, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
-import type { EndpointId } from '../core/ids.ts';
 import { type EventRow, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 import type { Delivery, Endpoint, StoredEvent } from './store.ts';
+import { isWaiting } from './waiting.store.ts';
 
 /** Undelivered events and the endpoints of their merchants, in one round trip. */
 export async function loadFanOut(db: Db, eventIds: string[]) {
@@ -92,14 +92,7 @@ export async function claimDelivery(db: Db, deliveryId: number, now: number, lea
     db
       .update(webhookDeliveries)
       .set({ leaseUntil })
-      .where(
-        and(
-          mine,
-          inArray(webhookDeliveries.status, ['pending', 'retrying']),
-          lte(webhookDeliveries.leaseUntil, now),
-          lte(webhookDeliveries.nextAttemptAt, now + EARLY_MS),
-        ),
-      )
+      .where(and(mine, isWaiting, lte(webhookDeliveries.leaseUntil, now), lte(webhookDeliveries.nextAttemptAt, now + EARLY_MS)))
       .returning({ id: webhookDeliveries.id }),
     db.select().from(webhookDeliveries).where(mine),
     db
@@ -114,45 +107,16 @@ export async function claimDelivery(db: Db, deliveryId: number, now: number, lea
   return taken.length > 0 && delivery && endpoint && event ? { delivery, endpoint, event } : null;
 }
 
+export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };
+
 /** Statements, not effects: only who holds the lease may say how the attempt went. */
-export const recordDelivery = (ctx: Ctx, { id, attempt, leaseUntil }: Delivery, after: Partial<Delivery>): Write[] => [
+export const recordDelivery = (ctx: Ctx, { id, attempt, leaseUntil }: Delivery, after: DeliveryChange): Write[] => [
   ctx.db
     .update(webhookDeliveries)
     .set({ ...after, leaseUntil: 0 })
     .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
   vetoUnlessChanged(ctx),
 ];
-
-/** Shown on a delivery that waits because its endpoint is broken, so that its merchant sees why; and found again by it. */
-export const HELD = 'held back: the endpoint keeps failing';
-
-const waitingFor = (endpointId: EndpointId) =>
-  and(eq(webhookDeliveries.endpointId, endpointId), inArray(webhookDeliveries.status, ['pending', 'retrying']));
-
-/** A statement, not an effect: what was held back is due. */
-export const releaseHeld = (ctx: Ctx, endpointId: EndpointId, now: number): Write =>
-  ctx.db
-    .update(webhookDeliveries)
-    .set({ nextAttemptAt: now, error: null })
-    .where(and(waitingFor(endpointId), eq(webhookDeliveries.error, HELD)));
-
-/** A statement, not an effect: what waited for an endpoint that gets nothing more. An attempt under way may still end well. */
-export const cancelWaiting = (ctx: Ctx, endpointId: EndpointId): Write =>
-  ctx.db
-    .update(webhookDeliveries)
-    .set({ status: 'cancelled', nextAttemptAt: null, completedAt: ctx.now })
-    .where(and(waitingFor(endpointId), lte(webhookDeliveries.leaseUntil, ctx.now)));
-
-const DUE_MAX = 500;
-
-/** Attempts of one endpoint that are due and in nobody's hands, those longest due first. */
-export const listDueOf = (db: Db, endpointId: EndpointId, now: number) =>
-  db
-    .select({ id: webhookDeliveries.id })
-    .from(webhookDeliveries)
-    .where(and(waitingFor(endpointId), lte(webhookDeliveries.nextAttemptAt, now), lte(webhookDeliveries.leaseUntil, now)))
-    .orderBy(webhookDeliveries.nextAttemptAt, webhookDeliveries.id)
-    .limit(DUE_MAX);
 
 /** What an endpoint wants of a window and never got: its failed and cancelled deliveries, and events it has no delivery of. */
 export async function listMissed(

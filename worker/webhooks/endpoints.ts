@@ -8,11 +8,11 @@ import { commitNew, isConstraint, transact, unchanged } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
 import { PLANS } from '../plans.ts';
 import { ENDPOINT } from '../states.ts';
-import { cancelWaiting } from './delivery.store.ts';
 import type { CreateEndpointRequest, UpdateEndpointRequest } from './resource.ts';
 import { newSecret, secretHint } from './signature.ts';
 import { countEnabledEndpoints, type Endpoint, findEndpoint, getEndpoint, insertEndpoint, updateEndpoint, vetoOverQuota } from './store.ts';
 import { checkTarget, type TargetRules } from './target.ts';
+import { cancelWaiting } from './waiting.store.ts';
 
 export { disableEndpointsOf } from './store.ts';
 

@@ -6,7 +6,7 @@ import { followPayments } from '../entitlements/credit-payments.ts';
 import { EVENT_TYPES, matchesType } from '../events.ts';
 import { listDueEvents, listOverdue, postponeEvents } from './backlog.store.ts';
 import { insertDeliveries, insertMissed, listMissed, loadFanOut, markFannedOut, type NewDelivery } from './delivery.store.ts';
-import { BREAKER_STREAK, PROBE_EVERY_MS, scheduleOf } from './schedule.ts';
+import { scheduleOf } from './schedule.ts';
 import { type Endpoint, getEndpoint, type StoredEvent } from './store.ts';
 
 /** Does this endpoint want this event? Its type, its product, its mode, and not what happened before it existed. */
@@ -111,13 +111,7 @@ export async function sweepFanOut(ctx: Ctx): Promise<number> {
 
 /** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. What may still wait in a queue is not doubled. */
 export async function sweepDeliveries(ctx: Ctx): Promise<number> {
-  const overdue = await listOverdue(
-    ctx.db,
-    ctx.now,
-    ctx.now - PATIENCE_MS,
-    { streak: BREAKER_STREAK, failedAfter: ctx.now - PROBE_EVERY_MS },
-    SWEEP_MAX,
-  );
+  const overdue = await listOverdue(ctx.db, ctx.now, ctx.now - PATIENCE_MS, SWEEP_MAX);
   await sendAttempts(ctx, overdue);
   return overdue.length;
 }

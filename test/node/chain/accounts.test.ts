@@ -71,6 +71,24 @@ describe('account encodings', () => {
   });
 });
 
+describe('the clock account', () => {
+  it('tells the time and slot of this very moment, wherever they were moved to', async () => {
+    const read = async () => {
+      const { value } = await chain.result<{ value: { data: [string, string] } }>(
+        'getAccountInfo',
+        'SysvarC1ock11111111111111111111111111111111',
+        { encoding: 'base64' },
+      );
+      const data = Buffer.from(value.data[0], 'base64');
+      return { slot: Number(data.readBigUInt64LE(0)), unixTimestamp: Number(data.readBigInt64LE(32)) };
+    };
+    await chain.result('local_mode', 'manual');
+    expect(await read()).toEqual(await chain.result('local_time'));
+    await chain.result('local_warp', 3_600);
+    expect(await read()).toEqual(await chain.result('local_time'));
+  });
+});
+
 describe('token accounts of an owner', () => {
   it('are listed by mint and by program, other mints apart', async () => {
     const owner = await chain.openWallet({ usdc: 3n });

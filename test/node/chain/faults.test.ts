@@ -86,6 +86,31 @@ describe('vanish', () => {
   });
 });
 
+describe('unlisted', () => {
+  it('leaves a transaction out of the list of its addresses, and out of nothing else', async () => {
+    const { wire, signature, recipient } = await signPayment();
+    await send(wire);
+    await fault({ kind: 'unlisted', signature });
+    const list = () => chain.result<{ signature: string }[]>('getSignaturesForAddress', recipient, { commitment: 'confirmed' });
+    expect(await list()).toEqual([]);
+    expect(await find(signature)).not.toBeNull();
+    expect((await list()).map((listed) => listed.signature)).toEqual([signature]);
+  });
+});
+
+describe('a fault of one transaction', () => {
+  it('strikes calls about it alone, among others in a list too', async () => {
+    const [a, b] = [await signPayment(), await signPayment()];
+    for (const { wire } of [a, b]) await send(wire);
+    await fault({ kind: 'rpc_error', method: 'getTransaction', signature: a.signature, code: -32_015, times: 2 });
+    await fault({ kind: 'null_first', method: 'getSignatureStatuses', signature: a.signature });
+    expect(await find(b.signature)).not.toBeNull();
+    expect((await chain.call('getTransaction', a.signature)).error).toMatchObject({ code: -32_015 });
+    expect((await chain.rpc.getSignatureStatuses([b.signature]).send()).value[0]).not.toBeNull();
+    expect((await chain.rpc.getSignatureStatuses([b.signature, a.signature]).send()).value).toEqual([null, null]);
+  });
+});
+
 describe('delay and hang', () => {
   it('delay answers late, without holding up other calls', async () => {
     await fault({ kind: 'delay', method: 'getSlot', ms: 300 });

@@ -1,0 +1,151 @@
+import { generateKeyPairSigner } from '@solana/kit';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { base58 } from '../../worker/core/encoding.ts';
+import { REPEATED } from '../world/env.ts';
+import { newReferenceWorld } from '../world/own-reference.ts';
+import type { Merchant, World } from '../world/world.ts';
+
+const HOUR = 3_600_000;
+const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
+
+describe('a transaction that is looked for', REPEATED, () => {
+  let w: World;
+  let merchant: Merchant;
+  let product: { slug: string };
+  beforeEach(async () => {
+    w = await newReferenceWorld();
+    merchant = await w.merchant();
+    product = await w.product(merchant);
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  const view = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
+  /** Paid on chain, and nobody says so. */
+  const paid = async () => {
+    const payment = await w.connect(product);
+    return { id: payment.payment_id as string, signature: await w.chain.pay(await w.chain.wallet(), payment) };
+  };
+  /** The node lists this transaction, and refuses to show it. */
+  const hide = (signature: string) => w.chain.fault({ kind: 'rpc_error', method: 'getTransaction', signature, times: 0, code: -32015 });
+  const later = (ms: number) => {
+    vi.restoreAllMocks();
+    const now = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => now + ms);
+  };
+  const looksAt = async (signature: string) => {
+    const row = w.env.DB.prepare('SELECT origin, attempt FROM payment_candidates WHERE tx_signature = ?').bind(signature);
+    return row.first<{ origin: string; attempt: number }>();
+  };
+
+  it('and was found by the cursor is judged however long nobody could read it, whatever became of its session', async () => {
+    const { id, signature } = await paid();
+    await hide(signature);
+    for (const hours of [0, 1, 23, 26, 50]) {
+      later(hours * HOUR);
+      await w.sweep();
+    }
+    expect(await view(id)).toMatchObject({ status: 'FAILED' });
+    await w.chain.call('local_clearFaults');
+    later(60 * HOUR);
+    await w.sweep();
+    const recovered = await w.env.DB.prepare('SELECT id FROM payments WHERE recovers_payment_id = ?').bind(id).first<{ id: string }>();
+    expect(await view(recovered!.id)).toMatchObject({ status: 'CONFIRMED', tx_signature: signature });
+  });
+
+  it('and was found late by its block is in sight as unmatched money, after any outage', async () => {
+    const payment = await w.connect(product);
+    await w.chain.call('local_warp', 1100);
+    const signature = await w.chain.pay(await w.chain.wallet(), payment);
+    await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 0 });
+    for (const hours of [1, 26, 30]) {
+      later(hours * HOUR);
+      await w.sweep();
+    }
+    await w.chain.call('local_clearFaults');
+    later(40 * HOUR);
+    await w.sweep();
+    expect(await view(payment.payment_id)).toMatchObject({ status: 'FAILED', unmatched: [{ tx_signature: signature, reason: 'late' }] });
+  });
+
+  it('and cannot be read delays nobody behind it', async () => {
+    // The list begins with the newest, so all of them stand before this one.
+    const { id } = await paid();
+    const odd = [];
+    for (let i = 0; i < 22; i++) odd.push((await paid()).signature);
+    for (const signature of odd) await hide(signature);
+    await w.sweep();
+    expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+    expect(await w.env.DB.prepare("SELECT count(*) AS n FROM payment_candidates WHERE origin = 'found'").first('n')).toBe(22);
+  });
+
+  it('is asked for together with nineteen others', async () => {
+    const ids = [];
+    for (let i = 0; i < 41; i++) ids.push((await paid()).id);
+    await w.chain.call('local_resetCalls');
+    await w.sweep();
+    for (const id of ids) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+    const calls = await w.chain.call<Record<string, number>>('local_calls');
+    expect([calls.getTransaction, calls.getEpochInfo]).toEqual([41, 3]);
+  });
+
+  it('and pays something else is looked up once, however often the cursor reads the list again', async () => {
+    const payment = await w.connect(product);
+    const elsewhere = (await generateKeyPairSigner()).address;
+    const signature = await w.chain.pay(await w.chain.wallet(), payment, { recipient: elsewhere });
+    await w.chain.call('local_resetCalls');
+    for (let i = 0; i < 4; i++) await w.sweep();
+    expect(await w.chain.call('local_calls')).toMatchObject({ getTransaction: 1 });
+    expect(await looksAt(signature)).toMatchObject({ origin: 'judged' });
+    later(HOUR);
+    await w.sweep();
+    expect(await looksAt(signature)).toBeNull();
+  });
+
+  it('because a stranger named it is forgotten by the last look of the schedule, and the sweep never visits it', async () => {
+    const payment = await w.connect(product);
+    const signature = base58.encode(crypto.getRandomValues(new Uint8Array(64)));
+    await w.confirm(payment.payment_id, signature);
+    for (let look = 1; look <= 7; look++) {
+      expect(await looksAt(signature)).toMatchObject({ attempt: look - 1 });
+      await w.deliver();
+    }
+    expect(await looksAt(signature)).toBeNull();
+    expect(w.queue.sent.filter(({ job }) => job.kind === 'recheckCandidate')).toEqual([]);
+  });
+
+  it('because it was named, while the node was away at the last look, is looked for until the node has answered', async () => {
+    const payment = await w.connect(product);
+    // Paid by hand: the memo is all there is, and no cursor ever finds it.
+    const signature = await w.chain.pay(await w.chain.wallet(), { ...payment, references: [] });
+    await w.chain.fault({ kind: 'http_503', times: 0 });
+    await w.confirm(payment.payment_id, signature);
+    for (let look = 1; look <= 7; look++) await w.deliver();
+    later(HOUR);
+    await w.sweep();
+    expect(await looksAt(signature)).toMatchObject({ origin: 'named' });
+    await w.chain.call('local_clearFaults');
+    later(3 * HOUR);
+    await w.sweep();
+    const recovered = await w.env.DB.prepare('SELECT status FROM payments WHERE tx_signature = ?').bind(signature).first('status');
+    expect(recovered).toBe('CONFIRMED');
+  });
+
+  it('and met too many others at once is finished by the next sweep although its message is lost', async () => {
+    const { id, signature } = await paid();
+    const database = {
+      prepare: (sql: string) => w.env.DB.prepare(sql),
+      // Whatever would be stored with events loses every race.
+      batch: (statements: D1PreparedStatement[]) =>
+        statements.length > 8
+          ? Promise.reject(new Error('D1_ERROR: UNIQUE constraint failed: events.subject_id'))
+          : w.env.DB.batch(statements),
+    } as unknown as D1Database;
+    const contended = await w.confirm(id, signature, { env: { ...w.env, DB: database } });
+    expect([contended.status, contended.body.payment.status]).toEqual([200, 'PENDING_SIGNATURE']);
+    w.queue.sent.length = 0;
+    // The cursor has no part in it.
+    await w.chain.fault({ kind: 'rpc_error', method: 'getSignaturesForAddress', times: 0 });
+    await w.sweep();
+    expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+  });
+});
