@@ -114,11 +114,15 @@ async function activate(ctx: Ctx, settlement: Settlement, transaction: ChainTran
   }
 }
 
-/** As it is stored. */
+/** Why a sale that was settled serves nobody: its money is not on the chain any more. It serves again once that is back. */
+export const ORPHANED = 'transaction_orphaned';
+
+/** As it is stored; the word of a success is given for no money that the chain dropped meanwhile. */
 export async function outcomeOf(ctx: Ctx, paymentId: PaymentId): Promise<Outcome> {
   const stored = await loadSettlement(ctx.db, paymentId);
   if (!stored) throw new ApiError('not_found');
-  const { settlement, receiptId } = stored;
+  const { settlement, receiptId, isLost } = stored;
+  if (settlement.status === 'settled' && isLost && settlement.purpose !== 'activation') return { status: 'failed', reason: ORPHANED };
   if (settlement.status === 'settled') return { status: 'settled', receiptId };
   return settlement.status === 'failed' ? { status: 'failed', reason: settlement.failureReason ?? 'unknown' } : { status: 'pending' };
 }

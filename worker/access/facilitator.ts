@@ -14,7 +14,7 @@ import {
 import { type Cause, type Draft, draftPayment, type Read, readPayload } from './draft.ts';
 import { feePayersOf } from './fee-payer.ts';
 import { notReady } from './offer.ts';
-import { claimOnce, see } from './settlement.ts';
+import { claimOnce, outcomeOf, see } from './settlement.ts';
 import { findSettlement, isPayoutWallet, listSettings, type Settlement } from './store.ts';
 import { takeSuccess } from './success.store.ts';
 
@@ -46,7 +46,8 @@ export async function verifyFacilitated(ctx: Ctx, actor: Actor, call: Facilitato
   const { messageHash, payer } = judged.read.verified;
   const known = await findSettlement(ctx.db, messageHash);
   const drafted = known ? null : await draft(ctx, actor, judged);
-  const invalidReason = known ? refusalOf(known, actor) : drafted && !drafted.ok ? drafted.reason : null;
+  const refusal = known && (refusalOf(known, actor) ?? (await lossOf(ctx, known)));
+  const invalidReason = known ? refusal : drafted && !drafted.ok ? drafted.reason : null;
   return invalidReason === null ? { isValid: true, payer } : { isValid: false, invalidReason, payer };
 }
 
@@ -89,6 +90,11 @@ const refuse = (network: string, errorReason: string, payer?: string, transactio
 function refusalOf(settlement: Settlement, actor: Actor): string | null {
   if (!isTheirs(settlement, actor) || settlement.answeredBy !== null) return 'duplicate_settlement';
   return settlement.status === 'failed' ? FAILED : null;
+}
+
+/** A payment that was settled, and whose transaction the chain dropped before its success was told. */
+async function lossOf(ctx: Ctx, { status, paymentId }: Settlement): Promise<string | null> {
+  return status === 'settled' && (await outcomeOf(ctx, paymentId)).status === 'failed' ? FAILED : null;
 }
 
 const TAKES_MAX = 3;

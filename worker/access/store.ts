@@ -8,7 +8,7 @@ import { payments, products } from '../db/commerce.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { insertClaim, watchClaim } from '../db/fate.ts';
 import { accounts } from '../db/identity.ts';
-import type { ClaimKind } from '../db/tx-claims.ts';
+import { type ClaimKind, txClaims } from '../db/tx-claims.ts';
 import { SETTLEMENT } from '../states.ts';
 
 export type Setting = typeof railSettings.$inferSelect;
@@ -83,16 +83,26 @@ export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settl
   return (await db.select().from(settlements).where(eq(settlements.paymentId, paymentId)).get()) ?? raise('not_found');
 }
 
-/** A settlement as it stands now, with the receipt of its payment or activation once there is one. */
+/**
+ * A settlement as it stands now, with the receipt of its payment or activation once there is one. `isLost`: the chain dropped its
+ * transaction before any request was told of its success.
+ */
 export async function loadSettlement(db: Db, paymentId: PaymentId) {
+  const { droppedAt, answeredBy } = txClaims;
   const found = await db
-    .select({ settlement: settlements, sold: payments.receiptId, activated: activations.receiptId })
+    .select({ settlement: settlements, sold: payments.receiptId, activated: activations.receiptId, droppedAt, answeredBy })
     .from(settlements)
+    .leftJoin(txClaims, eq(txClaims.subjectId, settlements.paymentId))
     .leftJoin(payments, eq(payments.id, settlements.paymentId))
     .leftJoin(activations, eq(activations.paymentId, settlements.paymentId))
     .where(eq(settlements.paymentId, paymentId))
     .get();
-  return found ? { settlement: found.settlement, receiptId: found.sold ?? found.activated } : null;
+  if (!found) return null;
+  return {
+    settlement: found.settlement,
+    receiptId: found.sold ?? found.activated,
+    isLost: found.droppedAt !== null && found.answeredBy === null,
+  };
 }
 
 const KIND_OF: Record<Settlement['purpose'], ClaimKind> = { access: 'x402', activation: 'activation', facilitator: 'facilitator' };

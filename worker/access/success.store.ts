@@ -15,12 +15,18 @@ export async function findTold(db: Db, { paymentId }: Settlement): Promise<strin
   return (await claim.get())?.answeredBy ?? null;
 }
 
-/** Statements, not effects: the second fails the batch where another call was told since it was found that `before` was. */
+/** Statements, not effects: the second fails the batch where another call was told since `before` was found, or the money was dropped. */
 export const giveSuccess = (ctx: Ctx, { paymentId }: Settlement, call: string, before: string | null): Write[] => [
   ctx.db
     .update(txClaims)
     .set({ answeredBy: call })
-    .where(and(eq(txClaims.subjectId, paymentId), before === null ? isNull(txClaims.answeredBy) : eq(txClaims.answeredBy, before))),
+    .where(
+      and(
+        eq(txClaims.subjectId, paymentId),
+        before === null ? isNull(txClaims.answeredBy) : eq(txClaims.answeredBy, before),
+        isNull(txClaims.droppedAt),
+      ),
+    ),
   vetoUnlessChanged(ctx),
 ];
 
@@ -35,7 +41,7 @@ export async function takeSuccess(db: Db, { paymentId }: Settlement, call: Answe
     db
       .update(txClaims)
       .set({ answeredBy: sql`coalesce((${known}), ${call})` })
-      .where(and(eq(txClaims.subjectId, paymentId), isNull(txClaims.answeredBy), exists(known))),
+      .where(and(eq(txClaims.subjectId, paymentId), isNull(txClaims.answeredBy), isNull(txClaims.droppedAt), exists(known))),
     db
       .update(settlements)
       .set({ answeredBy: sql`(SELECT answered_by FROM tx_claims WHERE subject_id = ${paymentId})` })

@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { openTreasury } from '../world/activation.ts';
+import { Agent, sellToAgents, stall, withObjectFaults } from '../world/agent.ts';
+import { AnyLife, BOUGHT, lostOnTheWay } from '../world/any-life.ts';
+import { expectTruth } from '../world/any-truth.ts';
+import { endSkips, skipTime } from '../world/clock.ts';
+import { SEED, SOAK, testEnv } from '../world/env.ts';
+import { FIRST_LOOK, SECOND_PROOF } from '../world/fate.ts';
+import { seededRandom, shuffled, withFaults } from '../world/faults.ts';
+import { World } from '../world/world.ts';
+
+const random = seededRandom(SEED);
+const dice = (below: number) => Math.floor(random() * below);
+const oneOf = <T>(choices: readonly T[]): T => choices[dice(choices.length)]!;
+
+/** Customers whose histories run side by side, so that their calls and the sweeps meet. */
+const SIDE_BY_SIDE = 4;
+const ROUNDS = 10;
+const RUN_MS = 45_000;
+const isSoak = SOAK > 1;
+const SOAK_HISTORIES = 1000 * SOAK;
+
+/** A queue that loses, doubles and reorders what it holds, while the database and the objects are cut off now and then. */
+async function deliverSome(w: World): Promise<void> {
+  const held = shuffled(w.queue.sent.splice(0), random).map(({ job }) => job);
+  const brought = held.filter(() => dice(3) > 0);
+  await w.deliver([...brought, ...brought.filter(() => dice(4) === 0)], cut(w)).catch(lostOnTheWay);
+}
+
+function cut(w: World) {
+  if (dice(2) === 0) return w.env;
+  const at = 1 + dice(40);
+  const faults = { [dice(2) === 0 ? 'before' : 'after']: ({ number }: { number: number }) => number === at };
+  return dice(2) === 0 ? withFaults(w.env, faults).env : withObjectFaults(w.env, faults).env;
+}
+
+const NODE_FAULTS = ['null_first', 'http_503', 'http_429', 'rpc_error', 'no_history'];
+const ASKED = ['getTransaction', 'getSignatureStatuses', 'getSignaturesForAddress'];
+
+/** Time passes: what is due is looked for, over wires that are cut. */
+async function letSweepsRun(w: World): Promise<void> {
+  await skipTime(w.chain, oneOf([10, FIRST_LOOK, SECOND_PROOF, 601]));
+  await w.sweep(cut(w)).catch(lostOnTheWay);
+}
+
+/** Everything answers again, and the sweeps have had their time. */
+async function calmDown(w: World, lives: AnyLife[]): Promise<void> {
+  await w.chain.call('local_clearFaults');
+  for (const seconds of [FIRST_LOOK, SECOND_PROOF, FIRST_LOOK, 601, 601, 3601, 3601, 86_401]) {
+    await skipTime(w.chain, seconds);
+    await w.sweep();
+    await w.deliver();
+    for (const life of lives) await life.ring();
+    await w.deliver();
+  }
+}
+
+/** Nothing of the histories before is left in the database. */
+async function forgetAll(): Promise<void> {
+  endSkips();
+  const sql =
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*' AND name NOT IN ('d1_migrations', 'sqlite_sequence')";
+  const { results } = await testEnv.DB.prepare(sql).all<{ name: string }>();
+  await testEnv.DB.batch(results.map(({ name }) => testEnv.DB.prepare(`DELETE FROM ${name}`)));
+}
+
+/** As many histories side by side as there are customers, from their first step to the truth. */
+async function runHistories(): Promise<void> {
+  await forgetAll();
+  const w = new World();
+  await openTreasury(w);
+  const merchant = await w.merchant();
+  // Buyers have a node of their own: what ails the service's does not ail theirs.
+  const node = w.chain.node('buyers');
+  const spender = new Agent(await node.wallet(100_000_000_000n), node.url);
+  spender.client.setSpendControls({ maxAmountPerPayment: '$199' });
+  const product = await sellToAgents(w, merchant, { usage_units: BOUGHT.units, access_period_days: BOUGHT.days });
+  const lives: AnyLife[] = [];
+  for (let i = 0; i < SIDE_BY_SIDE; i++) {
+    const people = {
+      shop: stall(w, merchant, product, new Agent(await node.wallet(), node.url)),
+      node,
+      account: await w.merchant('free'),
+      spender,
+    };
+    const life = new AnyLife(w, people, dice);
+    await life.open();
+    lives.push(life);
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    if (dice(3) === 0) await w.chain.fault({ kind: oneOf(NODE_FAULTS), method: oneOf(ASKED), times: 1 + dice(3) });
+    if (dice(4) === 0) await w.chain.fault({ kind: 'fail_after_broadcast', method: 'sendTransaction' });
+    await Promise.all(lives.map((life) => life.step()));
+    if (dice(3) === 0) for (const life of lives) await life.ring();
+    await deliverSome(w);
+    if (dice(3) === 0) await letSweepsRun(w);
+    for (const life of lives) await life.observe();
+  }
+  await calmDown(w, lives);
+  for (const life of lives) await expectTruth(w, life);
+}
+
+afterEach(endSkips);
+
+describe('any history of checkouts, x402 payments, plans, grants, uses, refunds, drops and returns', () => {
+  it(
+    `through faults between any two steps: each payment is credited once, and all that is told is what stands on the chain (seed ${SEED})`,
+    async () => {
+      const began = performance.now();
+      let histories = 0;
+      while (isSoak ? histories < SOAK_HISTORIES : performance.now() - began < RUN_MS) {
+        await runHistories();
+        histories += SIDE_BY_SIDE;
+      }
+      expect(histories).toBeGreaterThan(0);
+      // The last histories may begin just before the time is over.
+    },
+    isSoak ? 100 * RUN_MS * SOAK : 4 * RUN_MS,
+  );
+});

@@ -1,0 +1,79 @@
+import { expect } from 'vitest';
+import { carriedThrough } from '../../worker/memberships/membership.ts';
+import { foldPurchases, type PlanPurchase, planPrice } from '../../worker/plans.ts';
+import { standing } from './activation.ts';
+import { type AnyLife, BOUGHT } from './any-life.ts';
+import { testEnv } from './env.ts';
+import type { World } from './world.ts';
+
+/** When everything has calmed down: the service says of every payment what the chain says, everywhere and once. */
+export async function expectTruth(w: World, life: AnyLife): Promise<void> {
+  await life.observe();
+  const story = life.story.join();
+  const stands = new Map(life.paid.map(({ paymentId, isThere }) => [paymentId, isThere]));
+  const held = [...life.credited].map(([paymentId, id]) => [paymentId, !life.revoked.has(id)] as const);
+  expect(new Set(held.filter(([, stands]) => stands).map(([id]) => id)), story).toEqual(
+    new Set([...stands].filter(([, isThere]) => isThere).map(([id]) => id)),
+  );
+  for (const { paymentId, isThere } of life.paid) await expectTold(w, paymentId, isThere, story);
+  await expectListed(w, life);
+  await expectMembership(life);
+  await expectPlan(life);
+}
+
+async function expectTold(w: World, paymentId: string, isThere: boolean, story: string): Promise<void> {
+  const types = await w.eventTypes(paymentId);
+  const count = (type: string) => types.filter((one) => one === type).length;
+  const isSeen = count('payment.confirmed') > 0;
+  const told = { isSeen, receipts: await w.count('receipts', paymentId), claims: await w.count('tx_claims', paymentId) };
+  expect(told, `${story}: ${types}`).toEqual({ isSeen: isThere || isSeen, receipts: isSeen ? 1 : 0, claims: isSeen ? 1 : 0 });
+  const once = { confirmed: count('payment.confirmed'), created: count('receipt.created'), final: count('payment.finalized') };
+  expect(once, `${story}: ${types}`).toEqual({ confirmed: isSeen ? 1 : 0, created: isSeen ? 1 : 0, final: isThere ? 1 : 0 });
+  expect(count('payment.orphaned') <= 1 && (isThere || !isSeen || count('payment.orphaned') === 1), `${story}: ${types}`).toBe(true);
+}
+
+/** The list of entitlements shows what the object holds. */
+async function expectListed(w: World, life: AnyLife): Promise<void> {
+  const story = life.story.join();
+  const { merchant, product } = life.shop;
+  const exact = await life.shop.entitlement();
+  const { body } = await w.call('GET', `/v1/access/entitlements?product_id=${product.product_id}&per_page=100`, {
+    key: merchant.key,
+  });
+  const listed = body.items.find((item: { entitlement_id: string }) => item.entitlement_id === life.entitlementId);
+  expect(listed, story).toEqual(exact.code === 'not_found' ? undefined : exact);
+}
+
+async function expectMembership(life: AnyLife): Promise<void> {
+  const story = life.story.join();
+  const { results } = await testEnv.DB.prepare(
+    `SELECT p.confirmed_at, p.orphaned_at, m.status, m.paid_through FROM payments p JOIN memberships m ON m.id = p.membership_id
+     WHERE p.product_id = ? AND p.payer_wallet = ? ORDER BY p.confirmed_at, p.id`,
+  )
+    .bind(life.shop.product.product_id, life.shop.agent.wallet.address)
+    .all<{ confirmed_at: number; orphaned_at: number | null; status: string; paid_through: number }>();
+  if (results.length === 0) return;
+  const carrying = results.filter(({ orphaned_at }) => orphaned_at === null);
+  const { status, paid_through } = results[0]!;
+  expect(status, story).toBe(carrying.length > 0 ? 'active' : 'cancelled');
+  const terms = carrying.map(({ confirmed_at }) => ({ confirmedAt: confirmed_at, accessPeriodDays: BOUGHT.days }));
+  if (carrying.length > 0) expect(paid_through, story).toBe(carriedThrough(terms));
+}
+
+/** What the account holds is what the plans that stand amount to, each counted once. */
+async function expectPlan(life: AnyLife): Promise<void> {
+  const story = life.story.join();
+  const { results } = await testEnv.DB.prepare(
+    'SELECT payment_id, created_at FROM activations WHERE account_id = ? ORDER BY created_at, payment_id',
+  )
+    .bind(life.account.userId)
+    .all<{ payment_id: string; created_at: number }>();
+  expect(new Set(results.map(({ payment_id }) => payment_id)), story).toEqual(new Set(life.plans.map(({ paymentId }) => paymentId)));
+  expect(results, story).toHaveLength(life.plans.length);
+  const purchases = results.flatMap(({ payment_id, created_at: at }): PlanPurchase[] => {
+    const { plan, isThere } = life.plans.find(({ paymentId }) => paymentId === payment_id)!;
+    return isThere ? [{ plan, paidUnits: planPrice(plan), at }] : [];
+  });
+  const { plan, planThrough } = foldPurchases(purchases);
+  expect(await standing(life.account), story).toMatchObject({ plan, plan_through: planThrough });
+}
