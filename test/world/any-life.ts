@@ -43,19 +43,9 @@ export function lostOnTheWay(error: Error): null {
 }
 
 const STEPS = [
-  'checkout',
-  'checkout',
-  'x402',
-  'x402',
-  'plan',
-  'grant',
-  'consume',
-  'consume',
-  'consume',
-  'refund',
-  'orphan',
-  'return',
-] as const;
+  ...(['checkout', 'checkout', 'checkout', 'x402', 'x402', 'plan', 'grant', 'consume', 'consume', 'refund'] as const),
+  ...(['orphan', 'orphan', 'return', 'return', 'return'] as const),
+];
 
 /**
  * A customer of one product who also buys plans for an account of its own, and a record of what really happened to them: of
