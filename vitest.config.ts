@@ -37,7 +37,8 @@ export default defineConfig({
     // Most of a test's time is waiting: for the chain, a queue or a database.
     maxWorkers: '100%',
     projects: [
-      inWorkerd({ name: 'workerd', include: ['test/{durable-objects,http,stories,sdk}/**/*.test.ts'] }),
+      inWorkerd({ name: 'workerd', include: ['test/{durable-objects,stories,sdk}/**/*.test.ts'] }),
+      inWorkerd({ name: 'http', include: ['test/http/**/*.test.ts'], isolate: false }),
       // They leave nothing behind, so they share one worker: starting one for every file would take longer than they do.
       inWorkerd({ name: 'pure', include: ['test/pure/**/*.test.ts', 'test/*.test.ts'], isolate: false }),
       // One after the other: some start the whole service, and time what it does.
