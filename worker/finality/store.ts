@@ -37,7 +37,7 @@ export const UNMATCHED: Source = {
 
 /** After it was dropped, a transaction is looked for at these times: nodes may err, and a wallet may send it anew. */
 const LATER_LOOKS_MS = [10 * MINUTE, HOUR, DAY, 7 * DAY] as const;
-/** What stays without an answer since `instant` is asked about at these intervals, ever more rarely. */
+/** Milliseconds until the next look at what has had no answer since `since` (epoch ms): ever more, and at most a day. */
 const slowingDown = (now: number, since: SQL, atLeastMs: number): SQL => sql`max(${atLeastMs}, min(${DAY}, (${now} - ${since}) / 8))`;
 const DROPPED_AT = sql.raw('dropped_at');
 const DOUBTED_AT = sql.raw('doubted_at');
