@@ -100,9 +100,13 @@ export function readFault(value: unknown): Fault {
   };
 }
 
+/** Lists and blocks are asked for by address and slot: what hides a transaction from them strikes each. */
+const names = (method: string): boolean => method !== 'getSignaturesForAddress' && method !== 'getBlock';
+const isAbout = (signature: string, subject: unknown): boolean =>
+  signature === subject || (Array.isArray(subject) && subject.includes(signature));
+
 function strikes(fault: Fault, method: string, [subject]: readonly unknown[]): boolean {
   if (fault.method !== null && fault.method !== method) return false;
-  const isAbout = fault.signature === subject || (Array.isArray(subject) && subject.includes(fault.signature));
-  if (fault.signature !== null && fault.kind !== 'unlisted' && !isAbout) return false;
+  if (fault.signature !== null && names(method) && !isAbout(fault.signature, subject)) return false;
   return METHODS_OF_KIND[fault.kind]?.includes(method) ?? true;
 }

@@ -89,6 +89,68 @@ describe('what a node shows late', REPEATED, () => {
     expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 
+  describe('because it was started anew and knows nothing from before', () => {
+    const cursorOf = (name: string) => w.env.DB.prepare('SELECT * FROM cursors WHERE name = ?').bind(name).first<Record<string, unknown>>();
+    const minutes = async (count: number) => {
+      await w.chain.call('local_warp', count * 60);
+      pass(count * MINUTE);
+    };
+    /** A walk has ended at a transaction; one more is paid for that no walk has seen; then the node loses all of it. */
+    const restart = async () => {
+      await pay();
+      await minutes(6);
+      await w.sweep();
+      expect((await cursorOf('service-reference'))!.until).toEqual(expect.any(String));
+      const { id } = await pay();
+      await minutes(1);
+      await w.chain.fault({ kind: 'no_history', times: 0, slot: (await w.chain.call<{ slot: number }>('local_time')).slot });
+      return id;
+    };
+
+    it('fails no session that was paid, finds what is paid meanwhile, and passes when it knows again', async () => {
+      const id = await restart();
+      const before = await passedAt();
+      const fresh = await pay();
+      await minutes(25);
+      await w.sweep();
+      await w.sweep();
+      expect(await passedAt()).toBe(before);
+      expect(await statusOf(id)).toBe('PENDING_SIGNATURE');
+      expect(await w.eventTypes(fresh.id)).toEqual(CONFIRMED);
+      await w.chain.call('local_clearFaults');
+      await w.sweep();
+      expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+      expect(await passedAt()).toBeGreaterThan(before!);
+    });
+
+    it('for good, is believed after a day, and walks end again', async () => {
+      await restart();
+      const before = await passedAt();
+      await minutes(24 * 60);
+      await w.sweep();
+      await w.sweep();
+      expect(await passedAt()).toBeGreaterThan(before! + 23 * 60 * MINUTE);
+      const payment = await w.connect(product);
+      await minutes(25);
+      await w.sweep();
+      expect(await statusOf(payment.payment_id)).toBe('FAILED');
+    });
+
+    it('is asked once where a walk lost its place, and again by the next sweep', async () => {
+      await restart();
+      const { until } = (await cursorOf('service-reference'))!;
+      await w.env.DB.prepare(
+        "INSERT INTO cursors (name, walk_before, until, passed_at, version) VALUES ('service-reference-backlog', ?1, ?1, 0, 1)",
+      )
+        .bind(until)
+        .run();
+      await w.chain.call('local_resetCalls');
+      await w.sweep();
+      expect((await w.chain.call<Record<string, number>>('local_calls')).getSignaturesForAddress).toBeLessThanOrEqual(2);
+      expect((await cursorOf('service-reference-backlog'))!.walk_before).toBe(until);
+    });
+  });
+
   describe('because strangers fill the list', () => {
     const walk = (env = w.env, pageSize = 2) => sweepReference(newCtx(env, { requestId: 'req_walk', defer: () => {} }), pageSize);
     const spam = async (count: number) => {

@@ -4,16 +4,8 @@ import { letDoubtsAge, openShop, type Shop, sweepAll } from '../world/agent.ts';
 import type { TestChain } from '../world/chain.ts';
 import { REPEATED } from '../world/env.ts';
 import { FIRST_LOOK, fateOf, letTimePass, sweepUntilBelieved } from '../world/fate.ts';
-import { type Merchant, World } from '../world/world.ts';
-
-/** A world whose service reads through two nodes of one chain. */
-function withTwoNodes(): { w: World; first: TestChain; second: TestChain } {
-  const w = new World();
-  const first = w.chain;
-  const second = first.node('b');
-  Object.assign(w.env, { RPC_URLS: `${first.url},${second.url}` });
-  return { w, first, second };
-}
+import { withTwoNodes } from '../world/two-nodes.ts';
+import type { Merchant } from '../world/world.ts';
 
 describe('with two nodes', REPEATED, () => {
   const { w, first, second } = withTwoNodes();

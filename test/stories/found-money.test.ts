@@ -3,9 +3,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { base58 } from '../../worker/core/encoding.ts';
 import { REPEATED } from '../world/env.ts';
 import { newReferenceWorld } from '../world/own-reference.ts';
+import { rowsOf, withRowCount, worstOf } from '../world/rows-read.ts';
 import type { Merchant, World } from '../world/world.ts';
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
 
 describe('a transaction that is looked for', REPEATED, () => {
@@ -101,7 +103,7 @@ describe('a transaction that is looked for', REPEATED, () => {
     expect(await looksAt(signature)).toBeNull();
   });
 
-  it('because a stranger named it is forgotten by the last look of the schedule, and the sweep never visits it', async () => {
+  it('because a stranger named it is forgotten by the first look after an hour, and not before', async () => {
     const payment = await w.connect(product);
     const signature = base58.encode(crypto.getRandomValues(new Uint8Array(64)));
     await w.confirm(payment.payment_id, signature);
@@ -109,25 +111,88 @@ describe('a transaction that is looked for', REPEATED, () => {
       expect(await looksAt(signature)).toMatchObject({ attempt: look - 1 });
       await w.deliver();
     }
-    expect(await looksAt(signature)).toBeNull();
     expect(w.queue.sent.filter(({ job }) => job.kind === 'recheckCandidate')).toEqual([]);
+    for (const minutes of [12, 30, 55]) {
+      later(minutes * MINUTE);
+      await w.sweep();
+      expect(await looksAt(signature)).toMatchObject({ origin: 'named' });
+    }
+    later(2 * HOUR);
+    await w.sweep();
+    expect(await looksAt(signature)).toBeNull();
   });
 
-  it('because it was named, while the node was away at the last look, is looked for until the node has answered', async () => {
+  describe('because it was named, and paid by hand, so that no cursor ever finds it', () => {
+    const named = async () => {
+      const payment = await w.connect(product);
+      const signature = await w.chain.pay(await w.chain.wallet(), { ...payment, references: [] });
+      return { id: payment.payment_id as string, signature };
+    };
+    const statusOf = (signature: string) =>
+      w.env.DB.prepare('SELECT status FROM payments WHERE tx_signature = ?').bind(signature).first('status');
+
+    it.each([
+      ['was away', 'http_503', HOUR],
+      ['kept no history', 'no_history', 30 * MINUTE],
+    ])('is looked for until the node that %s at the last look shows it', async (_why, kind, forMs) => {
+      const { id, signature } = await named();
+      await w.chain.fault({ kind, times: 0 });
+      await w.confirm(id, signature);
+      for (let look = 1; look <= 7; look++) await w.deliver();
+      later(forMs);
+      await w.sweep();
+      expect(await looksAt(signature)).toMatchObject({ origin: 'named' });
+      await w.chain.call('local_clearFaults');
+      later(3 * HOUR);
+      await w.sweep();
+      expect(await statusOf(signature)).toBe('CONFIRMED');
+    });
+
+    it.each(['http_503', 'null_first'])(
+      'is looked for while one node is without it and the other tells nothing (%s) or shows it',
+      async (kind) => {
+        const other = w.chain.node('b');
+        const env = { ...w.env, RPC_URLS: `${w.chain.url},${other.url}` };
+        const { id, signature } = await named();
+        await w.chain.fault({ kind: 'no_history', times: 0 });
+        // The second node shows its status in any case but the first.
+        await other.fault({ kind, times: 0, method: kind === 'http_503' ? 'getSignatureStatuses' : 'getTransaction' });
+        await w.confirm(id, signature, { env });
+        later(2 * HOUR);
+        await w.sweep(env);
+        expect(await looksAt(signature)).toMatchObject({ origin: 'named' });
+        for (const node of [w.chain, other]) await node.call('local_clearFaults');
+        later(8 * HOUR);
+        await w.sweep(env);
+        expect(await statusOf(signature)).toBe('CONFIRMED');
+      },
+    );
+  });
+
+  it('and was claimed in sandbox is found for its live session all the same', async () => {
+    const { id, signature } = await paid();
+    await w.env.DB.prepare("INSERT INTO tx_claims (tx_signature, livemode, kind, subject_id, created_at) VALUES (?1, 0, 'x402', ?2, 0)")
+      .bind(signature, crypto.randomUUID())
+      .run();
+    await w.sweep();
+    expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+  });
+
+  it('and was judged slows its payment down no more: two thousand of them, and a confirmation reads a few rows', async () => {
     const payment = await w.connect(product);
-    // Paid by hand: the memo is all there is, and no cursor ever finds it.
-    const signature = await w.chain.pay(await w.chain.wallet(), { ...payment, references: [] });
-    await w.chain.fault({ kind: 'http_503', times: 0 });
-    await w.confirm(payment.payment_id, signature);
-    for (let look = 1; look <= 7; look++) await w.deliver();
-    later(HOUR);
+    await w.chain.pay(await w.chain.wallet(), payment, { recipient: (await generateKeyPairSigner()).address });
     await w.sweep();
-    expect(await looksAt(signature)).toMatchObject({ origin: 'named' });
-    await w.chain.call('local_clearFaults');
-    later(3 * HOUR);
-    await w.sweep();
-    const recovered = await w.env.DB.prepare('SELECT status FROM payments WHERE tx_signature = ?').bind(signature).first('status');
-    expect(recovered).toBe('CONFIRMED');
+    // As that one was left behind, so are the others.
+    await w.env.DB.prepare(
+      `INSERT INTO payment_candidates SELECT payment_id, tx_signature || value, origin, attempt, next_check_at, created_at, sent_at
+       FROM payment_candidates, json_each(?) WHERE origin = 'judged'`,
+    )
+      .bind(JSON.stringify(Array.from({ length: 1999 }, (_, i) => i)))
+      .run();
+    expect(await w.env.DB.prepare("SELECT count(*) AS n FROM payment_candidates WHERE origin = 'judged'").first('n')).toBe(2000);
+    const { env, readings } = withRowCount(w.env);
+    await w.confirm(payment.payment_id, base58.encode(crypto.getRandomValues(new Uint8Array(64))), { env });
+    expect(rowsOf(readings), worstOf(readings)).toBeLessThanOrEqual(40);
   });
 
   it('and met too many others at once is finished by the next sweep although its message is lost', async () => {

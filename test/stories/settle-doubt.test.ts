@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { letDoubtsAge, mayServe, ONE, openShop, type Shop, sellToAgents, stall, sweepAll } from '../world/agent.ts';
 import { REPEATED } from '../world/env.ts';
+import { withTwoNodes } from '../world/two-nodes.ts';
 import { World } from '../world/world.ts';
 
 /** Nodes that do not know what the chain knows: money that arrived is never given up for their sake. */
@@ -99,5 +100,38 @@ describe('a payment that landed, and a node that does not say so', REPEATED, () 
     for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 0 });
     await sweepAll(w);
     expect(await rowOf(own)).toMatchObject({ status: 'failed', next_check_at: null });
+  });
+});
+
+describe('a payment that one node is without, while the other is gone for good', REPEATED, () => {
+  const { w, first, second } = withTwoNodes();
+  const MINUTE = 60_000;
+
+  it('is looked for ever more rarely, every hour in the end, never given up, and settled when it may be seen', async () => {
+    const shop = await openShop(w);
+    const payment = await shop.pay();
+    for (const method of ['getSignatureStatuses', 'getTransaction']) await first.fault({ kind: 'null_first', method, times: 0 });
+    expect((await shop.settle(payment)).status).toBe(202);
+    await second.fault({ kind: 'http_503', times: 0 });
+    await first.call('local_warp', 400);
+    const read = () =>
+      w.env.DB.prepare('SELECT status, next_check_at FROM settlements WHERE product_id = ?')
+        .bind(shop.product.product_id)
+        .first<{ status: string; next_check_at: number }>();
+    const pauses: number[] = [];
+    for (const minutes of [3, 77, 30 * 24 * 60]) {
+      await w.env.DB.prepare('UPDATE settlements SET created_at = created_at - ?')
+        .bind(minutes * MINUTE)
+        .run();
+      await letDoubtsAge(w);
+      await sweepAll(w);
+      const { status, next_check_at } = (await read())!;
+      expect(status).toBe('pending');
+      pauses.push(Math.round((next_check_at - Date.now()) / MINUTE));
+    }
+    expect(pauses).toEqual([1, 10, 60]);
+    await first.call('local_clearFaults');
+    await sweepAll(w);
+    expect((await read())!.status).toBe('settled');
   });
 });

@@ -181,6 +181,24 @@ describe('money that missed its session', REPEATED, () => {
       expect(await view(body.payment_id)).toMatchObject({ finalized_at: expect.any(String) });
     });
 
+    it('and that paid its own session when it was there again is no open question: the answer is the payment', async () => {
+      const payment = await w.connect(product);
+      const id = payment.payment_id as string;
+      const askWhoBuys = (provider: string | null) =>
+        w.env.DB.prepare('UPDATE products SET requires_identity = ? WHERE slug = ?').bind(provider, product.slug).run();
+      const signature = await w.chain.pay(await w.chain.wallet(), payment);
+      await askWhoBuys('telegram');
+      await w.confirm(id, signature);
+      expect((await view(id)).unmatched).toMatchObject([{ reason: 'identity_missing', status: 'open' }]);
+      await drop(signature);
+      await w.chain.call('local_landAgain', signature);
+      await askWhoBuys(null);
+      expect((await w.confirm(id, signature)).body.payment.status).toBe('CONFIRMED');
+      const accepted = await accept(id, signature);
+      expect([accepted.status, accepted.body.payment_id, accepted.body.status]).toEqual([200, id, 'CONFIRMED']);
+      expect((await view(id)).unmatched).toMatchObject([{ status: 'accepted', recovered_payment_id: id }]);
+    });
+
     it('and accepted at the same moment is one or the other', async () => {
       for (let round = 0; round < 3; round++) {
         const { id, signature } = await late();

@@ -37,8 +37,8 @@ export function supportedKinds({ config }: Ctx) {
 }
 
 /**
- * Would it be paid, or was it, and nobody was told of its success yet? A server that verifies first so lets a buyer come back for
- * what he paid while nobody knew, and never serves twice. 409 setup_not_ready, 503 rpc_unavailable.
+ * Would it be paid, or was it, and no call was told of its success yet? A server that verifies first so lets a buyer come back for
+ * what was paid while no call knew, and never serves twice. 409 setup_not_ready, 503 rpc_unavailable.
  */
 export async function verifyFacilitated(ctx: Ctx, actor: Actor, call: FacilitatorCall): Promise<VerifyResponse> {
   const judged = await judge(ctx, actor, call);
@@ -54,7 +54,7 @@ export async function verifyFacilitated(ctx: Ctx, actor: Actor, call: Facilitato
 /**
  * Settles a payment once: the message is the key, whatever else the call says. Its success is answered to one call ever, because a
  * server serves for each; any number of others, at once or later, get `duplicate_settlement` with the signature. Which call that is
- * the database decides, not who claimed or broadcast it: a buyer whose first call died is served at his next.
+ * the database decides, not who claimed or broadcast it: a buyer whose first call died is served at the next.
  */
 export async function settleFacilitated(ctx: Ctx, actor: Actor, call: FacilitatorCall): Promise<SettleResponse> {
   const network = ctx.config.network.caip2;
@@ -86,7 +86,7 @@ const refuse = (network: string, errorReason: string, payer?: string, transactio
   network,
 });
 
-/** Why a payment that was brought before serves nobody any more; null: it still may. */
+/** Why a payment that was brought before serves no call any more; null: it still may. */
 function refusalOf(settlement: Settlement, actor: Actor): string | null {
   if (!isTheirs(settlement, actor) || settlement.answeredBy !== null) return 'duplicate_settlement';
   return settlement.status === 'failed' ? FAILED : null;
@@ -100,8 +100,8 @@ async function lossOf(ctx: Ctx, { status, paymentId }: Settlement): Promise<stri
 const TAKES_MAX = 3;
 
 /**
- * Whose is the success? `unknown` where the database does not say: then nobody is told of it, for two who are would both serve. If
- * it was ours all the same the buyer has to ask his merchant; to be certain of that and of serving once is not to be had.
+ * Whose is the success? `unknown` where the database does not say: then no call is told of it, for two that are would both serve. If
+ * it was ours all the same the buyer has to ask the merchant; to be certain of that and of serving once is not to be had.
  */
 async function take(ctx: Ctx, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {
   const call = newId<AnswerId>(ctx.now);
@@ -136,7 +136,7 @@ async function mismatchOf(ctx: Ctx, actor: Actor, payload: PaymentPayload, asked
   if (asked.scheme !== 'exact' || payload.accepted.scheme !== 'exact') return 'invalid_exact_svm_unsupported_scheme';
   if (asked.network !== ctx.config.network.caip2) return 'invalid_network';
   if (payload.accepted.network !== asked.network) return 'invalid_exact_svm_network_mismatch';
-  // We pay the network for this merchant's sales, not for whatever his key is used for.
+  // We pay the network for this merchant's sales, not for whatever the key is used for.
   return (await isPayoutWallet(ctx.db, actor.accountId as AccountId, asked.payTo)) ? null : 'invalid_payment_requirements';
 }
 
@@ -145,7 +145,7 @@ const isTheirs = ({ purpose, merchantId, livemode }: Settlement, actor: Actor): 
 
 const RAIL = 'x402_solana_usdc';
 
-/** A payment that nobody brought before, where this merchant takes any. */
+/** A payment that no call brought before, where this merchant takes any. */
 async function draft(ctx: Ctx, actor: Actor, { read, requirements }: Judged & { ok: true }): Promise<Draft> {
   const settings = await listSettings(ctx.db, actor.accountId as AccountId, actor.livemode);
   const setting = settings.find(({ railId }) => railId === RAIL) ?? null;

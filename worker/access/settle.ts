@@ -36,7 +36,7 @@ interface Settled {
   isDuplicate: boolean;
 }
 
-/** A success that nobody was told of yet, but for `toldBefore`, whose use was given back. It is told once it is stored who has it. */
+/** A success that no request was told of yet, but for `toldBefore`, whose use was given back. It is told once it is stored who has it. */
 interface FirstSuccess extends Settled {
   settlement: Settlement;
   toldBefore: string | null;
@@ -44,7 +44,7 @@ interface FirstSuccess extends Settled {
 
 /**
  * Settles a payment once per Idempotency-Key, and once per payment whatever the key: verify, claim, co-sign, broadcast, see
- * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by whoever comes next.
+ * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by the next request.
  * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 429, 503 rpc_unavailable. (contract section 6)
  */
 export async function settlePayment(ctx: Ctx, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<Settling> {
@@ -105,12 +105,12 @@ async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: stri
   if (known) return resume(ctx, actor, known, sale, input, caller);
   const drafted = await draftSettlement(ctx, sale, read, input.customer);
   if (!drafted.ok) {
-    // Somebody may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
+    // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
     const claimed = await findSettlement(ctx.db, messageHash);
     return claimed ? resume(ctx, actor, claimed, sale, input, caller) : refuse(ctx, sale, input, drafted.reason);
   }
   const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);
-  // Whoever was faster may even have settled it by now.
+  // The faster request may even have settled it by now.
   if (!isNew) return resume(ctx, actor, settlement, sale, input, caller);
   return settled(ctx, settlement, await see(ctx, settlement, true), sale, { ...input, caller, told: null });
 }
@@ -133,7 +133,7 @@ function requireSamePurpose(settlement: Settlement, actor: Actor, { productId, c
 }
 
 /**
- * The end of a settlement, whoever brought it about; and whether this request is the one that is told of a success. `told`: who was, as
+ * The end of a settlement, whichever request brought it about; and whether this request is the one that is told of a success. `told`: who was, as
  * far as it is known; that it still holds is made sure when this one's answer is stored.
  */
 async function settled(

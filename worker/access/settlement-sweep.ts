@@ -3,11 +3,11 @@ import { base64 } from '../core/encoding.ts';
 import { SECOND } from '../core/time.ts';
 import { forEach } from '../db/commit.ts';
 import { creditPayment } from '../entitlements/credit-payments.ts';
+import { STATUSES_MAX } from '../solana/finality.ts';
 import { deadAfter, judge, paidOf } from './settlement.ts';
 import { type Settlement, takeDueSettlements } from './store.ts';
 
-/** A node tells so many statuses at once (256), and whole transactions by the twenty. */
-const PAGE_MAX = 250;
+/** A node shows so many whole transactions at once. */
 const GROUP_MAX = 20;
 /** Connections at once, and a bound on one run; what is left over is due at the next. */
 const LANES = 6;
@@ -17,11 +17,11 @@ const SWEEP_MS = 20 * SECOND;
 export async function sweepSettlements(ctx: Ctx): Promise<number> {
   let taken = 0;
   while (ctx.elapsedMs() < SWEEP_MS) {
-    const due = await takeDueSettlements(ctx.db, ctx.now, PAGE_MAX);
+    const due = await takeDueSettlements(ctx.db, ctx.now, STATUSES_MAX);
     taken += due.length;
     const reason = due.length > 0 ? await lookAt(ctx, due) : null;
     if (reason !== null) ctx.note(`rpc: ${reason}`);
-    if (reason !== null || due.length < PAGE_MAX) break;
+    if (reason !== null || due.length < STATUSES_MAX) break;
   }
   return taken;
 }

@@ -4,6 +4,7 @@ import { ApiError, storyOf } from '../core/errors.ts';
 import { DAY, MINUTE, SECOND } from '../core/time.ts';
 import { commit, isConstraint, isVeto, type Write } from '../db/commit.ts';
 import type { creditPayment } from '../entitlements/credit-payments.ts';
+import { DOUBT_MS } from '../solana/finality.ts';
 import type { Sighting } from '../solana/rpc.ts';
 import { conclude, endWith, type Outcome, outcomeOf } from './conclude.ts';
 import { spendFee } from './fee-payer.ts';
@@ -12,8 +13,8 @@ import { claimSettlement, EXPIRED, findSettlement, noteLook, type Settlement, ve
 export { type Outcome, outcomeOf } from './conclude.ts';
 
 /**
- * Claims a message and a signature for one thing, for ever, before anything is sent. Where somebody was faster, his claim is
- * the answer: the caller tells whether it is for the same thing. What may cost us a fee is paid for by its merchant's budget and
+ * Claims a message and a signature for one thing, for ever, before anything is sent. Where another request was faster, its claim
+ * is the answer: the caller tells whether it is for the same thing. What may cost us a fee is paid for by its merchant's budget and
  * limited per payer: 429. `vetoes` refuse the claim in its own batch too, so that no two at once can pass them together.
  */
 export async function claimOnce(
@@ -46,10 +47,10 @@ const busyPayer = (): ApiError =>
   });
 const BUSY_SECONDS = 5;
 
-/** Waits between looks; their sum is how long a caller is kept before he is told to come back. */
+/** Waits between looks; their sum is how long a caller is kept before being told to come back. */
 const LOOKS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
 
-/** Whoever looks holds a lease of 30 s on his request: he stops well before somebody else may take it over. */
+/** The looking request holds a lease of 30 s: it stops well before another may take it over. */
 const PURSUIT_MS = 20 * SECOND;
 const CALL_MS = 3 * SECOND;
 
@@ -67,7 +68,7 @@ const pursue = (ctx: Ctx, settlement: Settlement, options: Pursuit): Promise<Out
 /** The call that claimed it has sent it by then, or died: the next to bring it sends the same bytes, while their blockhash lives. */
 const RESEND_AFTER_MS = 5 * SECOND;
 
-/** The outcome for whoever brings a payment, its claimer (`isNew`) or anybody after: none depends on another that may be gone. */
+/** The outcome for a request that brings a payment, the one that claimed it (`isNew`) or a later one: none depends on another that may be gone. */
 export function see(ctx: Ctx, settlement: Settlement, isNew: boolean): Promise<Outcome> {
   if (settlement.status !== 'pending') return outcomeOf(ctx, settlement.paymentId);
   const send = isNew || ctx.now >= settlement.createdAt + RESEND_AFTER_MS;
@@ -104,8 +105,6 @@ async function sendAndLook(ctx: Ctx, settlement: Settlement, options: Pursuit): 
 
 /** Blocks past the end we estimated for it: our node may have been behind the one that knew the blockhash. */
 const MARGIN_BLOCKS = 150;
-/** One node's forgetfulness is no proof: the transaction has to be absent again this much later. */
-const DOUBT_MS = 30 * SECOND;
 const LATER_LOOK_MS = 10 * MINUTE;
 
 /** Past this final height a settlement cannot land, if the chain is without it. */
@@ -127,7 +126,7 @@ export async function judge(ctx: Ctx, settlement: Settlement, sighting: Sighting
   }
   if (isGone && doubtedAt !== null && ctx.now >= doubtedAt + DOUBT_MS) {
     // One node's silence is not enough where there are others.
-    const isUnknown = await ctx.chain.isUnknownEverywhere(settlement.txSignature);
+    const [isUnknown] = await ctx.chain.areUnknownEverywhere([settlement.txSignature]);
     return isUnknown ? endWith(ctx, settlement, EXPIRED, ctx.now + LATER_LOOK_MS) : { status: 'pending' };
   }
   if (isGone && doubtedAt === null) await note({ doubtedAt: ctx.now });

@@ -107,7 +107,7 @@ export async function loadSettlement(db: Db, paymentId: PaymentId) {
 
 const KIND_OF: Record<Settlement['purpose'], ClaimKind> = { access: 'x402', activation: 'activation', facilitator: 'facilitator' };
 
-/** Statements, not effects: both fail where anybody anywhere claimed this message or signature before. */
+/** Statements, not effects: both fail where any merchant's request claimed this message or signature before. */
 export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
   const { txSignature, livemode, messageHash, paymentId: subjectId, createdAt } = settlement;
   return [
@@ -145,14 +145,16 @@ export const noteLook = (db: Db, settlement: Settlement, seen: { doubtedAt: numb
     .where(and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, settlement.status)));
 
 /**
- * Takes what is due and says when it is due again, in one statement, before anybody looks: a crash costs one look, and two sweeps
- * at once take different ones. What failed is due again after two hours and after a day, and until somebody could look.
+ * Takes what is due and says when it is due again, in one statement, before the node is asked: a crash costs one look, and two sweeps
+ * at once take different ones. What is pending is due every minute at first and at least hourly in the end, however long no node can
+ * tell; what failed after two hours and after a day, and until a node could be asked.
  */
 export const takeDueSettlements = (db: Db, now: number, max: number): Promise<Settlement[]> =>
   db
     .update(settlements)
     .set({
-      nextCheckAt: sql`CASE WHEN status = 'pending' THEN ${now} + min(${MINUTE}, max(${5 * SECOND}, ${now} - created_at))
+      nextCheckAt: sql`CASE WHEN status = 'pending' THEN ${now}
+          + max(min(${MINUTE}, max(${5 * SECOND}, ${now} - created_at)), min(${HOUR}, (${now} - created_at) / 8))
         WHEN created_at + ${2 * HOUR} > ${now} THEN created_at + ${2 * HOUR}
         WHEN created_at + ${DAY} > ${now} THEN created_at + ${DAY} ELSE ${now} + ${HOUR} END`,
     })
@@ -167,7 +169,7 @@ const PAYER_PENDING_MAX = 5;
 const PAYER_FAILED_MAX = 10;
 export const PAYER_WINDOW_MS = 10 * MINUTE;
 
-/** Fails the batch where a payer has as many open or failed settlements as he may: every one of them may cost us its fee. */
+/** Fails the batch where a payer has as many open or failed settlements as allowed: every one of them may cost us its fee. */
 export const vetoBusyPayer = (ctx: Ctx, { payerWallet, createdAt }: Settlement): Write => {
   const { RATE_MULTIPLIER: times } = ctx.config;
   // What expired was never on chain, and cost nothing.
@@ -179,5 +181,5 @@ export const vetoBusyPayer = (ctx: Ctx, { payerWallet, createdAt }: Settlement):
   );
 };
 
-/** The reason of settlements that the chain never showed, as far as anybody could see. */
+/** The reason of settlements that the chain never showed, as far as any node could tell. */
 export const EXPIRED = 'blockhash_expired';

@@ -1,16 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Ctx, Db } from '../context.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
+import { DAY, HOUR, MINUTE } from '../core/time.ts';
 import { unmatchedPayments } from '../db/commerce.ts';
 import { vetoIf, type Write } from '../db/commit.ts';
 import { type FateStep, FINAL_AFTER_MS, type Watched } from '../db/fate.ts';
 import { txClaims } from '../db/tx-claims.ts';
+import { DOUBT_MS } from '../solana/finality.ts';
 
 /** Where transactions are watched: what is claimed, and money that pays nothing yet. */
-interface Source {
-  /** The columns of fates are the same in both tables, and nothing else of a table is named through this. */
-  table: typeof txClaims;
+export interface Source {
+  /** The columns of fates are the same in both tables. */
+  table: SQLiteTable & Record<'slot' | 'finalAt' | 'doubtedAt' | 'droppedAt' | 'nextLookAt', SQLiteColumn>;
   subjectId: SQLiteColumn;
   kind: SQL;
   confirmedAt: SQL;
@@ -27,7 +28,7 @@ export const CLAIMS: Source = {
 };
 
 export const UNMATCHED: Source = {
-  table: unmatchedPayments as unknown as typeof txClaims,
+  table: unmatchedPayments,
   subjectId: unmatchedPayments.id,
   kind: sql.raw("'unmatched'"),
   confirmedAt: sql.raw('created_at'),
@@ -36,17 +37,19 @@ export const UNMATCHED: Source = {
 
 /** After it was dropped, a transaction is looked for at these times: nodes may err, and a wallet may send it anew. */
 const LATER_LOOKS_MS = [10 * MINUTE, HOUR, DAY, 7 * DAY] as const;
-/** A second proof of absence is believed this long after the first. */
-export const DOUBT_MS = 30 * SECOND;
+/** Milliseconds until the next look at what has had no answer since `since` (epoch ms): ever more, and at most a day. */
+const slowingDown = (now: number, since: SQL, atLeastMs: number): SQL => sql`max(${atLeastMs}, min(${DAY}, (${now} - ${since}) / 8))`;
+const DROPPED_AT = sql.raw('dropped_at');
+const DOUBTED_AT = sql.raw('doubted_at');
 
 /**
- * Takes what is due and says when it is due again, in one statement, before anybody looks: a crash costs one look, and two sweeps at
+ * Takes what is due and says when it is due again, in one statement, before a node is asked: a crash costs one look, and two sweeps at
  * once take different ones. What no node can tell of is asked about ever more rarely, and never given up.
  */
 export const takeDue = (db: Db, source: Source, now: number, max: number): Promise<Watched[]> =>
   db.all<Watched>(sql`UPDATE ${source.table}
-    SET next_look_at = CASE WHEN dropped_at IS NOT NULL THEN ${now + HOUR} WHEN doubted_at IS NOT NULL THEN ${now + DOUBT_MS}
-      ELSE ${now} + min(${DAY}, max(${MINUTE}, (${now} - ${source.confirmedAt}) / 8)) END
+    SET next_look_at = ${now} + CASE WHEN dropped_at IS NOT NULL THEN ${slowingDown(now, DROPPED_AT, HOUR)}
+      WHEN doubted_at IS NOT NULL THEN ${slowingDown(now, DOUBTED_AT, DOUBT_MS)} ELSE ${slowingDown(now, source.confirmedAt, MINUTE)} END
     WHERE rowid IN (SELECT rowid FROM ${source.table} WHERE next_look_at IS NOT NULL AND next_look_at <= ${now} AND ${source.isStanding}
       ORDER BY next_look_at LIMIT ${max})
     RETURNING ${source.kind} AS kind, ${sql.raw(source.subjectId.name)} AS subjectId, tx_signature AS txSignature, slot, doubted_at AS doubtedAt,
@@ -98,12 +101,14 @@ export interface Looks {
   seen: Seen[];
   /** Proven absent for the first time. */
   doubted: Seen[];
-  /** Dropped before, and not there now: the next look is one of those that are left. */
-  stillGone: Seen[];
+  /** Dropped before, and on the chain again, not final yet. */
+  seenAgain: Seen[];
+  /** Dropped before, and proven absent once more: the next look is one of those that are left. */
+  stillAbsent: Seen[];
 }
 
 /** Statements, not effects; they may be written twice. */
-export function noteLooks({ db, now }: Ctx, source: Source, { seen, doubted, stillGone }: Looks): Write[] {
+export function noteLooks({ db, now }: Ctx, source: Source, { seen, doubted, seenAgain, stillAbsent }: Looks): Write[] {
   const { doubtedAt, droppedAt, nextLookAt } = source.table;
   const note = (looked: Seen[], change: Partial<Record<'doubtedAt' | 'nextLookAt' | 'slot', SQL | number | null>>) =>
     looked.length === 0
@@ -119,7 +124,11 @@ export function noteLooks({ db, now }: Ctx, source: Source, { seen, doubted, sti
   return [
     ...note(seen, { doubtedAt: null, slot: slotSeen(source) }),
     ...note(doubted, { doubtedAt: sql`coalesce(${doubtedAt}, ${now})`, nextLookAt: now + DOUBT_MS }),
-    ...note(stillGone, { nextLookAt: sql`CASE WHEN ${droppedAt} IS NULL THEN ${nextLookAt} ${sql.join(left, sql` `)} END` }),
+    ...note(seenAgain, {
+      nextLookAt: sql`CASE WHEN ${droppedAt} IS NULL THEN ${nextLookAt} ELSE ${now + MINUTE} END`,
+      slot: slotSeen(source),
+    }),
+    ...note(stillAbsent, { nextLookAt: sql`CASE WHEN ${droppedAt} IS NULL THEN ${nextLookAt} ${sql.join(left, sql` `)} END` }),
   ];
 }
 

@@ -3,18 +3,15 @@ import { storyOf } from '../core/errors.ts';
 import { SECOND } from '../core/time.ts';
 import { commit, forEach } from '../db/commit.ts';
 import type { Watched } from '../db/fate.ts';
-import type { Finality } from '../solana/rpc.ts';
+import { DOUBT_MS, type Finality, STATUSES_MAX } from '../solana/finality.ts';
 import { FATES } from './kinds.ts';
-import { adoptClaims, CLAIMS, DOUBT_MS, noteLooks, stepTogether, takeDue, UNMATCHED } from './store.ts';
+import { adoptClaims, CLAIMS, noteLooks, type Source, stepTogether, takeDue, UNMATCHED } from './store.ts';
 
-/** A node answers so many statuses in one call. */
-const PAGE_MAX = 250;
 /** Steps in one batch; their events fit one message of the queue. */
 const GROUP_MAX = 40;
-/** A bound on one run; what is left over is due at the next. */
-const SWEEP_MS = 20 * SECOND;
+/** A bound on one run for each kind of source, so that neither waits for the other; what is left over is due at the next. */
+const SHARE_MS = 10 * SECOND;
 
-type Source = typeof CLAIMS;
 type Look = Watched & { finality: Finality };
 
 /**
@@ -29,11 +26,12 @@ export async function sweepFinality(ctx: Ctx): Promise<number> {
 
 async function watch(ctx: Ctx, source: Source): Promise<number> {
   let taken = 0;
-  while (ctx.elapsedMs() < SWEEP_MS) {
-    const due = await takeDue(ctx.db, source, ctx.now, PAGE_MAX);
+  const endsAtMs = ctx.elapsedMs() + SHARE_MS;
+  while (ctx.elapsedMs() < endsAtMs) {
+    const due = await takeDue(ctx.db, source, ctx.now, STATUSES_MAX);
     taken += due.length;
     if (due.length > 0 && !(await lookAt(ctx, source, due))) break;
-    if (due.length < PAGE_MAX) break;
+    if (due.length < STATUSES_MAX) break;
   }
   return taken;
 }
@@ -48,13 +46,15 @@ async function lookAt(ctx: Ctx, source: Source, due: Watched[]): Promise<boolean
   const looks = due.map((watched, i): Look => ({ ...watched, finality: answer.finality[i]! }));
   const isThere = ({ finality: { kind } }: Look) => kind === 'finalized';
   const isAbsent = ({ finality: { kind } }: Look) => kind === 'absent';
-  const gone = looks.filter(({ droppedAt }) => droppedAt !== null);
+  const isSeen = ({ finality: { kind } }: Look) => kind === 'seen';
+  const dropped = looks.filter(({ droppedAt }) => droppedAt !== null);
   const standing = looks.filter(({ droppedAt }) => droppedAt === null);
   const isBelieved = ({ doubtedAt }: Look) => doubtedAt !== null && ctx.now >= doubtedAt + DOUBT_MS;
   const notes = noteLooks(ctx, source, {
-    seen: standing.filter(({ finality }) => finality.kind === 'seen').map(asSeen),
+    seen: standing.filter(isSeen).map(asSeen),
     doubted: standing.filter((look) => isAbsent(look) && look.doubtedAt === null).map(asSeen),
-    stillGone: gone.filter((look) => !isThere(look)).map(asSeen),
+    seenAgain: dropped.filter(isSeen).map(asSeen),
+    stillAbsent: dropped.filter(isAbsent).map(asSeen),
   });
   await commit(ctx, { events: [], writes: notes, result: null });
   for (const [kind, final] of Map.groupBy(standing.filter(isThere), ({ kind }) => kind)) await makeFinal(ctx, source, kind, final);
@@ -63,7 +63,7 @@ async function lookAt(ctx: Ctx, source: Source, due: Watched[]): Promise<boolean
     standing.filter((look) => isAbsent(look) && isBelieved(look)),
     (look) => FATES[look.kind].onDropped(ctx, look.subjectId, stepTogether(ctx, source, [asSeen(look)], 'dropped')),
   );
-  await forEach(ctx, gone.filter(isThere), (look) =>
+  await forEach(ctx, dropped.filter(isThere), (look) =>
     FATES[look.kind].onReturned(ctx, look.subjectId, stepTogether(ctx, source, [asSeen(look)], 'returned')),
   );
   return true;

@@ -12,22 +12,25 @@ const CANDIDATES_MAX = 5;
 const same = ({ paymentId, txSignature }: Pick<Candidate, 'paymentId' | 'txSignature'>) =>
   and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature));
 
+/** What was judged is a candidate of no payment: strangers can make as many of these as the chain takes, and none slows a payment down. */
+const OF_NO_PAYMENT = '' as PaymentId;
+
 /**
  * Remembers a signature to look for, in the place of `displaced` if one is given. A named one is not kept where all places are
  * taken, one to be sent not while another sent since `rivalsSince` (epoch ms) may still land, however close behind it this one
- * comes. `kept`: all that is known of the payment afterwards, oldest first.
+ * comes. Afterwards: `isKnown` whether this signature is known, `hasRival` whether there is such another, and the `named` ones, oldest
+ * first. Reads a few rows, however many of the payment's were judged.
  */
 export async function keepCandidate(
   { db }: Ctx,
   candidate: Candidate,
   { rivalsSince = candidate.createdAt, displaced }: { rivalsSince?: number; displaced?: Candidate } = {},
-): Promise<{ isNew: boolean; kept: Candidate[] }> {
+): Promise<{ isNew: boolean; isKnown: boolean; hasRival: boolean; named: Candidate[] }> {
   const { paymentId, txSignature, origin, attempt, nextCheckAt, createdAt, sentAt } = candidate;
   const ofPayment = sql`payment_id = ${paymentId}`;
-  const hasPlace = sql`(SELECT count(*) FROM payment_candidates WHERE ${ofPayment} AND origin <> 'judged') < ${CANDIDATES_MAX}`;
-  const hasRival = sql`EXISTS (SELECT 1 FROM payment_candidates
-    WHERE ${ofPayment} AND tx_signature <> ${txSignature} AND sent_at > ${rivalsSince})`;
-  const [, , inserted, kept] = await db.batch([
+  const places = sql`SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND origin <> 'judged' LIMIT ${CANDIDATES_MAX}`;
+  const isRival = sql`${ofPayment} AND tx_signature <> ${txSignature} AND sent_at > ${rivalsSince}`;
+  const [, , inserted, known, rivals, named] = await db.batch([
     db.delete(paymentCandidates).where(displaced ? and(same(displaced), eq(paymentCandidates.origin, 'named')) : sql`false`),
     // Other requests that send the same bytes leave a trace: what the network tells one of them is not true of all.
     db
@@ -38,7 +41,11 @@ export async function keepCandidate(
       .insert(paymentCandidates)
       .select(
         sql`SELECT ${paymentId}, ${txSignature}, ${origin}, ${attempt}, ${nextCheckAt}, ${createdAt}, ${sentAt}
-          WHERE ${origin === 'named' ? hasPlace : sql`NOT ${hasRival}`}`,
+          WHERE ${
+            origin === 'named'
+              ? sql`(SELECT count(*) FROM (${places})) < ${CANDIDATES_MAX}`
+              : sql`NOT EXISTS (SELECT 1 FROM payment_candidates WHERE ${isRival})`
+          }`,
       )
       // Named before it was sent: from now on it is one of ours, and may land for as long as any.
       .onConflictDoUpdate({
@@ -47,9 +54,11 @@ export async function keepCandidate(
         setWhere: sql`payment_candidates.origin = 'named' AND excluded.origin = 'sent'`,
       })
       .returning({ createdAt: paymentCandidates.createdAt }),
-    db.select().from(paymentCandidates).where(ofPayment).orderBy(paymentCandidates.createdAt, sql`rowid`),
+    db.select({ origin: paymentCandidates.origin }).from(paymentCandidates).where(same(candidate)),
+    db.select({ origin: paymentCandidates.origin }).from(paymentCandidates).where(isRival).limit(1),
+    db.select().from(paymentCandidates).where(sql`${ofPayment} AND +origin = 'named'`).orderBy(paymentCandidates.createdAt, sql`rowid`),
   ]);
-  return { isNew: inserted.length > 0, kept };
+  return { isNew: inserted.length > 0, isKnown: known.length > 0, hasRival: rivals.length > 0, named };
 }
 
 /** Has the service broadcast a transaction of this payment since then? */
@@ -58,6 +67,7 @@ export async function hasSent(db: Db, paymentId: PaymentId, since: number): Prom
     .select({ paymentId: paymentCandidates.paymentId })
     .from(paymentCandidates)
     .where(and(eq(paymentCandidates.paymentId, paymentId), gt(paymentCandidates.sentAt, since)))
+    .limit(1)
     .get();
   return found !== undefined;
 }
@@ -106,9 +116,17 @@ export const listDueCandidates = (db: Db, origin: Candidate['origin'], dueBefore
 export const dropCandidate = (db: Db, paymentId: PaymentId, txSignature: string): Write =>
   db.delete(paymentCandidates).where(same({ paymentId, txSignature }));
 
-/** A statement, not an effect: found and judged, to be forgotten at `forgetAt`. */
-export const markJudged = (db: Db, candidate: Candidate, forgetAt: number): Write =>
-  db.update(paymentCandidates).set({ origin: 'judged', nextCheckAt: forgetAt, sentAt: null }).where(same(candidate));
+/** Statements, not effects: found and judged, so that it is not looked up again until it is forgotten at `forgetAt`. */
+export const markJudged = ({ db, now }: Ctx, { paymentId, txSignature }: Candidate, forgetAt: number): Write[] => [
+  db
+    .insert(paymentCandidates)
+    .select(
+      sql`SELECT ${OF_NO_PAYMENT}, tx_signature, 'judged', 0, ${forgetAt}, ${now}, NULL FROM payment_candidates
+        WHERE payment_id = ${paymentId} AND tx_signature = ${txSignature}`,
+    )
+    .onConflictDoNothing(),
+  dropCandidate(db, paymentId, txSignature),
+];
 
 export const deleteJudged = (db: Db, forgetBefore: number, limit: number) =>
   db
@@ -119,7 +137,7 @@ export const deleteJudged = (db: Db, forgetBefore: number, limit: number) =>
 
 /**
  * A statement, not an effect: transactions the chain showed us become candidates of the sessions their memos name, unless
- * they already paid or were recorded. One that is looked for by now keeps the time it was sent; one that was judged stays so.
+ * they already paid or were recorded in their mode, or were judged lately. One that is looked for by now keeps the time it was sent.
  * Any number in one parameter.
  */
 export const insertFound = (ctx: Ctx, found: { signature: string; nonce: string }[], dueAt: number): Write =>
@@ -129,7 +147,8 @@ export const insertFound = (ctx: Ctx, found: { signature: string; nonce: string 
       sql`SELECT p.id, j.value ->> 'signature', 'found', 0, ${dueAt}, ${ctx.now}, NULL
         FROM json_each(${JSON.stringify(found)}) j JOIN payments p
           ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
-        WHERE NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature')
+        WHERE NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature' AND c.livemode = p.livemode)
+          AND NOT EXISTS (SELECT 1 FROM payment_candidates k WHERE k.payment_id = ${OF_NO_PAYMENT} AND k.tx_signature = j.value ->> 'signature')
           AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')`,
     )
     .onConflictDoUpdate({

@@ -57,8 +57,8 @@ const queueLook = (ctx: Ctx, { paymentId, txSignature }: Candidate, delaySeconds
 export async function rememberSent(ctx: Ctx, paymentId: PaymentId, txSignature: string): Promise<{ candidate: Candidate; isNew: boolean }> {
   const candidate = newCandidate(ctx, paymentId, txSignature, 'sent');
   const rivalsSince = ctx.now - IN_FLIGHT_MS;
-  const { isNew, kept } = await keepCandidate(ctx, candidate, { rivalsSince });
-  if (kept.some((other) => other.txSignature !== txSignature && (other.sentAt ?? 0) > rivalsSince)) throw inFlight();
+  const { isNew, hasRival } = await keepCandidate(ctx, candidate, { rivalsSince });
+  if (hasRival) throw inFlight();
   if (isNew) queueLook(ctx, candidate, nextCheck(0, 0).delaySeconds);
   return { candidate, isNew };
 }
@@ -69,16 +69,14 @@ export async function rememberSent(ctx: Ctx, paymentId: PaymentId, txSignature: 
  */
 export async function rememberNamed(ctx: Ctx, paymentId: PaymentId, txSignature: string): Promise<void> {
   const candidate = newCandidate(ctx, paymentId, txSignature, 'named');
-  const { isNew, kept } = await keepCandidate(ctx, candidate);
-  const isKept = kept.some((one) => one.txSignature === txSignature);
-  const displaced = isKept ? null : await findUnknown(ctx, kept);
+  const { isNew, isKnown, named } = await keepCandidate(ctx, candidate);
+  const displaced = isKnown ? null : await findUnknown(ctx, named);
   const isInstead = displaced !== null && (await keepCandidate(ctx, candidate, { displaced })).isNew;
   if (isNew || isInstead) queueLook(ctx, candidate, nextCheck(0, 0).delaySeconds);
 }
 
 /** The oldest named one that the node has never heard of; null where it knows all of them, or does not answer. */
-async function findUnknown(ctx: Ctx, kept: Candidate[]): Promise<Candidate | null> {
-  const named = kept.filter(({ origin }) => origin === 'named');
+async function findUnknown(ctx: Ctx, named: Candidate[]): Promise<Candidate | null> {
   if (named.length === 0) return null;
   const answer = await ctx.chain.knows(named.map(({ txSignature }) => txSignature));
   if (answer.kind === 'unavailable') ctx.note(`rpc: ${answer.reason}`);

@@ -56,7 +56,7 @@ export function listExpired(
   limit: number,
 ) {
   const isUnfinished = sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`;
-  // The sign keeps the search among the few candidates of the payment, away from all that were ever found.
+  // The `+` has the database search the few candidates of the payment, and not all rows of that origin.
   const isCertain = sql`(expires_at + late_grace_seconds * 1000 <= ${endedBy}
     AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id AND +c.origin = 'found'))`;
   return db

@@ -60,9 +60,10 @@ export async function findNamedSession(ctx: Ctx, { memos }: ChainTransaction): P
   return (await findSession(ctx.db, memo.slice('svc:'.length))) ?? null;
 }
 
-/** The confirmation of a transaction already looked up. */
+/** The confirmation of a transaction already looked up: who may have paid is known before anything is read, so one read is enough. */
 export async function settleFound(ctx: Ctx, input: ConfirmPayment, sighting: Sighting): Promise<Confirmation> {
-  return settle(ctx, input, await loadAllowed(ctx, input), sighting);
+  const payers = sighting.kind === 'found' ? spendersOf(sighting.transaction) : [];
+  return settle(ctx, input, await loadAllowed(ctx, input, payers), sighting, payers);
 }
 
 const isReplay = (payment: Payment, { txSignature }: ConfirmPayment): boolean =>
@@ -75,11 +76,19 @@ async function loadAllowed(ctx: Ctx, { paymentId, txSignature, viewer }: Confirm
   return loaded;
 }
 
-async function settle(ctx: Ctx, input: ConfirmPayment, known: Loaded, sighting: Sighting): Promise<Confirmation> {
+/** `known` was read with the memberships of the expected wallet and of the wallets in `readFor`. */
+async function settle(
+  ctx: Ctx,
+  input: ConfirmPayment,
+  known: Loaded,
+  sighting: Sighting,
+  readFor: readonly string[] = [],
+): Promise<Confirmation> {
   const payers = sighting.kind === 'found' ? payersOf(sighting.transaction, known.payment) : [];
-  // What was read before the node was asked serves the first plan, if it holds the payer's membership; a lost race reads again.
+  // What was read before serves the first plan, if it holds the payer's membership; a lost race reads again.
   const { customerRef, expectedWallet } = known.payment;
-  let loaded: Loaded | null = customerRef !== null || payers.every((payer) => payer === expectedWallet) ? known : null;
+  const isRead = (payer: string) => payer === expectedWallet || readFor.includes(payer);
+  let loaded: Loaded | null = customerRef !== null || payers.every(isRead) ? known : null;
   let verdict: Verdict;
   try {
     verdict = await transact(ctx, async () => {
@@ -137,8 +146,13 @@ function planConfirmation(ctx: Ctx, input: ConfirmPayment, loaded: Loaded, sight
   }
 }
 
-/** Who may have paid: authorities of the transfers, those to the recipient first. A handful is enough. */
+/** A handful is enough; the database takes so many parameters and no more. */
 const PAYERS_MAX = 8;
+/** Authorities of all transfers, whatever the session is paid in. */
+const spendersOf = ({ transfers, lamportTransfers }: ChainTransaction): string[] =>
+  [...new Set([...transfers, ...lamportTransfers].map(({ authority }) => authority))].slice(0, PAYERS_MAX);
+
+/** Who may have paid: authorities of the transfers, those to the recipient first. */
 const payersOf = (transaction: ChainTransaction, { recipientAta, mint }: Payment): string[] => {
   const transfers = transfersOf(transaction, mint);
   const first = transfers.filter(({ destination }) => destination === recipientAta);

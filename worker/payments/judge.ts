@@ -56,7 +56,7 @@ export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransacti
   if (payment.status === 'FAILED' && (loaded.timesRecovered > 0 || loaded.unmatched))
     return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
   if (payment.status === 'FAILED') {
-    // It was on time by the chain's clock and met a session already given up: accepted without anybody's word.
+    // The buyer paid on time by the chain's clock, and the service failed the session too early: it accepts the payment itself.
     const recovery = planRecovery(ctx, loaded, proof);
     const error = withMeta(standing!, { recovered_payment_id: recovery.result.id });
     const writes = [vetoRecovered(ctx, payment), ...recovery.writes];

@@ -8,8 +8,6 @@ import type { Proof } from './purchase.ts';
 import { memoOf } from './resource.ts';
 import { insertPayment, type Payment } from './store.ts';
 
-export type { Proof } from './purchase.ts';
-
 /** What an agent bought with one x402 payment, as it was when its payment was claimed. */
 export interface PerRequestSale {
   paymentId: PaymentId;

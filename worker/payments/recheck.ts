@@ -1,7 +1,7 @@
 import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { DAY, MINUTE, SECOND } from '../core/time.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
 import { commit, forEach } from '../db/commit.ts';
 import type { Sighting } from '../solana/rpc.ts';
 import { PAYMENT } from '../states.ts';
@@ -43,6 +43,8 @@ const GROUP_MAX = 20;
 /** Judged at once, each against the database. */
 const LANES = 6;
 const FORGET_MAX = 5000;
+/** So long a named transaction is looked for however absent it seems: a node may be without its history for a while. */
+const NAMED_MS = HOUR;
 
 /**
  * The backstop for lost messages, and the only visitor of what outlasts the schedule. Stops at the first call the node does
@@ -84,17 +86,34 @@ async function lookAt(ctx: Ctx, candidates: Candidate[]): Promise<boolean> {
     ctx.note(`rpc: ${answer.reason}`);
     return false;
   }
-  const isCurrent = answer.finalHeight !== null;
-  const judgeLook = ([i, candidate]: [number, Candidate]) => judgeSighting(ctx, candidate, answer.sightings[i]!, isCurrent);
-  await forEach(ctx, [...taken.entries()], judgeLook, LANES);
+  const looked = taken.map((candidate, i) => ({ candidate, sighting: answer.sightings[i]! }));
+  const invented = answer.finalHeight === null ? [] : await listInvented(ctx, looked);
+  const judgeLook = (look: Look) => judgeSighting(ctx, look, invented.includes(look));
+  await forEach(ctx, looked, judgeLook, LANES);
   return true;
 }
 
-/** What the chain shows of a candidate. It is judged even when its session is over: it may be money. `isCurrent`: the node is not behind. */
-async function judgeSighting(ctx: Ctx, candidate: Candidate, sighting: Sighting, isCurrent: boolean): Promise<void> {
+interface Look {
+  candidate: Candidate;
+  sighting: Sighting;
+}
+
+/** What was only named, could not land any more, and is unknown to every node: asked together, and only of nodes that are not behind. */
+async function listInvented(ctx: Ctx, looked: Look[]): Promise<Look[]> {
+  const absent = looked.filter(
+    ({ candidate: { origin, createdAt }, sighting }) =>
+      origin === 'named' && sighting.kind === 'not_found' && ctx.now > createdAt + NAMED_MS,
+  );
+  if (absent.length === 0) return [];
+  const isUnknown = await ctx.chain.areUnknownEverywhere(absent.map(({ candidate }) => candidate.txSignature));
+  return absent.filter((_, i) => isUnknown[i]);
+}
+
+/** What the chain shows of a candidate. It is judged even when its session is over: it may be money. */
+async function judgeSighting(ctx: Ctx, { candidate, sighting }: Look, isInvented: boolean): Promise<void> {
   if (sighting.kind === 'unreadable') ctx.note(`unreadable ${candidate.txSignature}: ${sighting.reason}`);
   const isJudged = (sighting.kind === 'found' || sighting.kind === 'seen') && (await settleCandidate(ctx, candidate, sighting));
-  if (isJudged || isGivenUp(ctx, candidate, sighting, isCurrent)) await forget(ctx, candidate);
+  if (isJudged || isInvented || isTooOld(ctx, candidate, sighting)) await forget(ctx, candidate);
 }
 
 /** True where the transaction got its verdict; false where the same look may tell something else next time. */
@@ -112,21 +131,15 @@ async function settleCandidate(ctx: Ctx, { paymentId, txSignature }: Candidate, 
 /** Transient failures: the next look may pass. */
 const isPassing = ({ code }: ApiError): boolean => ['rpc_unavailable', 'temporarily_unavailable', 'state_conflict'].includes(code);
 
-/**
- * What the cursor found is on the chain, and ends by a verdict alone. What was sent or named and never seen is given up after a
- * day; and what was only named already by the last look of its schedule, whose transaction could not land any more.
- */
-function isGivenUp(ctx: Ctx, { origin, attempt, createdAt }: Candidate, sighting: Sighting, isCurrent: boolean): boolean {
-  if (origin === 'found' || sighting.kind === 'found' || sighting.kind === 'unavailable') return false;
-  const isAbsent = sighting.kind === 'not_found' && isCurrent && !nextCheck(attempt, 0).isQueued;
-  return ctx.now > createdAt + DAY || (origin === 'named' && isAbsent);
-}
+/** What the cursor found is on the chain, and ends by a verdict alone. What was sent or named and never seen is given up after a day. */
+const isTooOld = (ctx: Ctx, { origin, createdAt }: Candidate, { kind }: Sighting): boolean =>
+  origin !== 'found' && kind !== 'found' && kind !== 'unavailable' && ctx.now > createdAt + DAY;
 
 /** Longer than the cursor reads the same list again. */
 const JUDGED_MS = 15 * MINUTE;
 
 const forget = (ctx: Ctx, candidate: Candidate): Promise<void> => {
   const { paymentId, txSignature, origin } = candidate;
-  const write = origin === 'found' ? markJudged(ctx.db, candidate, ctx.now + JUDGED_MS) : dropCandidate(ctx.db, paymentId, txSignature);
-  return commit(ctx, { events: [], writes: [write], result: undefined });
+  const writes = origin === 'found' ? markJudged(ctx, candidate, ctx.now + JUDGED_MS) : [dropCandidate(ctx.db, paymentId, txSignature)];
+  return commit(ctx, { events: [], writes, result: undefined });
 };

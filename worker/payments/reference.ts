@@ -1,7 +1,7 @@
 import type { Ctx } from '../context.ts';
-import { MINUTE, SECOND } from '../core/time.ts';
+import { DAY, MINUTE, SECOND } from '../core/time.ts';
 import { commit, isConstraint, type Write } from '../db/commit.ts';
-import type { ListedSignature } from '../solana/listing.ts';
+import type { Listed, ListedSignature } from '../solana/listing.ts';
 import { insertFound } from './candidate.store.ts';
 import { SWEEP_PATIENCE_MS } from './candidates.ts';
 import { type Cursor, loadWalks, stepCursor, type Walks } from './chain.store.ts';
@@ -27,11 +27,10 @@ export async function sweepReference(ctx: Ctx, pageSize = PAGE_SIZE): Promise<nu
   return (await readPages(ctx, pageSize, stepNewest)) + (await readPages(ctx, pageSize, stepBacklog));
 }
 
+type Page = Extract<Listed, { kind: 'page' }>;
+
 /** Where a walk goes on, and what the page it reads there changes; null where there is nothing to read. */
-type Step = (
-  ctx: Ctx,
-  walks: Walks,
-) => { from: Cursor; past: (items: ListedSignature[], nodeAt: number | null) => Cursor; lost: () => Cursor } | null;
+type Step = (ctx: Ctx, walks: Walks) => { from: Cursor; past: (page: Page) => Cursor; lost: () => Cursor } | null;
 
 async function readPages(ctx: Ctx, pageSize: number, stepFrom: Step): Promise<number> {
   let read = 0;
@@ -46,14 +45,14 @@ async function readPages(ctx: Ctx, pageSize: number, stepFrom: Step): Promise<nu
       return read;
     }
     const items = listed.kind === 'page' ? listed.items : [];
-    const nodeAt = listed.kind === 'page' && listed.nodeSeconds !== null ? listed.nodeSeconds * SECOND : null;
-    const next = listed.kind === 'page' ? step.past(items, nodeAt) : step.lost();
+    const next = listed.kind === 'page' ? step.past(listed) : step.lost();
     const found = items.flatMap(namedSession);
     const finds = found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : [];
     // Another walker took this step; it goes on from there.
     if (!(await storeStep(ctx, [...finds, ...stepCursor(ctx, step.from, next)]))) return read;
     read += items.length;
-    if (next.walkBefore === null) return read;
+    // The end, or a node that cannot show what comes next: asked again at once, it would tell the same.
+    if (items.length === 0) return read;
   }
   return read;
 }
@@ -72,6 +71,13 @@ async function storeStep(ctx: Ctx, writes: Write[]): Promise<boolean> {
 const ENDED = { walkTop: null, walkBefore: null, walkStartedAt: null };
 
 /**
+ * Does an empty page end the list? Not where the node does not know the transaction that the list ends at: it was started anew, or has
+ * no history of the address, and what came meanwhile may be missing. Sessions wait a day for what nobody can see, and no longer; by
+ * then a node that lost its history for good is believed, or no walk would ever end again.
+ */
+const isEnd = (ctx: Ctx, { passedAt }: Cursor, { knowsUntil }: Page): boolean => knowsUntil || passedAt <= ctx.now - DAY;
+
+/**
  * A walk from the top. Only an empty page ends it; some nodes give less than asked for. The next one ends at the newest transaction
  * old enough that none can still be listed below it late. How far all was seen is told by the node's own clock, because one that is
  * behind has not listed what others confirmed; one that hides its time has come no further than the last. A node that lost our place
@@ -79,26 +85,29 @@ const ENDED = { walkTop: null, walkBefore: null, walkStartedAt: null };
  */
 const stepNewest: Step = (ctx, { newest: cursor, backlog }) => ({
   from: cursor,
-  past: (items, nodeAt) => {
+  past: (page) => {
+    const { items, nodeSeconds, knowsUntil } = page;
+    const nodeAt = nodeSeconds === null ? null : nodeSeconds * SECOND;
     const startedAt = cursor.walkStartedAt ?? (nodeAt === null ? cursor.passedAt + LISTING_LAG_MS : Math.min(ctx.now, nodeAt));
     const isSettled = ({ blockTime }: ListedSignature) => typeof blockTime === 'number' && blockTime * SECOND <= startedAt - OVERLAP_MS;
     const walkTop = cursor.walkTop ?? items.find(isSettled)?.signature ?? null;
     const oldest = items.at(-1);
     if (oldest) return { ...cursor, walkTop, walkStartedAt: startedAt, walkBefore: oldest.signature };
+    if (!isEnd(ctx, cursor, page)) return { ...cursor, ...ENDED };
     const isComplete = backlog.walkBefore === null;
     const passedAt = isComplete ? Math.max(cursor.passedAt, startedAt - LISTING_LAG_MS) : cursor.passedAt;
-    return { ...cursor, ...ENDED, until: walkTop ?? cursor.until, passedAt };
+    return { ...cursor, ...ENDED, until: walkTop ?? (knowsUntil ? cursor.until : null), passedAt };
   },
   lost: () => ({ ...cursor, ...ENDED }),
 });
 
 /** A node that lost our place in the backlog has it read anew from where the last walk from the top ended. */
-const stepBacklog: Step = (_, { newest, backlog: cursor }) =>
+const stepBacklog: Step = (ctx, { newest, backlog: cursor }) =>
   cursor.walkBefore === null
     ? null
     : {
         from: cursor,
-        past: (items) => ({ ...cursor, walkBefore: items.at(-1)?.signature ?? null }),
+        past: (page) => ({ ...cursor, walkBefore: page.items.at(-1)?.signature ?? (isEnd(ctx, newest, page) ? null : cursor.walkBefore) }),
         lost: () => ({ ...cursor, walkBefore: newest.until }),
       };
 

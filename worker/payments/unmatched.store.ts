@@ -25,11 +25,11 @@ export const acceptUnmatchedRow = (ctx: Ctx, unmatched: Unmatched, recoveredPaym
   vetoUnlessChanged(ctx),
 ];
 
-/** A statement, not an effect: money that pays for something is no open question any more, if it ever was one. */
+/** A statement, not an effect: money that pays for something is on the chain, and no open question any more, if it ever was one. */
 export const closeUnmatched = (db: Db, txSignature: string, paymentId: PaymentId): Write =>
   db
     .update(unmatchedPayments)
-    .set({ status: UNMATCHED.next('open', 'accept'), recoveredPaymentId: paymentId, nextLookAt: null })
+    .set({ status: UNMATCHED.next('open', 'accept'), recoveredPaymentId: paymentId, doubtedAt: null, droppedAt: null, nextLookAt: null })
     .where(and(eq(unmatchedPayments.txSignature, txSignature), eq(unmatchedPayments.status, 'open')));
 
 /** A statement, not an effect: what missed its session is taken without asking once, however many transactions arrive together. */

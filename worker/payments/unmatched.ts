@@ -108,7 +108,7 @@ export const unmatchedFate: FateFollower = {
   onReturned: (ctx, _id, step) => storeStep(ctx, step),
 };
 
-const gone = (): ApiError =>
+const orphaned = (): ApiError =>
   new ApiError('state_conflict', {
     detail: 'The chain dropped this transaction after it was seen: the money is not there. It can be accepted if it comes back.',
     meta: { reason: 'transaction_orphaned' },
@@ -126,8 +126,8 @@ export async function acceptUnmatched(
     requireViewer(known.payment, actor);
     const { unmatched } = known;
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
-    if (unmatched.droppedAt !== null) throw gone();
     if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx.db, unmatched.recoveredPaymentId)) ?? raise('not_found'));
+    if (unmatched.droppedAt !== null) throw orphaned();
     // Only the recorded payer tells whose membership this extends, so it is read once more with that name.
     const loaded = (await loadConfirmation(ctx.db, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
     if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });

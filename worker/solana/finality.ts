@@ -1,6 +1,7 @@
+import { SECOND } from '../core/time.ts';
 import { type Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
 
-/** A transaction that was confirmed, and the slot it was seen in; null: nobody knows. */
+/** A transaction that was confirmed, and the slot it was seen in; null: not known. */
 export interface Confirmed {
   txSignature: string;
   slot: number | null;
@@ -20,6 +21,8 @@ interface Status {
   err: unknown;
 }
 
+/** What is absent has to be absent again this long after: the forgetfulness of one moment is no proof. */
+export const DOUBT_MS = 30 * SECOND;
 /** What getSignatureStatuses takes, and a node answers at once. */
 export const STATUSES_MAX = 256;
 /** Blocks in one batch, each some hundred kilobytes of signatures, and of one look. What is left over is proven another time. */

@@ -14,18 +14,32 @@ export interface ListedSignature {
 }
 
 export type Listed =
-  /** `nodeSeconds`: Unix time of the newest slot this node has confirmed, null where it does not say. */
-  | { kind: 'page'; items: ListedSignature[]; nodeSeconds: number | null }
+  /**
+   * `nodeSeconds`: Unix time of the newest slot this node has confirmed, null where it does not say. `knowsUntil`: false where the
+   * node does not know the signature that the list was to end at, so that its list may lack what came after that.
+   */
+  | { kind: 'page'; items: ListedSignature[]; nodeSeconds: number | null; knowsUntil: boolean }
   /** The node does not know the signature that the page was to begin after. */
   | { kind: 'lost' }
   | Unavailable;
 
-/** Answers to getAccountInfo (clock), getSignaturesForAddress and, for a page that is not the first, the status of where it begins. */
-export function readListed([clock, listed, known]: RpcAnswer[], isContinued: boolean): Listed {
+/** Where a page begins and where the list ends, both exclusive. */
+export interface Bounds {
+  before: string | null;
+  until: string | null;
+}
+
+/** The signatures a page is bounded by, as their statuses are asked for together with it. */
+export const boundsOf = ({ before, until }: Bounds): string[] => [before, until].filter((bound) => bound !== null);
+
+/** Answers to getAccountInfo (clock), getSignaturesForAddress and, for a page that has bounds, the statuses of these. */
+export function readListed([clock, listed, statuses]: RpcAnswer[], bounds: Bounds): Listed {
   if (!listed || 'error' in listed) return unavailable(listed ? listed.error.message : 'short answer');
-  const status = known && 'result' in known ? (known.result as { value: unknown[] }).value[0] : null;
-  if (isContinued && !status) return { kind: 'lost' };
-  return { kind: 'page', items: listed.result as ListedSignature[], nodeSeconds: readClock(clock) };
+  const known = statuses && 'result' in statuses ? (statuses.result as { value: unknown[] }).value : [];
+  const isKnown = (bound: string | null) => bound === null || Boolean(known[boundsOf(bounds).indexOf(bound)]);
+  if (!isKnown(bounds.before)) return { kind: 'lost' };
+  const items = listed.result as ListedSignature[];
+  return { kind: 'page', items, nodeSeconds: readClock(clock), knowsUntil: isKnown(bounds.until) };
 }
 
 function readClock(answer: RpcAnswer | undefined): number | null {

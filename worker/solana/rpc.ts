@@ -2,7 +2,7 @@ import { base64 } from '../core/encoding.ts';
 import { TOKEN_PROGRAM } from './assets.ts';
 import type { Lifetime } from './checkout-transaction.ts';
 import { type Confirmed, finalityOf, statusesCall } from './finality.ts';
-import { CLOCK_SECONDS, CLOCK_SYSVAR, type Listed, readListed } from './listing.ts';
+import { type Bounds, boundsOf, CLOCK_SECONDS, CLOCK_SYSVAR, type Listed, readListed } from './listing.ts';
 import { Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
 import { type Broadcast, readBroadcast, readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './sightings.ts';
 
@@ -91,17 +91,18 @@ export class Chain {
 
   /**
    * One page of the transactions that mention an address, newest first, `before` and `until` exclusive, and how far the node
-   * itself has come. A node that does not know `before` answers an empty page; `lost` tells that apart from the end.
+   * itself has come. A node that does not know `before` answers an empty page, and one that does not know `until` what it has:
+   * `lost` and `knowsUntil` tell that apart from the end.
    */
-  async listSignatures(address: string, page: { before: string | null; until: string | null; limit: number }): Promise<Listed> {
+  async listSignatures(address: string, page: Bounds & { limit: number }): Promise<Listed> {
     const bounds = { ...(page.before ? { before: page.before } : {}), ...(page.until ? { until: page.until } : {}) };
     const answers = await this.#call([
       // Before the list, so that the list is at least as new.
       { method: 'getAccountInfo', params: [CLOCK_SYSVAR, { encoding: 'base64', commitment: 'confirmed', dataSlice: CLOCK_SECONDS }] },
       { method: 'getSignaturesForAddress', params: [address, { ...bounds, limit: page.limit, commitment: 'confirmed' }] },
-      ...(page.before ? [statusesCall([page.before])] : []),
+      ...(boundsOf(page).length > 0 ? [statusesCall(boundsOf(page))] : []),
     ]);
-    return 'kind' in answers ? answers : readListed(answers, page.before !== null);
+    return 'kind' in answers ? answers : readListed(answers, page);
   }
 
   /** What became of up to 256 confirmed transactions. Absence is proven, and by two nodes where there are as many. */
@@ -109,13 +110,17 @@ export class Chain {
     return finalityOf(Node.inOrder(this.#nodes), transactions, this.#patience.timeoutMs);
   }
 
-  /** True where every node answers that it never heard of this transaction: one's silence is not enough where there are others. */
-  async isUnknownEverywhere(signature: string): Promise<boolean> {
-    const answers = await Promise.all(this.#nodes.map((node) => node.call([statusesCall([signature])], this.#patience.timeoutMs)));
-    return answers.every((answer) => {
-      const statuses = 'kind' in answer ? null : answer[0];
-      return statuses && 'result' in statuses && (statuses.result as { value: unknown[] }).value[0] === null;
+  /**
+   * Of up to 256 transactions, for each: true where every node answers that it never heard of it. The silence of one node is not enough
+   * where there are others, and a node that does not answer tells nothing.
+   */
+  async areUnknownEverywhere(signatures: readonly string[]): Promise<boolean[]> {
+    const answers = await Promise.all(this.#nodes.map((node) => node.call([statusesCall(signatures)], this.#patience.timeoutMs)));
+    const values = answers.map((answer) => {
+      const statuses = 'kind' in answer ? undefined : answer[0];
+      return statuses && 'result' in statuses ? (statuses.result as { value: unknown[] }).value : [];
     });
+    return signatures.map((_, i) => values.every((value) => value[i] === null));
   }
 
   /**
