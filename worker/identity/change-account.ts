@@ -42,7 +42,7 @@ export async function changeAccount(
       await admissionOf(ctx, next).stage(toAdmittedAccount(next));
       return stored;
     });
-    if (staged) await settle(ctx, staged, changed);
+    if (staged) await settleStage(ctx, staged, changed);
     return changed;
   } catch (error) {
     // Out of reach, the database may hold it after all: then the object waits until that is decided.
@@ -53,7 +53,7 @@ export async function changeAccount(
 }
 
 /** What was staged is confirmed where it was stored. Where it turned out that nothing had to be, it must not be judged by. */
-function settle(ctx: Ctx, staged: Account, stored: Account): Promise<void> {
+function settleStage(ctx: Ctx, staged: Account, stored: Account): Promise<void> {
   if (stored.version >= staged.version) return confirm(ctx, stored);
   const told = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
   return told.catch((error: unknown) => ctx.note(`admission not unstaged: ${storyOf(error)}`));
