@@ -8,7 +8,8 @@ import { type Account, getAccount, replaceAccount, toAdmittedAccount } from './s
 
 /** What a verb wants of an account: the new values, and what else belongs into the same batch. */
 export interface AccountChange {
-  values: Partial<Account>;
+  /** Without any the row stays as it is. */
+  values?: Partial<Account>;
   events?: NewEvent[];
   writes?: Write[];
   /** Whether this very change was stored, where comparing the whole row cannot tell: others may have changed it since, or alike. */
@@ -33,7 +34,7 @@ export async function changeAccount(
       // An earlier try was stored and only its answer was lost.
       if (planned && (await (planned.wasStored?.(account) ?? isSame(account, planned.account)))) return unchanged(account);
       const change = await plan(account);
-      if (!change) return unchanged(account);
+      if (!change?.values) return { events: [], writes: change?.writes ?? [], result: account };
       const next = { ...account, ...change.values, version: account.version + 1 };
       planned = { account: next, wasStored: change.wasStored };
       const stored = { events: change.events ?? [], writes: writesOf(ctx, next, change), result: next };
