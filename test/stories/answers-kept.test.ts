@@ -164,7 +164,7 @@ describe('an answer that was sealed with a key which is gone from the configurat
     const [name, key] = [`key ${newKey()}`, newKey()];
     const create = (SEAL_KEYS: string) =>
       w.call('POST', '/v1/keys', { key: ada.token, body: { name }, ...under(key), env: { ...w.env, SEAL_KEYS } });
-    const first = await create(w.env.SEAL_KEYS);
+    const first = await create(w.env.SEAL_KEYS as string);
     const gone = await create(NEW_SEAL_KEY);
     expect([gone.status, gone.body.code, gone.body.meta.reason]).toEqual([409, 'idempotency_conflict', 'answer_lost']);
     // Rotated as it should be, the key before opens it.
