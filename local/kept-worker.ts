@@ -27,7 +27,7 @@ interface Run {
 }
 
 /**
- * Starts the worker and its clock, and answers when health does. A worker that ends by itself is started again, at most five
+ * Starts the worker and its clock, and answers when both run. A worker that ends by itself is started again, at most five
  * times in a minute; then `gaveUp` resolves with the reason and the last lines it printed. Where that comes before the worker
  * has answered at all, this throws it as a `Refusal`.
  */
@@ -72,7 +72,7 @@ function begin(options: KeptWorkerOptions): Run {
 /** Waits until the worker answers, then starts its clock; answers whether it got that far before its end. */
 async function serve({ baseUrl, onProblem }: KeptWorkerOptions, { wrangler, over: { signal } }: Run): Promise<boolean> {
   try {
-    await waitForHealth(baseUrl, signal);
+    await untilItAnswers(baseUrl, signal);
   } catch (error) {
     await wrangler.stop();
     throw error;
@@ -81,19 +81,23 @@ async function serve({ baseUrl, onProblem }: KeptWorkerOptions, { wrangler, over
   return !signal.aborted;
 }
 
-/** Until `/health` says ok for the database and the chain, or the worker's run is over. Gives up after two minutes. */
-async function waitForHealth(baseUrl: string, over: AbortSignal): Promise<void> {
+/**
+ * Until the worker answers and says ok for the database and the chain, or its run is over. Gives up after two minutes. What else
+ * health says is not waited for: work that is overdue from before the stop is degraded until the clock has done it, which this starts.
+ */
+export async function untilItAnswers(baseUrl: string, over: AbortSignal): Promise<void> {
   const deadline = Date.now() + HEALTH_TIMEOUT_MS;
   let last = 'no answer';
   while (!over.aborted) {
     try {
       const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.any([over, AbortSignal.timeout(10_000)]) });
       last = await response.text();
-      if (response.ok && (JSON.parse(last) as { status: string }).status === 'ok') return;
+      const { checks } = JSON.parse(last) as { checks?: { database: string; rpc: string } };
+      if (response.ok && checks?.database === 'ok' && checks.rpc === 'ok') return;
     } catch (error) {
       last = String(error);
     }
-    if (Date.now() > deadline) throw new Error(`The service does not become healthy: ${last}`);
+    if (Date.now() > deadline) throw new Error(`The service does not come up: ${last}`);
     await sleep(HEALTH_EVERY_MS);
   }
 }

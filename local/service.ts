@@ -29,7 +29,7 @@ export interface Service {
   gaveUp: Promise<string>;
 }
 
-/** Starts the chain, brings the database up to date, starts the worker and its clock; answers when health does. */
+/** Starts the chain, brings the database up to date, starts the worker and its clock; answers when both run. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { stateDir, teardown, onProgress, onProblem } = options;
   const port = await freePort(options.port, '--port');

@@ -142,7 +142,7 @@ export interface paths {
     head?: never;
     /**
      * Change e-mail or password; every session ends
-     * @description An account without a password sets its first one within 15 minutes of signing in, without `current_password`.
+     * @description An account without a password sets its first one within 15 minutes of signing in, without `current_password`. Sent again under its Idempotency-Key, with a token of a new sign-in, it has the same answer, and the old password is not asked for.
      */
     patch: operations['changeSecurity'];
     trace?: never;
@@ -159,7 +159,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the account, at once and for ever
-     * @description Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’.
+     * @description Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
      */
     delete: operations['deleteAccount'];
     options?: never;
@@ -3333,7 +3333,10 @@ export interface operations {
   changeSecurity: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -3357,7 +3360,10 @@ export interface operations {
   deleteAccount: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
       path?: never;
       cookie?: never;
     };

@@ -161,10 +161,11 @@ const ELSEWHERE = new Set([
   'POST /v1/webhooks/endpoints/{endpoint_id}/rotate-secret',
   'POST /v1/products/{product_id}/unarchive',
   'DELETE /v1/integrations/automation/hooks/{endpoint_id}',
+  'PATCH /v1/account/me/security',
+  'DELETE /v1/account/account',
 ]);
-/** Told apart by what they carry: a password, a token, a signature, a payment, a setup's secret. After some no caller is left to repeat. */
-const KEYLESS =
-  /^\S+ \/v1\/(?:auth\/(?!register)|account\/(?:me\/security|account)$|access\/(?:agent-bootstrap|x402\/)|products\/webhook\/)|solana-pay$/;
+/** Told apart by what they carry: a password, a token, a signature, a payment, a setup's secret. */
+const KEYLESS = /^\S+ \/v1\/(?:auth\/(?!register)|access\/(?:agent-bootstrap|x402\/)|products\/webhook\/)|solana-pay$/;
 
 describe('every write that asks for no Idempotency-Key', () => {
   it('is either one that honours a key, as the document says, or told apart by what it carries', () => {

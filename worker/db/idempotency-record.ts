@@ -2,11 +2,11 @@
  * The record of an Idempotency-Key: whose request it was, what it was told, and for how long that is remembered.
  * @module
  */
-import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../context.ts';
 import { pepperedHash, seal, sha256Hex, unseal } from '../core/crypto.ts';
 import { canonicalJson, utf8 } from '../core/encoding.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, storyOf } from '../core/errors.ts';
 import { DAY, HOUR, SECOND } from '../core/time.ts';
 import { vetoUnlessChanged, type Write } from './commit.ts';
 import { claims } from './messaging.ts';
@@ -17,7 +17,7 @@ export interface IdempotentRequest {
   key: string;
   /** The body's text as it was received; empty where there was none. */
   text: string;
-  /** The body as the route read it: what the release before fingerprinted, whose records live for up to 30 days. */
+  /** The body as the route read it: what the release before fingerprints, beside which this one may run and whose records live for up to 30 days. */
   validated?: unknown;
   keepMs?: number;
   /** Body or answer holds a secret: the fingerprint is keyed and the answer sealed, so that the database holds neither in clear. */
@@ -58,7 +58,7 @@ export function newFence(): number {
 export const newRecord = (ctx: Ctx, request: IdempotentRequest, fence: number) => ({
   scope: request.scope,
   key: request.key,
-  fingerprint: fingerprintOf(ctx, request),
+  fingerprint: fingerprintsOf(ctx, request)[0],
   fence,
   expiresAt: ctx.now + (request.keepMs ?? KEEP_MS),
 });
@@ -72,7 +72,10 @@ export async function findRecord(ctx: Ctx, { scope, key }: IdempotentRequest): P
 /** Fields of an answer that only the database knows, by the time its batch runs: an id it gave. */
 export type LateFields = Record<string, SQL>;
 
-/** A record past its life gives way to the new one; any other fails the batch. */
+/** Past its life, or a lease that ended without an answer: its holder's fence finishes nothing once the record has another. */
+const isOver = (now: number): SQL => sql`(${claims.expiresAt} <= ${now} OR (${claims.status} IS NULL AND ${claims.leaseUntil} <= ${now}))`;
+
+/** A record that is over gives way to the new one; any other fails the batch. */
 export async function insertRecord(
   ctx: Ctx,
   request: IdempotentRequest,
@@ -87,39 +90,55 @@ export async function insertRecord(
     ctx.db
       .insert(claims)
       .values({ scope, key, ...anew })
-      .onConflictDoUpdate({ target: [claims.scope, claims.key], set: anew, setWhere: lte(claims.expiresAt, ctx.now) }),
+      .onConflictDoUpdate({ target: [claims.scope, claims.key], set: anew, setWhere: isOver(ctx.now) }),
     vetoUnlessChanged(ctx),
   ];
 }
 
+function requireSame(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequest): void {
+  if (!fingerprintsOf(ctx, request).includes(known.fingerprint)) throw new ApiError('idempotency_conflict');
+}
+
+/** A lease whose holder died before it answered; the same request may go on. 409 idempotency_conflict for another body. */
+export function isAbandoned(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequest): boolean {
+  requireSame(ctx, known, request);
+  return known.status === null && (known.leaseUntil ?? ctx.now) <= ctx.now;
+}
+
 /** What a record tells the request that found it. 409 idempotency_conflict for another body, idempotency_in_progress under a lease. */
 export async function replayRecord(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequest): Promise<StoredAnswer> {
-  if (!fingerprintsOf(ctx, request).includes(known.fingerprint)) throw new ApiError('idempotency_conflict');
+  requireSame(ctx, known, request);
   const { status, sealedBody } = known;
-  const body = sealedBody === null ? known.body : await unseal(ctx.config.SEAL_KEYS, purposeOf(request), sealedBody);
+  const body = sealedBody === null ? known.body : await openAnswer(ctx, request, sealedBody);
   if (status !== null && body !== null) return { status, body, replayed: true };
   const waitMs = Math.max(SECOND, (known.leaseUntil ?? ctx.now) - ctx.now);
   throw new ApiError('idempotency_in_progress', { retryAfterSeconds: 1, meta: { lease_ms: waitMs } });
 }
 
+/** 409 idempotency_conflict where the key it was sealed with is gone from the configuration: nobody can repeat that answer. */
+async function openAnswer(ctx: Ctx, request: IdempotentRequest, sealed: string): Promise<string> {
+  try {
+    return await unseal(ctx.config.SEAL_KEYS, purposeOf(request), sealed);
+  } catch (error) {
+    ctx.note(`kept answer: ${storyOf(error)}`);
+    const detail = 'This request was done, and its answer cannot be opened any more. Look at what it made; a new key makes another.';
+    throw new ApiError('idempotency_conflict', { detail, meta: { reason: 'answer_lost' } });
+  }
+}
+
 /** A sealed answer opens for its own request alone. */
 const purposeOf = ({ scope, key }: IdempotentRequest): string => `idempotency:${scope}\n${key}`;
 
-/** What tells a request from another under its key: SHA-256 of its canonical body, unknown fields, blanks and all. */
-export function fingerprintOf(ctx: Ctx, { text, isSecret }: IdempotentRequest): string {
+/**
+ * What tells a request from another under its key, in every form a record may hold; new records hold the first. That is SHA-256 of the
+ * body as the route read it, where the release before has such a form: that release compares no other, and it answers repetitions of
+ * what this one did, during a rollout and after a way back. Releases after this one record the other form, `2:` and the hash of the
+ * canonical body as it was received, unknown fields, blanks and all.
+ */
+export function fingerprintsOf(ctx: Ctx, { text, validated, isSecret }: IdempotentRequest): [string, ...string[]] {
   const canonical = canonicalTextOf(text);
-  // Marked, because the release before hashed another form of the same body.
-  return `2:${isSecret ? pepperedHash(ctx.config.PEPPER, 'idempotency', canonical) : sha256Hex(utf8(canonical))}`;
-}
-
-/** The fingerprint the release before gave to this request; null where it gave none. */
-export const formerFingerprintOf = ({ validated }: IdempotentRequest): string | null =>
-  validated === undefined ? null : sha256Hex(utf8(canonicalJson(validated)));
-
-/** All that a record of this very request may hold. */
-export function fingerprintsOf(ctx: Ctx, request: IdempotentRequest): string[] {
-  const former = formerFingerprintOf(request);
-  return [fingerprintOf(ctx, request), ...(former === null ? [] : [former])];
+  const received = `2:${isSecret ? pepperedHash(ctx.config.PEPPER, 'idempotency', canonical) : sha256Hex(utf8(canonical))}`;
+  return validated === undefined ? [received] : [sha256Hex(utf8(canonicalJson(validated))), received];
 }
 
 /** RFC 8785 where the text has such a form: a number no double holds, or nesting beyond the stack, has none. */

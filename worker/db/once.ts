@@ -1,16 +1,17 @@
 /**
  * Exactly-once answers for a caller's Idempotency-Key: the finished status and body are stored in the batch of the effect, so that
- * a replay is byte-equal and a crash leaves either both or neither. Refusals are not kept, and neither is an answer without effect.
+ * a replay is byte-equal and a crash leaves either both or neither. Refusals are not kept.
  * @module
  */
 import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
-import { type Change, commit, isConstraint, type Write } from './commit.ts';
+import { type Change, commit, isConstraint, unchanged, type Write } from './commit.ts';
 import {
   type Answer,
   findRecord,
   type IdempotentRequest,
   insertRecord,
+  isAbandoned,
   type LateFields,
   newFence,
   replayRecord,
@@ -23,11 +24,17 @@ export type Keep<T> = (result: T, late?: LateFields) => Promise<Write[]>;
 /** For callers without a key. */
 export const keepNothing: Keep<unknown> = async () => [];
 
-/** A change with its answer beside it in the batch; one that stores nothing keeps nothing. */
+/** A change with its answer beside it in the batch. */
 export const withAnswer = async <T>(change: Change<T>, writes: Promise<Write[]>): Promise<Change<T>> => ({
   ...change,
   writes: [...change.writes, ...(await writes)],
 });
+
+/**
+ * Nothing to change, and the answer is kept all the same: after others have changed it, the repetition of a request that changed
+ * nothing must not change it back.
+ */
+export const unchangedKept = async <T>(result: T, keep: Keep<T>): Promise<Change<T>> => withAnswer(unchanged(result), keep(result));
 
 /**
  * For effects that live in the database alone. `run` has the effect, with what `keep` gives for its result in the same batch. Where
@@ -42,7 +49,8 @@ export async function once<T>(
   const fence = newFence();
   const findStored = async (): Promise<StoredAnswer | null> => {
     const known = await findRecord(ctx, request);
-    return known && { ...(await replayRecord(ctx, known, request)), replayed: known.fence !== fence };
+    if (!known || isAbandoned(ctx, known, request)) return null;
+    return { ...(await replayRecord(ctx, known, request)), replayed: known.fence !== fence };
   };
   const known = await findStored();
   if (known) return known;

@@ -59,7 +59,7 @@ export async function followPayments(ctx: Ctx, { confirmed, orphaned, returned, 
     paid.filter(({ id, orphanedAt }) => returned.includes(id) && orphanedAt === null),
     (payment) => reinstatePayment(ctx, payment),
   );
-  await finalizePayments(
+  await hintFinal(
     ctx,
     paid.filter(({ id, orphanedAt }) => final.includes(id) && orphanedAt === null),
   );
@@ -67,7 +67,7 @@ export async function followPayments(ctx: Ctx, { confirmed, orphaned, returned, 
 }
 
 /** Tells each buyer's object which payments can no longer be dropped. A hint that shortens what it reads, so a failure is only noted. */
-async function finalizePayments(ctx: Ctx, payments: Paid[]): Promise<void> {
+async function hintFinal(ctx: Ctx, payments: Paid[]): Promise<void> {
   const byObject = Map.groupBy(payments, (payment) => identityOfPaid(payment).entitlementId);
   await Promise.all(
     Array.from(byObject, ([entitlementId, [first, ...more]]) => {

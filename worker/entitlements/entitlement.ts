@@ -3,7 +3,7 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '../core/ids.ts';
 import { commit, eventRow } from '../db/commit.ts';
-import { fingerprintOf, formerFingerprintOf, type IdempotentRequest } from '../db/idempotency-record.ts';
+import { fingerprintsOf, type IdempotentRequest } from '../db/idempotency-record.ts';
 import { type ConsumeAnswer, type EntitlementProjection, type EntitlementRpc, type Operation, projectedOf } from '../entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
 import { projectionWrites } from './store.ts';
@@ -19,9 +19,9 @@ export function identityOf(owner: { accountId: string; livemode: boolean }, prod
 type Owner = { merchantId: string; livemode: boolean };
 
 /**
- * Asks the object of an entitlement. Merchant and mode are part of its name, so no id of another tenant ever reaches his
- * object. One that is restarted, overloaded or out of reach is weather: what became of the call is not known, and since every
- * call is keyed, the caller may simply come back.
+ * Asks the object of an entitlement. Merchant and mode are part of its name, so no id reaches an object of another tenant. Where the
+ * object is restarted, overloaded or out of reach, what became of the call is not known: 503 temporarily_unavailable, and since every
+ * call is keyed, the caller may repeat it.
  */
 export async function callEntitlement<T>(
   ctx: Ctx,
@@ -43,14 +43,10 @@ export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): 
   callEntitlement(ctx, owner, entitlementId, (object) => object.read(ctx.now));
 
 /** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
-const operationOf = <T>(ctx: Ctx, identity: EntitlementIdentity, verb: string, request: IdempotentRequest, input: T): Operation<T> => ({
-  identity,
-  key: `${verb}:${request.key}`,
-  fingerprint: fingerprintOf(ctx, request),
-  formerFingerprint: formerFingerprintOf(request),
-  now: ctx.now,
-  input,
-});
+function operationOf<T>(ctx: Ctx, identity: EntitlementIdentity, verb: string, request: IdempotentRequest, input: T): Operation<T> {
+  const [fingerprint, laterFingerprint] = fingerprintsOf(ctx, request);
+  return { identity, key: `${verb}:${request.key}`, fingerprint, laterFingerprint, now: ctx.now, input };
+}
 
 /** Consumes units in one step, exactly once per key. Denials and conflicts are answers; the caller knows what to offer. */
 export function consumeEntitlement(

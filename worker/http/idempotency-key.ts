@@ -39,12 +39,9 @@ const KeyBody = z.string().openapi({
 export const IdempotencyHeader = z.object({ 'Idempotency-Key': KeyBody });
 export const OptionalIdempotencyHeader = z.object({ 'Idempotency-Key': KeyBody.optional() });
 
-export const idempotencyErrors = [
-  'idempotency_key_required',
-  'idempotency_key_too_long',
-  'idempotency_key_invalid',
-  'idempotency_conflict',
-] as const;
+/** Of a key that is none. */
+export const malformedKeyErrors = ['idempotency_key_required', 'idempotency_key_too_long', 'idempotency_key_invalid'] as const;
+export const idempotencyErrors = [...malformedKeyErrors, 'idempotency_conflict'] as const;
 
 /** Errors of routes that take a key where one is sent. */
 export const optionalKeyErrors = [...idempotencyErrors, 'idempotency_in_progress', 'idempotency_race'] as const;
@@ -52,7 +49,7 @@ export const optionalKeyErrors = [...idempotencyErrors, 'idempotency_in_progress
 export interface KeyOptions {
   keepMs?: number;
   isSecret?: boolean;
-  /** The body as it was validated: for routes whose answers the release before kept. */
+  /** The body as it was validated: for routes whose answers the release before keeps. */
   validated?: unknown;
 }
 

@@ -3,8 +3,9 @@ import { createMiddleware } from 'hono/factory';
 import type { Actor, Ctx } from '../context.ts';
 import type { AccountId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
-import { merchantBodyErrors, merchantErrors, merchantRoute, merchantWriteErrors, personRoute, writeRoute } from '../http/guards.ts';
-import { answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
+import type { Keep } from '../db/once.ts';
+import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
+import { answerOnce, malformedKeyErrors, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { type AppEnv, DetailResponse, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '../http/openapi.ts';
 import { hitBucket } from '../http/rate-limit.ts';
 import { PLAN_NAMES, planAt } from '../plans.ts';
@@ -123,13 +124,15 @@ const security = createRoute({
   operationId: 'changeSecurity',
   tags: ['Account'],
   summary: 'Change e-mail or password; every session ends',
-  description: 'An account without a password sets its first one within 15 minutes of signing in, without `current_password`.',
-  ...personRoute,
-  middleware: [personRoute.middleware, limitGuesses] as const,
-  request: jsonBody(ChangeSecurityRequest),
+  description:
+    'An account without a password sets its first one within 15 minutes of signing in, without `current_password`. Sent again ' +
+    'under its Idempotency-Key, with a token of a new sign-in, it has the same answer, and the old password is not asked for.',
+  ...keyedPersonRoute,
+  middleware: [...keyedPersonRoute.middleware, limitGuesses],
+  request: { headers: OptionalIdempotencyHeader, ...jsonBody(ChangeSecurityRequest) },
   responses: {
     ...ok(UpdateResponse),
-    ...merchantBodyErrors('invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'no_change'),
+    ...merchantWriteErrors('invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'no_change'),
   },
 });
 
@@ -139,9 +142,12 @@ const remove = createRoute({
   operationId: 'deleteAccount',
   tags: ['Account'],
   summary: 'Delete the account, at once and for ever',
-  description: 'Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’.',
-  ...personRoute,
-  responses: { ...ok(DetailResponse), ...merchantErrors('state_conflict') },
+  description:
+    'Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. ' +
+    'It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.',
+  ...keyedPersonRoute,
+  request: { headers: OptionalIdempotencyHeader },
+  responses: { ...ok(DetailResponse), ...merchantErrors(...malformedKeyErrors, 'state_conflict') },
 });
 
 export const accountRoutes = router()
@@ -158,8 +164,11 @@ export const accountRoutes = router()
   .openapi(security, async (c) => {
     const { email, current_password, new_password } = c.req.valid('json');
     const change = { email, currentPassword: current_password, newPassword: new_password };
-    const updatedFields = await changeSecurity(c.var.ctx, c.var.actor, change);
-    return c.json({ detail: 'Changed. Every session has ended; sign in again.', updated_fields: updatedFields }, 200);
+    const present = (updated: string[]) => {
+      return { status: 200, body: { detail: 'Changed. Every session has ended; sign in again.', updated_fields: updated } };
+    };
+    const run = (keep: Keep<string[]>) => changeSecurity(c.var.ctx, c.var.actor, change, keep);
+    return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));
   })
   .openapi(remove, async (c) => {
     await deleteAccount(c.var.ctx, c.var.actor);

@@ -28,8 +28,8 @@ export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount
       ...(timezone === account.timezone ? [] : ['timezone']),
       ...changed.map((name) => `merchant_settings.${name}`),
     ];
-    if (updatedFields.length === 0) return null;
-    return { values: { displayName, timezone, merchantSettings: settings }, writes: await keep(updatedFields) };
+    const values = updatedFields.length === 0 ? undefined : { displayName, timezone, merchantSettings: settings };
+    return { values, writes: await keep(updatedFields) };
   });
   return updatedFields;
 }

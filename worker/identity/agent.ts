@@ -33,8 +33,6 @@ export async function announceAccount(ctx: Ctx, account: Account, key: ApiKey): 
 export const planAgentKey = (ctx: Ctx, { plan, planThrough }: Pick<Account, 'plan' | 'planThrough'>, key: ApiKey): Write[] =>
   insertKey(ctx, key, PLANS[planAt({ plan, planThrough }, ctx.now)].activeKeysMax);
 
-export const announceKey = (ctx: Ctx, key: ApiKey): Promise<void> => admissionOf(ctx, key.merchantId).putKey(toAdmittedKey(key));
-
 /**
  * Stores the end of these keys by `store`, and has them refused from the next request on. The database decides first: a batch
  * that was vetoed leaves every key as good as it was. Before it, the object is told that a change is under way, so that it asks

@@ -8,7 +8,8 @@ import { type Account, getAccount, replaceAccount, toAdmittedAccount } from './s
 
 /** What a verb wants of an account: the new values, and what else belongs into the same batch. */
 export interface AccountChange {
-  values: Partial<Account>;
+  /** Without any the row stays as it is. */
+  values?: Partial<Account>;
   events?: NewEvent[];
   writes?: Write[];
   /** Whether this very change was stored, where comparing the whole row cannot tell: others may have changed it since, or alike. */
@@ -33,7 +34,7 @@ export async function changeAccount(
       // An earlier try was stored and only its answer was lost.
       if (planned && (await (planned.wasStored?.(account) ?? isSame(account, planned.account)))) return unchanged(account);
       const change = await plan(account);
-      if (!change) return unchanged(account);
+      if (!change?.values) return { events: [], writes: change?.writes ?? [], result: account };
       const next = { ...account, ...change.values, version: account.version + 1 };
       planned = { account: next, wasStored: change.wasStored };
       const stored = { events: change.events ?? [], writes: writesOf(ctx, next, change), result: next };
@@ -42,7 +43,7 @@ export async function changeAccount(
       await admissionOf(ctx, next).stage(toAdmittedAccount(next));
       return stored;
     });
-    if (staged) await settle(ctx, staged, changed);
+    if (staged) await settleStage(ctx, staged, changed);
     return changed;
   } catch (error) {
     // Out of reach, the database may hold it after all: then the object waits until that is decided.
@@ -53,7 +54,7 @@ export async function changeAccount(
 }
 
 /** What was staged is confirmed where it was stored. Where it turned out that nothing had to be, it must not be judged by. */
-function settle(ctx: Ctx, staged: Account, stored: Account): Promise<void> {
+function settleStage(ctx: Ctx, staged: Account, stored: Account): Promise<void> {
   if (stored.version >= staged.version) return confirm(ctx, stored);
   const told = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
   return told.catch((error: unknown) => ctx.note(`admission not unstaged: ${storyOf(error)}`));

@@ -119,7 +119,7 @@ export const keyRoutes = router()
       ({ key, rawKey }) => ({ status: 201, body: { key: toKeyResource(key), raw_key: rawKey } }),
       { isSecret: true },
     );
-    if (answer.replayed) await announceKey(ctx, actor.accountId as AccountId, JSON.parse(answer.body).key.id);
+    await announceKey(ctx, { merchantId: actor.accountId as AccountId, id: JSON.parse(answer.body).key.id });
     return sendStored(c, answer);
   })
   .openapi(revoke, async (c) => {

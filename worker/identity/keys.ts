@@ -3,7 +3,7 @@ import { PERMISSIONS } from '../admission.ts';
 import type { Actor, Ctx } from '../context.ts';
 import { crc32, pepperedHash } from '../core/crypto.ts';
 import { base62, randomBase62, utf8 } from '../core/encoding.ts';
-import { ApiError, raise } from '../core/errors.ts';
+import { ApiError, raise, storyOf } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '../core/ids.ts';
 import { commit, commitNew, isConstraint } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
@@ -61,7 +61,7 @@ export interface CreatedKey {
   rawKey: string;
 }
 
-/** A new key. `rawKey` exists only in this answer. */
+/** A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. */
 export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
   const permissions = [...new Set(input.permissions)];
   if (
@@ -78,21 +78,27 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
   const limit = PLANS[actor.plan].activeKeysMax;
   try {
     const change = await withAnswer({ events: [], writes: insertKey(ctx, key, limit), result: created }, keep(created));
-    await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
+    return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
     const used = await countActiveKeys(ctx.db, merchantId);
     throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   }
-  // Without an Idempotency-Key a crash right here leaves a key that is listed and whose raw value no caller has.
-  await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
-  return created;
 }
 
-/** For an answer that is given again: its first call may have died before admission heard of the key. */
-export async function announceKey(ctx: Ctx, merchantId: AccountId, keyId: KeyId): Promise<void> {
-  const key = await findKey(ctx.db, merchantId, keyId);
-  if (key) await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
+/**
+ * Tells the account's admission object of a stored key, which works from then on: an object that knows its account asks the database
+ * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have died
+ * here. 503 temporarily_unavailable where the object or the database is out of reach; the same request tells it then.
+ */
+export async function announceKey(ctx: Ctx, { merchantId, id }: Pick<ApiKey, 'merchantId' | 'id'>): Promise<void> {
+  try {
+    const key = await findKey(ctx.db, merchantId, id);
+    if (key) await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
+  } catch (error) {
+    ctx.note(`key not announced: ${storyOf(error)}`);
+    throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  }
 }
 
 /** Immediate and permanent; a second time it is simply already so. */

@@ -2,6 +2,7 @@ import type { Actor, Ctx } from '../context.ts';
 import { hashPassword, verifyPassword } from '../core/crypto.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
+import type { Keep } from '../db/once.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { changeAccount } from './change-account.ts';
 import { emailKeyOf, normaliseEmail, requirePasswordLength } from './sign-in.ts';
@@ -17,7 +18,7 @@ export interface ChangeSecurity {
  * Changes e-mail or password and ends every session, the caller's own included. 401 invalid_credentials, 403
  * invalid_authorization (`sign_in_required`), 409 email_registered, 422 password_too_short or no_change.
  */
-export async function changeSecurity(ctx: Ctx, actor: Actor, input: ChangeSecurity): Promise<string[]> {
+export async function changeSecurity(ctx: Ctx, actor: Actor, input: ChangeSecurity, keep: Keep<string[]>): Promise<string[]> {
   if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
   let updatedFields: string[] = [];
   await changeAccount(ctx, actor.accountId as AccountId, async (account) => {
@@ -29,7 +30,7 @@ export async function changeSecurity(ctx: Ctx, actor: Actor, input: ChangeSecuri
     // A hash is salted, so that no other change ever makes the same.
     const wasStored = ({ passwordHash, emailKey, tokenVersion }: Account) =>
       values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
-    return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, wasStored };
+    return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes: await keep(updatedFields), wasStored };
   });
   return updatedFields;
 }

@@ -6,14 +6,7 @@ import { iso } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider } from '../db/terms.ts';
 import { publicBodyErrors } from '../http/guards.ts';
-import {
-  answerLeased,
-  answerOnce,
-  checkIdempotencyKey,
-  OptionalIdempotencyHeader,
-  optionalKeyErrors,
-  sendStored,
-} from '../http/idempotency-key.ts';
+import { answerOnce, checkIdempotencyKey, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { type AppEnv, created, errors, given, jsonBody, ok, router, Timestamp } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import {
@@ -136,5 +129,5 @@ export const identityRoutes = router()
         expires_at: iso(session.expiresAt),
       },
     });
-    return sendStored(c, await answerLeased(c, () => completeIdentity(c.var.ctx, proven), present));
+    return sendStored(c, await answerOnce<IdentitySession>(c, (keep) => completeIdentity(c.var.ctx, proven, keep), present));
   });

@@ -4,8 +4,8 @@ import { utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type IdentitySessionId, newId } from '../core/ids.ts';
 import { DAY, MINUTE } from '../core/time.ts';
-import { commitNew, transact, unchanged } from '../db/commit.ts';
-import { type Keep, withAnswer } from '../db/once.ts';
+import { commitNew, transact } from '../db/commit.ts';
+import { type Keep, unchangedKept, withAnswer } from '../db/once.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider, type ProvenIdentity } from '../db/terms.ts';
 import { getOffer, type Product } from '../products/product.ts';
 import {
@@ -113,18 +113,19 @@ export function requireConnector({ config }: Ctx, provider: IdentityProvider, sh
 export const completeIdentity = (
   ctx: Ctx,
   { identitySessionId, ...proven }: ProvenIdentity & { identitySessionId: IdentitySessionId },
+  keep: Keep<IdentitySession>,
 ): Promise<IdentitySession> =>
   transact(ctx, async () => {
     const session = await findIdentitySession(ctx.db, identitySessionId);
     if (session?.provider !== proven.provider) throw new ApiError('not_found');
-    if (session.providerUserId === proven.providerUserId) return unchanged(session);
+    if (session.providerUserId === proven.providerUserId) return unchangedKept(session, keep);
     if (session.providerUserId !== null) {
       const detail = 'Somebody else already showed who they are in this session.';
       throw new ApiError('state_conflict', { detail, meta: { reason: 'identity_taken' } });
     }
     if (ctx.now >= session.expiresAt) throw new ApiError('identity_expired');
     const after = { ...session, ...proven, completedAt: ctx.now };
-    return { events: [], writes: completeIdentitySession(ctx, after), result: after };
+    return withAnswer({ events: [], writes: completeIdentitySession(ctx, after), result: after }, keep(after));
   });
 
 /**

@@ -3,7 +3,8 @@ import type { Actor, Ctx } from '../context.ts';
 import { canonicalJson } from '../core/encoding.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import type { AccountId, AppId, ProductId } from '../core/ids.ts';
-import { type Change, transact, unchanged } from '../db/commit.ts';
+import { transact } from '../db/commit.ts';
+import { type Keep, unchangedKept, withAnswer } from '../db/once.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
 import { type RailId, SELLING_RAILS, suits } from '../rails.ts';
@@ -27,8 +28,8 @@ import {
 export async function changeProduct(
   ctx: Ctx,
   actor: Actor,
-  productId: ProductId,
-  input: z.infer<typeof UpdateProductRequest>,
+  { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
+  keep: Keep<Product>,
 ): Promise<Product> {
   try {
     return await transact(ctx, async () => {
@@ -41,14 +42,16 @@ export async function changeProduct(
       });
       if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
       const patch = patchOf(input, product);
-      if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product]))) return unchanged(product);
+      if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product])))
+        return unchangedKept(product, keep);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
       const payout = movedPayout(listing, { ...listing, product: after });
       // A stolen key must not be able to send the next sale elsewhere, by naming a wallet or by choosing another rail.
       if (payout?.wasSet && product.livemode) requireFreshSignIn(ctx, actor);
       if (after.asset !== product.asset || !isSame(after.acceptedAssets, product.acceptedAssets)) requireAssets(ctx, after);
       requireRails(ctx, after);
-      return { ...changed(ctx, product, after), events: payout ? [payoutChanged(ctx, after, payout.before)] : [] };
+      const events = payout ? [payoutChanged(ctx, after, payout.before)] : [];
+      return withAnswer({ events, writes: updateProduct(ctx, product, after), result: after }, keep(after));
     });
   } catch (error) {
     // Three refused batches: the external id belongs to another product, or others keep changing this one.
@@ -91,12 +94,6 @@ const isContended = (error: unknown): boolean => error instanceof ApiError && er
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null && canonicalJson(a) === canonicalJson(b));
 
-const changed = (ctx: Ctx, before: Product, after: Product): Change<Product> => ({
-  events: [],
-  writes: updateProduct(ctx, before, after),
-  result: after,
-});
-
 /** The columns a request names; what it leaves out is not there. */
 function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product): Partial<Product> {
   const price = input.price && priceOf(input.price);
@@ -138,22 +135,24 @@ const payoutChanged = (ctx: Ctx, product: Product, before: string | null) =>
   }) as const;
 
 /** Takes a product off sale: new sessions get 404, running ones finish. Already archived is fine. */
-export const archiveProduct = (ctx: Ctx, actor: Actor, productId: ProductId): Promise<Product> =>
+export const archiveProduct = (ctx: Ctx, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> =>
   transact(ctx, async () => {
     const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
-    return product.status === 'archived' ? unchanged(product) : changed(ctx, product, movedTo(ctx, product, 'archive'));
+    if (product.status === 'archived') return unchangedKept(product, keep);
+    const after = movedTo(ctx, product, 'archive');
+    return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, keep(after));
   });
 
 /** Puts it on sale again, if the plan has room: 429 plan_limit_reached. */
-export async function unarchiveProduct(ctx: Ctx, actor: Actor, productId: ProductId): Promise<Product> {
+export async function unarchiveProduct(ctx: Ctx, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
   const merchantId = actor.accountId as AccountId;
   const limit = PLANS[actor.plan].activeProductsMax;
   try {
     return await transact(ctx, async () => {
       const product = await getProduct(ctx.db, merchantId, actor.livemode, productId);
-      if (product.status === 'active') return unchanged(product);
+      if (product.status === 'active') return unchangedKept(product, keep);
       const after = movedTo(ctx, product, 'unarchive');
-      return { events: [], writes: reviveProduct(ctx, product, after, limit), result: after };
+      return withAnswer({ events: [], writes: reviveProduct(ctx, product, after, limit), result: after }, keep(after));
     });
   } catch (error) {
     if (!isContended(error)) throw error;

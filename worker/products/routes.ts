@@ -5,7 +5,7 @@ import { toMoneyResource } from '../core/money.ts';
 import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
-import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
+import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { created, errors, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { RAILS } from '../rails.ts';
@@ -151,18 +151,19 @@ export const productRoutes = router()
   })
   .openapi(change, async (c) => {
     const { actor, ctx } = c.var;
-    const run = () => changeProduct(ctx, actor, c.req.valid('param').product_id as ProductId, c.req.valid('json'));
-    return sendStored(c, await answerLeased(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
+    const input = { ...c.req.valid('json'), productId: c.req.valid('param').product_id as ProductId };
+    const run = (keep: Keep<Product>) => changeProduct(ctx, actor, input, keep);
+    return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(archive, async (c) => {
     const { actor, ctx } = c.var;
-    const run = () => archiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId);
-    return sendStored(c, await answerLeased(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
+    const run = (keep: Keep<Product>) => archiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId, keep);
+    return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(unarchive, async (c) => {
     const { actor, ctx } = c.var;
-    const run = () => unarchiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId);
-    return sendStored(c, await answerLeased(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
+    const run = (keep: Keep<Product>) => unarchiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId, keep);
+    return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(list, async (c) => {
     const { actor, ctx } = c.var;

@@ -1,18 +1,15 @@
 import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm';
 import type { Db } from '../context.ts';
-import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
+import { EVENT_DUE_AT, events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 import { isWaiting } from './waiting.store.ts';
-
-/** The expression that the index `events_due` is made of. */
-const dueAt = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
 
 /** Events that are not fanned out although their message should have come by now, longest due first. */
 export const listDueEvents = (db: Db, dueBefore: number, limit: number) =>
   db
     .select({ id: events.id })
     .from(events)
-    .where(and(isNull(events.fannedOutAt), lte(dueAt, dueBefore)))
-    .orderBy(dueAt)
+    .where(and(isNull(events.fannedOutAt), lte(EVENT_DUE_AT, dueBefore)))
+    .orderBy(EVENT_DUE_AT)
     .limit(limit);
 
 /** A statement, not an effect: what could not be fanned out waits as long again as it has waited, within these bounds. */

@@ -1,20 +1,10 @@
-import type { Actor, Ctx } from '../context.ts';
-import { raise, storyOf } from '../core/errors.ts';
-import { type AccountId, type EndpointId, newId } from '../core/ids.ts';
+import type { Ctx } from '../context.ts';
+import { storyOf } from '../core/errors.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
-import { commit, type EventRow, eventRow, isConstraint, transact, unchanged, type Write } from '../db/commit.ts';
+import { commit, isConstraint, transact, unchanged, type Write } from '../db/commit.ts';
 import type { EventType, NewEvent } from '../events.ts';
 import { DELIVERY, ENDPOINT } from '../states.ts';
-import {
-  type Claimed,
-  claimDelivery,
-  type DeliveryChange,
-  findDeliveryOf,
-  insertDeliveries,
-  insertEvent,
-  type NewDelivery,
-  recordDelivery,
-} from './delivery.store.ts';
+import { type Claimed, claimDelivery, type DeliveryChange, recordDelivery } from './delivery.store.ts';
 import { sendAttempts } from './fan-out.ts';
 import { post } from './post.ts';
 import { toEndpointResource } from './resource.ts';
@@ -157,52 +147,11 @@ const giveUp = (ctx: Ctx, { merchantId, livemode, id }: Endpoint, isGone: boolea
     };
   });
 
-const endpointEvent = (type: EventType, endpoint: Endpoint, version: number): NewEvent => ({
+/** What happened to an endpoint, told to its own merchant. */
+export const endpointEvent = (type: EventType, endpoint: Endpoint, version: number): NewEvent => ({
   merchantId: endpoint.merchantId,
   livemode: endpoint.livemode,
   type,
   subject: { type: 'webhook_endpoint', id: endpoint.id, version },
   object: toEndpointResource(endpoint),
 });
-
-export interface TestResult {
-  deliveryId: number;
-  eventId: string;
-  outcome: Outcome | null;
-}
-
-/** A real, signed event to this endpoint alone, at once, and what it answered. */
-export async function testEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointId): Promise<TestResult> {
-  const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
-  // Each test is a subject of its own: it happened once, and races with nothing.
-  const happened = {
-    ...endpointEvent('webhook.test', endpoint, 1),
-    subject: { type: 'webhook_test' as const, id: newId(ctx.now), version: 1 },
-  };
-  const row = { ...eventRow(ctx, happened), fannedOutAt: ctx.now };
-  const delivery = {
-    merchantId: endpoint.merchantId,
-    livemode: endpoint.livemode,
-    endpointId: endpoint.id,
-    eventId: row.id,
-    eventType: row.type,
-    maxAttempts: 1,
-    replayOf: null,
-  };
-  const deliveryId = await storeTest(ctx, row, delivery);
-  const claimed = await claimAttempt(ctx, deliveryId);
-  // A disabled endpoint may be tested before it is enabled again.
-  const outcome = claimed && (await makeAttempt(ctx, { ...claimed, endpoint: { ...claimed.endpoint, status: 'enabled' } }));
-  return { deliveryId, eventId: row.id, outcome };
-}
-
-/** Where only the answer was lost the test is stored, and the sweep would send it: then it is found again, and goes on here. */
-async function storeTest(ctx: Ctx, event: EventRow & { id: string }, delivery: NewDelivery): Promise<number> {
-  try {
-    const [, [written]] = await ctx.db.batch([insertEvent(ctx.db, event), insertDeliveries(ctx, [delivery])]);
-    return written!.id;
-  } catch (error) {
-    ctx.note(`test: ${storyOf(error)}`);
-    return (await findDeliveryOf(ctx.db, event.id)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
-  }
-}

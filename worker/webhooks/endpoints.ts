@@ -4,8 +4,8 @@ import { seal, unseal } from '../core/crypto.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { type AccountId, type EndpointId, newId } from '../core/ids.ts';
 import { HOUR } from '../core/time.ts';
-import { commitNew, isConstraint, transact, unchanged } from '../db/commit.ts';
-import { type Keep, withAnswer } from '../db/once.ts';
+import { commitNew, isConstraint, transact } from '../db/commit.ts';
+import { type Keep, unchangedKept, withAnswer } from '../db/once.ts';
 import { PLANS } from '../plans.ts';
 import { ENDPOINT } from '../states.ts';
 import type { CreateEndpointRequest, UpdateEndpointRequest } from './resource.ts';
@@ -188,7 +188,7 @@ const move = (
     const { patch, revives } = decide(endpoint);
     // A secret sealed once more looks different every time, so a lost answer is recognised by it too.
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))
-      return unchanged(endpoint);
+      return unchangedKept(endpoint, keep);
     const quota = revives ? [vetoOverQuota(ctx, endpoint, PLANS[actor.plan].enabledEndpointsMax)] : [];
     // What waited ends now, and shows it: whether it is sent must not depend on when the endpoint is enabled again.
     const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint.id)] : [];

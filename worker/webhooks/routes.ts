@@ -5,11 +5,11 @@ import { pageRequest, toPage } from '../db/page.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { created, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
-import { type TestResult, testEndpoint } from './deliver.ts';
 import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecret, rotateSecret } from './endpoints.ts';
 import { recoverEndpoint } from './fan-out.ts';
 import { CreateEndpointRequest, EndpointBody, EndpointSecretBody, toEndpointResource, UpdateEndpointRequest } from './resource.ts';
 import { type Endpoint, listEndpoints } from './store.ts';
+import { type TestResult, testEndpoint } from './test-endpoint.ts';
 
 const tags = ['Webhooks'];
 const params = uuidParam('endpoint_id');
