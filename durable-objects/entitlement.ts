@@ -172,14 +172,14 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   /** One effect per key; refusals are not remembered. Keys of different verbs never meet. */
   #once<Name extends Content['verb'], Answer>(
     verb: Name,
-    { identity, key, fingerprint, laterFingerprint, now }: Operation<unknown>,
+    { identity, key, fingerprint, formerFingerprint, now }: Operation<unknown>,
     { replay, judge }: { replay(recorded: Recorded<Verb<Name>>): Answer; judge(operationKey: string): Answer },
   ): Promise<Answer | { ok: false; reason: 'conflict' }> {
     return this.#ledger.run(now, () => {
       this.#holding.assertSame(identity);
       const known = this.#ledger.operations.find(`${verb}:${key}`);
       if (!known) return judge(`${verb}:${key}`);
-      if (known.fingerprint !== fingerprint && known.fingerprint !== laterFingerprint) return { ok: false, reason: 'conflict' };
+      if (known.fingerprint !== fingerprint && known.fingerprint !== formerFingerprint) return { ok: false, reason: 'conflict' };
       return replay(known as Recorded<Verb<Name>>);
     });
   }

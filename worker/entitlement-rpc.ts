@@ -7,8 +7,8 @@ export interface Operation<T> {
   identity: EntitlementIdentity;
   key: string;
   fingerprint: string;
-  /** Of the releases after this one: an operation they recorded is recognised by it. */
-  laterFingerprint?: string | undefined;
+  /** As the release before made it: an operation it recorded is recognised by this. */
+  formerFingerprint?: string | undefined;
   now: number;
   input: T;
 }

@@ -1,14 +1,11 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Env, type Job, newCtx } from '../../worker/context.ts';
-import { sha256Hex } from '../../worker/core/crypto.ts';
-import { canonicalJson, utf8 } from '../../worker/core/encoding.ts';
+import type { Job } from '../../worker/context.ts';
 import { MINUTE, SECOND } from '../../worker/core/time.ts';
-import { fingerprintsOf } from '../../worker/db/idempotency-record.ts';
 import type { EntitlementProjection } from '../../worker/entitlement-rpc.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { alarmOf, interceptJobs, newHolder, tablesOf } from '../world/entitlement.ts';
-import { SEED, SOAK, testConfig, testEnv } from '../world/env.ts';
+import { SEED, SOAK, testEnv } from '../world/env.ts';
 import { seededRandom } from '../world/faults.ts';
 import { ask, contentOf, LEFT, type Left, MADE_AT, openLeft, type Release, withReleased } from '../world/releases.ts';
 
@@ -132,37 +129,24 @@ describe.each(LEFT)('an object that the release before filled: $label', (left) =
 });
 
 describe('an object that two releases serve by turns', () => {
-  const ctx = newCtx({ ...testEnv, ...testConfig('releases') } as Env, { requestId: 'req_releases', defer: () => {} });
-  /** What the Worker of each release sends with this body, of which the route reads a default in. */
-  const sentBy = (input: object) => {
-    const [text, validated] = [JSON.stringify(input), { product_id: 'product-1', ...input }];
-    const [fingerprint, laterFingerprint] = fingerprintsOf(ctx, { scope: '', key: '', text, validated });
-    return { here: { fingerprint, laterFingerprint }, before: { fingerprint: sha256Hex(utf8(canonicalJson(validated))) } };
-  };
-
   it('does everything once, answers every key the same, and counts every unit', async () => {
     const random = seededRandom(SEED);
     const below = (n: number) => Math.floor(random() * n);
     for (let round = 0; round < SOAK; round++) {
       const { stub, identity } = newHolder();
-      const known: { verb: 'consume' | 'grant' | 'credit'; input: (release: 'here' | 'before') => object; answer: string }[] = [];
+      const known: { verb: 'consume' | 'grant' | 'credit'; input: object; answer: string }[] = [];
       let now = MADE_AT;
       let left = 0;
-      // Worker and object are not replaced at the same moment, so each release's Worker meets each release's object.
-      const byTurns = <T>(work: (object: Release, worker: 'here' | 'before') => Promise<T>): Promise<T> => {
-        const worker = below(2) === 0 ? 'here' : 'before';
-        return below(2) === 0 ? withReleased(stub, (object) => work(object, worker)) : work(stub as unknown as Release, worker);
-      };
+      const byTurns = <T>(work: (object: Release) => Promise<T>): Promise<T> =>
+        below(2) === 0 ? withReleased(stub, work) : work(stub as unknown as Release);
       for (let step = 0; step < 30; step++) {
         now += below(10) * MINUTE;
         setTime(now);
         const units = 1 + below(4);
-        const operation = { key: `key-${step}`, input: { units, reason: 'test' } };
-        const sent = sentBy(operation.input);
+        const operation = { key: `key-${step}`, fingerprint: '', input: { units, reason: 'test' } };
         const verb = (['consume', 'consume', 'grant', 'credit'] as const)[below(4)]!;
-        const credit = { paymentId: `pay-${step}`, addition: { units, days: null }, consume: null };
-        const input = (worker: 'here' | 'before') => (verb === 'credit' ? credit : { ...operation, ...sent[worker] });
-        const answer = await byTurns((object, worker) => ask(object, verb, { identity, ...input(worker), now }));
+        const input = verb === 'credit' ? { paymentId: `pay-${step}`, addition: { units, days: null }, consume: null } : operation;
+        const answer = await byTurns((object) => ask(object, verb, { identity, ...input, now }));
         const isDone = answer.ok ?? true;
         expect(isDone).toBe(verb !== 'consume' || left >= units);
         if (!isDone) continue;
@@ -172,7 +156,7 @@ describe('an object that two releases serve by turns', () => {
         expect((await stub.read(now))!.remaining).toBe(left);
       }
       for (const { verb, input, answer } of known)
-        expect(JSON.stringify(await byTurns((object, worker) => ask(object, verb, { identity, ...input(worker), now })))).toBe(answer);
+        expect(JSON.stringify(await byTurns((object) => ask(object, verb, { identity, ...input, now })))).toBe(answer);
     }
   });
 });

@@ -222,19 +222,19 @@ describe('what tells a request from another under its key', () => {
 
   const BOTH = { text: '{"a":" x "}', validated: { a: 'x', units: 1 } };
   const FORMER = sha256Hex(utf8(canonicalJson(BOTH.validated)));
-  const LATER = `2:${sha256Hex(utf8(canonicalJson({ a: ' x ' })))}`;
+  const RECEIVED = `2:${sha256Hex(utf8(canonicalJson({ a: ' x ' })))}`;
   const recorded = (key: string) => w.env.DB.prepare('SELECT fingerprint FROM claims WHERE key = ?').bind(key).first('fingerprint');
 
-  it('is recorded as the release before compares it, so that it answers the repetition of what this one did', async () => {
+  it('is recorded by its body as it was received', async () => {
     const [answered, held] = [request(), request()];
     await sent({ ...answered, ...BOTH });
     await taken({ ...held, ...BOTH });
-    expect([await recorded(answered.key), await recorded(held.key)]).toEqual([FORMER, FORMER]);
+    expect([await recorded(answered.key), await recorded(held.key)]).toEqual([RECEIVED, RECEIVED]);
   });
 
   it.each([
     ['the release before', FORMER],
-    ['a release to come', LATER],
+    ['this release', RECEIVED],
   ])('is recognised as %s records it, by the same request alone, answered or leased', async (_release, fingerprint) => {
     const [answered, held] = [
       { ...request(), ...BOTH },

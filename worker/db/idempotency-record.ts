@@ -130,15 +130,14 @@ async function openAnswer(ctx: Ctx, request: IdempotentRequest, sealed: string):
 const purposeOf = ({ scope, key }: IdempotentRequest): string => `idempotency:${scope}\n${key}`;
 
 /**
- * What tells a request from another under its key, in every form a record may hold; new records hold the first. That is SHA-256 of the
- * body as the route read it, where the release before has such a form: that release compares no other, and it answers repetitions of
- * what this one did, during a rollout and after a way back. Releases after this one record the other form, `2:` and the hash of the
- * canonical body as it was received, unknown fields, blanks and all.
+ * What tells a request from another under its key, in every form a record may hold; new records hold the first: SHA-256 of the
+ * canonical body as it was received, unknown fields, blanks and all, after `2:`. The other is the form of the release before, of the
+ * body as the route read it: what that release recorded is recognised by it.
  */
 export function fingerprintsOf(ctx: Ctx, { text, validated, isSecret }: IdempotentRequest): [string, ...string[]] {
   const canonical = canonicalTextOf(text);
   const received = `2:${isSecret ? pepperedHash(ctx.config.PEPPER, 'idempotency', canonical) : sha256Hex(utf8(canonical))}`;
-  return validated === undefined ? [received] : [sha256Hex(utf8(canonicalJson(validated))), received];
+  return validated === undefined ? [received] : [received, sha256Hex(utf8(canonicalJson(validated)))];
 }
 
 /** RFC 8785 where the text has such a form: a number no double holds, or nesting beyond the stack, has none. */

@@ -44,8 +44,8 @@ export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): 
 
 /** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
 function operationOf<T>(ctx: Ctx, identity: EntitlementIdentity, verb: string, request: IdempotentRequest, input: T): Operation<T> {
-  const [fingerprint, laterFingerprint] = fingerprintsOf(ctx, request);
-  return { identity, key: `${verb}:${request.key}`, fingerprint, laterFingerprint, now: ctx.now, input };
+  const [fingerprint, formerFingerprint] = fingerprintsOf(ctx, request);
+  return { identity, key: `${verb}:${request.key}`, fingerprint, formerFingerprint, now: ctx.now, input };
 }
 
 /** Consumes units in one step, exactly once per key. Denials and conflicts are answers; the caller knows what to offer. */
