@@ -37,9 +37,10 @@ export default defineConfig({
     // Most of a test's time is waiting: for the chain, a queue or a database.
     maxWorkers: '100%',
     projects: [
-      inWorkerd({ name: 'workerd', include: ['test/{durable-objects,stories,sdk}/**/*.test.ts'] }),
-      inWorkerd({ name: 'http', include: ['test/http/**/*.test.ts'], isolate: false }),
-      // They leave nothing behind, so they share one worker: starting one for every file would take longer than they do.
+      // Stories move time and sweep, so each file has a database of its own.
+      inWorkerd({ name: 'stories', include: ['test/stories/**/*.test.ts'] }),
+      // The files of these share a worker: starting one for each would take longer than they do.
+      inWorkerd({ name: 'workerd', include: ['test/{durable-objects,http,sdk}/**/*.test.ts'], isolate: false }),
       inWorkerd({ name: 'pure', include: ['test/pure/**/*.test.ts', 'test/*.test.ts'], isolate: false }),
       // One after the other: some start the whole service, and time what it does.
       { test: { name: 'node', include: ['test/node/**/*.test.ts'], testTimeout: 60_000, fileParallelism: false } },
