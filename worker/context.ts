@@ -19,6 +19,15 @@ export interface AttemptMessage {
   deliveryId: number;
 }
 
+/** A run of one sweep: the first of a cron, or the next where one invocation could not finish. */
+export interface SweepMessage {
+  sweep: string;
+  /** Counted from 1. */
+  round: number;
+  /** Of the cron or the run that sent it. */
+  requestId: string;
+}
+
 /** What wrangler.toml binds. Variables are text; `configOf` checks and converts them. */
 export interface Env extends Record<string, unknown> {
   DB: D1Database;
@@ -26,6 +35,8 @@ export interface Env extends Record<string, unknown> {
   WEBHOOKS: Queue<AttemptMessage>;
   /** For endpoints whose last attempt failed: they wait among themselves. */
   WEBHOOKS_SLOW: Queue<AttemptMessage>;
+  /** One message an invocation: none waits for another sweep, or shares its limits. */
+  SWEEPS: Queue<SweepMessage>;
   ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
   ENTITLEMENT: DurableObjectNamespace<EntitlementRpc & Rpc.DurableObjectBranded>;
 }

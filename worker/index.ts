@@ -1,7 +1,7 @@
 import { app } from './app.ts';
-import type { AttemptMessage, Env, Job } from './context.ts';
+import type { AttemptMessage, Env, Job, SweepMessage } from './context.ts';
 import { buryJobs, consumeAttempts, consumeJobs } from './jobs.ts';
-import { runSweeps } from './sweeps.ts';
+import { consumeSweeps, dispatchSweeps } from './sweeps.ts';
 
 export { Admission } from '../durable-objects/admission.ts';
 export { Entitlement } from '../durable-objects/entitlement.ts';
@@ -11,7 +11,8 @@ export default {
   queue: async (batch, env, execution) => {
     if (batch.queue.endsWith('-dead')) return buryJobs(batch);
     if (batch.queue.startsWith('svc-webhooks')) return consumeAttempts(batch as MessageBatch<AttemptMessage>, env, execution);
+    if (batch.queue === 'svc-sweeps') return consumeSweeps(batch as MessageBatch<SweepMessage>, env, execution);
     return consumeJobs(batch as MessageBatch<Job>, env, execution);
   },
-  scheduled: (_controller, env, execution) => runSweeps(env, execution, Date.now()),
+  scheduled: (_controller, env) => dispatchSweeps(env, Date.now()),
 } satisfies ExportedHandler<Env>;

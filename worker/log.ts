@@ -11,6 +11,8 @@ export interface LogLine {
   notes?: string[];
   job?: string;
   sweep?: string;
+  /** The request or run that asked for this. */
+  cause?: string;
   taken?: number;
   deferred?: string;
   dead_letter?: unknown;

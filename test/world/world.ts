@@ -2,7 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
 import type { PriceHabit } from '../../local/price-source.ts';
-import type { AttemptMessage, Env, Job } from '../../worker/context.ts';
+import type { AttemptMessage, Env, Job, SweepMessage } from '../../worker/context.ts';
 import { EVENT_CATALOG } from '../../worker/event-catalog.ts';
 import type { EventType } from '../../worker/events.ts';
 import worker from '../../worker/index.ts';
@@ -196,10 +196,32 @@ export class World {
     return { retried };
   }
 
+  /** The cron when every sweep is due and no lease of a run that died is left, and then all that its messages bring about. */
   async sweep(env: Env = this.env): Promise<void> {
+    await testEnv.DB.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0').run();
+    const messages = await this.cron(env);
+    for (let next = messages.shift(); next; next = messages.shift()) messages.push(...(await this.runSweep(next, env)));
+  }
+
+  /** What one cron sends. */
+  cron = (env: Env = this.env): Promise<SweepMessage[]> =>
+    this.#withSweeps(env, (held) => worker.scheduled({} as ScheduledController, held));
+
+  /** Brings one message of the cron, or of a sweep before it; answers what that run sent in turn. */
+  runSweep = (message: SweepMessage, env: Env = this.env): Promise<SweepMessage[]> =>
+    this.#withSweeps(env, (held, execution) => {
+      const batch = { queue: 'svc-sweeps', messages: [{ id: 's0', timestamp: new Date(), attempts: 1, body: message }] };
+      return worker.queue(batch as unknown as MessageBatch<SweepMessage>, held, execution);
+    });
+
+  async #withSweeps(env: Env, invoke: (held: Env, execution: ExecutionContext) => Promise<void>): Promise<SweepMessage[]> {
+    const sent: SweepMessage[] = [];
+    const send = async (body: SweepMessage) => void sent.push(body);
+    const sendBatch = async (messages: Iterable<{ body: SweepMessage }>) => void sent.push(...[...messages].map(({ body }) => body));
     const execution = createExecutionContext();
-    await worker.scheduled({} as ScheduledController, env, execution);
+    await invoke({ ...env, SWEEPS: { send, sendBatch } as unknown as Queue<SweepMessage> }, execution);
     await waitOnExecutionContext(execution);
+    return sent;
   }
 
   /** Rows of a table that belong to a payment. */
