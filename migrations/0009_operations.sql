@@ -8,6 +8,7 @@ CREATE TABLE `parked_messages` (
 );
 --> statement-breakpoint
 CREATE INDEX `parked_messages_by_reason` ON `parked_messages` (`reason`,`parked_at`);--> statement-breakpoint
+CREATE INDEX `parked_messages_ending` ON `parked_messages` (`parked_at`);--> statement-breakpoint
 CREATE TABLE `sweeps` (
 	`name` text PRIMARY KEY NOT NULL,
 	`due_at` integer NOT NULL,

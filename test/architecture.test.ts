@@ -35,7 +35,7 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/finality\//, 19],
   [/^worker\/pages\//, 20],
   [
-    /^worker\/(?:discovery|docs|docs-assets|event-catalog|event-examples|event-types\.routes|health|jobs|llms|security-schemes|sweeps)\.ts$/,
+    /^worker\/(?:discovery|docs|docs-assets|event-catalog|event-examples|event-types\.routes|health|jobs|llms|metrics|security-schemes|sweeps)\.ts$/,
     21,
   ],
   [/^worker\/app\.ts$/, 30],

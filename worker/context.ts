@@ -5,14 +5,15 @@ import type { EntitlementProjection, EntitlementRpc } from './entitlement-rpc.ts
 import { NETWORKS, type Network, parseWallet } from './solana/assets.ts';
 import { Chain } from './solana/rpc.ts';
 
-/** Work handed to the queue: only ids, the truth is in the database. */
-export type Job =
+/** Work handed to the queue: only ids, the truth is in the database. `requestId`: of the request or job that asked for it. */
+export type Job = { requestId?: string } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   /** Somebody says this transaction may be one of ours: its memo tells. */
   | { kind: 'findPayment'; txSignature: string; attempt: number }
   | { kind: 'fanOut'; eventIds: string[] }
   /** What an entitlement's object says of itself: the one job that carries state, with the version it is true of. */
-  | { kind: 'projectEntitlement'; projection: EntitlementProjection };
+  | { kind: 'projectEntitlement'; projection: EntitlementProjection }
+);
 
 /** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
 export interface AttemptMessage {

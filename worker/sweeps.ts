@@ -9,6 +9,7 @@ import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from './db/
 import type { Swept } from './db/sweep-pages.ts';
 import { sweepFinality } from './finality/watch.ts';
 import { sweepPlans } from './identity/lapse-plans.ts';
+import { sweepParked } from './jobs.ts';
 import { logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
 import { sweepExpired } from './payments/expire.ts';
@@ -46,6 +47,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'receiptChains', nextDueAt: atEachCron, run: sweepChains },
   { name: 'fanOut', nextDueAt: atEachCron, run: sweepFanOut },
   { name: 'deliveries', nextDueAt: atEachCron, run: whole(sweepDeliveries) },
+  { name: 'parked', nextDueAt: every(10 * MINUTE), run: sweepParked },
   // In this order: what the chain shows is found, then judged, and only then are sessions given up.
   { name: 'reference', nextDueAt: atEachCron, run: whole(sweepReference) },
   { name: 'candidates', nextDueAt: atEachCron, after: 'reference', run: whole(sweepCandidates) },

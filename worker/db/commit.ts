@@ -55,7 +55,7 @@ const ANNOUNCED_MAX = 50;
 /** Has stored events fanned out. The row is the outbox: a message lost here is found by the sweep over events not yet fanned out. */
 export function announceEvents(ctx: Ctx, eventIds: string[]): void {
   for (let from = 0; from < eventIds.length; from += ANNOUNCED_MAX)
-    ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: eventIds.slice(from, from + ANNOUNCED_MAX) }));
+    ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: eventIds.slice(from, from + ANNOUNCED_MAX), requestId: ctx.requestId }));
 }
 
 /**

@@ -33,5 +33,5 @@ export const parkedMessages = sqliteTable(
     reason: text('reason').$type<'unknown_kind' | 'failed'>().notNull(),
     parkedAt: instant('parked_at').notNull(),
   },
-  (table) => [index('parked_messages_by_reason').on(table.reason, table.parkedAt)],
+  (table) => [index('parked_messages_by_reason').on(table.reason, table.parkedAt), index('parked_messages_ending').on(table.parkedAt)],
 );

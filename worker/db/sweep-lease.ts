@@ -16,7 +16,7 @@ const RESEND_MS = 50 * SECOND;
  */
 export async function takeDueSweeps(db: Db, known: { name: string; patienceMs: number }[], now: number): Promise<string[]> {
   const rows = await db.all<{ name: string }>(sql`INSERT INTO sweeps (name, due_at, sent_at, lease_until, fence, failures)
-    SELECT value ->> 'name', 0, ${now}, 0, 0, 0 FROM json_each(${JSON.stringify(known)}) WHERE true
+    SELECT value ->> 'name', ${now}, ${now}, 0, 0, 0 FROM json_each(${JSON.stringify(known)}) WHERE true
     ON CONFLICT (name) DO UPDATE SET sent_at = ${now}
       WHERE lease_until <= ${now} AND sent_at <= ${now - RESEND_MS} AND due_at <= ${now} - (
         SELECT value ->> 'patienceMs' FROM json_each(${JSON.stringify(known)}) WHERE value ->> 'name' = sweeps.name)
@@ -31,7 +31,7 @@ export async function leaseSweep(db: Db, name: string, now: number): Promise<{ f
   const isFree = and(lte(sweeps.leaseUntil, now), lte(sweeps.dueAt, now));
   const rows = await db
     .insert(sweeps)
-    .values({ name, dueAt: 0, failures: 0, ...taken })
+    .values({ name, dueAt: now, failures: 0, ...taken })
     .onConflictDoUpdate({ target: sweeps.name, set: taken, setWhere: isFree })
     .returning({ fence: sweeps.fence });
   return rows[0] ?? null;
