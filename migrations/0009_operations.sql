@@ -18,3 +18,5 @@ CREATE TABLE `sweeps` (
 	`succeeded_at` integer,
 	`failures` integer NOT NULL
 );
+--> statement-breakpoint
+CREATE INDEX `payments_open` ON `payments` (`product_id`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION');

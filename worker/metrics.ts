@@ -39,8 +39,8 @@ export function exposition(metrics: readonly Metric[]): string {
 
 function sweepMetrics({ sweeps }: VitalSigns, now: number): Metric[] {
   const rows = new Map(sweeps.map((row) => [row.name, row]));
-  const each = (valueOf: (row: VitalSigns['sweeps'][number] | undefined) => number) =>
-    SWEEPS.map(({ name }) => ({ labels: { sweep: name }, value: valueOf(rows.get(name)) }));
+  const each = (read: (row: VitalSigns['sweeps'][number] | undefined) => number) =>
+    SWEEPS.map(({ name }) => ({ labels: { sweep: name }, value: read(rows.get(name)) }));
   return [
     {
       name: 'svc_sweep_lag_seconds',

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '../../worker/core/time.ts';
 import { SOAK } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
+import { multiply } from '../world/multiply.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 /** More than one invocation may end: 10,000 memberships and as many sessions in a soak. */
@@ -18,17 +19,6 @@ describe('what ends at one instant', () => {
     product = await w.product(merchant, { access_period_days: 30 });
   });
   const count = async (sql: string) => (await w.env.DB.prepare(sql).bind(product.product_id).first<number>('n'))!;
-  /** The same row so many times, with these columns of its own; `i` counts. */
-  async function multiply(table: string, id: string, times: number, own: Record<string, string>): Promise<void> {
-    const { results } = await w.env.DB.prepare(`SELECT name FROM pragma_table_info('${table}')`).all<{ name: string }>();
-    const values = results.map(({ name }) => own[name] ?? `${table}.${name}`);
-    await w.env.DB.prepare(
-      `INSERT INTO ${table} (${results.map(({ name }) => name)}) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${times})
-       SELECT ${values} FROM ${table}, n WHERE ${table}.id = ?`,
-    )
-      .bind(id)
-      .run();
-  }
   /** Sweeps until nothing is left, and tells how often it asked the database, in how many invocations. */
   async function sweepAll(name: string): Promise<{ rounds: number; trips: number; ms: number }> {
     const { env, trips } = withFaults(w.env);
@@ -40,7 +30,7 @@ describe('what ends at one instant', () => {
   it(`${SESSIONS} sessions are given up in one go, in two trips for each ${PAGE}, each told once`, async () => {
     const { payment_id } = await w.connect(product);
     await w.sweep();
-    await multiply('payments', payment_id, SESSIONS, {
+    await multiply(w.env.DB, 'payments', payment_id, SESSIONS, {
       id: "printf('01900000-0000-7000-8000-%012d', i)",
       nonce: "'many-' || i",
       reference: "'many-' || i",
@@ -72,7 +62,7 @@ describe('what ends at one instant', () => {
 
   it(`${MEMBERSHIPS} memberships lapse in one go, in two trips for each ${PAGE}, each told once`, async () => {
     const { confirmed } = await w.purchase(product, await w.chain.wallet());
-    await multiply('memberships', confirmed.membership_id, MEMBERSHIPS, {
+    await multiply(w.env.DB, 'memberships', confirmed.membership_id, MEMBERSHIPS, {
       id: "printf('01900000-0000-7000-9000-%012d', i)",
       customer_key: "'ref:' || i",
       customer_ref: 'i',
@@ -92,7 +82,7 @@ describe('what ends at one instant', () => {
     const { payment_id } = await w.connect(product);
     const ids = ['a', 'b', 'c'].map((letter) => `0190000${letter}-0000-7000-8000-000000000001`);
     for (const id of ids)
-      await multiply('payments', payment_id, 1, {
+      await multiply(w.env.DB, 'payments', payment_id, 1, {
         id: `'${id}'`,
         nonce: `'${id}'`,
         reference: `'${id}'`,
