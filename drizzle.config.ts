@@ -10,6 +10,7 @@ export default defineConfig({
     './worker/db/messaging.ts',
     './worker/db/access.ts',
     './worker/db/handoff.ts',
+    './worker/db/operations.ts',
   ],
   out: './migrations',
 });

@@ -19,7 +19,7 @@ import {
 } from '../worker/admission.ts';
 import type { Env } from '../worker/context.ts';
 import { MINUTE, SECOND } from '../worker/core/time.ts';
-import { feeBudgetOf, rateOf } from '../worker/plans.ts';
+import { feeBudgetOf, planAt, rateOf } from '../worker/plans.ts';
 
 const FLUSH_MS = 5 * SECOND;
 /** Longer than any write to the database takes: by then it is decided whether a staged change was stored. */
@@ -126,7 +126,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
 
   /** Stored with every payment: it is money, so nothing of it is forgiven. An account nobody loaded has the least there is. */
   async spendFees(spend: FeeSpend): Promise<{ allowed: boolean; resetAt: number }> {
-    const budget = feeBudgetOf(this.#account?.plan ?? 'free', spend.rateMultiplier);
+    const budget = feeBudgetOf(this.#account ? planAt(this.#account, spend.now) : 'free', spend.rateMultiplier);
     const { allowed, spent, resetAt } = spendWithin(this.#fees, spend, budget);
     if (allowed) this.#save('fees', spent);
     this.#fees = spent;

@@ -34,7 +34,7 @@ const ERROR_CODES: Record<number, string> = {
   422: 'validation_error password_too_short no_change invalid_permissions identity_verification_required invalid_wallet_address payment_mismatch',
   429: 'rate_limited plan_limit_reached',
   500: 'internal_error',
-  503: 'billing_not_configured fee_wallet_missing price_unavailable handoff_not_configured rpc_unavailable temporarily_unavailable',
+  503: 'misconfigured billing_not_configured fee_wallet_missing price_unavailable handoff_not_configured rpc_unavailable temporarily_unavailable',
 };
 const statusOfCode = new Map(
   Object.entries(ERROR_CODES).flatMap(([status, codes]) => codes.split(' ').map((code) => [code, Number(status)])),

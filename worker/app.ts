@@ -19,6 +19,7 @@ import { docsRoutes } from './docs.ts';
 import { eventTypeRoutes, registerEvents } from './event-types.routes.ts';
 import { healthRoutes } from './health.ts';
 import { findUnacceptable } from './http/body.ts';
+import { requireMigrations } from './http/configured.ts';
 import { onError } from './http/errors.ts';
 import { type AppEnv, router } from './http/openapi.ts';
 import { accountRoutes } from './identity/account.routes.ts';
@@ -29,6 +30,7 @@ import { operatorRoutes } from './identity/operator.routes.ts';
 import { llmsText } from './llms.ts';
 import { logRequest } from './log.ts';
 import { membershipRoutes } from './memberships/routes.ts';
+import { metricsRoutes } from './metrics.ts';
 import { pageRoutes } from './pages/routes.tsx';
 import { checkoutRoutes } from './payments/checkout.routes.ts';
 import { handoffRoutes } from './payments/handoff.routes.ts';
@@ -148,6 +150,7 @@ const openToBrowsers = cors({
 export const app = router();
 app.use(accompany);
 for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
+app.use(requireMigrations);
 app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => Promise.reject(new ApiError('payload_too_large')) }));
 app.use(admitBody);
 app.use(preferLiterals);
@@ -179,7 +182,7 @@ for (const routes of [
   bootstrapRoutes,
 ])
   app.route('/v1', routes);
-for (const routes of [docsRoutes, healthRoutes, operatorRoutes, receiptKeyRoutes, pageRoutes]) app.route('/', routes);
+for (const routes of [docsRoutes, healthRoutes, metricsRoutes, operatorRoutes, receiptKeyRoutes, pageRoutes]) app.route('/', routes);
 
 registerEvents(app);
 registerSecuritySchemes(app);
@@ -227,7 +230,7 @@ function literals(): Map<string, Set<string>> {
 }
 
 /** Routes whose existence is no secret. */
-const published = () => app.routes.filter(({ method, path }) => method !== 'ALL' && !path.startsWith('/operator'));
+const published = () => app.routes.filter(({ method, path }) => method !== 'ALL' && !/^(?:\/v1)?\/operator\//.test(path));
 
 /** The methods a path does answer; none where it does not exist. */
 function methodsOf(path: string): string[] {

@@ -5,18 +5,28 @@ import type { EntitlementProjection, EntitlementRpc } from './entitlement-rpc.ts
 import { NETWORKS, type Network, parseWallet } from './solana/assets.ts';
 import { Chain } from './solana/rpc.ts';
 
-/** Work handed to the queue: only ids, the truth is in the database. */
-export type Job =
+/** Work handed to the queue: only ids, the truth is in the database. `requestId`: of the request or job that asked for it. */
+export type Job = { requestId?: string } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   /** Somebody says this transaction may be one of ours: its memo tells. */
   | { kind: 'findPayment'; txSignature: string; attempt: number }
   | { kind: 'fanOut'; eventIds: string[] }
   /** What an entitlement's object says of itself: the one job that carries state, with the version it is true of. */
-  | { kind: 'projectEntitlement'; projection: EntitlementProjection };
+  | { kind: 'projectEntitlement'; projection: EntitlementProjection }
+);
 
 /** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
 export interface AttemptMessage {
   deliveryId: number;
+}
+
+/** A run of one sweep: the first of a cron, or the next where one invocation could not finish. */
+export interface SweepMessage {
+  sweep: string;
+  /** Counted from 1. */
+  round: number;
+  /** Of the cron or the run that sent it. */
+  requestId: string;
 }
 
 /** What wrangler.toml binds. Variables are text; `configOf` checks and converts them. */
@@ -26,6 +36,8 @@ export interface Env extends Record<string, unknown> {
   WEBHOOKS: Queue<AttemptMessage>;
   /** For endpoints whose last attempt failed: they wait among themselves. */
   WEBHOOKS_SLOW: Queue<AttemptMessage>;
+  /** One message an invocation: none waits for another sweep, or shares its limits. */
+  SWEEPS: Queue<SweepMessage>;
   ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
   ENTITLEMENT: DurableObjectNamespace<EntitlementRpc & Rpc.DurableObjectBranded>;
 }

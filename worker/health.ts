@@ -2,7 +2,8 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
 import { type Ctx, hasPriceSource } from './context.ts';
 import { iso, MINUTE } from './core/time.ts';
-import { router, Timestamp } from './http/openapi.ts';
+import { fullness } from './db/vital-signs.ts';
+import { orNull, router, Timestamp } from './http/openapi.ts';
 import { isPriceHealthy } from './providers/price.ts';
 import { VERSION } from './version.ts';
 
@@ -14,6 +15,9 @@ const HealthResponse = z
     version: z.string(),
     time: Timestamp,
     checks: z.object({ database: Check, queue: Check, rpc: Check, price_source: Check, processor: Check }),
+    database_used: orNull(z.number()).openapi({
+      description: 'How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer.',
+    }),
   })
   .openapi('HealthResponse');
 
@@ -41,17 +45,18 @@ async function checkHealth(ctx: Ctx) {
     WHERE origin IN ('found', 'sent') AND next_check_at < ${ctx.now - STALLED_MS}) AS n`;
   const { config } = ctx;
   const [waiting, rpc, prices] = await Promise.all([
-    ctx.db.get<{ n: number }>(stalled).then(
-      (row) => row?.n ?? 0,
+    ctx.db.run(stalled).then(
+      ({ results: [row], meta }) => ({ stalled: (row as { n: number }).n, fullness: fullness(meta.size_after) }),
       () => null,
     ),
     ctx.chain.isHealthy(ctx.now),
     hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, ctx.now) : null,
   ]);
-  const [database, queue] = [waiting !== null, waiting === 0];
+  const [database, queue] = [waiting !== null, waiting?.stalled === 0];
+  const hasRoom = waiting?.fullness.isWarning === false;
   const word = (isWell: boolean) => (isWell ? 'ok' : 'failing') as z.infer<typeof Check>;
   const health = {
-    status: database && queue && rpc && prices !== false ? ('ok' as const) : ('degraded' as const),
+    status: database && hasRoom && queue && rpc && prices !== false ? ('ok' as const) : ('degraded' as const),
     version: VERSION,
     time: iso(ctx.now),
     checks: {
@@ -61,6 +66,7 @@ async function checkHealth(ctx: Ctx) {
       price_source: prices === null ? ('not_configured' as const) : word(prices),
       processor: 'not_configured' as const,
     },
+    database_used: waiting?.fullness.used ?? null,
   };
   return { health, status: database ? (200 as const) : (503 as const) };
 }

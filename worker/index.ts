@@ -1,7 +1,7 @@
 import { app } from './app.ts';
-import type { AttemptMessage, Env, Job } from './context.ts';
-import { buryJobs, consumeAttempts, consumeJobs } from './jobs.ts';
-import { runSweeps } from './sweeps.ts';
+import type { AttemptMessage, Env, Job, SweepMessage } from './context.ts';
+import { consumeAttempts, consumeJobs, parkDeadMessages } from './jobs.ts';
+import { consumeSweeps, dispatchSweeps } from './sweeps.ts';
 
 export { Admission } from '../durable-objects/admission.ts';
 export { Entitlement } from '../durable-objects/entitlement.ts';
@@ -9,9 +9,10 @@ export { Entitlement } from '../durable-objects/entitlement.ts';
 export default {
   fetch: app.fetch,
   queue: async (batch, env, execution) => {
-    if (batch.queue.endsWith('-dead')) return buryJobs(batch);
+    if (batch.queue.endsWith('-dead')) return parkDeadMessages(batch, env);
     if (batch.queue.startsWith('svc-webhooks')) return consumeAttempts(batch as MessageBatch<AttemptMessage>, env, execution);
+    if (batch.queue === 'svc-sweeps') return consumeSweeps(batch as MessageBatch<SweepMessage>, env, execution);
     return consumeJobs(batch as MessageBatch<Job>, env, execution);
   },
-  scheduled: (_controller, env, execution) => runSweeps(env, execution, Date.now()),
+  scheduled: (_controller, env) => dispatchSweeps(env, Date.now()),
 } satisfies ExportedHandler<Env>;

@@ -1,5 +1,7 @@
-import { type AttemptMessage, type Env, type Job, newCtx } from './context.ts';
-import { storyOf, unreachable } from './core/errors.ts';
+import { type AttemptMessage, type Ctx, type Env, type Job, newCtx } from './context.ts';
+import { storyOf } from './core/errors.ts';
+import { deleteParked, endParked, listParked, type ParkedMessage, parkMessages } from './db/parked.ts';
+import { type Swept, sweepPages, sweepRounds } from './db/sweep-pages.ts';
 import { projectEntitlement } from './entitlements/entitlement.ts';
 import { logRequest } from './log.ts';
 import { findQueued, recheckQueued } from './payments/recheck.ts';
@@ -7,39 +9,42 @@ import { claimAttempt, makeAttempt } from './webhooks/deliver.ts';
 import { fanOut } from './webhooks/fan-out.ts';
 
 const RETRY_SECONDS = 10;
+const DEAD_RETRY_SECONDS = 60;
+
+type Kind = Job['kind'];
+const JOBS: { [K in Kind]: (ctx: Ctx, job: Extract<Job, { kind: K }>) => Promise<void> } = {
+  recheckCandidate: recheckQueued,
+  fanOut: (ctx, { eventIds }) => fanOut(ctx, eventIds),
+  findPayment: findQueued,
+  projectEntitlement: (ctx, { projection }) => projectEntitlement(ctx, projection),
+};
+const isKnown = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(JOBS, kind);
 
 /** Consumer of JOBS: at-least-once and unordered, so every verb here is harmless doubled, late or out of order. */
 export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution: ExecutionContext): Promise<void> {
   await Promise.all(
     batch.messages.map(async (message) => {
+      const { kind, requestId: cause } = message.body;
       const requestId = `job_${message.id}`;
       const notes: string[] = [];
       const ctx = newCtx(env, { requestId, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
       try {
-        await runJob(ctx, message.body);
+        if (isKnown(kind)) await (JOBS[kind] as (ctx: Ctx, job: Job) => Promise<void>)(ctx, message.body);
+        else await park(ctx, batch.queue, [message], 'unknown_kind');
         message.ack();
       } catch (error) {
         notes.push(storyOf(error));
         message.retry({ delaySeconds: RETRY_SECONDS });
       }
-      logRequest({ request_id: requestId, job: message.body.kind, ms: Date.now() - ctx.now, ...(notes.length > 0 ? { notes } : {}) });
+      logRequest({
+        request_id: requestId,
+        ...(cause ? { cause } : {}),
+        job: isKnown(kind) ? kind : `unknown kind, parked: ${String(kind).slice(0, 64)}`,
+        ms: Date.now() - ctx.now,
+        ...(notes.length > 0 ? { notes } : {}),
+      });
     }),
   );
-}
-
-async function runJob(ctx: ReturnType<typeof newCtx>, job: Job): Promise<void> {
-  switch (job.kind) {
-    case 'recheckCandidate':
-      return recheckQueued(ctx, job);
-    case 'fanOut':
-      return fanOut(ctx, job.eventIds);
-    case 'findPayment':
-      return findQueued(ctx, job);
-    case 'projectEntitlement':
-      return projectEntitlement(ctx, job.projection);
-    default:
-      return unreachable(job);
-  }
 }
 
 /**
@@ -81,10 +86,54 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
   );
 }
 
-/** A message that failed every time, to be read by a person. The database keeps what it asked for, for the sweeps; an object says it again. */
-export function buryJobs(batch: MessageBatch<unknown>): void {
+/**
+ * Messages that failed every time are kept for a person, and said in the log. The database also keeps what most of them asked for,
+ * for the sweeps; an object says it again.
+ */
+export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): Promise<void> {
+  const requestId = `dead_${batch.messages[0]?.id}`;
+  const ctx = newCtx(env, { requestId, defer: () => {} });
+  try {
+    await park(ctx, batch.queue, batch.messages, 'failed');
+  } catch (error) {
+    // It is not let go of before it is kept.
+    logRequest({ request_id: requestId, notes: [storyOf(error)] });
+    for (const message of batch.messages) message.retry({ delaySeconds: DEAD_RETRY_SECONDS });
+    return;
+  }
   for (const message of batch.messages) {
     logRequest({ request_id: `job_${message.id}`, dead_letter: message.body });
     message.ack();
   }
+}
+
+function park({ db, now }: Ctx, queue: string, messages: readonly Message<unknown>[], reason: ParkedMessage['reason']): Promise<unknown> {
+  const kindOf = (body: unknown) => (body as { kind?: unknown } | null)?.kind;
+  return parkMessages(
+    db,
+    messages.map(({ id, body }) => {
+      const kind = kindOf(body);
+      return { id, queue, kind: typeof kind === 'string' ? kind : null, body: body as object, reason, parkedAt: now };
+    }),
+  );
+}
+
+const PAGES = { pageMax: 100, pagesMax: 20 };
+
+/** Sends again what a release that did not know its kind had parked, and forgets what was parked for too long. */
+export async function sweepParked(ctx: Ctx): Promise<Swept> {
+  const sent = await sweepPages(
+    ctx,
+    PAGES,
+    () => listParked(ctx.db, Object.keys(JOBS), PAGES.pageMax),
+    async (parked) => {
+      await ctx.env.JOBS.sendBatch(parked.map(({ body }) => ({ body: body as Job })));
+      await deleteParked(
+        ctx.db,
+        parked.map(({ id }) => id),
+      );
+    },
+  );
+  const ended = await sweepRounds(ctx, { max: 500, roundsMax: 20 }, (max) => endParked(ctx, max));
+  return { taken: sent.taken + ended.taken, isFinished: sent.isFinished && ended.isFinished };
 }

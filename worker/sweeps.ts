@@ -1,11 +1,15 @@
 import { sweepFeePayer } from './access/fee-payer.ts';
 import { sweepSettlements } from './access/settlement-sweep.ts';
 import { sweepSetups } from './access/setup-expiry.ts';
-import { type Ctx, type Env, newCtx } from './context.ts';
+import { type Ctx, type Env, newCtx, type SweepMessage } from './context.ts';
 import { storyOf } from './core/errors.ts';
+import { MINUTE, SECOND } from './core/time.ts';
 import { sweepIdempotencyRecords } from './db/idempotency-record.ts';
+import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from './db/sweep-lease.ts';
+import type { Swept } from './db/sweep-pages.ts';
 import { sweepFinality } from './finality/watch.ts';
 import { sweepPlans } from './identity/lapse-plans.ts';
+import { sweepParked } from './jobs.ts';
 import { logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
 import { sweepExpired } from './payments/expire.ts';
@@ -16,38 +20,107 @@ import { sweepReference } from './payments/reference.ts';
 import { sweepChains } from './receipts/chain.ts';
 import { sweepDeliveries, sweepFanOut } from './webhooks/fan-out.ts';
 
-/** The backstops behind the queue, each bounded and resumable; one cron a minute runs them all. */
-export const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
-  // What needs nobody else comes first, so that a node that hangs holds up only what needs it.
-  memberships: sweepMemberships,
-  setups: sweepSetups,
-  plans: sweepPlans,
-  handoffs: sweepHandoffs,
-  identities: sweepIdentities,
-  idempotency: sweepIdempotencyRecords,
-  receiptChains: sweepChains,
-  fanOut: sweepFanOut,
-  deliveries: sweepDeliveries,
-  // In this order: what the chain shows is found, then judged, and only then are sessions given up.
-  reference: sweepReference,
-  candidates: sweepCandidates,
-  expired: sweepExpired,
-  finality: sweepFinality,
-  settlements: sweepSettlements,
-  feePayer: sweepFeePayer,
-};
+interface Sweep {
+  name: string;
+  /** When it is due again after a run that began at `now` and left nothing. */
+  nextDueAt(now: number): number;
+  /** It begins when a run of that sweep has ended, well or not; by itself only where that one has not run for long. */
+  after?: string;
+  /** What it leaves over goes on in an invocation of its own, at once. */
+  run(ctx: Ctx): Promise<Swept>;
+}
 
-export async function runSweeps(env: Env, execution: ExecutionContext, now: number): Promise<void> {
-  for (const [sweep, run] of Object.entries(SWEEPS)) {
-    const requestId = `sweep_${sweep}_${now}`;
-    const notes: string[] = [];
-    const ctx = newCtx(env, { requestId, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
-    // One sweep's bad day must not keep the others from running.
-    const taken = await run(ctx).catch((error: unknown) => {
-      notes.push(storyOf(error));
-      return 0;
-    });
-    if (taken > 0 || notes.length > 0)
-      logRequest({ request_id: requestId, sweep, taken, ms: Date.now() - ctx.now, ...(notes.length > 0 ? { notes } : {}) });
+/** With every cron: once a minute, and every five seconds on a local machine. A message that comes twice within a moment runs once. */
+const atEachCron = (now: number): number => now + 3 * SECOND;
+const every = (ms: number) => (now: number) => now + ms;
+/** For sweeps that bound themselves, and look at the same rows no sooner than they said when they took them. */
+const whole = (sweep: (ctx: Ctx) => Promise<number>) => async (ctx: Ctx) => ({ taken: await sweep(ctx), isFinished: true });
+
+/** The backstops behind the queue, each bounded and resumable, each in invocations of its own. */
+export const SWEEPS: readonly Sweep[] = [
+  { name: 'memberships', nextDueAt: atEachCron, run: sweepMemberships },
+  { name: 'setups', nextDueAt: atEachCron, run: sweepSetups },
+  { name: 'plans', nextDueAt: atEachCron, run: sweepPlans },
+  { name: 'handoffs', nextDueAt: every(10 * MINUTE), run: sweepHandoffs },
+  { name: 'identities', nextDueAt: every(10 * MINUTE), run: sweepIdentities },
+  { name: 'idempotency', nextDueAt: every(10 * MINUTE), run: sweepIdempotencyRecords },
+  { name: 'receiptChains', nextDueAt: atEachCron, run: sweepChains },
+  { name: 'fanOut', nextDueAt: atEachCron, run: sweepFanOut },
+  { name: 'deliveries', nextDueAt: atEachCron, run: whole(sweepDeliveries) },
+  { name: 'parked', nextDueAt: every(10 * MINUTE), run: sweepParked },
+  // In this order: what the chain shows is found, then judged, and only then are sessions given up.
+  { name: 'reference', nextDueAt: atEachCron, run: whole(sweepReference) },
+  { name: 'candidates', nextDueAt: atEachCron, after: 'reference', run: whole(sweepCandidates) },
+  { name: 'expired', nextDueAt: atEachCron, after: 'candidates', run: sweepExpired },
+  { name: 'finality', nextDueAt: atEachCron, run: whole(sweepFinality) },
+  { name: 'settlements', nextDueAt: atEachCron, run: whole(sweepSettlements) },
+  { name: 'feePayer', nextDueAt: atEachCron, run: whole(sweepFeePayer) },
+];
+
+/** So long after it is due, a sweep that follows another begins by itself. */
+const FOLLOWER_PATIENCE_MS = 2 * MINUTE;
+/** Invocations in a row of one sweep; then the next cron goes on, also where rows that cannot be stored never let it finish. */
+const ROUNDS_MAX = 20;
+
+/** The cron: one message for each sweep that is due. Where the database cannot say which, all that follow no other are tried. */
+export async function dispatchSweeps(env: Env, now: number): Promise<void> {
+  const requestId = `cron_${now}`;
+  const ctx = newCtx(env, { requestId, now, defer: () => {} });
+  const known = SWEEPS.map(({ name, after }) => ({ name, patienceMs: after ? FOLLOWER_PATIENCE_MS : 0 }));
+  const due = await takeDueSweeps(ctx.db, known, now).catch((error: unknown) => {
+    logRequest({ request_id: requestId, notes: [storyOf(error)] });
+    return SWEEPS.filter(({ after }) => after === undefined).map(({ name }) => name);
+  });
+  if (due.length > 0) await env.SWEEPS.sendBatch(due.map((sweep) => ({ body: { sweep, round: 1, requestId } })));
+}
+
+/**
+ * Consumer of the queue of sweeps, one message an invocation. Nothing is retried here: what could not run is due at the next cron.
+ */
+export async function consumeSweeps(batch: MessageBatch<SweepMessage>, env: Env, execution: ExecutionContext): Promise<void> {
+  for (const { id, body } of batch.messages) {
+    const sweep = SWEEPS.find(({ name }) => name === body.sweep);
+    // Of a release with other sweeps than this one: its own cron sends it again.
+    if (!sweep) logRequest({ request_id: `sweep_${id}`, sweep: body.sweep, notes: ['no such sweep'] });
+    else await runSweep(env, execution, sweep, body);
+  }
+}
+
+async function runSweep(env: Env, execution: ExecutionContext, sweep: Sweep, { round, requestId: cause }: SweepMessage): Promise<void> {
+  const { name } = sweep;
+  const now = Date.now();
+  const requestId = `sweep_${name}_${now}`;
+  const notes: string[] = [];
+  const ctx = newCtx(env, { requestId, now, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
+  let swept: Swept | null = null;
+  try {
+    const lease = await leaseSweep(ctx.db, name, now);
+    if (!lease) return;
+    swept = await whileLeased(ctx, name, lease.fence, () => sweep.run(ctx));
+    const hasMore = !swept.isFinished && round < ROUNDS_MAX;
+    const dueAt = swept.isFinished ? sweep.nextDueAt(now) : now;
+    await endSweep(ctx.db, name, lease.fence, { dueAt, succeededAt: Date.now() });
+    if (hasMore) await env.SWEEPS.send({ sweep: name, round: round + 1, requestId });
+  } catch (error) {
+    notes.push(storyOf(error));
+  }
+  const { taken = 0 } = swept ?? {};
+  if (taken > 0 || notes.length > 0)
+    logRequest({ request_id: requestId, cause, sweep: name, taken, ms: Date.now() - now, ...(notes.length > 0 ? { notes } : {}) });
+  const next = SWEEPS.filter(({ after }) => after === name);
+  for (const follower of next) await env.SWEEPS.send({ sweep: follower.name, round: 1, requestId });
+}
+
+/** Holds the lease as long as the run lives, and no longer: a run that dies renews nothing. One that throws gives it back, due again. */
+async function whileLeased(ctx: Ctx, name: string, fence: number, run: () => Promise<Swept>): Promise<Swept> {
+  const renew = () => renewSweep(ctx.db, name, fence, Date.now()).then(undefined, (error: unknown) => ctx.note(`lease: ${storyOf(error)}`));
+  const renewal = setInterval(() => ctx.defer(renew()), RENEW_MS);
+  try {
+    return await run();
+  } catch (error) {
+    await endSweep(ctx.db, name, fence, { dueAt: ctx.now, succeededAt: null });
+    throw error;
+  } finally {
+    clearInterval(renewal);
   }
 }

@@ -1809,6 +1809,7 @@ export interface components {
         | 'rate_limited'
         | 'plan_limit_reached'
         | 'internal_error'
+        | 'misconfigured'
         | 'fee_wallet_missing'
         | 'handoff_not_configured'
         | 'price_unavailable'
@@ -1872,6 +1873,7 @@ export interface components {
         | 'rate_limited'
         | 'plan_limit_reached'
         | 'internal_error'
+        | 'misconfigured'
         | 'fee_wallet_missing'
         | 'handoff_not_configured'
         | 'price_unavailable'
@@ -3110,6 +3112,8 @@ export interface components {
         /** @enum {string} */
         processor: 'ok' | 'failing' | 'not_configured';
       };
+      /** @description How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer. */
+      database_used: number | null;
     };
     ReceiptKeySet: {
       keys: {

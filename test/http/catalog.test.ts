@@ -47,6 +47,7 @@ const IN_STORIES = [
   'payment_required',
   'spend_limit_exceeded',
   'price_unavailable',
+  'misconfigured',
 ];
 const files = import.meta.glob<string>('./*.test.ts', { query: '?raw', import: 'default', eager: true });
 

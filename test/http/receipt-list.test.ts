@@ -211,7 +211,7 @@ describe('the chain of receipts', () => {
     let rivals = 0;
     const prepare = (sql: string) => {
       const statement = w.env.DB.prepare(sql);
-      if (!/"link_seq" is not null/i.test(sql)) return statement;
+      if (!/link_seq is not null/i.test(sql)) return statement;
       const late = (bound: D1PreparedStatement) => ({
         bind: (...values: unknown[]) => late(bound.bind(...values)),
         raw: async () => {

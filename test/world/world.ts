@@ -1,8 +1,9 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
 import type { PriceHabit } from '../../local/price-source.ts';
-import type { AttemptMessage, Env, Job } from '../../worker/context.ts';
+import type { AttemptMessage, Env, Job, SweepMessage } from '../../worker/context.ts';
 import { EVENT_CATALOG } from '../../worker/event-catalog.ts';
 import type { EventType } from '../../worker/events.ts';
 import worker from '../../worker/index.ts';
@@ -10,6 +11,7 @@ import type { PlanName } from '../../worker/plans.ts';
 import { expectPublishedResponse } from './call.ts';
 import { type Bill, TestChain } from './chain.ts';
 import { testConfig, testEnv } from './env.ts';
+import { metered, withinLimits } from './limits.ts';
 
 export interface Answer<T> {
   status: number;
@@ -53,6 +55,38 @@ export interface HeldAttempt {
 
 let worlds = 0;
 
+/** One invocation of the worker, to the end of all it left behind, within the limits of the platform. */
+const invoked = <T>(
+  name: string,
+  invoke: (execution: ExecutionContext) => Promise<T> | T,
+  options?: { countsReads: boolean },
+): Promise<T> =>
+  withinLimits(
+    name,
+    async () => {
+      const execution = createExecutionContext();
+      const answer = await invoke(execution);
+      await waitOnExecutionContext(execution);
+      return answer;
+    },
+    options,
+  );
+
+/** The queue of sweeps gives back to each invocation what it sent. */
+const outbox = new AsyncLocalStorage<SweepMessage[]>();
+const SWEEPS = {
+  send: async (body: SweepMessage) => void outbox.getStore()?.push(body),
+  sendBatch: async (messages: Iterable<{ body: SweepMessage }>) => void outbox.getStore()?.push(...[...messages].map(({ body }) => body)),
+} as unknown as Queue<SweepMessage>;
+
+async function sweepsSent(name: string, invoke: (execution: ExecutionContext) => Promise<void>): Promise<SweepMessage[]> {
+  const sent: SweepMessage[] = [];
+  await outbox.run(sent, () => invoked(name, invoke, { countsReads: true }));
+  return sent;
+}
+
+export const firstRun = (sweep: string): SweepMessage => ({ sweep, round: 1, requestId: 'cron_of_a_test' });
+
 /** One service, one chain, and people in it. Each world has its own chain; the database is the test file's. */
 export class World {
   readonly chain: TestChain;
@@ -75,12 +109,13 @@ export class World {
       for (const { body } of messages) await send(body);
     };
     this.env = {
-      ...testEnv,
+      ...metered(testEnv),
       ...settings,
       ...config,
       JOBS: { send, sendBatch } as unknown as Queue<Job>,
       WEBHOOKS: this.#attemptQueue(false),
       WEBHOOKS_SLOW: this.#attemptQueue(true),
+      SWEEPS,
     };
   }
 
@@ -101,9 +136,9 @@ export class World {
       ack: () => {},
       retry: () => this.attempts.push(waiting[index]!),
     }));
-    const execution = createExecutionContext();
-    await worker.queue({ queue: 'svc-webhooks', messages } as unknown as MessageBatch<AttemptMessage>, env, execution);
-    await waitOnExecutionContext(execution);
+    await invoked('attempts', (execution) =>
+      worker.queue({ queue: 'svc-webhooks', messages } as unknown as MessageBatch<AttemptMessage>, env, execution),
+    );
   }
 
   /** A request through the real worker, its answer checked against the published document. */
@@ -117,10 +152,10 @@ export class World {
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
     const request = new Request(`https://svc.test${path}`, { method, headers, body: body ?? null });
-    const execution = createExecutionContext();
-    const response = await worker.fetch(request, options.env ?? this.env, execution);
-    const text = await response.text();
-    await waitOnExecutionContext(execution);
+    const { response, text } = await invoked(`${method} ${path}`, async (execution) => {
+      const response = await worker.fetch(request, options.env ?? this.env, execution);
+      return { response, text: await response.text() };
+    });
     const parsed = text === '' ? null : response.headers.get('content-type')?.startsWith('text/') ? text : JSON.parse(text);
     expectPublishedResponse(method, new URL(request.url).pathname, response.status, parsed);
     return { status: response.status, body: parsed, headers: response.headers };
@@ -190,17 +225,35 @@ export class World {
       ack: () => {},
       retry: () => retried++,
     }));
-    const execution = createExecutionContext();
-    await worker.queue({ queue: 'svc-jobs', messages } as unknown as MessageBatch<Job>, env, execution);
-    await waitOnExecutionContext(execution);
+    await invoked('jobs', (execution) => worker.queue({ queue: 'svc-jobs', messages } as unknown as MessageBatch<Job>, env, execution));
     return { retried };
   }
 
+  /** The cron when every sweep is due and no lease of a run that died is left, and then all that its messages bring about. */
   async sweep(env: Env = this.env): Promise<void> {
-    const execution = createExecutionContext();
-    await worker.scheduled({} as ScheduledController, env, execution);
-    await waitOnExecutionContext(execution);
+    await testEnv.DB.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0').run();
+    const messages = await this.cron(env);
+    for (let next = messages.shift(); next; next = messages.shift()) messages.push(...(await this.runSweep(next, env)));
   }
+
+  /** One sweep alone, and what it leaves for itself. Answers how many invocations that took. */
+  async sweepAlone(name: string, env: Env = this.env): Promise<number> {
+    await testEnv.DB.prepare('UPDATE sweeps SET due_at = 0, lease_until = 0 WHERE name = ?').bind(name).run();
+    let rounds = 0;
+    for (let next: SweepMessage | undefined = firstRun(name); next; rounds++)
+      next = (await this.runSweep(next, env)).find(({ sweep }) => sweep === name);
+    return rounds;
+  }
+
+  /** What one cron sends. */
+  cron = (env: Env = this.env): Promise<SweepMessage[]> => sweepsSent('cron', () => worker.scheduled({} as ScheduledController, env));
+
+  /** Brings one message of the cron, or of a sweep before it; answers what that run sent in turn. */
+  runSweep = (body: SweepMessage, env: Env = this.env): Promise<SweepMessage[]> =>
+    sweepsSent(`sweep ${body.sweep}`, (execution) => {
+      const batch = { queue: 'svc-sweeps', messages: [{ id: 's0', timestamp: new Date(), attempts: 1, body }] };
+      return worker.queue(batch as unknown as MessageBatch<SweepMessage>, env, execution);
+    });
 
   /** Rows of a table that belong to a payment. */
   async count(table: 'events' | 'receipts' | 'tx_claims' | 'payment_candidates', paymentId: string): Promise<number> {

@@ -40,10 +40,17 @@ export const updateSetup = (
   vetoUnlessChanged(ctx),
 ];
 
-/** Setups whose time is over, and that no payment still on its way can save. */
-export const listEndedSetups = (db: Db, endedBefore: number, limit: number) =>
+export type EndedSetup = Awaited<ReturnType<typeof listEndedSetups>>[number];
+
+/** Setups whose time is over, and that no payment still on its way can save: longest over first, and after `last`. */
+export const listEndedSetups = (
+  db: Db,
+  endedBefore: number,
+  last: { intent: Pick<SetupIntent, 'expiresAt'>; place: number } | null,
+  limit: number,
+) =>
   db
-    .select({ intent: setupIntents, account: accounts })
+    .select({ intent: setupIntents, account: accounts, place: sql<number>`setup_intents.rowid`.as('place') })
     .from(setupIntents)
     .innerJoin(accounts, eq(accounts.id, setupIntents.accountId))
     .where(
@@ -51,10 +58,11 @@ export const listEndedSetups = (db: Db, endedBefore: number, limit: number) =>
         // As the index has it, word for word, or it is not used.
         sql`${setupIntents.status} <> 'expired' AND ${setupIntents.expiresAt} IS NOT NULL`,
         lte(setupIntents.expiresAt, endedBefore),
+        last ? sql`(${setupIntents.expiresAt}, setup_intents.rowid) > (${last.intent.expiresAt}, ${last.place})` : undefined,
         sql`NOT EXISTS (SELECT 1 FROM settlements WHERE setup_intent_id = ${setupIntents.id} AND status = 'pending')`,
       ),
     )
-    .orderBy(asc(setupIntents.expiresAt))
+    .orderBy(asc(setupIntents.expiresAt), sql`setup_intents.rowid`)
     .limit(limit);
 
 export const listActiveKeys = (db: Db, accountId: AccountId) =>

@@ -1,7 +1,7 @@
 import { type Config, type Ctx, hasX402 } from '../context.ts';
 import { keyRing, type SigningKey } from '../core/crypto.ts';
 import { base58 } from '../core/encoding.ts';
-import { ApiError, assert, storyOf } from '../core/errors.ts';
+import { ApiError, assert, objectAway, storyOf } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
 import { FEE_LAMPORTS_MAX } from '../x402/exact.ts';
@@ -69,7 +69,7 @@ export async function spendFee(ctx: Ctx, merchantId: string): Promise<() => Prom
       return await object.spendFees({ lamports, rateMultiplier: ctx.config.RATE_MULTIPLIER, now: ctx.now });
     } catch (error) {
       ctx.note(`object: ${storyOf(error)}`);
-      throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+      throw objectAway(error);
     }
   };
   const { allowed, resetAt } = await spend(FEE_LAMPORTS_MAX);

@@ -58,6 +58,7 @@ export const ERRORS = {
   rate_limited: entry(429, 'Too many requests. Wait for Retry-After seconds.', true),
   plan_limit_reached: entry(429, 'The plan allows no more of these. Remove one or upgrade.'),
   internal_error: entry(500, 'Something broke on our side. The request id helps us find it.', true),
+  misconfigured: entry(503, 'This deployment is not complete: its operator has to finish it. Nothing was done.'),
   fee_wallet_missing: entry(503, 'A service fee is configured without a fee wallet.'),
   handoff_not_configured: entry(503, 'This deployment has not configured what this needs.'),
   price_unavailable: entry(503, 'There is no trustworthy SOL price right now. Nothing was lost; retry, or pay in the other asset.', true),
@@ -106,6 +107,19 @@ export class ApiError extends Error {
 /** `find() ?? raise('not_found')` reads better than an if. */
 export function raise(code: ErrorCode, options?: ApiErrorOptions): never {
   throw new ApiError(code, options);
+}
+
+const OVERLOAD_SECONDS = { least: 2, spread: 8 };
+
+/**
+ * A Durable Object that did not answer, whether it heard of the call or not. One that is overloaded is not asked again from in here,
+ * and by its callers only after some seconds, not all at the same moment; any other may be asked again at once.
+ */
+export function objectAway(error: unknown): ApiError {
+  const isOverloaded = error instanceof Error && (error as Error & { overloaded?: boolean }).overloaded === true;
+  const { least, spread } = OVERLOAD_SECONDS;
+  const retryAfterSeconds = isOverloaded ? least + (crypto.getRandomValues(new Uint8Array(1))[0]! % spread) : 1;
+  return new ApiError('temporarily_unavailable', { retryAfterSeconds });
 }
 
 /** A broken promise of our own code: crashes the request, never the caller's fault. */

@@ -33,8 +33,11 @@ export async function commit<T>(ctx: Ctx, change: Change<T>): Promise<T> {
   const events = change.events.map((event) => eventRow(ctx, event));
   const batch = [...events.map((row) => ctx.db.insert(eventsTable).values(row)), ...change.writes];
   const [first, ...rest] = batch;
-  // The row is the outbox: a message lost here is found by the sweep over events not yet fanned out.
-  const announce = () => events.length > 0 && ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: events.map(({ id }) => id) }));
+  const announce = () =>
+    announceEvents(
+      ctx,
+      events.map(({ id }) => id),
+    );
   try {
     if (first) await ctx.db.batch([first, ...rest]);
   } catch (error) {
@@ -44,6 +47,15 @@ export async function commit<T>(ctx: Ctx, change: Change<T>): Promise<T> {
   }
   announce();
   return change.result;
+}
+
+/** Events that one message names: what its consumer does for each must fit one invocation. */
+const ANNOUNCED_MAX = 50;
+
+/** Has stored events fanned out. The row is the outbox: a message lost here is found by the sweep over events not yet fanned out. */
+export function announceEvents(ctx: Ctx, eventIds: string[]): void {
+  for (let from = 0; from < eventIds.length; from += ANNOUNCED_MAX)
+    ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: eventIds.slice(from, from + ANNOUNCED_MAX), requestId: ctx.requestId }));
 }
 
 /**

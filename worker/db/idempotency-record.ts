@@ -10,6 +10,7 @@ import { ApiError, storyOf } from '../core/errors.ts';
 import { DAY, HOUR, SECOND } from '../core/time.ts';
 import { vetoUnlessChanged, type Write } from './commit.ts';
 import { claims } from './messaging.ts';
+import { type Swept, sweepRounds } from './sweep-pages.ts';
 
 export interface IdempotentRequest {
   /** Account or setup intent, livemode, method and concrete path: the same key elsewhere is another request. */
@@ -150,17 +151,11 @@ function canonicalTextOf(text: string): string {
   }
 }
 
-const SWEEP_MAX = 500;
-const SWEEP_MS = 5 * SECOND;
+const ROUNDS = { max: 500, roundsMax: 40 };
 
 /** Deletes records whose life is over, finished or not: no request reads them any more, and their keys are free. */
-export async function sweepIdempotencyRecords(ctx: Ctx): Promise<number> {
-  let deleted = 0;
-  while (ctx.elapsedMs() < SWEEP_MS) {
-    const ended = sql`rowid IN (SELECT rowid FROM claims WHERE expires_at <= ${ctx.now} ORDER BY expires_at LIMIT ${SWEEP_MAX})`;
-    const { meta } = await ctx.db.delete(claims).where(ended);
-    deleted += meta.changes;
-    if (meta.changes < SWEEP_MAX) break;
-  }
-  return deleted;
-}
+export const sweepIdempotencyRecords = (ctx: Ctx): Promise<Swept> =>
+  sweepRounds(ctx, ROUNDS, async (max) => {
+    const ended = sql`rowid IN (SELECT rowid FROM claims WHERE expires_at <= ${ctx.now} ORDER BY expires_at LIMIT ${max})`;
+    return (await ctx.db.delete(claims).where(ended)).meta.changes;
+  });

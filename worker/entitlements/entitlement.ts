@@ -1,8 +1,8 @@
 import type { Addition, Customer, EntitlementIdentity, EntitlementSnapshot } from '../balance.ts';
 import type { Actor, Ctx } from '../context.ts';
-import { ApiError, storyOf } from '../core/errors.ts';
+import { ApiError, objectAway, storyOf } from '../core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '../core/ids.ts';
-import { commit, eventRow } from '../db/commit.ts';
+import { announceEvents, commit, eventRow } from '../db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '../db/idempotency-record.ts';
 import { type ConsumeAnswer, type EntitlementProjection, type EntitlementRpc, type Operation, projectedOf } from '../entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
@@ -34,7 +34,7 @@ export async function callEntitlement<T>(
     return await call(ctx.env.ENTITLEMENT.getByName(name));
   } catch (error) {
     ctx.note(`object: ${storyOf(error)}`);
-    throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+    throw objectAway(error);
   }
 }
 
@@ -112,6 +112,9 @@ export async function projectEntitlement(ctx: Ctx, projection: EntitlementProjec
     }),
   );
   await commit(ctx, { events: [], writes: projectionWrites(ctx, snapshot, rows), result: undefined });
-  if (rows.length > 0) ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: rows.map(({ id }) => id) }));
+  announceEvents(
+    ctx,
+    rows.map(({ id }) => id),
+  );
   await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) => object.published(projectedOf(projection)));
 }

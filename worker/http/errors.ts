@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { ApiError, ERRORS, storyOf } from '../core/errors.ts';
+import { ApiError, ERRORS, objectAway, storyOf } from '../core/errors.ts';
 import { type AppEnv, docsUrl } from './openapi.ts';
 
 /** Whatever was thrown, as the one error shape. A bug keeps its story for the log and tells the caller only the request id. */
@@ -36,6 +36,7 @@ function toApiError(error: Error, c: Context<AppEnv>): ApiError {
   const story = storyOf(error);
   c.var.ctx.note(story);
   // The database or an object out of reach is no bug: the caller may simply come back.
-  if (/D1_ERROR|Failed query/.test(story) || isObjectAway(error)) return new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  if (isObjectAway(error)) return objectAway(error);
+  if (/D1_ERROR|Failed query/.test(story)) return new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
   return new ApiError('internal_error');
 }

@@ -1,21 +1,11 @@
 import type { Ctx } from '../context.ts';
-import { forEach } from '../db/commit.ts';
-import { planAt } from '../plans.ts';
-import { changeAccount } from './change-account.ts';
-import { listLapsed } from './store.ts';
+import { type Swept, sweepRounds } from '../db/sweep-pages.ts';
+import { endLapsedPlans } from './store.ts';
 
-const SWEEP_MAX = 100;
+const ROUNDS = { max: 500, roundsMax: 20 };
 
 /**
- * Writes down that a plan has ended. It counted as free from its very instant, because every judgement looks at the clock;
- * this only makes the row say so too.
+ * Writes down that plans have ended. Each counted as free from its very instant, because every judgement looks at the clock, that
+ * of the account's object too; this only makes the row say so. One paid for again in the meantime is not among them.
  */
-export async function sweepPlans(ctx: Ctx): Promise<number> {
-  const due = await listLapsed(ctx.db, ctx.now, SWEEP_MAX);
-  return forEach(ctx, due, ({ id }) =>
-    changeAccount(ctx, id, (account) =>
-      // Paid for again in the meantime: nothing to do.
-      account.plan !== 'free' && planAt(account, ctx.now) === 'free' ? { values: { plan: 'free', planThrough: null } } : null,
-    ),
-  );
-}
+export const sweepPlans = (ctx: Ctx): Promise<Swept> => sweepRounds(ctx, ROUNDS, (max) => endLapsedPlans(ctx.db, ctx.now, max));

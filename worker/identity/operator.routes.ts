@@ -6,7 +6,7 @@ import { publicBucket } from '../http/rate-limit.ts';
 import { OPERATOR_ACTIONS, operateAccount, requireOperator } from './operator.ts';
 
 // Before the body is read: who does not know the secret learns nothing of what this expects.
-const operatorOnly = createMiddleware<AppEnv>(async (c, next) => {
+export const operatorOnly = createMiddleware<AppEnv>(async (c, next) => {
   requireOperator(c.var.ctx, c.req.header('X-Svc-Operator-Secret'));
   await next();
 });

@@ -1,31 +1,40 @@
 import type { Ctx } from '../context.ts';
 import { HOUR } from '../core/time.ts';
-import { forEach, transact, unchanged } from '../db/commit.ts';
+import { type Swept, sweepPages } from '../db/sweep-pages.ts';
 import { MEMBERSHIP } from '../states.ts';
-import { membershipChange } from './membership.ts';
-import { findMembership, listLapsing, type Membership } from './store.ts';
+import { type Lapsing, lapseTogether, listLapsing } from './lapse.store.ts';
+import { type Membership, membershipChange } from './membership.ts';
 
-const SWEEP_MAX = 200;
+/** Some thousand rows are read for a page. */
+const PAGES = { pageMax: 250, pagesMax: 20 };
 
 /**
  * The end of what was paid: into grace where the product grants one, else expired; and expired once the grace is over. A
  * renewal that arrives at the same moment wins or is seen, through the version of the same row.
  */
-export async function sweepMemberships(ctx: Ctx): Promise<number> {
-  const due = await listLapsing(ctx.db, ctx.now, SWEEP_MAX);
-  return forEach(ctx, due, ({ membershipId, graceHours }) => lapse(ctx, membershipId, graceHours));
+export async function sweepMemberships(ctx: Ctx): Promise<Swept> {
+  const sweep = (status: 'active' | 'grace') =>
+    sweepPages<Lapsing>(
+      ctx,
+      PAGES,
+      (last) => listLapsing(ctx.db, status, ctx.now, last, PAGES.pageMax),
+      (due) =>
+        lapseTogether(
+          ctx,
+          due.map((one) => lapse(ctx, one)),
+        ),
+    );
+  const [active, inGrace] = [await sweep('active'), await sweep('grace')];
+  return { taken: active.taken + inGrace.taken, isFinished: active.isFinished && inGrace.isFinished };
 }
 
-const lapse = (ctx: Ctx, membershipId: Membership['id'], graceHours: number) =>
-  transact(ctx, async () => {
-    const membership = await findMembership(ctx.db, membershipId);
-    if (!membership || membership.paidThrough === null || membership.paidThrough > ctx.now) return unchanged(null);
-    const graceUntil = membership.graceUntil ?? membership.paidThrough + graceHours * HOUR;
-    if (membership.status === 'active' && graceUntil > ctx.now) {
-      const status = MEMBERSHIP.next(membership.status, 'startGrace');
-      return { ...membershipChange(ctx, 'membership.grace_started', membership, { status, graceUntil }), result: null };
-    }
-    if (!MEMBERSHIP.can(membership.status, 'expire') || graceUntil > ctx.now) return unchanged(null);
-    const status = MEMBERSHIP.next(membership.status, 'expire');
-    return { ...membershipChange(ctx, 'membership.expired', membership, { status, graceUntil: null }), result: null };
-  });
+function lapse(ctx: Ctx, { graceHours, place: _, ...membership }: Lapsing) {
+  const graceEnd = membership.graceUntil ?? membership.paidThrough! + graceHours * HOUR;
+  const isGrace = membership.status === 'active' && graceEnd > ctx.now;
+  const type = isGrace ? 'membership.grace_started' : 'membership.expired';
+  const patch: Pick<Membership, 'status' | 'graceUntil'> = isGrace
+    ? { status: MEMBERSHIP.next(membership.status, 'startGrace'), graceUntil: graceEnd }
+    : { status: MEMBERSHIP.next(membership.status, 'expire'), graceUntil: null };
+  const { events, result } = membershipChange(ctx, type, membership, patch);
+  return { event: events[0]!, values: { ...patch, updatedAt: result.updatedAt } };
+}

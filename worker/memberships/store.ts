@@ -1,8 +1,8 @@
-import { and, asc, desc, eq, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, MembershipId, PaymentId, ProductId } from '../core/ids.ts';
-import { memberships, payments, products } from '../db/commerce.ts';
+import { memberships, payments } from '../db/commerce.ts';
 import type { Write } from '../db/commit.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
 
@@ -42,24 +42,6 @@ export async function listCarrying(db: Db, membershipId: MembershipId, exceptPay
     )
     .orderBy(asc(payments.confirmedAt));
   return rows.map(({ id, confirmedAt, terms }) => ({ id, confirmedAt: confirmedAt!, accessPeriodDays: terms.accessPeriodDays }));
-}
-
-/** Active ones past their end and ones whose grace is over, longest due first of each, with the grace their product grants now. */
-export async function listLapsing(db: Db, now: number, limit: number) {
-  const due = (endsAt: typeof memberships.paidThrough | typeof memberships.graceUntil, status: SQL) =>
-    db
-      .select({ membershipId: memberships.id, graceHours: products.graceHours })
-      .from(memberships)
-      .innerJoin(products, eq(products.id, memberships.productId))
-      // As the index of each has it, word for word: a bound status would not use it.
-      .where(and(status, lte(endsAt, now)))
-      .orderBy(asc(endsAt))
-      .limit(limit);
-  const [active, inGrace] = await db.batch([
-    due(memberships.paidThrough, sql`${memberships.status} = 'active'`),
-    due(memberships.graceUntil, sql`${memberships.status} = 'grace'`),
-  ]);
-  return [...active, ...inGrace];
 }
 
 export interface MembershipLookup {

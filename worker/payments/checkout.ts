@@ -4,7 +4,7 @@ import { ApiError } from '../core/errors.ts';
 import { type IdentitySessionId, newId, type PaymentId } from '../core/ids.ts';
 import type { Asset } from '../core/money.ts';
 import { SECOND } from '../core/time.ts';
-import { type Change, commitNew } from '../db/commit.ts';
+import { type Change, commitNew, isVeto } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
 import type { IdentityProvider, PaymentTerms } from '../db/terms.ts';
 import { firstCheckoutRail } from '../products/open-rails.ts';
@@ -22,7 +22,7 @@ import { type Due, quotePrice } from './quote.ts';
 import { feeOf, requireReceivable } from './receivable.ts';
 import { introduced, recognise, requireRail } from './recognise.ts';
 import type { PaymentSession } from './session.store.ts';
-import { findPayment, type Payment } from './store.ts';
+import { findPayment, isCrowded, OPEN_SESSIONS_MAX, type Payment, vetoCrowd } from './store.ts';
 
 export interface Connect {
   slug: string;
@@ -47,7 +47,8 @@ export interface IdentityNeeded {
 
 /**
  * Opens a checkout session: a payment with its own nonce and reference key, and what the buyer needs to pay it. 404 for an
- * unknown or archived product, 503 rpc_unavailable, and what a hand-off and `beginPayment` refuse.
+ * unknown or archived product, 429 rate_limited where strangers hold too many sessions of it open, 503 rpc_unavailable, and what a
+ * hand-off and `beginPayment` refuse.
  */
 export async function connectBuyer(ctx: Ctx, input: Connect, keep: Keep<Checkout>): Promise<Checkout | IdentityNeeded> {
   const listing = await getOffer(ctx.db, input.slug);
@@ -61,14 +62,24 @@ export async function connectBuyer(ctx: Ctx, input: Connect, keep: Keep<Checkout
   const prepared = payment.expectedWallet === null ? null : await prepareTransaction(ctx, payment, payment.expectedWallet);
   const checkout = { payment, prepared };
   try {
-    const { events, writes } = change;
+    const { events } = change;
+    // Who comes from the merchant's server is no stranger, and is not kept out by any.
+    const writes = handoff ? change.writes : [vetoCrowd(ctx, payment.productId), ...change.writes];
     await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, keep(checkout)), () => findPayment(ctx.db, payment.id));
   } catch (error) {
     if (handoff) await requireUnused(ctx, handoff);
+    else if (isVeto(error) && (await isCrowded(ctx.db, payment.productId))) throw crowded();
     throw error;
   }
   return checkout;
 }
+
+const crowded = (): ApiError =>
+  new ApiError('rate_limited', {
+    detail: 'Too many checkouts of this product are open. One ends every moment; try again.',
+    retryAfterSeconds: 30,
+    meta: { reason: 'open_sessions', limit: OPEN_SESSIONS_MAX },
+  });
 
 /** What is fixed before a payment begins, by the product or by the merchant's server: its session, its hand-off. */
 export interface Promised {

@@ -1,13 +1,16 @@
 import type { Ctx } from '../context.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { DAY, MINUTE, SECOND } from '../core/time.ts';
-import { forEach, transact, unchanged } from '../db/commit.ts';
+import { transact, unchanged } from '../db/commit.ts';
+import { type Swept, sweepPages } from '../db/sweep-pages.ts';
 import { PAYMENT } from '../states.ts';
-import { listExpired, loadWalks } from './chain.store.ts';
-import { planFail } from './payment.ts';
+import { loadWalks } from './chain.store.ts';
+import { type Ended, expireTogether, listExpired } from './expire.store.ts';
+import { planFail, stepPayment } from './payment.ts';
 import { getPayment, type Payment } from './store.ts';
 
-const SWEEP_MAX = 200;
+/** Some thousand rows are read for a page. */
+const PAGES = { pageMax: 250, pagesMax: 24 };
 /** After the last moment a payment may be on time: its block has to be confirmed and listed first. */
 const PATIENCE_MS = MINUTE;
 
@@ -19,12 +22,26 @@ export const certainAt = ({ expiresAt, lateGraceSeconds }: Pick<Payment, 'expire
  * Ends sessions nobody paid. Only once the cursor has passed the last moment at which a payment would have been on time, so
  * that a buyer is never failed because we could not look; while the node is down it waits, at most a day. (contract section 3)
  */
-export async function sweepExpired(ctx: Ctx): Promise<number> {
+export async function sweepExpired(ctx: Ctx): Promise<Swept> {
   const { newest } = await loadWalks(ctx.db);
   const endedBy = Math.min(ctx.now - PATIENCE_MS, newest.passedAt);
   const bounds = { endedBy, graceMs: ctx.config.LATE_GRACE_SECONDS * SECOND, abandonedBefore: ctx.now - DAY };
-  const due = await listExpired(ctx.db, bounds, SWEEP_MAX);
-  return forEach(ctx, due, ({ id, isShort }) => expirePayment(ctx, id, isShort ? 'underpaid' : 'session_expired'));
+  return sweepPages<Ended>(
+    ctx,
+    PAGES,
+    (last) => listExpired(ctx.db, bounds, last, PAGES.pageMax),
+    (ended) =>
+      expireTogether(
+        ctx,
+        ended.map((session) => expiry(ctx, session)),
+      ),
+  );
+}
+
+function expiry(ctx: Ctx, { isShort, place: _, ...session }: Ended) {
+  const failureCode = isShort ? 'underpaid' : 'session_expired';
+  const { after, event } = stepPayment(ctx, session, 'fail', { failureCode });
+  return { event, values: { status: after.status, failureCode, updatedAt: after.updatedAt } };
 }
 
 /** Races a confirmation through the version of the same row: one of the two is stored, never both. */

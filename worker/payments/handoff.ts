@@ -4,6 +4,7 @@ import { type AccountId, type HandoffId, newId, type PaymentId, type ProductId }
 import { DAY, MINUTE, SECOND } from '../core/time.ts';
 import { commitNew } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
+import { type Swept, sweepRounds } from '../db/sweep-pages.ts';
 import { getProduct, type Product } from '../products/product.ts';
 import { parseWallet } from '../solana/assets.ts';
 import { deleteEndedHandoffs, findHandoff, type Handoff, insertHandoff } from './handoff.store.ts';
@@ -112,7 +113,8 @@ export function labelOf({ email, customerRef, walletAddress }: Handoff): string 
 }
 const initialOf = (text: string): string => `${[...text][0]}…`;
 
-const SWEEP_MAX = 500;
+const ROUNDS = { max: 500, roundsMax: 20 };
 
 /** Hand-offs hold names: a day after their end nobody needs them. Answers how many it forgot. */
-export const sweepHandoffs = (ctx: Ctx): Promise<number> => deleteEndedHandoffs(ctx.db, ctx.now - DAY, SWEEP_MAX);
+export const sweepHandoffs = (ctx: Ctx): Promise<Swept> =>
+  sweepRounds(ctx, ROUNDS, (max) => deleteEndedHandoffs(ctx.db, ctx.now - DAY, max));

@@ -6,6 +6,7 @@ import { type IdentitySessionId, newId } from '../core/ids.ts';
 import { DAY, MINUTE } from '../core/time.ts';
 import { commitNew, transact } from '../db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '../db/once.ts';
+import { type Swept, sweepRounds } from '../db/sweep-pages.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider, type ProvenIdentity } from '../db/terms.ts';
 import { getOffer, type Product } from '../products/product.ts';
 import {
@@ -164,7 +165,8 @@ export function identityProblem({ payment, requiresIdentity }: Asked): ApiError 
   return new ApiError('identity_verification_required', { detail, meta: { provider: requiresIdentity } });
 }
 
-const SWEEP_MAX = 500;
+const ROUNDS = { max: 500, roundsMax: 20 };
 
 /** Identity sessions hold names: a day after their end nobody needs them. Answers how many it forgot. */
-export const sweepIdentities = (ctx: Ctx): Promise<number> => deleteEndedIdentities(ctx.db, ctx.now - DAY, SWEEP_MAX);
+export const sweepIdentities = (ctx: Ctx): Promise<Swept> =>
+  sweepRounds(ctx, ROUNDS, (max) => deleteEndedIdentities(ctx.db, ctx.now - DAY, max));

@@ -1,15 +1,17 @@
 import type { Ctx } from '../context.ts';
 import { sha256Hex } from '../core/crypto.ts';
 import { canonicalJson, utf8 } from '../core/encoding.ts';
-import { commit, isConstraint } from '../db/commit.ts';
-import { findChainEnd, linkReceipts, listUnlinked, type Receipt } from './store.ts';
+import { commit, forEach, isConstraint } from '../db/commit.ts';
+import { type Swept, sweepPages } from '../db/sweep-pages.ts';
+import { linkReceipts, listChainEnds, listUnlinked, type Receipt } from './store.ts';
 
 /**
  * The hash chain over a merchant's receipts, per mode: appended afterwards, because a sequence inside a confirmation would
  * make confirmations wait for each other. Signatures prove a receipt; the chain proves that none was taken out. (contract section 4)
  */
 const GENESIS = '0'.repeat(64);
-const SWEEP_MAX = 500;
+/** Also where each receipt of a page is of another merchant, and each has to be stored by itself. */
+const PAGES = { pageMax: 200, pagesMax: 4 };
 
 export interface Link {
   seq: number;
@@ -33,18 +35,34 @@ export function extendChain(
   });
 }
 
-export async function sweepChains(ctx: Ctx): Promise<number> {
-  const unlinked = await listUnlinked(ctx.db, SWEEP_MAX);
-  const chains = Map.groupBy(unlinked, ({ merchantId, livemode }) => `${merchantId}:${livemode}`);
-  for (const receipts of chains.values()) {
-    const { merchantId, livemode } = receipts[0]!;
-    const links = extendChain(await findChainEnd(ctx.db, merchantId, livemode), receipts);
-    try {
-      await commit(ctx, { events: [], writes: linkReceipts(ctx, links), result: null });
-    } catch (error) {
+/** What has no link yet, oldest first: one read and one batch for a page, of however many merchants it is. */
+export const sweepChains = (ctx: Ctx): Promise<Swept> =>
+  sweepPages(
+    ctx,
+    PAGES,
+    () => listUnlinked(ctx.db, PAGES.pageMax),
+    (unlinked) => linkPage(ctx, unlinked),
+  );
+
+async function linkPage(ctx: Ctx, unlinked: Awaited<ReturnType<typeof listUnlinked>>): Promise<void> {
+  const chains = Map.groupBy(unlinked, chainOf);
+  const ends = new Map(
+    (
+      await listChainEnds(
+        ctx.db,
+        [...chains.values()].map(([first]) => first!),
+      )
+    ).map((end) => [chainOf(end), end]),
+  );
+  const links = [...chains].map(([chain, receipts]) => extendChain(ends.get(chain) ?? null, receipts));
+  const store = (some: ReturnType<typeof extendChain>) =>
+    commit(ctx, { events: [], writes: linkReceipts(ctx, some), result: null }).catch((error: unknown) => {
       // Another sweep appended at the same moment; what it left is taken next time.
-      if (!isConstraint(error)) throw error;
-    }
-  }
-  return unlinked.length;
+      if (isConstraint(error)) return 'taken';
+      throw error;
+    });
+  // Where another appended to one of the chains, the others are stored each by itself.
+  if ((await store(links.flat())) === 'taken' && links.length > 1) await forEach(ctx, links, store);
 }
+
+const chainOf = ({ merchantId, livemode }: Pick<Receipt, 'merchantId' | 'livemode'>): string => `${merchantId}:${livemode}`;

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, ProductId, ReceiptId } from '../core/ids.ts';
@@ -68,16 +68,24 @@ export const listUnlinked = (db: Db, limit: number) =>
     .orderBy(asc(receipts.createdAt), asc(receipts.id))
     .limit(limit);
 
-/** The newest link of a merchant's chain, with the hash of its receipt. */
-export async function findChainEnd(db: Db, merchantId: AccountId, livemode: boolean) {
-  const end = await db
-    .select({ seq: receipts.linkSeq, prevHash: receipts.linkPrevHash, sha256: receipts.sha256 })
+/** The newest link of each of these merchants' chains that has one, with the hash of its receipt. */
+export async function listChainEnds(db: Db, chains: Pick<Receipt, 'merchantId' | 'livemode'>[]) {
+  const named = chains.map(({ merchantId, livemode }) => ({ merchantId, livemode }));
+  const ends = await db
+    .select({
+      merchantId: receipts.merchantId,
+      livemode: receipts.livemode,
+      seq: receipts.linkSeq,
+      prevHash: receipts.linkPrevHash,
+      sha256: receipts.sha256,
+    })
     .from(receipts)
-    .where(and(eq(receipts.merchantId, merchantId), eq(receipts.livemode, livemode), isNotNull(receipts.linkSeq)))
-    .orderBy(desc(receipts.linkSeq))
-    .limit(1)
-    .get();
-  return end ? { seq: end.seq!, prevHash: end.prevHash!, sha256: end.sha256 } : null;
+    .where(
+      sql`receipts.rowid IN (SELECT (SELECT r.rowid FROM receipts r WHERE r.merchant_id = j.value ->> 'merchantId'
+        AND r.livemode = j.value ->> 'livemode' AND r.link_seq IS NOT NULL ORDER BY r.link_seq DESC LIMIT 1)
+        FROM json_each(${JSON.stringify(named)}) j)`,
+    );
+  return ends.map((end) => ({ ...end, seq: end.seq!, prevHash: end.prevHash! }));
 }
 
 /** Statements, not effects: many links in one update; all of them, or none where another sweep took a place. */

@@ -2,6 +2,7 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId, EndpointId, PaymentId } from '../core/ids.ts';
 import { DAY, HOUR, SECOND } from '../core/time.ts';
+import { type Swept, sweepPages } from '../db/sweep-pages.ts';
 import { followPayments } from '../entitlements/credit-payments.ts';
 import { EVENT_TYPES, matchesType } from '../events.ts';
 import { listDueEvents, listOverdue, postponeEvents } from './backlog.store.ts';
@@ -85,29 +86,28 @@ export async function sendAttempts(ctx: Ctx, due: { id: number; failureStreak: n
 }
 
 const SWEEP_MAX = 500;
-const SWEEP_PAGES_MAX = 20;
 /** Times the endpoints of a plan this must fit one parameter of the database. */
 const FAN_OUT_MAX = 50;
+/** Each payment among them is brought to an object of its own. */
+const FAN_OUT_PAGES_MAX = 8;
 /** A message should have come by then. */
 const PATIENCE_MS = 10 * SECOND;
 const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
 
 /** Events whose message was lost, or could not be fanned out: these are tried again ever more seldom, so that they starve no others. */
-export async function sweepFanOut(ctx: Ctx): Promise<number> {
-  let taken = 0;
-  for (let page = 0; page < SWEEP_PAGES_MAX; page++) {
-    const due = await listDueEvents(ctx.db, ctx.now - PATIENCE_MS, FAN_OUT_MAX);
-    if (due.length === 0) break;
-    const ids = due.map(({ id }) => id);
-    await fanOut(ctx, ids).catch(async (error: unknown) => {
-      ctx.note(`events not fanned out: ${storyOf(error)}`);
-      await postponeEvents(ctx.db, ids, ctx.now, TRY_AGAIN);
-    });
-    taken += due.length;
-    if (due.length < FAN_OUT_MAX) break;
-  }
-  return taken;
-}
+export const sweepFanOut = (ctx: Ctx): Promise<Swept> =>
+  sweepPages(
+    ctx,
+    { pageMax: FAN_OUT_MAX, pagesMax: FAN_OUT_PAGES_MAX },
+    () => listDueEvents(ctx.db, ctx.now - PATIENCE_MS, FAN_OUT_MAX),
+    async (due) => {
+      const ids = due.map(({ id }) => id);
+      await fanOut(ctx, ids).catch(async (error: unknown) => {
+        ctx.note(`events not fanned out: ${storyOf(error)}`);
+        await postponeEvents(ctx.db, ids, ctx.now, TRY_AGAIN);
+      });
+    },
+  );
 
 /** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. What may still wait in a queue is not doubled. */
 export async function sweepDeliveries(ctx: Ctx): Promise<number> {

@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DAY } from '../../worker/core/time.ts';
+import { SOAK } from '../world/env.ts';
+import { withFaults } from '../world/faults.ts';
+import { multiply } from '../world/multiply.ts';
+import { type Merchant, World } from '../world/world.ts';
+
+/** More than one invocation may end: 10,000 memberships and as many sessions in a soak. */
+const SESSIONS = SOAK > 1 ? 10_000 : 6_500;
+const MEMBERSHIPS = SOAK > 1 ? 10_000 : 5_500;
+const PAGE = 250;
+
+describe('what ends at one instant', () => {
+  const w = new World();
+  let merchant: Merchant;
+  let product: { product_id: string; slug: string };
+  beforeAll(async () => {
+    merchant = await w.merchant();
+    product = await w.product(merchant, { access_period_days: 30 });
+  });
+  const count = async (sql: string) => (await w.env.DB.prepare(sql).bind(product.product_id).first<number>('n'))!;
+  /** Sweeps until nothing is left, and tells how often it asked the database, in how many invocations. */
+  async function sweepAll(name: string): Promise<{ rounds: number; trips: number; ms: number }> {
+    const { env, trips } = withFaults(w.env);
+    const startedAt = Date.now();
+    const rounds = await w.sweepAlone(name, env);
+    return { rounds, trips: trips.length, ms: Date.now() - startedAt };
+  }
+
+  it(`${SESSIONS} sessions are given up in one go, in two trips for each ${PAGE}, each told once`, async () => {
+    const { payment_id } = await w.connect(product);
+    await w.sweep();
+    await multiply(w.env.DB, 'payments', payment_id, SESSIONS, {
+      id: "printf('01900000-0000-7000-8000-%012d', i)",
+      nonce: "'many-' || i",
+      reference: "'many-' || i",
+      expires_at: String(Date.now() - DAY / 2),
+    });
+    const { rounds, trips, ms } = await sweepAll('expired');
+    expect(await count("SELECT count(*) AS n FROM payments WHERE product_id = ? AND status = 'FAILED' AND version = 2")).toBe(SESSIONS);
+    expect(
+      await count(
+        "SELECT count(DISTINCT subject_id) AS n FROM events WHERE product_id = ? AND type = 'payment.failed' AND subject_version = 2",
+      ),
+    ).toBe(SESSIONS);
+    expect(rounds).toBe(Math.ceil((SESSIONS + 1) / (24 * PAGE)));
+    expect(trips).toBeLessThanOrEqual(2 * Math.ceil(SESSIONS / PAGE) + 5 * rounds);
+    // The one that is not over is as it was, and each event holds what GET shows.
+    expect((await w.call('GET', `/v1/payments/${payment_id}`)).body.status).toBe('PENDING_SIGNATURE');
+    const one = '01900000-0000-7000-8000-000000000007';
+    expect(await w.eventTypes(one)).toEqual(['payment.failed']);
+    const { body } = await w.call('GET', `/v1/payments/${one}`, { key: merchant.key });
+    const event = await w.env.DB.prepare('SELECT data FROM events WHERE payment_id = ?').bind(one).first<string>('data');
+    const { poll_after_ms: _, unmatched: __, ...told } = body;
+    expect(JSON.parse(event!)).toMatchObject({ object: told, previous: { status: 'PENDING_SIGNATURE' } });
+    expect(ms).toBeLessThan((60_000 * SESSIONS) / 5_000);
+    // All of them reach the queue, in messages that one invocation can serve.
+    const announced = w.queue.sent.flatMap(({ job }) => (job.kind === 'fanOut' ? [job.eventIds.length] : []));
+    expect(announced.reduce((sum, ids) => sum + ids, 0)).toBeGreaterThanOrEqual(SESSIONS);
+    expect(Math.max(...announced)).toBeLessThanOrEqual(50);
+  });
+
+  it(`${MEMBERSHIPS} memberships lapse in one go, in two trips for each ${PAGE}, each told once`, async () => {
+    const { confirmed } = await w.purchase(product, await w.chain.wallet());
+    await multiply(w.env.DB, 'memberships', confirmed.membership_id, MEMBERSHIPS, {
+      id: "printf('01900000-0000-7000-9000-%012d', i)",
+      customer_key: "'ref:' || i",
+      customer_ref: 'i',
+      paid_through: String(Date.now() - 1),
+    });
+    const { rounds, trips, ms } = await sweepAll('memberships');
+    expect(await count("SELECT count(*) AS n FROM memberships WHERE product_id = ? AND status = 'grace' AND version = 2")).toBe(
+      MEMBERSHIPS,
+    );
+    expect(await count("SELECT count(*) AS n FROM events WHERE product_id = ? AND type = 'membership.grace_started'")).toBe(MEMBERSHIPS);
+    expect(rounds).toBe(2);
+    expect(trips).toBeLessThanOrEqual(2 * Math.ceil(MEMBERSHIPS / PAGE) + 8 * rounds);
+    expect(ms).toBeLessThan((180_000 * MEMBERSHIPS) / 10_000);
+  });
+
+  it('a row the database refuses, and one that somebody changed meanwhile, hold up none beside them', async () => {
+    const { payment_id } = await w.connect(product);
+    const ids = ['a', 'b', 'c'].map((letter) => `0190000${letter}-0000-7000-8000-000000000001`);
+    for (const id of ids)
+      await multiply(w.env.DB, 'payments', payment_id, 1, {
+        id: `'${id}'`,
+        nonce: `'${id}'`,
+        reference: `'${id}'`,
+        expires_at: String(Date.now() - DAY / 2),
+      });
+    // The event of its next version is there already, which must never be: its own batch is refused for ever.
+    await w.env.DB.prepare('UPDATE events SET subject_id = ?, subject_version = 2 WHERE payment_id = ?').bind(ids[0], payment_id).run();
+    const batch = async (statements: D1PreparedStatement[]) => {
+      await w.env.DB.prepare("UPDATE payments SET customer_ref = 'changed', version = version + 1 WHERE id = ? AND version = 1")
+        .bind(ids[1])
+        .run();
+      return w.env.DB.batch(statements);
+    };
+    await w.sweepAlone('expired', { ...w.env, DB: { prepare: (sql: string) => w.env.DB.prepare(sql), batch } as unknown as D1Database });
+    const statuses = await Promise.all(ids.map(async (id) => (await w.call('GET', `/v1/payments/${id}`)).body.status));
+    expect(statuses).toEqual(['PENDING_SIGNATURE', 'PENDING_SIGNATURE', 'FAILED']);
+    await w.sweepAlone('expired');
+    expect((await w.call('GET', `/v1/payments/${ids[1]}`)).body.status).toBe('FAILED');
+    await w.env.DB.prepare('DELETE FROM payments WHERE id = ?').bind(ids[0]).run();
+  });
+});

@@ -1,0 +1,104 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Env } from '../../worker/context.ts';
+
+/** What one invocation may ask of others and read: less than the platform allows, so that it never comes to that. */
+export const LIMITS = { subrequests: 900, rows: 100_000 };
+
+/** What one invocation has asked for so far. */
+interface Spent {
+  subrequests: number;
+  rows: number;
+  /** Drizzle's single reads throw away what they read: run once more for it, where an invocation may read much. */
+  countsReads: boolean;
+}
+
+const invocations = new AsyncLocalStorage<Spent>();
+const ask = () => {
+  const spent = invocations.getStore();
+  if (spent) spent.subrequests++;
+  return spent;
+};
+
+/** Runs an invocation to its end, and fails it where it asked for more than it may. */
+export async function withinLimits<T>(name: string, run: () => Promise<T>, { countsReads = false } = {}): Promise<T> {
+  const spent: Spent = { subrequests: 0, rows: 0, countsReads };
+  const answer = await invocations.run(spent, run);
+  const { subrequests, rows } = spent;
+  if (subrequests > LIMITS.subrequests || rows > LIMITS.rows)
+    throw new Error(`${name} made ${subrequests} subrequests and read ${rows} rows: more than an invocation may`);
+  return answer;
+}
+
+const network = globalThis.fetch;
+globalThis.fetch = (...request: Parameters<typeof fetch>) => {
+  ask();
+  return network(...request);
+};
+
+/** The bindings of an environment, each counting what is asked of it by the invocation that asks. */
+export const metered = <E extends Env>(env: E): E => ({
+  ...env,
+  DB: meteredDatabase(env.DB),
+  ADMISSION: meteredObjects(env.ADMISSION),
+  ENTITLEMENT: meteredObjects(env.ENTITLEMENT),
+});
+
+function meteredDatabase(database: D1Database): D1Database {
+  const real = new WeakMap<object, D1PreparedStatement>();
+  const read = <T>(result: D1Result<T>): D1Result<T> => {
+    const spent = invocations.getStore();
+    if (spent) spent.rows += result.meta.rows_read;
+    return result;
+  };
+  const wrap = (statement: D1PreparedStatement, isRead: boolean): D1PreparedStatement => {
+    const all = async () => {
+      ask();
+      return read(await statement.all());
+    };
+    const bare =
+      (verb: 'raw' | 'first') =>
+      async (...options: unknown[]) => {
+        const spent = ask();
+        if (spent?.countsReads && isRead) read(await statement.all());
+        return (statement[verb] as (...options: unknown[]) => Promise<unknown>)(...options);
+      };
+    const wrapped = {
+      bind: (...values: unknown[]) => wrap(statement.bind(...values), isRead),
+      all,
+      run: all,
+      raw: bare('raw'),
+      first: bare('first'),
+    } as unknown as D1PreparedStatement;
+    real.set(wrapped, statement);
+    return wrapped;
+  };
+  return {
+    prepare: (sql: string) => wrap(database.prepare(sql), /^\s*(?:select|with)\b/i.test(sql)),
+    batch: async (statements: D1PreparedStatement[]) => {
+      ask();
+      return (await database.batch(statements.map((statement) => real.get(statement) ?? statement))).map(read);
+    },
+  } as unknown as D1Database;
+}
+
+/** Verbs of an object are subrequests, each of them. */
+function meteredObjects<N extends { getByName(name: string): object }>(objects: N): N {
+  const meter = <S extends object>(stub: S): S =>
+    new Proxy(stub, {
+      get: (_, verb) => {
+        const value: unknown = Reflect.get(stub, verb);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) => {
+          ask();
+          return (stub as Record<PropertyKey, (...args: unknown[]) => unknown>)[verb]!(...args);
+        };
+      },
+    });
+  return new Proxy(objects, {
+    get: (_, property) => {
+      if (property === 'getByName') return (name: string) => meter(objects.getByName(name));
+      const value: unknown = Reflect.get(objects, property);
+      return typeof value === 'function' ? value.bind(objects) : value;
+    },
+  });
+}

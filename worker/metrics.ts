@@ -1,0 +1,127 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Ctx } from './context.ts';
+import { fullness, readVitalSigns, secondsSince, type VitalSigns } from './db/vital-signs.ts';
+import { publicBodyErrors } from './http/guards.ts';
+import { router } from './http/openapi.ts';
+import { publicBucket } from './http/rate-limit.ts';
+import { operatorOnly } from './identity/operator.routes.ts';
+import { notesCounted } from './log.ts';
+import { SWEEPS } from './sweeps.ts';
+
+interface Metric {
+  name: string;
+  type: 'gauge' | 'counter' | 'summary';
+  help: string;
+  /** Without the time, because it is that of the answer. */
+  samples: { labels?: Record<string, string>; value: number }[];
+}
+
+/** The share `q` of values in order lies at or below this; null of none. (nearest rank) */
+export const quantile = (sorted: readonly number[], q: number): number | null =>
+  sorted.length === 0 ? null : sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)]!;
+
+/** As Prometheus reads it. (text exposition format 0.0.4) */
+export function exposition(metrics: readonly Metric[]): string {
+  const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+  const labelled = (labels: Record<string, string> = {}) => {
+    const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+    return pairs.length > 0 ? `{${pairs.join()}}` : '';
+  };
+  return metrics
+    .flatMap(({ name, type, help, samples }) => [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} ${type}`,
+      ...samples.map(({ labels, value }) => `${name}${labelled(labels)} ${value}`),
+    ])
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function sweepMetrics({ sweeps }: VitalSigns, now: number): Metric[] {
+  const rows = new Map(sweeps.map((row) => [row.name, row]));
+  const each = (read: (row: VitalSigns['sweeps'][number] | undefined) => number) =>
+    SWEEPS.map(({ name }) => ({ labels: { sweep: name }, value: read(rows.get(name)) }));
+  return [
+    {
+      name: 'svc_sweep_lag_seconds',
+      type: 'gauge',
+      help: 'How long a sweep has been due without having ended.',
+      samples: each((row) => secondsSince(row?.dueAt ?? null, now)),
+    },
+    {
+      name: 'svc_sweep_succeeded_seconds',
+      type: 'gauge',
+      help: 'When a sweep last ended well, in Unix seconds; 0: never.',
+      samples: each((row) => (row?.succeededAt ?? 0) / 1000),
+    },
+    {
+      name: 'svc_sweep_failures',
+      type: 'gauge',
+      help: 'Runs of a sweep in a row that ended with an error.',
+      samples: each((row) => row?.failures ?? 0),
+    },
+  ];
+}
+
+/** What the operator watches: nothing of it is counted on the way of a request, all of it is read from the ends of indexes. */
+async function readMetrics(ctx: Ctx): Promise<Metric[]> {
+  const signs = await readVitalSigns(ctx.db);
+  const { waiting, parked, chainToWebhookMs: times } = signs;
+  return [
+    ...sweepMetrics(signs, ctx.now),
+    {
+      name: 'svc_oldest_seconds',
+      type: 'gauge',
+      help: 'How long what waits longest has been waiting; 0: nothing waits.',
+      samples: Object.entries(waiting).map(([queue, at]) => ({ labels: { queue }, value: secondsSince(at, ctx.now) })),
+    },
+    {
+      name: 'svc_parked_messages',
+      type: 'gauge',
+      help: 'Messages kept for a person (failed) or for another release (unknown_kind); counted up to 10001.',
+      samples: Object.entries(parked).map(([reason, value]) => ({ labels: { reason }, value })),
+    },
+    {
+      name: 'svc_chain_to_webhook_seconds',
+      type: 'gauge',
+      help: 'From the block of a payment to the answer of the server that was told, of the newest deliveries.',
+      samples: [0.5, 0.95].flatMap((q) => {
+        const ms = quantile(times, q);
+        return ms === null ? [] : [{ labels: { quantile: String(q) }, value: ms / 1000 }];
+      }),
+    },
+    {
+      name: 'svc_database_bytes',
+      type: 'gauge',
+      help: 'Size of the database.',
+      samples: [{ value: signs.databaseBytes }],
+    },
+    {
+      name: 'svc_database_used_ratio',
+      type: 'gauge',
+      help: 'Part of the largest size the platform allows.',
+      samples: [{ value: fullness(signs.databaseBytes).used }],
+    },
+    {
+      name: 'svc_notes_total',
+      type: 'counter',
+      help: 'Reasons in the log lines of the isolate that answers, by what they are about, since it began.',
+      samples: notesCounted().map(({ about, times }) => ({ labels: { about }, value: times })),
+    },
+  ];
+}
+
+const metrics = createRoute({
+  method: 'get',
+  path: '/v1/operator/metrics',
+  hide: true,
+  middleware: [publicBucket('operator'), operatorOnly] as const,
+  responses: {
+    200: { description: 'Prometheus text', content: { 'text/plain': { schema: z.string() } } },
+    ...publicBodyErrors('not_found', 'rate_limited'),
+  },
+});
+
+export const metricsRoutes = router().openapi(metrics, async (c) =>
+  c.text(exposition(await readMetrics(c.var.ctx)), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),
+);
