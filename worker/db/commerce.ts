@@ -117,7 +117,6 @@ export const payments = sqliteTable(
     uniqueIndex('payments_by_nonce').on(table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
     index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
-    index('payments_open').on(table.productId).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
     index('payments_recovering').on(table.recoversPaymentId).where(sql`recovers_payment_id IS NOT NULL`),
     index('payments_by_membership').on(table.membershipId, table.confirmedAt).where(sql`membership_id IS NOT NULL`),
     index('payments_unfinalized').on(table.confirmedAt).where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL`),
@@ -214,3 +213,9 @@ export const receipts = sqliteTable(
     index('receipts_unlinked').on(table.createdAt).where(sql`link_seq IS NULL`),
   ],
 );
+
+/** How many sessions of a product are open. Triggers of `payments` count, so that no statement that writes them can forget to. */
+export const openSessions = sqliteTable('open_sessions', {
+  productId: text('product_id').$type<ProductId>().primaryKey(),
+  count: integer('count').notNull(),
+});

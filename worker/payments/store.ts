@@ -96,8 +96,7 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
 export const OPEN_SESSIONS_MAX = 1000;
 
 const isCrowdedWith = (productId: ProductId) =>
-  sql`EXISTS (SELECT 1 FROM payments WHERE product_id = ${productId} AND status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')
-    LIMIT 1 OFFSET ${OPEN_SESSIONS_MAX - 1})`;
+  sql`EXISTS (SELECT 1 FROM open_sessions WHERE product_id = ${productId} AND count >= ${OPEN_SESSIONS_MAX})`;
 
 /** A statement, not an effect: refuses one more session while so many of the product are open. */
 export const vetoCrowd = (ctx: Ctx, productId: ProductId): Write => vetoIf(ctx, isCrowdedWith(productId));
