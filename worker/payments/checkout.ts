@@ -140,7 +140,10 @@ function requireCheckout(
   if (!listing.product.livemode) throw notReady('sandbox', first, prospectOf(saleOn(listing, first)));
   const railId = wanted === undefined ? first : requireRail(listing.product, wanted);
   const prospect = prospectOf(saleOn(listing, railId));
-  const [obstacle] = obstaclesOf(config, prospect, railId).filter((one) => !NOT_FOR_BUYERS.includes(one));
+  const isOff = prospect.switchedOff === 'rail';
+  const [obstacle] = obstaclesOf(config, prospect, railId).filter(
+    (one) => !NOT_FOR_BUYERS.includes(one) || (isOff && one === 'rail_unavailable'),
+  );
   if (obstacle) throw notReady(obstacle, railId, prospect);
   return { asset: RAILS[railId].asset, recipient: payoutOf(prospect)!, prospect };
 }
