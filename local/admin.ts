@@ -2,13 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** `npm run admin -- suspend|resume|staff|unstaff <e-mail or user id>`: what only the operator of the service may do. */
-const ACTIONS = ['suspend', 'resume', 'staff', 'unstaff'];
-const USAGE = `npm run admin -- ${ACTIONS.join('|')} <e-mail or user id> [--url http://127.0.0.1:8787] [--state .local]`;
+/** `npm run admin -- …`: what only the operator of the service may do, to an account, or to a rail or product of anybody. */
+const ACCOUNT_ACTIONS = ['suspend', 'resume', 'staff', 'unstaff'];
+const SWITCHES = ['off', 'on'];
+const USAGE = `npm run admin -- ${ACCOUNT_ACTIONS.join('|')} <e-mail or user id>
+       npm run admin -- ${SWITCHES.join('|')} rail:<rail_id>|product:<product_id>
+       with [--url http://127.0.0.1:8787] [--state .local]`;
 
 interface Order {
   action: string;
-  account: string;
+  subject: string;
   url: string;
   stateDir: string;
 }
@@ -19,11 +22,11 @@ function readOrder(args: string[]): Order {
     allowPositionals: true,
     options: { url: { type: 'string' }, state: { type: 'string' } },
   });
-  const [action = '', account = '', ...rest] = positionals;
-  if (!ACTIONS.includes(action) || account === '' || rest.length > 0)
-    throw new Error(`An action and one account, please.\nUsage: ${USAGE}`);
+  const [action = '', subject = '', ...rest] = positionals;
+  if (![...ACCOUNT_ACTIONS, ...SWITCHES].includes(action) || subject === '' || rest.length > 0)
+    throw new Error(`An action and what it is for, please.\nUsage: ${USAGE}`);
   const stateDir = resolve(values.state ?? (process.env.STATE_DIR || '.local'));
-  return { action, account, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
+  return { action, subject, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
 }
 
 /** From the environment, or where a local start keeps its own. Never from the command line, which every user can read. */
@@ -36,16 +39,25 @@ function readSecret(stateDir: string): string {
 }
 
 async function main(): Promise<void> {
-  const { action, account, url, stateDir } = readOrder(process.argv.slice(2));
-  const response = await fetch(new URL('/operator/accounts', url), {
+  const { action, subject, url, stateDir } = readOrder(process.argv.slice(2));
+  const isSwitch = SWITCHES.includes(action);
+  const response = await fetch(new URL(isSwitch ? '/v1/operator/switches' : '/operator/accounts', url), {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'X-Svc-Operator-Secret': readSecret(stateDir) },
-    body: JSON.stringify({ account, action }),
+    body: JSON.stringify(isSwitch ? { subject, to: action } : { account: subject, action }),
   });
-  const answer = (await response.json()) as { user_id: string; status: string; is_staff: boolean; code?: string; detail?: unknown };
-  if (response.status === 404) throw new Error('No such account, or the service does not know this OPERATOR_SECRET.');
+  const answer = (await response.json()) as {
+    user_id: string;
+    status: string;
+    is_staff: boolean;
+    switched_off: string[];
+    code?: string;
+    detail?: unknown;
+  };
+  if (response.status === 404) throw new Error(`There is no ${subject}, or the service does not know this OPERATOR_SECRET.`);
   if (!response.ok) throw new Error(`${response.status} ${answer.code}: ${JSON.stringify(answer.detail)}`);
-  console.log(`${answer.user_id} is ${answer.status}${answer.is_staff ? ', staff' : ''}`);
+  if (isSwitch) console.log(answer.switched_off.length > 0 ? `off: ${answer.switched_off.join(', ')}` : 'everything is on');
+  else console.log(`${answer.user_id} is ${answer.status}${answer.is_staff ? ', staff' : ''}`);
 }
 
 main().catch((error: unknown) => {

@@ -19,4 +19,9 @@ CREATE TABLE `sweeps` (
 	`failures` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `switched_off` (
+	`subject` text PRIMARY KEY NOT NULL,
+	`since` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE INDEX `payments_open` ON `payments` (`product_id`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION');

@@ -9,6 +9,7 @@ import { facilitatorRoutes } from './access/facilitator.routes.ts';
 import { paymentSessionRoutes } from './access/payment-sessions.routes.ts';
 import { railRoutes } from './access/rails.routes.ts';
 import { setupRoutes } from './access/setup.routes.ts';
+import { switchRoutes } from './access/switches.routes.ts';
 import { x402Routes } from './access/x402.routes.ts';
 import { newCtx } from './context.ts';
 import { randomBase62 } from './core/encoding.ts';
@@ -182,7 +183,8 @@ for (const routes of [
   bootstrapRoutes,
 ])
   app.route('/v1', routes);
-for (const routes of [docsRoutes, healthRoutes, metricsRoutes, operatorRoutes, receiptKeyRoutes, pageRoutes]) app.route('/', routes);
+for (const routes of [docsRoutes, healthRoutes, metricsRoutes, operatorRoutes, switchRoutes, receiptKeyRoutes, pageRoutes])
+  app.route('/', routes);
 
 registerEvents(app);
 registerSecuritySchemes(app);

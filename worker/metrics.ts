@@ -4,7 +4,7 @@ import { fullness, readVitalSigns, secondsSince, type VitalSigns } from './db/vi
 import { publicBodyErrors } from './http/guards.ts';
 import { router } from './http/openapi.ts';
 import { publicBucket } from './http/rate-limit.ts';
-import { operatorOnly } from './identity/operator.routes.ts';
+import { operatorOnly } from './identity/operator-only.ts';
 import { notesCounted } from './log.ts';
 import { SWEEPS } from './sweeps.ts';
 

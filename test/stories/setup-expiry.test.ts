@@ -152,7 +152,7 @@ describe('the end of a setup against its activation', REPEATED, () => {
     await setup.runOut(120);
     await sweep(withFaults(w.env, { after: ({ kind }) => kind === 'batch' }).env);
     expect((await setup.row()).status).toBe('expired');
-    const object = w.env.ADMISSION.getByName(`account:${setup.created.sandbox_api_key.slice(-17, -6)}`);
+    const object = testEnv.ADMISSION.getByName(`account:${setup.created.sandbox_api_key.slice(-17, -6)}`);
     // It was told that a change is under way, and asks the database once that is long enough ago.
     const staged = await runInDurableObject(object, (_instance, { storage }) => {
       const { value } = storage.sql.exec<{ value: string }>("SELECT value FROM facts WHERE name = 'staged'").one();

@@ -22,6 +22,8 @@ const KNOWN: Values = {
     customer_ref: "CASE WHEN n % 3 = 0 THEN 'customer-' || n END",
     recovers_payment_id: "CASE WHEN n % 50 = 0 THEN 'payments-id-' || (n - 1) END",
     late_grace_seconds: '120',
+    // No product has more sessions open than strangers may begin: these are of products that nothing else is of.
+    product_id: "CASE WHEN n % 4 < 2 THEN 'payments-product-' || (n / 500) ELSE :product END",
     asset: "'USDC'",
   },
   // What is in grace was paid for until some time ago.
@@ -97,6 +99,7 @@ export async function fillTables(
     const expressions = columns
       .map(expressionOf)
       .join(', ')
+      .replaceAll(':product', cycle(products))
       .replaceAll(':past', String(now - 3_600_000))
       .replaceAll(':future', String(now + 30 * 86_400_000));
     statements.push(

@@ -3,7 +3,7 @@ import type { Fix } from '../products/sale.ts';
 /** The checks of readiness, in the order in which they are answered, and what each means. (contract section 6 "Readiness") */
 export const CHECKS = {
   product_found: 'The named product exists, is yours, of this mode, and of the named app. Blocks.',
-  product_active: 'The product is not archived. Blocks.',
+  product_active: 'The product is neither archived nor switched off by the operator. Blocks.',
   price_set: 'The price is in the asset of every rail the product is offered on. Blocks.',
   rail_enabled:
     'At least one rail is allowed and switched on, the service can serve each one that is, and the Solana node answers; so does the source of the price of SOL where another asset than that of the price is accepted. Blocks.',

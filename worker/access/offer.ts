@@ -21,6 +21,10 @@ export async function readyForX402(ctx: Ctx, sale: Sale): Promise<{ ok: true; pa
 export const notReady = (missing: Obstacle): ApiError =>
   notReadyFor(missing, 'x402_solana_usdc', { product: null, setting: null, accountWallet: null });
 
+/** What the operator switched off is not settled over, however good the challenge. */
+export const switchedOff = (sale: Sale): ApiError =>
+  notReadyFor(sale.switchedOff === 'rail' ? 'rail_unavailable' : 'product_active', 'x402_solana_usdc', prospectOf(sale));
+
 export interface Ask {
   /** What the buyer wanted, as the resource server describes it. */
   resource?: Partial<ResourceInfo>;

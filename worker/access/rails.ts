@@ -13,6 +13,7 @@ import { parseWallet } from '../solana/assets.ts';
 import { associatedTokenAccount, buildAtaTransaction } from '../solana/checkout-transaction.ts';
 import { feePayerFunds } from './fee-payer.ts';
 import { findAccountWallet, insertSetting, listSettings, type Setting, updateSetting } from './store.ts';
+import { listSwitchedOff } from './switches.store.ts';
 import { tokenAccountExists } from './token-account.ts';
 
 export const RailBody = z
@@ -31,8 +32,13 @@ export const RailBody = z
   .openapi('Rail');
 
 /** How things stand with a rail: whether it exists here, is configured, and its fee payer can still pay. */
-async function statusOf(ctx: Ctx, railId: RailId): Promise<{ status: 'available' | 'degraded' | 'unavailable'; reason?: string }> {
+async function statusOf(
+  ctx: Ctx,
+  railId: RailId,
+  switchedOff: string[],
+): Promise<{ status: 'available' | 'degraded' | 'unavailable'; reason?: string }> {
   const { config, now } = ctx;
+  if (switchedOff.includes(`rail:${railId}`)) return { status: 'unavailable', reason: 'switched_off' };
   if (RAILS[railId].supports.length === 0) return { status: 'unavailable', reason: 'not_available' };
   if (railId === 'solana_sol') {
     // Where nobody knows what it is worth SOL is taken only for what is priced in SOL.
@@ -53,8 +59,9 @@ async function statusOf(ctx: Ctx, railId: RailId): Promise<{ status: 'available'
   }
 }
 
-export const listRails = (ctx: Ctx): Promise<z.infer<typeof RailBody>[]> =>
-  Promise.all(
+export async function listRails(ctx: Ctx): Promise<z.infer<typeof RailBody>[]> {
+  const switchedOff = await listSwitchedOff(ctx.db);
+  return Promise.all(
     RAIL_IDS.map(async (railId) => {
       const { name, kind, asset, supports } = RAILS[railId];
       const { caip2: network, usdcMint } = ctx.config.network;
@@ -67,11 +74,12 @@ export const listRails = (ctx: Ctx): Promise<z.infer<typeof RailBody>[]> =>
         network,
         ...mint,
         decimals: DECIMALS[asset],
-        ...(await statusOf(ctx, railId)),
+        ...(await statusOf(ctx, railId, switchedOff)),
         supports: [...supports],
       };
     }),
   );
+}
 
 export const RailSettingBody = z
   .object({

@@ -63,7 +63,7 @@ export async function checkReadiness(
   const ways = await Promise.all(prospects.filter((one) => isOffered(ctx.config, one.prospect, one.railId)).map((one) => look(ctx, one)));
   const checks = [
     found(product, named !== null, appId),
-    ...(product ? ofProduct(ways, product) : (['product_active', 'price_set'] as const).map((code) => skip(code, 'No product is named.'))),
+    ...(listing ? ofProduct(ways, listing) : (['product_active', 'price_set'] as const).map((code) => skip(code, 'No product is named.'))),
     ...(livemode
       ? await ofRails(ctx, ways, prospects.find((one) => isAllowed(one.prospect, one.railId)) ?? prospects[0]!)
       : SANDBOX_SKIPS.map((code) => skip(code, SANDBOX))),

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context.ts';
 import type { AppId } from '../core/ids.ts';
 import { given } from '../http/openapi.ts';
-import type { Product } from '../products/product.ts';
+import type { Listing, Product } from '../products/product.ts';
 import { type Fix, fixOf, type Obstacle, obstaclesOf, type Prospect, payoutOf } from '../products/sale.ts';
 import { RAILS, type RailId } from '../rails.ts';
 import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
@@ -54,12 +54,16 @@ function over(code: CheckCode, ways: Way[], obstacle: Obstacle, fine: Check | st
   return fail(code, `${blocked.map(({ railId }) => railId).join(', ')}: ${fix.detail}`, fix);
 }
 
-export function ofProduct(ways: Way[], product: Product): Check[] {
-  const archived = fixOf('product_active', 'solana_usdc', { product, setting: null, accountWallet: null });
-  return [
-    product.status === 'active' ? pass('product_active', 'The product is on sale.') : fail('product_active', archived.detail, archived),
-    price(ways, product),
-  ];
+export function ofProduct(ways: Way[], { product, switchedOff }: Listing): Check[] {
+  const isOff = switchedOff.includes('product');
+  const fix = fixOf('product_active', 'solana_usdc', {
+    product,
+    setting: null,
+    accountWallet: null,
+    switchedOff: isOff ? 'product' : null,
+  });
+  const isOnSale = product.status === 'active' && !isOff;
+  return [isOnSale ? pass('product_active', 'The product is on sale.') : fail('product_active', fix.detail, fix), price(ways, product)];
 }
 
 /** What the public x402 client pays without being told that it may. */

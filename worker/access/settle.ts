@@ -10,7 +10,7 @@ import { type Lease, lease, releaseLease } from '../db/lease.ts';
 import { creditPayment } from '../entitlements/credit-payments.ts';
 import { getSale, type Sale } from '../products/product.ts';
 import { customerColumns, draftSettlement, readPayment } from './draft.ts';
-import { notReady, type Offer, offerPayment } from './offer.ts';
+import { notReady, type Offer, offerPayment, switchedOff } from './offer.ts';
 import { type SettledBody, toDuplicateBody, toSettledBody, useOf } from './settle-answer.ts';
 import { claimOnce, type Outcome, paidOf, see } from './settlement.ts';
 import { findSettlement, loadSettlement, type Settlement } from './store.ts';
@@ -103,6 +103,7 @@ async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: stri
   const { messageHash } = read.verified;
   const known = await findSettlement(ctx.db, messageHash);
   if (known) return resume(ctx, actor, known, sale, input, caller);
+  if (sale.switchedOff) throw switchedOff(sale);
   const drafted = await draftSettlement(ctx, sale, read, input.customer);
   if (!drafted.ok) {
     // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.

@@ -35,3 +35,9 @@ export const parkedMessages = sqliteTable(
   },
   (table) => [index('parked_messages_by_reason').on(table.reason, table.parkedAt), index('parked_messages_ending').on(table.parkedAt)],
 );
+
+/** What the operator switched off: `rail:<rail_id>` or `product:<product_id>`. Made and ended by the operator alone, so they are few. */
+export const switchedOff = sqliteTable('switched_off', {
+  subject: text('subject').primaryKey(),
+  since: instant('since').notNull(),
+});

@@ -1,15 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { createMiddleware } from 'hono/factory';
 import { publicBodyErrors } from '../http/guards.ts';
-import { type AppEnv, jsonBody, ok, router } from '../http/openapi.ts';
+import { jsonBody, ok, router } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
-import { OPERATOR_ACTIONS, operateAccount, requireOperator } from './operator.ts';
-
-// Before the body is read: who does not know the secret learns nothing of what this expects.
-export const operatorOnly = createMiddleware<AppEnv>(async (c, next) => {
-  requireOperator(c.var.ctx, c.req.header('X-Svc-Operator-Secret'));
-  await next();
-});
+import { OPERATOR_ACTIONS, operateAccount } from './operator.ts';
+import { operatorOnly } from './operator-only.ts';
 
 const operate = createRoute({
   method: 'post',

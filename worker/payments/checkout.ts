@@ -13,6 +13,7 @@ import { notReady, type Obstacle, obstaclesOf, type Prospect, payoutOf, prospect
 import { RAILS } from '../rails.ts';
 import { NATIVE_MINT, parseWallet } from '../solana/assets.ts';
 import { accountOf } from '../solana/checkout-transaction.ts';
+import { requireRoom, vetoCrowd } from './crowd.store.ts';
 import { useHandoff } from './handoff.store.ts';
 import { getHandoff, type Handoff, hintOf, requireUnused, verifyHandoff } from './handoff.ts';
 import { identityFor } from './identity.ts';
@@ -22,7 +23,7 @@ import { type Due, quotePrice } from './quote.ts';
 import { feeOf, requireReceivable } from './receivable.ts';
 import { introduced, recognise, requireRail } from './recognise.ts';
 import type { PaymentSession } from './session.store.ts';
-import { findPayment, isCrowded, OPEN_SESSIONS_MAX, type Payment, vetoCrowd } from './store.ts';
+import { findPayment, type Payment } from './store.ts';
 
 export interface Connect {
   slug: string;
@@ -68,18 +69,11 @@ export async function connectBuyer(ctx: Ctx, input: Connect, keep: Keep<Checkout
     await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, keep(checkout)), () => findPayment(ctx.db, payment.id));
   } catch (error) {
     if (handoff) await requireUnused(ctx, handoff);
-    else if (isVeto(error) && (await isCrowded(ctx.db, payment.productId))) throw crowded();
+    else if (isVeto(error)) await requireRoom(ctx.db, payment.productId);
     throw error;
   }
   return checkout;
 }
-
-const crowded = (): ApiError =>
-  new ApiError('rate_limited', {
-    detail: 'Too many checkouts of this product are open. One ends every moment; try again.',
-    retryAfterSeconds: 30,
-    meta: { reason: 'open_sessions', limit: OPEN_SESSIONS_MAX },
-  });
 
 /** What is fixed before a payment begins, by the product or by the merchant's server: its session, its hand-off. */
 export interface Promised {
@@ -140,7 +134,10 @@ function requireCheckout(
   if (!listing.product.livemode) throw notReady('sandbox', first, prospectOf(saleOn(listing, first)));
   const railId = wanted === undefined ? first : requireRail(listing.product, wanted);
   const prospect = prospectOf(saleOn(listing, railId));
-  const [obstacle] = obstaclesOf(config, prospect, railId).filter((one) => !NOT_FOR_BUYERS.includes(one));
+  const isOff = prospect.switchedOff === 'rail';
+  const [obstacle] = obstaclesOf(config, prospect, railId).filter(
+    (one) => !NOT_FOR_BUYERS.includes(one) || (isOff && one === 'rail_unavailable'),
+  );
   if (obstacle) throw notReady(obstacle, railId, prospect);
   return { asset: RAILS[railId].asset, recipient: payoutOf(prospect)!, prospect };
 }

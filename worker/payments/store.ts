@@ -2,10 +2,10 @@ import { and, desc, eq, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
-import type { AccountId, PaymentId, ProductId } from '../core/ids.ts';
+import type { AccountId, PaymentId } from '../core/ids.ts';
 import { paymentCandidates } from '../db/candidates.ts';
 import { memberships, payments, products, unmatchedPayments } from '../db/commerce.ts';
-import { vetoIf, type Write } from '../db/commit.ts';
+import type { Write } from '../db/commit.ts';
 import { insertClaim } from '../db/fate.ts';
 import { accounts } from '../db/identity.ts';
 import { countTo, type PageRequest } from '../db/page.ts';
@@ -91,18 +91,6 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
     memberships: held.map(({ membership }) => membership),
   };
 }
-
-/** How many sessions of a product may be open that strangers began. */
-export const OPEN_SESSIONS_MAX = 1000;
-
-const isCrowdedWith = (productId: ProductId) =>
-  sql`EXISTS (SELECT 1 FROM open_sessions WHERE product_id = ${productId} AND count >= ${OPEN_SESSIONS_MAX})`;
-
-/** A statement, not an effect: refuses one more session while so many of the product are open. */
-export const vetoCrowd = (ctx: Ctx, productId: ProductId): Write => vetoIf(ctx, isCrowdedWith(productId));
-
-export const isCrowded = async (db: Db, productId: ProductId): Promise<boolean> =>
-  (await db.get<{ is: number }>(sql`SELECT ${isCrowdedWith(productId)} AS "is"`)).is === 1;
 
 export const insertPayment = (db: Db, payment: Payment): Write => db.insert(payments).values(payment);
 

@@ -22,6 +22,7 @@ export {
   getSale,
   type Listing,
   type Product,
+  productExists,
   type Sale,
   saleOn,
 } from './store.ts';

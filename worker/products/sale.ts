@@ -36,13 +36,15 @@ export interface Prospect {
   > | null;
   setting: Sale['setting'];
   accountWallet: string | null;
+  switchedOff?: Sale['switchedOff'];
 }
 
-export const prospectOf = ({ product, merchant, setting }: Sale): Prospect => ({
+export const prospectOf = ({ product, merchant, setting, switchedOff }: Sale): Prospect => ({
   livemode: product.livemode,
   product,
   setting,
   accountWallet: merchant.walletAddress,
+  switchedOff,
 });
 
 export const payoutOf = ({ product, setting, accountWallet }: Omit<Prospect, 'livemode'>): string | null =>
@@ -78,8 +80,8 @@ export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId):
   const isOn = setting?.enabled !== false && (product?.allowedRails?.includes(railId) ?? true);
   const stands: [Obstacle, boolean][] = [
     ['sandbox', !livemode],
-    ['rail_unavailable', !isServed(config, prospect, railId)],
-    ['product_active', product !== null && product.status !== 'active'],
+    ['rail_unavailable', !isServed(config, prospect, railId) || prospect.switchedOff === 'rail'],
+    ['product_active', product !== null && (product.status !== 'active' || prospect.switchedOff === 'product')],
     ['price_set', product !== null && !takesPrice(product, railId)],
     ['rail_enabled', !isOn || (product !== null && !takesBuyers(product, railId))],
     ['live_mode_confirmed', product !== null && !product.liveModeConfirmed],
@@ -126,6 +128,7 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
         path: '/v1/access/rails',
       };
     case 'product_active':
+      if (sale.switchedOff === 'product') return { detail: 'The operator of this service switched the product off. Ask them why.' };
       return { detail: 'The product is archived. Unarchive it to sell it again.', method: 'POST', path: `${path}/unarchive` };
     case 'rail_enabled':
       if (setting?.enabled === false)

@@ -31,6 +31,10 @@ export const findByExternalId = (db: Db, merchantId: AccountId, livemode: boolea
     .where(and(ofMerchant(merchantId, livemode), eq(products.externalProductId, externalProductId)))
     .get();
 
+/** Of any merchant. */
+export const productExists = async (db: Db, productId: string): Promise<boolean> =>
+  (await db.$count(products, eq(products.id, productId as ProductId))) > 0;
+
 /** A merchant's own app, in the same mode. */
 export const findApp = (db: Db, merchantId: AccountId, livemode: boolean, appId: AppId) =>
   db
@@ -68,28 +72,40 @@ export interface Listing {
   product: Product;
   merchant: typeof accounts.$inferSelect;
   settings: RailSetting[];
+  /** What of it the operator switched off: `product`, and rails by their ids. */
+  switchedOff: string[];
 }
 
 /** The same over the one rail it is to be paid over. */
-export interface Sale extends Omit<Listing, 'settings'> {
+export interface Sale extends Omit<Listing, 'settings' | 'switchedOff'> {
   setting: RailSetting | null;
+  /** What of it the operator switched off. */
+  switchedOff: 'product' | 'rail' | null;
 }
 
-export const saleOn = ({ product, merchant, settings }: Listing, railId: RailId): Sale => ({
+export const saleOn = ({ product, merchant, settings, switchedOff }: Listing, railId: RailId): Sale => ({
   product,
   merchant,
+  switchedOff: switchedOff.includes('product') ? 'product' : switchedOff.includes(railId) ? 'rail' : null,
   setting: settings.find((setting) => setting.railId === railId) ?? null,
 });
 
+/** Read with every sale, so that a switch works at once and everywhere. */
+const OFF = sql<string>`(SELECT json_group_array(subject) FROM switched_off
+  WHERE subject = 'product:' || products.id OR subject BETWEEN 'rail:' AND 'rail:~')`;
+
 async function readListing(db: Db, which: SQL | undefined): Promise<Listing | null> {
   const rows = await db
-    .select({ product: products, merchant: accounts, setting: railSettings })
+    .select({ product: products, merchant: accounts, setting: railSettings, switchedOff: OFF })
     .from(products)
     .innerJoin(accounts, eq(accounts.id, products.merchantId))
     .leftJoin(railSettings, and(eq(railSettings.merchantId, products.merchantId), eq(railSettings.livemode, products.livemode)))
     .where(which);
   const [first] = rows;
-  return first ? { product: first.product, merchant: first.merchant, settings: rows.flatMap(({ setting }) => setting ?? []) } : null;
+  if (!first) return null;
+  const { product, merchant } = first;
+  const switchedOff = (JSON.parse(first.switchedOff) as string[]).map((subject) => subject.replace(/^rail:|:.*$/g, ''));
+  return { product, merchant, settings: rows.flatMap(({ setting }) => setting ?? []), switchedOff };
 }
 
 /** A product, on sale or not any more, by the public slug. */
@@ -99,7 +115,7 @@ export const getListing = async (db: Db, slug: string): Promise<Listing> =>
 /** An active product: what a checkout begins with. */
 export async function getOffer(db: Db, slug: string): Promise<Listing> {
   const listing = await getListing(db, slug);
-  return listing.product.status === 'active' ? listing : raise('not_found');
+  return listing.product.status === 'active' && !listing.switchedOff.includes('product') ? listing : raise('not_found');
 }
 
 /** A merchant's own product, active or not; null where there is none. */
