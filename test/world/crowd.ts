@@ -22,10 +22,11 @@ const KNOWN: Values = {
     customer_ref: "CASE WHEN n % 3 = 0 THEN 'customer-' || n END",
     recovers_payment_id: "CASE WHEN n % 50 = 0 THEN 'payments-id-' || (n - 1) END",
     late_grace_seconds: '120',
-    asset: "'USDC'",
   },
   // What is in grace was paid for until some time ago.
   memberships: { paid_through: 'CASE WHEN n % 5 = 2 THEN :past ELSE :future END + n' },
+  // What the trigger over new receipts reads.
+  receipts: { document: `'{"product_name":"Crowd ' || (n % 7) || '"}'`, search_text: "''" },
   payment_candidates: { origin: cycle(['sent', 'found', 'named', 'judged']) },
   events: { payment_id: "'payments-id-' || (n / 4)", membership_id: "'memberships-id-' || (n / 4)" },
   // No plan has more of them.
@@ -59,7 +60,7 @@ export async function fillTables(
   const tables = await db
     .prepare(
       `SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'
-        AND name NOT LIKE 'd1\\_%' ESCAPE '\\' AND name <> 'guard'`,
+        AND name NOT LIKE 'd1\\_%' ESCAPE '\\' AND name <> 'guard' AND name NOT LIKE 'receipt\\_words%' ESCAPE '\\'`,
     )
     .all<{ name: string; sql: string }>();
   const statements: D1PreparedStatement[] = [];
@@ -87,6 +88,11 @@ export async function fillTables(
       if (/^(?:created|updated)_at$/.test(name)) return ':past - n';
       if (/_(?:at|until|through)$/.test(name)) return ':future + n';
       if (/^(?:livemode|version)$/.test(name)) return '1';
+      if (/(?:^|_)amount$/.test(name)) return 'CAST(n AS TEXT)';
+      // What is parsed whenever its row is read.
+      if (/^(?:terms|metadata|notification_prefs|merchant_settings)$/.test(name)) return "'{}'";
+      if (/^(?:accepted_assets|allowed_rails|previous_sealed|manifest|evaluation)$/.test(name)) return 'NULL';
+      if (name === 'asset') return "'USDC'";
       if (isInteger) return 'n';
       return `${textOf(`${table}-${name}-`)} || n`;
     };

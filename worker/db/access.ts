@@ -53,7 +53,10 @@ export const entitlements = sqliteTable(
   },
   (table) => [
     oneOf('entitlements_status', 'status', ['active', 'exhausted', 'expired', 'revoked'] satisfies EntitlementStatus[]),
-    index('entitlements_by_merchant').on(table.merchantId, table.livemode, table.id),
+    // Each ends in the rowid: the order of the list.
+    index('entitlements_by_merchant').on(table.merchantId, table.livemode),
+    index('entitlements_by_product').on(table.merchantId, table.livemode, table.productId),
+    index('entitlements_by_status').on(table.merchantId, table.livemode, table.status),
     index('entitlements_by_wallet').on(table.merchantId, table.livemode, table.walletAddress),
     index('entitlements_by_ref').on(table.merchantId, table.livemode, table.customerRef),
   ],

@@ -1,0 +1,46 @@
+CREATE TABLE `endpoint_hours` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`hour` integer NOT NULL,
+	`endpoint_id` text NOT NULL,
+	`succeeded` integer NOT NULL,
+	`ended` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `hour`, `endpoint_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `endpoint_hours_ending` ON `endpoint_hours` (`hour`);--> statement-breakpoint
+DROP INDEX `api_keys_by_merchant`;--> statement-breakpoint
+CREATE INDEX `api_keys_by_merchant` ON `api_keys` (`merchant_id`,`livemode`,`revoked_at`);--> statement-breakpoint
+DROP INDEX `events_by_merchant`;--> statement-breakpoint
+DROP INDEX `events_by_payment`;--> statement-breakpoint
+DROP INDEX `events_by_membership`;--> statement-breakpoint
+CREATE INDEX `events_by_type` ON `events` (`merchant_id`,`livemode`,`type`);--> statement-breakpoint
+CREATE INDEX `events_by_merchant` ON `events` (`merchant_id`,`livemode`);--> statement-breakpoint
+CREATE INDEX `events_by_payment` ON `events` (`payment_id`,`created_at`) WHERE payment_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `events_by_membership` ON `events` (`membership_id`,`created_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
+DROP INDEX `webhook_deliveries_by_merchant`;--> statement-breakpoint
+DROP INDEX `webhook_deliveries_by_endpoint`;--> statement-breakpoint
+DROP INDEX `webhook_deliveries_by_event`;--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_by_status` ON `webhook_deliveries` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_oldest` ON `webhook_deliveries` (`merchant_id`,`livemode`,`created_at`) WHERE status IN ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_ended` ON `webhook_deliveries` (`completed_at`) WHERE completed_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_by_merchant` ON `webhook_deliveries` (`merchant_id`,`livemode`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_by_endpoint` ON `webhook_deliveries` (`merchant_id`,`livemode`,`endpoint_id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_by_event` ON `webhook_deliveries` (`event_id`);--> statement-breakpoint
+DROP INDEX `entitlements_by_merchant`;--> statement-breakpoint
+CREATE INDEX `entitlements_by_product` ON `entitlements` (`merchant_id`,`livemode`,`product_id`);--> statement-breakpoint
+CREATE INDEX `entitlements_by_status` ON `entitlements` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
+CREATE INDEX `entitlements_by_merchant` ON `entitlements` (`merchant_id`,`livemode`);--> statement-breakpoint
+CREATE INDEX `memberships_by_merchant` ON `memberships` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `payments_by_status` ON `payments` (`merchant_id`,`livemode`,`status`,`created_at`);--> statement-breakpoint
+CREATE INDEX `payments_by_product` ON `payments` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `payments_by_payer` ON `payments` (`merchant_id`,`livemode`,`payer_wallet`,`created_at`) WHERE payer_wallet IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `payments_by_ref` ON `payments` (`merchant_id`,`livemode`,`customer_ref`,`created_at`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `receipts_by_product` ON `receipts` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `receipts_by_payer` ON `receipts` (`merchant_id`,`livemode`,`payer`,`created_at`);--> statement-breakpoint
+CREATE INDEX `webhook_endpoints_by_status` ON `webhook_endpoints` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
+INSERT INTO `endpoint_hours` SELECT merchant_id, livemode, completed_at - completed_at % 3600000, endpoint_id, sum(status = 'succeeded'), count(*) FROM `webhook_deliveries` WHERE status IN ('succeeded', 'failed') AND event_type <> 'webhook.test' AND completed_at > (unixepoch() - 90000) * 1000 GROUP BY 1, 2, 3, 4;--> statement-breakpoint
+-- Words of product names, each receipt under a term of its merchant and mode, so that a search touches that merchant's receipts alone.
+CREATE VIRTUAL TABLE `receipt_words` USING fts5(words, content='', columnsize=0, tokenize='unicode61');--> statement-breakpoint
+INSERT INTO `receipt_words`(rowid, words) SELECT rowid, 'm' || replace(merchant_id, '-', '') || livemode || ' ' || coalesce(json_extract(document, '$.product_name'), '') FROM `receipts`;--> statement-breakpoint
+CREATE TRIGGER `receipt_words_added` AFTER INSERT ON `receipts` BEGIN INSERT INTO receipt_words(rowid, words) VALUES (new.rowid, 'm' || replace(new.merchant_id, '-', '') || new.livemode || ' ' || coalesce(json_extract(new.document, '$.product_name'), '')); END;
