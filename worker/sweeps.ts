@@ -8,12 +8,12 @@ import { sweepFinality } from './finality/watch.ts';
 import { sweepPlans } from './identity/lapse-plans.ts';
 import { logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
+import { sweepEndedSessions } from './payments/ended.ts';
 import { sweepExpired } from './payments/expire.ts';
-import { sweepHandoffs } from './payments/handoff.ts';
-import { sweepIdentities } from './payments/identity.ts';
 import { sweepCandidates } from './payments/recheck.ts';
 import { sweepReference } from './payments/reference.ts';
 import { sweepChains } from './receipts/chain.ts';
+import { sweepEndedSetups, sweepOf } from './retention/retention.ts';
 import { sweepDeliveries, sweepFanOut } from './webhooks/fan-out.ts';
 
 /** The backstops behind the queue, each bounded and resumable; one cron a minute runs them all. */
@@ -22,9 +22,16 @@ export const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
   memberships: sweepMemberships,
   setups: sweepSetups,
   plans: sweepPlans,
-  handoffs: sweepHandoffs,
-  identities: sweepIdentities,
   idempotency: sweepIdempotencyRecords,
+  loginNonces: sweepOf('loginNonces'),
+  handoffs: sweepOf('handoffs'),
+  identities: sweepOf('identitySessions'),
+  paymentSessions: sweepOf('paymentSessions'),
+  failedSettlements: sweepOf('failedSettlements'),
+  endedDeliveries: sweepOf('deliveries'),
+  endpointHours: sweepOf('endpointHours'),
+  endedSetups: sweepEndedSetups,
+  endedSessions: sweepEndedSessions,
   receiptChains: sweepChains,
   fanOut: sweepFanOut,
   deliveries: sweepDeliveries,

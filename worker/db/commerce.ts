@@ -107,12 +107,15 @@ export const payments = sqliteTable(
     /** Written and read by releases before claims were watched. */
     orphanSuspectedAt: instant('orphan_suspected_at'),
     orphanedAt: instant('orphaned_at'),
+    /** Failed, and with money to tell of: it never becomes an ended session. */
+    isKept: flag('is_kept').notNull().default(false),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
   },
   (table) => [
     oneOf('payments_status', 'status', PAYMENT.states),
+    index('payments_unpaid').on(table.expiresAt).where(sql`status = 'FAILED' AND is_kept = 0`),
     // Only sessions own a nonce: recovered money carries the memo of another, and one challenge of x402 may be paid twice.
     uniqueIndex('payments_by_nonce').on(table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
     index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
@@ -128,6 +131,28 @@ export const payments = sqliteTable(
     index('payments_unfinalized').on(table.confirmedAt).where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL`),
   ],
 );
+
+/**
+ * What is kept of a checkout that nobody paid, a month after its end: enough to say that it failed, to know its memo on the chain, and
+ * to take money that comes for it after all. The rest is the product's by then.
+ */
+export const endedSessions = sqliteTable('ended_sessions', {
+  id: text('id').$type<PaymentId>().primaryKey(),
+  merchantId: text('merchant_id').$type<AccountId>().notNull(),
+  livemode: flag('livemode').notNull(),
+  productId: text('product_id').$type<ProductId>().notNull(),
+  nonce: text('nonce').notNull().unique(),
+  reference: text('reference').notNull(),
+  asset: text('asset').$type<Asset>().notNull(),
+  priceAmount: amount('price_amount').notNull(),
+  recipientWallet: text('recipient_wallet').notNull(),
+  customerRef: text('customer_ref'),
+  expiresAt: instant('expires_at').notNull(),
+  lateGraceSeconds: integer('late_grace_seconds').notNull(),
+  createdAt: instant('created_at').notNull(),
+  updatedAt: instant('updated_at').notNull(),
+  version: integer('version').notNull(),
+});
 
 /** Money that arrived and pays no session: late, short, or a second time. Never lost from sight. (contract section 3) */
 export const unmatchedPayments = sqliteTable(

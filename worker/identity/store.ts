@@ -72,11 +72,8 @@ export const replaceAccount = (ctx: Ctx, { id, ...account }: Account): Write[] =
   vetoUnlessChanged(ctx),
 ];
 
-/** Stores a text to sign, and clears away those nobody signed in time. */
-export const insertLoginNonce = (ctx: Ctx, nonce: LoginNonce): Write[] => [
-  ctx.db.insert(loginNonces).values(nonce),
-  ctx.db.delete(loginNonces).where(lte(loginNonces.expiresAt, ctx.now)),
-];
+/** Stores a text to sign. */
+export const insertLoginNonce = ({ db }: Ctx, nonce: LoginNonce): Write[] => [db.insert(loginNonces).values(nonce)];
 
 /**
  * Used up by being taken: its row goes by the name of the attempt from then on, until it expires. A second attempt finds nothing, a

@@ -182,6 +182,7 @@ async function newPayment(
     finalizedAt: null,
     orphanSuspectedAt: null,
     orphanedAt: null,
+    isKept: false,
     createdAt: ctx.now,
     updatedAt: ctx.now,
     version: 1,

@@ -5,6 +5,7 @@ import type { ListedSignature } from '../solana/listing.ts';
 import { insertFound } from './candidate.store.ts';
 import { SWEEP_PATIENCE_MS } from './candidates.ts';
 import { type Cursor, loadWalks, stepCursor, type Walks } from './chain.store.ts';
+import { restoreEnded } from './ended.ts';
 
 const PAGE_SIZE = 1000;
 /** Of each of the two walks in one sweep; what is left over is read by the next. */
@@ -49,6 +50,7 @@ async function readPages(ctx: Ctx, pageSize: number, stepFrom: Step): Promise<nu
     const nodeAt = listed.kind === 'page' && listed.nodeSeconds !== null ? listed.nodeSeconds * SECOND : null;
     const next = listed.kind === 'page' ? step.past(items, nodeAt) : step.lost();
     const found = items.flatMap(namedSession);
+    await restoreEnded(ctx, { nonces: found.map(({ nonce }) => nonce) });
     const finds = found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : [];
     // Another walker took this step; it goes on from there.
     if (!(await storeStep(ctx, [...finds, ...stepCursor(ctx, step.from, next)]))) return read;

@@ -3,18 +3,20 @@ import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, PaymentId } from '../core/ids.ts';
 import { paymentCandidates } from '../db/candidates.ts';
-import { memberships, payments, products, unmatchedPayments } from '../db/commerce.ts';
+import { endedSessions, memberships, payments, products, unmatchedPayments } from '../db/commerce.ts';
 import type { Write } from '../db/commit.ts';
 import { insertClaim } from '../db/fate.ts';
 import { accounts } from '../db/identity.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '../db/page.ts';
 import { txClaims } from '../db/tx-claims.ts';
 import type { PaymentStatus } from '../states.ts';
+import { findEnded } from './ended.store.ts';
 
 export type Payment = typeof payments.$inferSelect;
 
-/** Of any merchant: the id itself is the capability. (contract D7) */
-export const findPayment = (db: Db, paymentId: PaymentId) => db.select().from(payments).where(eq(payments.id, paymentId)).get();
+/** Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it. (contract D7) */
+export const findPayment = async (db: Db, paymentId: PaymentId): Promise<Payment | undefined> =>
+  (await db.select().from(payments).where(eq(payments.id, paymentId)).get()) ?? findEnded(db, eq(endedSessions.id, paymentId));
 
 export async function getPayment(db: Db, paymentId: PaymentId): Promise<Payment> {
   return (await findPayment(db, paymentId)) ?? raise('not_found');

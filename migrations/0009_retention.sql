@@ -1,3 +1,22 @@
+CREATE TABLE `ended_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`nonce` text NOT NULL,
+	`reference` text NOT NULL,
+	`asset` text NOT NULL,
+	`price_amount` text NOT NULL,
+	`recipient_wallet` text NOT NULL,
+	`customer_ref` text,
+	`expires_at` integer NOT NULL,
+	`late_grace_seconds` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `ended_sessions_nonce_unique` ON `ended_sessions` (`nonce`);--> statement-breakpoint
 CREATE TABLE `endpoint_hours` (
 	`merchant_id` text NOT NULL,
 	`livemode` integer NOT NULL,
@@ -9,6 +28,8 @@ CREATE TABLE `endpoint_hours` (
 );
 --> statement-breakpoint
 CREATE INDEX `endpoint_hours_ending` ON `endpoint_hours` (`hour`);--> statement-breakpoint
+DROP INDEX `payment_sessions_by_merchant`;--> statement-breakpoint
+CREATE INDEX `payment_sessions_ending` ON `payment_sessions` (`expires_at`);--> statement-breakpoint
 DROP INDEX `api_keys_by_merchant`;--> statement-breakpoint
 CREATE INDEX `api_keys_by_merchant` ON `api_keys` (`merchant_id`,`livemode`,`revoked_at`);--> statement-breakpoint
 DROP INDEX `events_by_merchant`;--> statement-breakpoint
@@ -31,14 +52,19 @@ DROP INDEX `entitlements_by_merchant`;--> statement-breakpoint
 CREATE INDEX `entitlements_by_product` ON `entitlements` (`merchant_id`,`livemode`,`product_id`);--> statement-breakpoint
 CREATE INDEX `entitlements_by_status` ON `entitlements` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
 CREATE INDEX `entitlements_by_merchant` ON `entitlements` (`merchant_id`,`livemode`);--> statement-breakpoint
-CREATE INDEX `memberships_by_merchant` ON `memberships` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+ALTER TABLE `payments` ADD `is_kept` integer DEFAULT false NOT NULL;--> statement-breakpoint
+CREATE INDEX `payments_unpaid` ON `payments` (`expires_at`) WHERE status = 'FAILED' AND is_kept = 0;--> statement-breakpoint
 CREATE INDEX `payments_by_status` ON `payments` (`merchant_id`,`livemode`,`status`,`created_at`);--> statement-breakpoint
 CREATE INDEX `payments_by_product` ON `payments` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `payments_by_payer` ON `payments` (`merchant_id`,`livemode`,`payer_wallet`,`created_at`) WHERE payer_wallet IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_by_ref` ON `payments` (`merchant_id`,`livemode`,`customer_ref`,`created_at`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
+ALTER TABLE `setup_intents` ADD `is_kept` integer DEFAULT false NOT NULL;--> statement-breakpoint
+CREATE INDEX `setup_intents_ended` ON `setup_intents` (`expires_at`) WHERE status = 'expired' AND is_kept = 0;--> statement-breakpoint
+CREATE INDEX `memberships_by_merchant` ON `memberships` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `receipts_by_product` ON `receipts` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `receipts_by_payer` ON `receipts` (`merchant_id`,`livemode`,`payer`,`created_at`);--> statement-breakpoint
 CREATE INDEX `webhook_endpoints_by_status` ON `webhook_endpoints` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
+CREATE INDEX `settlements_failed` ON `settlements` (`created_at`) WHERE status = 'failed' AND next_check_at IS NULL;--> statement-breakpoint
 INSERT INTO `endpoint_hours` SELECT merchant_id, livemode, completed_at - completed_at % 3600000, endpoint_id, sum(status = 'succeeded'), count(*) FROM `webhook_deliveries` WHERE status IN ('succeeded', 'failed') AND event_type <> 'webhook.test' AND completed_at > (unixepoch() - 90000) * 1000 GROUP BY 1, 2, 3, 4;--> statement-breakpoint
 -- Words of product names, each receipt under a term of its merchant and mode, so that a search touches that merchant's receipts alone.
 CREATE VIRTUAL TABLE `receipt_words` USING fts5(words, content='', columnsize=0, tokenize='unicode61');--> statement-breakpoint
