@@ -176,7 +176,7 @@ export interface paths {
     };
     /**
      * Keys without their raw values
-     * @description A token sees the keys of both modes unless it names one, a key those of its own.
+     * @description A token sees the keys of both modes unless it names one, a key those of its own. Of revoked keys the last hundred of each mode are listed.
      */
     get: operations['listKeys'];
     put?: never;
@@ -3098,6 +3098,8 @@ export interface components {
       version: string;
       /** Format: date-time */
       time: string;
+      /** @description Part of the 10 GB a database holds that is taken; degraded from 0.7 on. Null while it does not answer. */
+      database_used: number | null;
       checks: {
         /** @enum {string} */
         database: 'ok' | 'failing' | 'not_configured';
@@ -4110,7 +4112,7 @@ export interface operations {
         page?: number;
         per_page?: number;
         wallet?: string;
-        /** @description Searches transaction, receipt id and product name. */
+        /** @description The beginning of a transaction (12 characters or more) or receipt id (13 or more), or words of the product name. */
         q?: string;
         product_id?: string;
         /** @description The mode a token acts in; default live. */

@@ -30,13 +30,21 @@ const NOTHING = {
   isKept: false,
 } satisfies Partial<Payment>;
 
+/** Which ended sessions: one by its id, or those whose memos were seen. */
+export type Which = { paymentId: PaymentId } | { nonces: string[] };
+
+const isWhich = (which: Which): SQL =>
+  'paymentId' in which
+    ? eq(endedSessions.id, which.paymentId)
+    : sql`${endedSessions.nonce} IN (SELECT value FROM json_each(${JSON.stringify(which.nonces)}))`;
+
 /** Ended sessions as the failed payments they are. What they were to bring is what their products bring by now; where they were paid is left out. */
-export async function listEnded(db: Db, which: SQL): Promise<Payment[]> {
+export async function listEnded(db: Db, which: Which): Promise<Payment[]> {
   const found = await db
     .select({ ended: endedSessions, product: products })
     .from(endedSessions)
     .innerJoin(products, eq(products.id, endedSessions.productId))
-    .where(which);
+    .where(isWhich(which));
   return found.map(({ ended, product: { slug, name: productName, accessPeriodDays, usageUnits, successUrl } }) => ({
     ...NOTHING,
     ...ended,
@@ -49,9 +57,7 @@ export async function listEnded(db: Db, which: SQL): Promise<Payment[]> {
   }));
 }
 
-export const findEnded = async (db: Db, which: SQL): Promise<Payment | undefined> => (await listEnded(db, which))[0];
-
-export const isNamed = (nonces: string[]): SQL => sql`${endedSessions.nonce} IN (SELECT value FROM json_each(${JSON.stringify(nonces)}))`;
+export const findEnded = async (db: Db, paymentId: PaymentId): Promise<Payment | undefined> => (await listEnded(db, { paymentId }))[0];
 
 /** Makes ended sessions payments again, each in one batch with the end of what was kept of it. Harmless twice. */
 export async function restoreRow({ db }: Ctx, payment: Payment): Promise<void> {

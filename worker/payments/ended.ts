@@ -1,11 +1,8 @@
-import { eq } from 'drizzle-orm';
 import type { Ctx } from '../context.ts';
-import type { PaymentId } from '../core/ids.ts';
 import { DAY, SECOND } from '../core/time.ts';
-import { endedSessions } from '../db/commerce.ts';
 import { NATIVE_MINT } from '../solana/assets.ts';
 import { accountOf } from '../solana/checkout-transaction.ts';
-import { endSessions, isNamed, listEnded, listOver, restoreRow } from './ended.store.ts';
+import { endSessions, listEnded, listOver, restoreRow, type Which } from './ended.store.ts';
 
 const KEEP_MS = 30 * DAY;
 const PAGE = 100;
@@ -33,9 +30,9 @@ export async function sweepEndedSessions(ctx: Ctx): Promise<number> {
  * Makes failed payments again of sessions that ended long ago, because money was seen that names them: it is judged as that of any
  * other. Of those without, the next sweep keeps as little as before. Answers how many there were.
  */
-export async function restoreEnded(ctx: Ctx, which: { paymentId: PaymentId } | { nonces: string[] }): Promise<number> {
+export async function restoreEnded(ctx: Ctx, which: Which): Promise<number> {
   if ('nonces' in which && which.nonces.length === 0) return 0;
-  const ended = await listEnded(ctx.db, 'nonces' in which ? isNamed(which.nonces) : eq(endedSessions.id, which.paymentId));
+  const ended = await listEnded(ctx.db, which);
   for (const payment of ended) {
     const mint = payment.asset === 'SOL' ? NATIVE_MINT : ctx.config.network.usdcMint;
     await restoreRow(ctx, { ...payment, mint, recipientAta: await accountOf(payment.recipientWallet, mint) });

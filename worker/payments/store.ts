@@ -3,7 +3,7 @@ import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, PaymentId } from '../core/ids.ts';
 import { paymentCandidates } from '../db/candidates.ts';
-import { endedSessions, memberships, payments, products, unmatchedPayments } from '../db/commerce.ts';
+import { memberships, payments, products, unmatchedPayments } from '../db/commerce.ts';
 import type { Write } from '../db/commit.ts';
 import { insertClaim } from '../db/fate.ts';
 import { accounts } from '../db/identity.ts';
@@ -16,7 +16,7 @@ export type Payment = typeof payments.$inferSelect;
 
 /** Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it. (contract D7) */
 export const findPayment = async (db: Db, paymentId: PaymentId): Promise<Payment | undefined> =>
-  (await db.select().from(payments).where(eq(payments.id, paymentId)).get()) ?? findEnded(db, eq(endedSessions.id, paymentId));
+  (await db.select().from(payments).where(eq(payments.id, paymentId)).get()) ?? findEnded(db, paymentId);
 
 export async function getPayment(db: Db, paymentId: PaymentId): Promise<Payment> {
   return (await findPayment(db, paymentId)) ?? raise('not_found');
