@@ -65,7 +65,7 @@ describe('what has ended', () => {
 });
 
 describe('a setup that nobody paid for', () => {
-  const tables = ['api_keys', 'products', 'webhook_endpoints', 'access_apps', 'rail_settings', 'events', 'payments'];
+  const tables = ['api_keys', 'products', 'webhook_endpoints', 'access_apps', 'rail_settings', 'events', 'webhook_deliveries', 'payments'];
   const left = async ({ created }: Setup) => [
     await count('accounts WHERE id = ?', created.account_id),
     await count('setup_intents WHERE account_id = ?', created.account_id),
@@ -90,7 +90,7 @@ describe('a setup that nobody paid for', () => {
     await sweepLater(setup, 7 * DAY - 1);
     expect((await left(setup)).slice(0, 5)).toEqual([1, 1, 1, 1, 1]);
     await sweepLater(setup, 7 * DAY);
-    expect(await left(setup)).toEqual(Array(9).fill(0));
+    expect(await left(setup)).toEqual(Array(10).fill(0));
     expect((await setup.call('status')).status).toBe(404);
     expect((await w.call('GET', '/v1/products', { key: setup.created.sandbox_api_key })).status).toBe(401);
     expect((await left(other)).slice(0, 3)).toEqual([1, 1, 1]);
@@ -115,9 +115,19 @@ describe('a setup that nobody paid for', () => {
     )
       .bind(setup.created.account_id)
       .run();
+    const [{ id: endpointId }] = (
+      await w.env.DB.prepare('SELECT id FROM webhook_endpoints WHERE merchant_id = ?').bind(setup.created.account_id).all<{ id: string }>()
+    ).results as [{ id: string }];
+    // Held back by a broken endpoint, it would never end by itself.
+    await w.env.DB.prepare(
+      `INSERT INTO webhook_deliveries (merchant_id, livemode, endpoint_id, event_id, event_type, status, attempt, max_attempts, lease_until, created_at)
+        VALUES (?, 0, ?, 'evt-1', 'payout.changed', 'retrying', 1, 4, 0, 1)`,
+    )
+      .bind(setup.created.account_id, endpointId)
+      .run();
     await sweepLater(setup, 7 * DAY);
     expect((await left(setup))[0]).toBe(1);
     await sweepLater(setup, 7 * DAY);
-    expect(await left(setup)).toEqual(Array(9).fill(0));
+    expect(await left(setup)).toEqual(Array(10).fill(0));
   });
 });

@@ -88,6 +88,7 @@ export async function fillTables(
       if (/^(?:created|updated)_at$/.test(name)) return ':past - n';
       if (/_(?:at|until|through)$/.test(name)) return ':future + n';
       if (/^(?:livemode|version)$/.test(name)) return '1';
+      if (/^is_/.test(name)) return '0';
       if (/(?:^|_)amount$/.test(name)) return 'CAST(n AS TEXT)';
       // What is parsed whenever its row is read.
       if (/^(?:terms|metadata|notification_prefs|merchant_settings)$/.test(name)) return "'{}'";

@@ -6,22 +6,17 @@ import { events, webhookDeliveries } from '../db/messaging.ts';
 
 type Payment = typeof payments.$inferSelect;
 
-const NOTHING = {
-  feeAmount: null,
-  feeWallet: null,
-  feeAta: null,
+/** What no payment has before money came. */
+export const UNPAID = {
   feeOwedAmount: null,
   overpaidAmount: null,
-  expectedWallet: null,
   customerWallet: null,
-  email: null,
   payerWallet: null,
   txSignature: null,
   slot: null,
   blockTime: null,
   membershipId: null,
   receiptId: null,
-  paymentSessionId: null,
   recoversPaymentId: null,
   confirmedAt: null,
   finalizedAt: null,
@@ -46,8 +41,14 @@ export async function listEnded(db: Db, which: Which): Promise<Payment[]> {
     .innerJoin(products, eq(products.id, endedSessions.productId))
     .where(isWhich(which));
   return found.map(({ ended, product: { slug, name: productName, accessPeriodDays, usageUnits, successUrl } }) => ({
-    ...NOTHING,
+    ...UNPAID,
     ...ended,
+    feeAmount: null,
+    feeWallet: null,
+    feeAta: null,
+    expectedWallet: null,
+    email: null,
+    paymentSessionId: null,
     slug,
     status: 'FAILED',
     failureCode: 'session_expired',

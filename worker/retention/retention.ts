@@ -5,13 +5,13 @@ import {
   type Forget,
   forgetAccount,
   forgetDeliveries,
-  forgetEventsOf,
   forgetFailedSettlements,
   forgetHandoffs,
   forgetHours,
   forgetIdentities,
   forgetNonces,
   forgetPaymentSessions,
+  forgetStoryOf,
   keepSetupsWithMoney,
   listForgettableSetups,
 } from './store.ts';
@@ -71,6 +71,6 @@ export async function sweepEndedSetups(ctx: Ctx): Promise<number> {
   const before = ctx.now - SETUP_KEEP_MS;
   await keepSetupsWithMoney(ctx.db, before, SETUPS_MAX);
   return forEach(ctx, await listForgettableSetups(ctx.db, before, SETUPS_MAX), async (setup) => {
-    if ((await forgetEventsOf(ctx.db, setup.accountId, PAGE)) < PAGE) await forgetAccount(ctx.db, setup);
+    if (await forgetStoryOf(ctx.db, setup.accountId, PAGE)) await forgetAccount(ctx.db, setup);
   });
 }

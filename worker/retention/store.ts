@@ -1,6 +1,7 @@
 import { and, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db } from '../context.ts';
+import type { AccountId } from '../core/ids.ts';
 import { accessApps, paymentSessions, railSettings, settlements, setupIntents } from '../db/access.ts';
 import { products } from '../db/commerce.ts';
 import { handoffs, identitySessions } from '../db/handoff.ts';
@@ -61,9 +62,14 @@ export const keepSetupsWithMoney = (db: Db, before: number, limit: number) =>
         AND (${HOLDS_MONEY}) ORDER BY expires_at LIMIT ${limit})`,
     );
 
-/** Deletes up to so many events of an account. Answers how many. */
-export const forgetEventsOf = (db: Db, accountId: string, limit: number): Promise<number> =>
-  deleteOver(db, events, and(eq(events.merchantId, accountId), inArray(events.livemode, [true, false])), limit);
+/** Deletes up to so many deliveries of an account, then as many events. True once none is left. */
+export async function forgetStoryOf(db: Db, accountId: string, limit: number): Promise<boolean> {
+  for (const table of [webhookDeliveries, events]) {
+    const isOf = and(eq(table.merchantId, accountId as AccountId), inArray(table.livemode, [true, false]));
+    if ((await deleteOver(db, table, isOf, limit)) === limit) return false;
+  }
+  return true;
+}
 
 /** An account nobody can sign in to, with all it set up, in one batch. */
 export async function forgetAccount(db: Db, { id, accountId }: Awaited<ReturnType<typeof listForgettableSetups>>[number]): Promise<void> {
