@@ -32,7 +32,7 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/payments\//, 16],
   [/^worker\/webhooks\//, 17],
   [/^worker\/access\//, 18],
-  [/^worker\/finality\//, 19],
+  [/^worker\/(?:finality|retention)\//, 19],
   [/^worker\/pages\//, 20],
   [
     /^worker\/(?:discovery|docs|docs-assets|event-catalog|event-examples|event-types\.routes|health|jobs|llms|metrics|security-schemes|sweeps)\.ts$/,

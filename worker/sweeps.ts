@@ -12,12 +12,12 @@ import { sweepPlans } from './identity/lapse-plans.ts';
 import { sweepParked } from './jobs.ts';
 import { logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
+import { sweepEndedSessions } from './payments/ended.ts';
 import { sweepExpired } from './payments/expire.ts';
-import { sweepHandoffs } from './payments/handoff.ts';
-import { sweepIdentities } from './payments/identity.ts';
 import { sweepCandidates } from './payments/recheck.ts';
 import { sweepReference } from './payments/reference.ts';
 import { sweepChains } from './receipts/chain.ts';
+import { sweepEndedSetups, sweepOf } from './retention/retention.ts';
 import { sweepDeliveries, sweepFanOut } from './webhooks/fan-out.ts';
 
 interface Sweep {
@@ -41,9 +41,17 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'memberships', nextDueAt: atEachCron, run: sweepMemberships },
   { name: 'setups', nextDueAt: atEachCron, run: sweepSetups },
   { name: 'plans', nextDueAt: atEachCron, run: sweepPlans },
-  { name: 'handoffs', nextDueAt: every(10 * MINUTE), run: sweepHandoffs },
-  { name: 'identities', nextDueAt: every(10 * MINUTE), run: sweepIdentities },
   { name: 'idempotency', nextDueAt: every(10 * MINUTE), run: sweepIdempotencyRecords },
+  // What is kept for a while only: retention/retention.ts says how long.
+  { name: 'loginNonces', nextDueAt: every(10 * MINUTE), run: sweepOf('loginNonces') },
+  { name: 'handoffs', nextDueAt: every(10 * MINUTE), run: sweepOf('handoffs') },
+  { name: 'identities', nextDueAt: every(10 * MINUTE), run: sweepOf('identitySessions') },
+  { name: 'paymentSessions', nextDueAt: every(10 * MINUTE), run: sweepOf('paymentSessions') },
+  { name: 'failedSettlements', nextDueAt: every(10 * MINUTE), run: sweepOf('failedSettlements') },
+  { name: 'endedDeliveries', nextDueAt: every(10 * MINUTE), run: sweepOf('deliveries') },
+  { name: 'endpointHours', nextDueAt: every(10 * MINUTE), run: sweepOf('endpointHours') },
+  { name: 'endedSetups', nextDueAt: every(10 * MINUTE), run: sweepEndedSetups },
+  { name: 'endedSessions', nextDueAt: every(10 * MINUTE), run: sweepEndedSessions },
   { name: 'receiptChains', nextDueAt: atEachCron, run: sweepChains },
   { name: 'fanOut', nextDueAt: atEachCron, run: sweepFanOut },
   { name: 'deliveries', nextDueAt: atEachCron, run: whole(sweepDeliveries) },

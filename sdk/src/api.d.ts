@@ -176,7 +176,7 @@ export interface paths {
     };
     /**
      * Keys without their raw values
-     * @description A token sees the keys of both modes unless it names one, a key those of its own.
+     * @description A token sees the keys of both modes unless it names one, a key those of its own. Of revoked keys the last hundred of each mode are listed.
      */
     get: operations['listKeys'];
     put?: never;
@@ -4120,7 +4120,7 @@ export interface operations {
         page?: number;
         per_page?: number;
         wallet?: string;
-        /** @description Searches transaction, receipt id and product name. */
+        /** @description The beginning of a transaction (12 characters or more) or receipt id (13 or more), or words of the product name. */
         q?: string;
         product_id?: string;
         /** @description The mode a token acts in; default live. */

@@ -154,7 +154,10 @@ describe('when what we depend on is away', () => {
   it.each(['/health', '/v1/health'])('reports it at %s: degraded without the chain, 503 without the database', async (path) => {
     const absent = { price_source: 'ok', processor: 'not_configured' };
     const well = await w.call('GET', path);
-    expect([well.status, well.body]).toMatchObject([200, { status: 'ok', version: '1.0.0', checks: { database: 'ok', rpc: 'ok' } }]);
+    expect([well.status, well.body]).toMatchObject([
+      200,
+      { status: 'ok', version: '1.0.0', database_used: expect.any(Number), checks: { database: 'ok', rpc: 'ok' } },
+    ]);
     const sick = await w.call('GET', path, { env: cut() });
     expect([sick.status, sick.body.status, sick.body.checks]).toEqual([
       503,
@@ -169,6 +172,23 @@ describe('when what we depend on is away', () => {
       'degraded',
       { ...absent, database: 'ok', queue: 'ok', rpc: 'failing' },
     ]);
+  });
+
+  it.each([
+    [6.9e9, 'ok', 0.69],
+    [7e9, 'degraded', 0.7],
+    [10e9, 'degraded', 1],
+  ])('says how full a database of %i bytes is', async (bytes, status, used) => {
+    const sized = (statement: D1PreparedStatement): D1PreparedStatement =>
+      ({
+        bind: (...values: unknown[]) => sized(statement.bind(...values)),
+        all: async () => {
+          const answer = await statement.all();
+          return { ...answer, meta: { ...answer.meta, size_after: bytes } };
+        },
+      }) as unknown as D1PreparedStatement;
+    const env = { ...w.env, DB: { prepare: (sql: string) => sized(w.env.DB.prepare(sql)) } as unknown as D1Database };
+    expect((await w.call('GET', '/v1/health', { env })).body).toMatchObject({ status, database_used: used, checks: { database: 'ok' } });
   });
 
   it('answers 503 temporarily_unavailable, to be retried, where the database does not answer', async () => {

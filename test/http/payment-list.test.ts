@@ -50,7 +50,7 @@ describe('the list of payments', () => {
     const opened = new Set<string>();
     for (let i = 0; i < 7; i++) opened.add((await w.connect(product)).payment_id);
     for (const id of opened) await set(id, 'created_at = 1790000000000');
-    const pages = await Promise.all([1, 2, 3, 4, 5, 999_999_999].map((page) => list(`?per_page=2&page=${page}`, eve.key)));
+    const pages = await Promise.all([1, 2, 3, 4, 5, 5000].map((page) => list(`?per_page=2&page=${page}`, eve.key)));
     expect(pages.map(({ status }) => status)).toEqual(Array(6).fill(200));
     expect(pages.map(({ body }) => [body.items.length, body.has_more, body.total, body.total_pages])).toEqual([
       [2, true, 7, 4],

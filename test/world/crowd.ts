@@ -24,10 +24,11 @@ const KNOWN: Values = {
     late_grace_seconds: '120',
     // No product has more sessions open than strangers may begin: these are of products that nothing else is of.
     product_id: "CASE WHEN n % 4 < 2 THEN 'payments-product-' || (n / 500) ELSE :product END",
-    asset: "'USDC'",
   },
   // What is in grace was paid for until some time ago.
   memberships: { paid_through: 'CASE WHEN n % 5 = 2 THEN :past ELSE :future END + n' },
+  // What the trigger over new receipts reads.
+  receipts: { document: `'{"product_name":"Crowd ' || (n % 7) || '"}'`, search_text: "''" },
   payment_candidates: { origin: cycle(['sent', 'found', 'named', 'judged']) },
   events: { payment_id: "'payments-id-' || (n / 4)", membership_id: "'memberships-id-' || (n / 4)" },
   // No plan has more of them.
@@ -61,7 +62,7 @@ export async function fillTables(
   const tables = await db
     .prepare(
       `SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'
-        AND name NOT LIKE 'd1\\_%' ESCAPE '\\' AND name NOT IN ('guard', 'open_sessions')`,
+        AND name NOT LIKE 'd1\\_%' ESCAPE '\\' AND name NOT IN ('guard', 'open_sessions') AND name NOT LIKE 'receipt\\_words%' ESCAPE '\\'`,
     )
     .all<{ name: string; sql: string }>();
   const statements: D1PreparedStatement[] = [];
@@ -84,14 +85,17 @@ export async function fillTables(
       // Numbered by the database.
       if (pk > 0 && isInteger && columns.filter((column) => column.pk > 0).length === 1) return 'NULL';
       if (name === 'merchant_id' || (name === 'account_id' && !isUnique)) return cycle(merchants);
-      // No product has as many open sessions as a table has rows: most are of products of their own.
-      if (name === 'product_id' && table === 'payments')
-        return `CASE WHEN n % 11 = 0 THEN ${cycle(products)} ELSE 'payments-product-' || n END`;
       if (name === 'product_id') return cycle(products);
       if (name === 'status' && states.length > 0) return cycle(states);
       if (/^(?:created|updated)_at$/.test(name)) return ':past - n';
       if (/_(?:at|until|through)$/.test(name)) return ':future + n';
       if (/^(?:livemode|version)$/.test(name)) return '1';
+      if (/^is_/.test(name)) return '0';
+      if (/(?:^|_)amount$/.test(name)) return 'CAST(n AS TEXT)';
+      // What is parsed whenever its row is read.
+      if (/^(?:terms|metadata|notification_prefs|merchant_settings)$/.test(name)) return "'{}'";
+      if (/^(?:accepted_assets|allowed_rails|previous_sealed|manifest|evaluation)$/.test(name)) return 'NULL';
+      if (name === 'asset') return "'USDC'";
       if (isInteger) return 'n';
       return `${textOf(`${table}-${name}-`)} || n`;
     };

@@ -7,8 +7,9 @@ export interface DatabaseDump {
   tables: Record<string, Record<string, Value[]>>;
 }
 
-/** The platform's own tables are made by the platform. */
-const OWN_TABLES = "name NOT LIKE '\\_cf\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+/** The platform's own tables are made by the platform, and those of a search index by it. */
+const OWN_TABLES = `name NOT LIKE '\\_cf\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+  AND name NOT LIKE 'receipt\\_words\\_%' ESCAPE '\\'`;
 const PAGE = 500;
 
 export const tablesOf = async (db: D1Database): Promise<string[]> =>

@@ -35,5 +35,8 @@ export async function viewMerchant(w: World, key: string): Promise<MerchantView>
     read('/v1/keys'),
     read('/v1/access/rail-settings'),
   ]);
-  return { ...(Object.fromEntries(lists) as Record<keyof typeof LISTS, Body[]>), account, keys, railSettings };
+  const view = Object.fromEntries(lists) as Record<keyof typeof LISTS, Body[]>;
+  // Releases list them in different orders.
+  view.entitlements.sort((a, b) => (a.entitlement_id < b.entitlement_id ? -1 : 1));
+  return { ...view, account, keys, railSettings };
 }

@@ -132,7 +132,7 @@ export const endSettlement = (
 ): Write[] => [
   ctx.db
     .update(settlements)
-    .set({ status: SETTLEMENT.next(settlement.status, transition), failureReason, nextCheckAt })
+    .set({ status: SETTLEMENT.next(settlement.status, transition), failureReason, nextCheckAt, wire: '' })
     .where(and(eq(settlements.paymentId, settlement.paymentId), eq(settlements.status, settlement.status))),
   vetoUnlessChanged(ctx),
 ];

@@ -53,7 +53,10 @@ export const entitlements = sqliteTable(
   },
   (table) => [
     oneOf('entitlements_status', 'status', ['active', 'exhausted', 'expired', 'revoked'] satisfies EntitlementStatus[]),
-    index('entitlements_by_merchant').on(table.merchantId, table.livemode, table.id),
+    // Each ends in the rowid: the order of the list.
+    index('entitlements_by_merchant').on(table.merchantId, table.livemode),
+    index('entitlements_by_product').on(table.merchantId, table.livemode, table.productId),
+    index('entitlements_by_status').on(table.merchantId, table.livemode, table.status),
     index('entitlements_by_wallet').on(table.merchantId, table.livemode, table.walletAddress),
     index('entitlements_by_ref').on(table.merchantId, table.livemode, table.customerRef),
   ],
@@ -95,7 +98,7 @@ export const settlements = sqliteTable(
     /** SHA-256 of the transaction's message, hex: the same whoever signs it, in whatever order. */
     messageHash: text('message_hash').notNull().unique(),
     txSignature: text('tx_signature').notNull().unique(),
-    /** The co-signed transaction, base64: may be broadcast again as long as it can still land. */
+    /** The co-signed transaction, base64: may be broadcast again as long as it can still land; empty once its end is known. */
     wire: text('wire').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     mint: text('mint').notNull(),
@@ -119,6 +122,7 @@ export const settlements = sqliteTable(
   },
   (table) => [
     oneOf('settlements_status', 'status', SETTLEMENT.states),
+    index('settlements_failed').on(table.createdAt).where(sql`status = 'failed' AND next_check_at IS NULL`),
     index('settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL`),
     index('settlements_by_payer').on(table.payerWallet, table.createdAt).where(sql`status <> 'settled'`),
     index('settlements_by_intent').on(table.setupIntentId, table.createdAt).where(sql`setup_intent_id IS NOT NULL`),
@@ -161,7 +165,7 @@ export const paymentSessions = sqliteTable(
     createdAt: instant('created_at').notNull(),
     version: integer('version').notNull(),
   },
-  (table) => [index('payment_sessions_by_merchant').on(table.merchantId, table.livemode, table.createdAt)],
+  (table) => [index('payment_sessions_ending').on(table.expiresAt)],
 );
 
 /** An agent that sets up an account by itself, from its first call to a live key. */
@@ -187,12 +191,15 @@ export const setupIntents = sqliteTable(
     approvedAt: instant('approved_at'),
     /** null once a plan was activated: then it stays. */
     expiresAt: instant('expires_at'),
+    /** Ended, with something of money in its account, which therefore stays. */
+    isKept: flag('is_kept').notNull().default(false),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
   },
   (table) => [
     oneOf('setup_intents_status', 'status', SETUP.states),
+    index('setup_intents_ended').on(table.expiresAt).where(sql`status = 'expired' AND is_kept = 0`),
     index('setup_intents_expiring').on(table.expiresAt).where(sql`status <> 'expired' AND expires_at IS NOT NULL`),
   ],
 );

@@ -107,21 +107,52 @@ export const payments = sqliteTable(
     /** Written and read by releases before claims were watched. */
     orphanSuspectedAt: instant('orphan_suspected_at'),
     orphanedAt: instant('orphaned_at'),
+    /** Failed, and with money to tell of: it never becomes an ended session. */
+    isKept: flag('is_kept').notNull().default(false),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
   },
   (table) => [
     oneOf('payments_status', 'status', PAYMENT.states),
+    index('payments_unpaid').on(table.expiresAt).where(sql`status = 'FAILED' AND is_kept = 0`),
     // Only sessions own a nonce: recovered money carries the memo of another, and one challenge of x402 may be paid twice.
     uniqueIndex('payments_by_nonce').on(table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
     index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('payments_by_status').on(table.merchantId, table.livemode, table.status, table.createdAt),
+    index('payments_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
+    index('payments_by_payer')
+      .on(table.merchantId, table.livemode, table.payerWallet, table.createdAt)
+      .where(sql`payer_wallet IS NOT NULL`),
+    index('payments_by_ref').on(table.merchantId, table.livemode, table.customerRef, table.createdAt).where(sql`customer_ref IS NOT NULL`),
     index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
     index('payments_recovering').on(table.recoversPaymentId).where(sql`recovers_payment_id IS NOT NULL`),
     index('payments_by_membership').on(table.membershipId, table.confirmedAt).where(sql`membership_id IS NOT NULL`),
     index('payments_unfinalized').on(table.confirmedAt).where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL`),
   ],
 );
+
+/**
+ * What is kept of a checkout that nobody paid, a month after its end: enough to say that it failed, to know its memo on the chain, and
+ * to take money that comes for it after all. The rest is the product's by then.
+ */
+export const endedSessions = sqliteTable('ended_sessions', {
+  id: text('id').$type<PaymentId>().primaryKey(),
+  merchantId: text('merchant_id').$type<AccountId>().notNull(),
+  livemode: flag('livemode').notNull(),
+  productId: text('product_id').$type<ProductId>().notNull(),
+  nonce: text('nonce').notNull().unique(),
+  reference: text('reference').notNull(),
+  asset: text('asset').$type<Asset>().notNull(),
+  priceAmount: amount('price_amount').notNull(),
+  recipientWallet: text('recipient_wallet').notNull(),
+  customerRef: text('customer_ref'),
+  expiresAt: instant('expires_at').notNull(),
+  lateGraceSeconds: integer('late_grace_seconds').notNull(),
+  createdAt: instant('created_at').notNull(),
+  updatedAt: instant('updated_at').notNull(),
+  version: integer('version').notNull(),
+});
 
 /** Money that arrived and pays no session: late, short, or a second time. Never lost from sight. (contract section 3) */
 export const unmatchedPayments = sqliteTable(
@@ -179,6 +210,7 @@ export const memberships = sqliteTable(
     uniqueIndex('memberships_by_customer').on(table.merchantId, table.livemode, table.productId, table.customerKey),
     index('memberships_ending').on(table.paidThrough).where(sql`status = 'active'`),
     index('memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace'`),
+    index('memberships_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('memberships_by_wallet').on(table.merchantId, table.livemode, table.walletAddress),
     index('memberships_by_ref').on(table.merchantId, table.livemode, table.customerRef),
     index('memberships_by_email').on(table.merchantId, table.livemode, table.email),
@@ -199,8 +231,9 @@ export const receipts = sqliteTable(
     sha256: text('sha256').notNull(),
     signature: text('signature').notNull(),
     keyId: text('key_id').notNull(),
-    /** Copies of signed facts, to search by: the payer; and signature, id and product name in lower case, a line each. */
+    /** A copy of a signed fact, to search by. The words of the product name are in `receipt_words`, where a trigger puts them. */
     payer: text('payer').notNull(),
+    /** Written and searched by releases before words were indexed. */
     searchText: text('search_text').notNull(),
     /** Place in the merchant's hash chain, given afterwards by a job. */
     linkSeq: integer('link_seq'),
@@ -209,6 +242,8 @@ export const receipts = sqliteTable(
   },
   (table) => [
     index('receipts_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('receipts_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
+    index('receipts_by_payer').on(table.merchantId, table.livemode, table.payer, table.createdAt),
     uniqueIndex('receipts_chain').on(table.merchantId, table.livemode, table.linkSeq),
     index('receipts_unlinked').on(table.createdAt).where(sql`link_seq IS NULL`),
   ],

@@ -67,7 +67,7 @@ export const apiKeys = sqliteTable(
     createdAt: instant('created_at').notNull(),
     revokedAt: instant('revoked_at'),
   },
-  (table) => [index('api_keys_by_merchant').on(table.merchantId, table.createdAt)],
+  (table) => [index('api_keys_by_merchant').on(table.merchantId, table.livemode, table.revokedAt)],
 );
 
 /** Texts we asked wallets to sign, until they are used or expire. Only the wallet a text names may use it. */

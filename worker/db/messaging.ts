@@ -35,9 +35,11 @@ export const events = sqliteTable(
   (table) => [
     index('events_due').on(EVENT_DUE_AT).where(sql`fanned_out_at IS NULL`),
     uniqueIndex('events_once').on(table.subjectId, table.subjectVersion),
-    index('events_by_merchant').on(table.merchantId, table.livemode, table.seq),
-    index('events_by_payment').on(table.paymentId, table.seq),
-    index('events_by_membership').on(table.membershipId, table.seq),
+    // An index ends in the rowid, which `seq` is.
+    index('events_by_merchant').on(table.merchantId, table.livemode),
+    index('events_by_type').on(table.merchantId, table.livemode, table.type),
+    index('events_by_payment').on(table.paymentId, table.createdAt).where(sql`payment_id IS NOT NULL`),
+    index('events_by_membership').on(table.membershipId, table.createdAt).where(sql`membership_id IS NOT NULL`),
   ],
 );
 
@@ -74,6 +76,26 @@ export const webhookEndpoints = sqliteTable(
   (table) => [
     oneOf('webhook_endpoints_status', 'status', ENDPOINT.states),
     index('webhook_endpoints_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('webhook_endpoints_by_status').on(table.merchantId, table.livemode, table.status),
+  ],
+);
+
+/** How many deliveries of an endpoint ended in an hour, so that its merchant's health is read and not counted. */
+export const endpointHours = sqliteTable(
+  'endpoint_hours',
+  {
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    /** When it began. */
+    hour: instant('hour').notNull(),
+    endpointId: text('endpoint_id').$type<EndpointId>().notNull(),
+    succeeded: integer('succeeded').notNull(),
+    /** Succeeded or failed for good. */
+    ended: integer('ended').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.merchantId, table.livemode, table.hour, table.endpointId] }),
+    index('endpoint_hours_ending').on(table.hour),
   ],
 );
 
@@ -107,9 +129,13 @@ export const webhookDeliveries = sqliteTable(
     uniqueIndex('webhook_deliveries_once').on(table.eventId, table.endpointId).where(sql`replay_of IS NULL`),
     index('webhook_deliveries_due').on(table.nextAttemptAt).where(sql`status IN ('pending', 'retrying')`),
     index('webhook_deliveries_waiting').on(table.endpointId, table.nextAttemptAt).where(sql`status IN ('pending', 'retrying')`),
-    index('webhook_deliveries_by_merchant').on(table.merchantId, table.livemode, table.id),
-    index('webhook_deliveries_by_endpoint').on(table.endpointId, table.id),
-    index('webhook_deliveries_by_event').on(table.eventId, table.id),
+    // An index ends in the rowid, which `id` is.
+    index('webhook_deliveries_by_merchant').on(table.merchantId, table.livemode),
+    index('webhook_deliveries_by_status').on(table.merchantId, table.livemode, table.status),
+    index('webhook_deliveries_by_endpoint').on(table.merchantId, table.livemode, table.endpointId),
+    index('webhook_deliveries_by_event').on(table.eventId),
+    index('webhook_deliveries_oldest').on(table.merchantId, table.livemode, table.createdAt).where(sql`status IN ('pending', 'retrying')`),
+    index('webhook_deliveries_ended').on(table.completedAt).where(sql`completed_at IS NOT NULL`),
   ],
 );
 

@@ -1,6 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm';
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db } from '../context.ts';
+import { ApiError } from '../core/errors.ts';
+import type { AccountId } from '../core/ids.ts';
 
 /** Which slice of a list is wanted. */
 export interface PageRequest {
@@ -9,21 +11,69 @@ export interface PageRequest {
   offset: number;
 }
 
-export const pageRequest = (query: { page: number; per_page: number }): PageRequest => ({
-  page: query.page,
-  perPage: query.per_page,
-  // Far beyond any list the answer is an empty page, not a number the database cannot hold.
-  offset: Math.min((query.page - 1) * query.per_page, 2 ** 31),
-});
-
-/** Counting stops here: a list longer than this says so instead of scanning itself. (contract section 1 "Lists") */
+/** Counting stops here, and no page begins behind it: a list longer than this says so instead of scanning itself. (contract section 1 "Lists") */
 const TOTAL_MAX = 10_000;
 
+/** The slice a query asks for. 422 validation_error where it begins beyond the last row that is counted. */
+export function pageRequest(query: { page: number; per_page: number }): PageRequest {
+  const offset = (query.page - 1) * query.per_page;
+  if (offset >= TOTAL_MAX) {
+    const msg = 'Lists are paged through up to row 10,000: narrow this one by a filter';
+    throw new ApiError('validation_error', { problems: [{ loc: ['query', 'page'], msg, type: 'too_far' }] });
+  }
+  return { page: query.page, perPage: query.per_page, offset };
+}
+
+type MerchantTable = SQLiteTable & { merchantId: SQLiteColumn; livemode: SQLiteColumn };
+
+/** The rows of a merchant in one mode, narrowed by those values that are given. */
+export const rowsOf = (table: MerchantTable, merchantId: AccountId, livemode: boolean, narrowed: [SQLiteColumn, unknown][] = []): SQL =>
+  and(
+    eq(table.merchantId, merchantId),
+    eq(table.livemode, livemode),
+    ...narrowed.map(([column, value]) => (value === undefined ? undefined : eq(column, value))),
+  )!;
+
+/** The last ones stored first, also within one moment. Any index that ends in `createdAt` has this order, because its entries end in the rowid. */
+export const newestFirst = (createdAt: SQLiteColumn): SQL[] => [desc(createdAt), sql`rowid DESC`];
+/** As they were stored: pages stay what they were while new rows arrive. */
+export const oldestFirst: SQL[] = [sql`rowid`];
+
+/**
+ * One page of a table and the count of the whole list, in one round trip. `order` must be the order of an index that begins with what
+ * `where` equals, so that no more is read than the page and what stands before it. `total` is at most one more than is told exactly.
+ * `through` is what rows are found by, where that is not an index of the table.
+ */
+export async function readPage<T extends SQLiteTable>(
+  db: Db,
+  table: T,
+  where: SQL,
+  order: SQL[],
+  page: PageRequest,
+  through?: { index: SQL; on: SQL },
+): Promise<{ items: T['$inferSelect'][]; total: number }> {
+  const rows = db
+    .select(getTableColumns(table as SQLiteTable))
+    .from(table as SQLiteTable)
+    .$dynamic();
+  if (through) rows.innerJoin(through.index, through.on);
+  const slice = rows
+    .where(where)
+    .orderBy(...order)
+    .limit(page.perPage)
+    .offset(page.offset);
+  const [items, [count]] = await db.batch([slice, countTo(db, table, where, through)]);
+  return { items: items as T['$inferSelect'][], total: count?.total ?? 0 };
+}
+
 /** One statement that counts the rows of `where`, up to one more than we are willing to tell exactly. */
-export const countTo = (db: Db, table: SQLiteTable, where: SQL | undefined) => {
-  const counted = db
+export const countTo = (db: Db, table: SQLiteTable, where: SQL | undefined, through?: { index: SQL; on: SQL }) => {
+  const rows = db
     .select({ one: sql<number>`1`.as('one') })
     .from(table)
+    .$dynamic();
+  if (through) rows.innerJoin(through.index, through.on);
+  const counted = rows
     .where(where)
     .limit(TOTAL_MAX + 1)
     .as('counted');

@@ -1,5 +1,4 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { inArray, sql } from 'drizzle-orm';
 import type { EntitlementSnapshot } from '../balance.ts';
 import type { Ctx, Db } from '../context.ts';
 import type { AccountId, EntitlementId, PaymentId, ProductId } from '../core/ids.ts';
@@ -7,7 +6,7 @@ import { entitlements } from '../db/access.ts';
 import { payments } from '../db/commerce.ts';
 import type { EventRow, Write } from '../db/commit.ts';
 import { events } from '../db/messaging.ts';
-import { countTo, type PageRequest } from '../db/page.ts';
+import { oldestFirst, type PageRequest, readPage, rowsOf } from '../db/page.ts';
 
 /** What a confirmed payment bought, and for whom. */
 export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
@@ -69,18 +68,14 @@ const toSnapshot = ({ id, walletAddress, customerRef, ...row }: typeof entitleme
   customer: walletAddress === null ? { customerRef: customerRef ?? '' } : { walletAddress },
 });
 
-/** The merchant's entitlements as last told, by id: an order that no use of them changes. */
+/** The merchant's entitlements as last told, the oldest first: an order that no use of them changes. */
 export async function listEntitlements(db: Db, merchantId: AccountId, livemode: boolean, filter: EntitlementFilter, page: PageRequest) {
-  const equal = <T>(column: SQLiteColumn, value: T | undefined) => (value === undefined ? undefined : eq(column, value));
-  const mine = and(
-    eq(entitlements.merchantId, merchantId),
-    eq(entitlements.livemode, livemode),
-    equal(entitlements.productId, filter.productId),
-    equal(entitlements.walletAddress, filter.walletAddress),
-    equal(entitlements.customerRef, filter.customerRef),
-    equal(entitlements.status, filter.status),
-  );
-  const rows = db.select().from(entitlements).where(mine).orderBy(asc(entitlements.id)).limit(page.perPage).offset(page.offset);
-  const [items, [count]] = await db.batch([rows, countTo(db, entitlements, mine)]);
-  return { items: items.map(toSnapshot), total: count?.total ?? 0 };
+  const mine = rowsOf(entitlements, merchantId, livemode, [
+    [entitlements.productId, filter.productId],
+    [entitlements.walletAddress, filter.walletAddress],
+    [entitlements.customerRef, filter.customerRef],
+    [entitlements.status, filter.status],
+  ]);
+  const { items, total } = await readPage(db, entitlements, mine, oldestFirst, page);
+  return { items: items.map(toSnapshot), total };
 }

@@ -70,7 +70,8 @@ const list = createRoute({
   operationId: 'listKeys',
   tags: ['API keys'],
   summary: 'Keys without their raw values',
-  description: 'A token sees the keys of both modes unless it names one, a key those of its own.',
+  description:
+    'A token sees the keys of both modes unless it names one, a key those of its own. Of revoked keys the last hundred of each mode are listed.',
   ...merchantRoute('read'),
   request: { query: z.object(ModeQuery) },
   responses: { ...ok(z.array(KeyBody)), ...merchantErrors() },

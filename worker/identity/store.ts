@@ -1,10 +1,11 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm';
 import type { AdmittedAccount, AdmittedKey } from '../admission.ts';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '../core/ids.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts, apiKeys, loginNonces, type MerchantSettings } from '../db/identity.ts';
+import { rowsOf } from '../db/page.ts';
 
 export type Account = typeof accounts.$inferSelect;
 export type { MerchantSettings };
@@ -75,11 +76,8 @@ export const replaceAccount = (ctx: Ctx, { id, ...account }: Account): Write[] =
   vetoUnlessChanged(ctx),
 ];
 
-/** Stores a text to sign, and clears away those nobody signed in time. */
-export const insertLoginNonce = (ctx: Ctx, nonce: LoginNonce): Write[] => [
-  ctx.db.insert(loginNonces).values(nonce),
-  ctx.db.delete(loginNonces).where(lte(loginNonces.expiresAt, ctx.now)),
-];
+/** Stores a text to sign. */
+export const insertLoginNonce = ({ db }: Ctx, nonce: LoginNonce): Write[] => [db.insert(loginNonces).values(nonce)];
 
 /**
  * Used up by being taken: its row goes by the name of the attempt from then on, until it expires. A second attempt finds nothing, a
@@ -96,13 +94,26 @@ export async function takeLoginNonce(db: Db, nonce: string, walletAddress: strin
   return taken ? { ...taken, nonce } : null;
 }
 
-/** A token sees the keys of both modes, a key only those of its own. */
-export const listKeys = (db: Db, merchantId: AccountId, livemode: boolean | null) =>
-  db
-    .select()
-    .from(apiKeys)
-    .where(and(eq(apiKeys.merchantId, merchantId), livemode === null ? undefined : eq(apiKeys.livemode, livemode)))
-    .orderBy(asc(apiKeys.createdAt), asc(apiKeys.id));
+const REVOKED_SHOWN = 100;
+
+/** A token sees the keys of both modes, a key only those of its own: all that work, and of each mode those revoked last. */
+export async function listKeys(db: Db, merchantId: AccountId, livemode: boolean | null): Promise<ApiKey[]> {
+  const keysOf = (mode: boolean) =>
+    db
+      .select()
+      .from(apiKeys)
+      .where(and(rowsOf(apiKeys, merchantId, mode), isNull(apiKeys.revokedAt)));
+  const revokedOf = (mode: boolean) =>
+    db
+      .select()
+      .from(apiKeys)
+      .where(and(rowsOf(apiKeys, merchantId, mode), isNotNull(apiKeys.revokedAt)))
+      .orderBy(desc(apiKeys.revokedAt))
+      .limit(REVOKED_SHOWN);
+  const [first = true, ...others] = livemode === null ? [true, false] : [livemode];
+  const found = await db.batch([keysOf(first), revokedOf(first), ...others.flatMap((mode) => [keysOf(mode), revokedOf(mode)])]);
+  return found.flat().sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+}
 
 export const findKey = (db: Db, merchantId: AccountId, keyId: KeyId) =>
   db

@@ -1,28 +1,16 @@
-import { and, asc, desc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, MembershipId, PaymentId, ProductId } from '../core/ids.ts';
 import { memberships, payments } from '../db/commerce.ts';
 import type { Write } from '../db/commit.ts';
-import { countTo, type PageRequest } from '../db/page.ts';
+import { newestFirst, type PageRequest, readPage, rowsOf } from '../db/page.ts';
 
 export type Membership = typeof memberships.$inferSelect;
 
-const ofMerchant = (merchantId: AccountId, livemode: boolean) =>
-  and(eq(memberships.merchantId, merchantId), eq(memberships.livemode, livemode));
-
-export async function listMemberships(db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) {
-  const mine = ofMerchant(merchantId, livemode);
-  const rows = db
-    .select()
-    .from(memberships)
-    .where(mine)
-    .orderBy(desc(memberships.createdAt), desc(memberships.id))
-    .limit(page.perPage)
-    .offset(page.offset);
-  const [items, [count]] = await db.batch([rows, countTo(db, memberships, mine)]);
-  return { items, total: count?.total ?? 0 };
-}
+/** The merchant's memberships, newest first. */
+export const listMemberships = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>
+  readPage(db, memberships, rowsOf(memberships, merchantId, livemode), newestFirst(memberships.createdAt), page);
 
 export const findMembership = (db: Db, membershipId: MembershipId) =>
   db.select().from(memberships).where(eq(memberships.id, membershipId)).get();
@@ -54,8 +42,6 @@ export interface MembershipLookup {
 
 /** The one that lasts longest; for ever (no paid-through date) lasts longest of all. */
 export async function getMembershipBy(db: Db, merchantId: AccountId, livemode: boolean, by: MembershipLookup): Promise<Membership> {
-  const equal = (column: Parameters<typeof eq>[0], value: string | undefined): SQL | undefined =>
-    value === undefined ? undefined : eq(column, value);
   const ofPayment = by.paymentId
     ? eq(memberships.id, sql`(SELECT membership_id FROM payments WHERE id = ${by.paymentId} AND merchant_id = ${merchantId})`)
     : undefined;
@@ -64,11 +50,12 @@ export async function getMembershipBy(db: Db, merchantId: AccountId, livemode: b
     .from(memberships)
     .where(
       and(
-        ofMerchant(merchantId, livemode),
-        equal(memberships.walletAddress, by.walletAddress),
-        equal(memberships.customerRef, by.customerRef),
-        equal(memberships.email, by.email),
-        equal(memberships.productId, by.productId),
+        rowsOf(memberships, merchantId, livemode, [
+          [memberships.walletAddress, by.walletAddress],
+          [memberships.customerRef, by.customerRef],
+          [memberships.email, by.email],
+          [memberships.productId, by.productId],
+        ]),
         ofPayment,
       ),
     )

@@ -14,6 +14,7 @@ import { RAILS } from '../rails.ts';
 import { NATIVE_MINT, parseWallet } from '../solana/assets.ts';
 import { accountOf } from '../solana/checkout-transaction.ts';
 import { requireRoom, vetoCrowd } from './crowd.store.ts';
+import { UNPAID } from './ended.store.ts';
 import { useHandoff } from './handoff.store.ts';
 import { getHandoff, type Handoff, hintOf, requireUnused, verifyHandoff } from './handoff.ts';
 import { identityFor } from './identity.ts';
@@ -157,6 +158,7 @@ async function newPayment(
   const mint = due.price.asset === 'SOL' ? NATIVE_MINT : ctx.config.network.usdcMint;
   const fee = feeOf(ctx, due.price, recipient);
   return {
+    ...UNPAID,
     id: newId<PaymentId>(ctx.now),
     merchantId: product.merchantId,
     livemode: product.livemode,
@@ -174,22 +176,8 @@ async function newPayment(
     feeAmount: fee?.amount.units ?? null,
     feeWallet: fee?.wallet ?? null,
     feeAta: fee ? await accountOf(fee.wallet, mint) : null,
-    feeOwedAmount: null,
-    overpaidAmount: null,
-    customerWallet: null,
-    payerWallet: null,
-    txSignature: null,
-    slot: null,
-    blockTime: null,
-    membershipId: null,
-    receiptId: null,
-    recoversPaymentId: null,
     expiresAt: due.expiresAt,
     lateGraceSeconds: ctx.config.LATE_GRACE_SECONDS,
-    confirmedAt: null,
-    finalizedAt: null,
-    orphanSuspectedAt: null,
-    orphanedAt: null,
     createdAt: ctx.now,
     updatedAt: ctx.now,
     version: 1,

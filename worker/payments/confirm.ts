@@ -1,15 +1,16 @@
 import type { Actor, Ctx } from '../context.ts';
-import { ApiError, unreachable } from '../core/errors.ts';
+import { ApiError, raise, unreachable } from '../core/errors.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '../db/once.ts';
 import type { Sighting } from '../solana/rpc.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '../solana/transaction.ts';
 import { rememberFound, rememberNamed } from './candidates.ts';
+import { restoreEnded } from './ended.ts';
 import { identityProblem } from './identity.ts';
-import { type Loaded, planJudged, stateError, type Verdict } from './judge.ts';
+import { failureOf, type Loaded, planJudged, stateError, type Verdict } from './judge.ts';
 import { planSubmit, requireViewer } from './payment.ts';
 import { grantAccess } from './purchase.ts';
-import { findPayment, findSession, loadConfirmation, type Payment } from './store.ts';
+import { findPayment, findSession, getPayment, loadConfirmation, type Payment } from './store.ts';
 
 export interface ConfirmPayment {
   paymentId: Payment['id'];
@@ -57,7 +58,10 @@ export async function confirmByMemo(ctx: Ctx, txSignature: string): Promise<'set
 export async function findNamedSession(ctx: Ctx, { memos }: ChainTransaction): Promise<Payment | null | 'none'> {
   const [memo, ...more] = svcMemos(memos);
   if (memo === undefined || more.length > 0) return 'none';
-  return (await findSession(ctx.db, memo.slice('svc:'.length))) ?? null;
+  const nonce = memo.slice('svc:'.length);
+  const open = await findSession(ctx.db, nonce);
+  if (open || !(await restoreEnded(ctx, { nonces: [nonce] }))) return open ?? null;
+  return (await findSession(ctx.db, nonce)) ?? null;
 }
 
 /** The confirmation of a transaction already looked up: who may have paid is known before anything is read, so one read is enough. */
@@ -70,10 +74,20 @@ const isReplay = (payment: Payment, { txSignature }: ConfirmPayment): boolean =>
   payment.status === 'CONFIRMED' && payment.txSignature === txSignature;
 
 async function loadAllowed(ctx: Ctx, { paymentId, txSignature, viewer }: ConfirmPayment, payers: string[] = []): Promise<Loaded> {
-  const loaded = await loadConfirmation(ctx.db, paymentId, txSignature, payers);
-  if (!loaded) throw new ApiError('not_found');
+  const stored = await loadConfirmation(ctx.db, paymentId, txSignature, payers);
+  const loaded = stored ?? (await loadEnded(ctx, { paymentId, txSignature, viewer }));
   requireViewer(loaded.payment, viewer);
   return loaded;
+}
+
+/** A session that ended long ago is made whole again only for a transaction that the chain shows. 404, and as one that failed. */
+async function loadEnded(ctx: Ctx, { paymentId, txSignature, viewer }: ConfirmPayment): Promise<Loaded> {
+  const payment = await getPayment(ctx.db, paymentId);
+  requireViewer(payment, viewer);
+  const { kind } = await ctx.chain.findTransaction(txSignature);
+  if (kind !== 'found') throw failureOf(payment);
+  await restoreEnded(ctx, { paymentId });
+  return (await loadConfirmation(ctx.db, paymentId, txSignature, [])) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
 }
 
 /** `known` was read with the memberships of the expected wallet and of the wallets in `readFor`. */

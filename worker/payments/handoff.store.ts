@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lt } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import type { HandoffId, PaymentId } from '../core/ids.ts';
 import { vetoUnlessChanged, type Write } from '../db/commit.ts';
@@ -19,9 +19,3 @@ export const useHandoff = (ctx: Ctx, { id }: Handoff, paymentId: PaymentId): Wri
     .where(and(eq(handoffs.id, id), isNull(handoffs.paymentId))),
   vetoUnlessChanged(ctx),
 ];
-
-/** Forgets who was expected, once no payment can begin with it any more. Answers how many rows, at most `max`. */
-export async function deleteEndedHandoffs(db: Db, before: number, max: number): Promise<number> {
-  const ended = db.select({ id: handoffs.id }).from(handoffs).where(lt(handoffs.expiresAt, before)).limit(max);
-  return (await db.delete(handoffs).where(inArray(handoffs.id, ended)).returning({ id: handoffs.id })).length;
-}

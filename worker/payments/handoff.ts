@@ -1,13 +1,12 @@
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import { type AccountId, type HandoffId, newId, type PaymentId, type ProductId } from '../core/ids.ts';
-import { DAY, MINUTE, SECOND } from '../core/time.ts';
+import { MINUTE, SECOND } from '../core/time.ts';
 import { commitNew } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
-import { type Swept, sweepRounds } from '../db/sweep-pages.ts';
 import { getProduct, type Product } from '../products/product.ts';
 import { parseWallet } from '../solana/assets.ts';
-import { deleteEndedHandoffs, findHandoff, type Handoff, insertHandoff } from './handoff.store.ts';
+import { findHandoff, type Handoff, insertHandoff } from './handoff.store.ts';
 import { type NamedHandoff, newHandoffToken, parseHandoffToken } from './handoff-token.ts';
 
 export type { Handoff } from './handoff.store.ts';
@@ -112,9 +111,3 @@ export function labelOf({ email, customerRef, walletAddress }: Handoff): string 
   return walletAddress && `${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
 }
 const initialOf = (text: string): string => `${[...text][0]}…`;
-
-const ROUNDS = { max: 500, roundsMax: 20 };
-
-/** Hand-offs hold names: a day after their end nobody needs them. Answers how many it forgot. */
-export const sweepHandoffs = (ctx: Ctx): Promise<Swept> =>
-  sweepRounds(ctx, ROUNDS, (max) => deleteEndedHandoffs(ctx.db, ctx.now - DAY, max));

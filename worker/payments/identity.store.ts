@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lt } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import type { IdentitySessionId } from '../core/ids.ts';
 import { vetoUnlessChanged, type Write } from '../db/commit.ts';
@@ -20,9 +20,3 @@ export const completeIdentitySession = (ctx: Ctx, { id, providerUserId, username
     .where(and(eq(identitySessions.id, id), isNull(identitySessions.providerUserId))),
   vetoUnlessChanged(ctx),
 ];
-
-/** Forgets who came, once no payment can begin with it any more. Answers how many rows, at most `max`. */
-export async function deleteEndedIdentities(db: Db, before: number, max: number): Promise<number> {
-  const ended = db.select({ id: identitySessions.id }).from(identitySessions).where(lt(identitySessions.expiresAt, before)).limit(max);
-  return (await db.delete(identitySessions).where(inArray(identitySessions.id, ended)).returning({ id: identitySessions.id })).length;
-}

@@ -3,19 +3,12 @@ import { equalBytes, sha256 } from '../core/crypto.ts';
 import { utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type IdentitySessionId, newId } from '../core/ids.ts';
-import { DAY, MINUTE } from '../core/time.ts';
+import { MINUTE } from '../core/time.ts';
 import { commitNew, transact } from '../db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '../db/once.ts';
-import { type Swept, sweepRounds } from '../db/sweep-pages.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider, type ProvenIdentity } from '../db/terms.ts';
 import { getOffer, type Product } from '../products/product.ts';
-import {
-  completeIdentitySession,
-  deleteEndedIdentities,
-  findIdentitySession,
-  type IdentitySession,
-  insertIdentitySession,
-} from './identity.store.ts';
+import { completeIdentitySession, findIdentitySession, type IdentitySession, insertIdentitySession } from './identity.store.ts';
 import type { Payment } from './store.ts';
 
 export type { IdentitySession } from './identity.store.ts';
@@ -164,9 +157,3 @@ export function identityProblem({ payment, requiresIdentity }: Asked): ApiError 
     'The merchant asks by now who the buyer is, and this payment was begun without. Do not pay it; begin another once it has ended.';
   return new ApiError('identity_verification_required', { detail, meta: { provider: requiresIdentity } });
 }
-
-const ROUNDS = { max: 500, roundsMax: 20 };
-
-/** Identity sessions hold names: a day after their end nobody needs them. Answers how many it forgot. */
-export const sweepIdentities = (ctx: Ctx): Promise<Swept> =>
-  sweepRounds(ctx, ROUNDS, (max) => deleteEndedIdentities(ctx.db, ctx.now - DAY, max));

@@ -97,6 +97,7 @@ const confirmedPayment = ({ now }: Ctx, sale: PerRequestSale, proof: Proof): Pay
   finalizedAt: null,
   orphanSuspectedAt: null,
   orphanedAt: null,
+  isKept: false,
   createdAt: sale.createdAt,
   updatedAt: now,
   version: 1,

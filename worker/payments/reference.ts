@@ -5,6 +5,7 @@ import type { Listed, ListedSignature } from '../solana/listing.ts';
 import { insertFound } from './candidate.store.ts';
 import { SWEEP_PATIENCE_MS } from './candidates.ts';
 import { type Cursor, loadWalks, stepCursor, type Walks } from './chain.store.ts';
+import { restoreEnded } from './ended.ts';
 
 const PAGE_SIZE = 1000;
 /** Of each of the two walks in one sweep; what is left over is read by the next. */
@@ -47,6 +48,7 @@ async function readPages(ctx: Ctx, pageSize: number, stepFrom: Step): Promise<nu
     const items = listed.kind === 'page' ? listed.items : [];
     const next = listed.kind === 'page' ? step.past(listed) : step.lost();
     const found = items.flatMap(namedSession);
+    await restoreEnded(ctx, { nonces: found.map(({ nonce }) => nonce) });
     const finds = found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : [];
     // Another walker took this step; it goes on from there.
     if (!(await storeStep(ctx, [...finds, ...stepCursor(ctx, step.from, next)]))) return read;

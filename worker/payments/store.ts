@@ -1,5 +1,4 @@
-import { and, desc, eq, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { and, eq, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, PaymentId } from '../core/ids.ts';
@@ -8,14 +7,16 @@ import { memberships, payments, products, unmatchedPayments } from '../db/commer
 import type { Write } from '../db/commit.ts';
 import { insertClaim } from '../db/fate.ts';
 import { accounts } from '../db/identity.ts';
-import { countTo, type PageRequest } from '../db/page.ts';
+import { newestFirst, type PageRequest, readPage, rowsOf } from '../db/page.ts';
 import { txClaims } from '../db/tx-claims.ts';
 import type { PaymentStatus } from '../states.ts';
+import { findEnded } from './ended.store.ts';
 
 export type Payment = typeof payments.$inferSelect;
 
-/** Of any merchant: the id itself is the capability. (contract D7) */
-export const findPayment = (db: Db, paymentId: PaymentId) => db.select().from(payments).where(eq(payments.id, paymentId)).get();
+/** Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it. (contract D7) */
+export const findPayment = async (db: Db, paymentId: PaymentId): Promise<Payment | undefined> =>
+  (await db.select().from(payments).where(eq(payments.id, paymentId)).get()) ?? findEnded(db, paymentId);
 
 export async function getPayment(db: Db, paymentId: PaymentId): Promise<Payment> {
   return (await findPayment(db, paymentId)) ?? raise('not_found');
@@ -127,23 +128,12 @@ export interface PaymentFilter {
 }
 
 /** The merchant's payments, newest first. */
-export async function listPayments(db: Db, merchantId: AccountId, livemode: boolean, filter: PaymentFilter, page: PageRequest) {
-  const equal = <T>(column: SQLiteColumn, value: T | undefined) => (value === undefined ? undefined : eq(column, value));
-  const mine = and(
-    eq(payments.merchantId, merchantId),
-    eq(payments.livemode, livemode),
-    equal(payments.status, filter.status),
-    equal(payments.productId, filter.productId),
-    equal(payments.customerRef, filter.customerRef),
-    equal(payments.payerWallet, filter.wallet),
-  );
-  const rows = db
-    .select()
-    .from(payments)
-    .where(mine)
-    .orderBy(desc(payments.createdAt), desc(payments.id))
-    .limit(page.perPage)
-    .offset(page.offset);
-  const [items, [count]] = await db.batch([rows, countTo(db, payments, mine)]);
-  return { items, total: count?.total ?? 0 };
+export function listPayments(db: Db, merchantId: AccountId, livemode: boolean, filter: PaymentFilter, page: PageRequest) {
+  const mine = rowsOf(payments, merchantId, livemode, [
+    [payments.status, filter.status],
+    [payments.productId, filter.productId],
+    [payments.customerRef, filter.customerRef],
+    [payments.payerWallet, filter.wallet],
+  ]);
+  return readPage(db, payments, mine, newestFirst(payments.createdAt), page);
 }

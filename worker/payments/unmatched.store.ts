@@ -8,9 +8,10 @@ import type { Payment } from './store.ts';
 
 export type Unmatched = typeof unmatchedPayments.$inferSelect;
 
-/** Statements, not effects: refused where the transaction has paid for something since it was looked at. */
+/** Statements, not effects: refused where the transaction has paid for something since it was looked at, or little is left of its session. */
 export const insertUnmatched = (ctx: Ctx, unmatched: Unmatched): Write[] => [
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM tx_claims WHERE tx_signature = ${unmatched.txSignature} AND livemode = ${unmatched.livemode})`),
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM ended_sessions WHERE id = ${unmatched.paymentId})`),
   ctx.db.insert(unmatchedPayments).values(unmatched),
 ];
 

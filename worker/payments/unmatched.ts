@@ -4,6 +4,7 @@ import { newId, type PaymentId, type UnmatchedId } from '../core/ids.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '../db/fate.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
+import { restoreEnded } from './ended.ts';
 import { paymentEvent, requireViewer } from './payment.ts';
 import { grantAccess, type Proof, planPurchase } from './purchase.ts';
 import { toUnmatchedResource } from './resource.ts';
@@ -82,6 +83,7 @@ export function planRecovery(ctx: Ctx, { payment, memberships, merchantName }: L
     finalizedAt: null,
     orphanSuspectedAt: null,
     orphanedAt: null,
+    isKept: false,
     createdAt: ctx.now,
     updatedAt: ctx.now,
     version: 1,
@@ -121,8 +123,8 @@ export async function acceptUnmatched(
   { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
 ): Promise<Payment> {
   const accepted = await transact(ctx, async () => {
-    const known = await loadConfirmation(ctx.db, paymentId, txSignature, []);
-    if (!known) throw new ApiError('not_found');
+    const load = () => loadConfirmation(ctx.db, paymentId, txSignature, []);
+    const known = (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
     requireViewer(known.payment, actor);
     const { unmatched } = known;
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');

@@ -1,4 +1,4 @@
-import { and, desc, eq, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, or, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, AppId, ProductId } from '../core/ids.ts';
@@ -6,18 +6,16 @@ import { accessApps, railSettings } from '../db/access.ts';
 import { products } from '../db/commerce.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
-import { countTo, type PageRequest } from '../db/page.ts';
+import { newestFirst, type PageRequest, readPage, rowsOf } from '../db/page.ts';
 import type { RailId, RailSetting } from '../rails.ts';
 
 export type Product = typeof products.$inferSelect;
-
-const ofMerchant = (merchantId: AccountId, livemode: boolean) => and(eq(products.merchantId, merchantId), eq(products.livemode, livemode));
 
 export const findProduct = (db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId) =>
   db
     .select()
     .from(products)
-    .where(and(ofMerchant(merchantId, livemode), eq(products.id, productId)))
+    .where(and(rowsOf(products, merchantId, livemode), eq(products.id, productId)))
     .get();
 
 export async function getProduct(...args: Parameters<typeof findProduct>): Promise<Product> {
@@ -28,7 +26,7 @@ export const findByExternalId = (db: Db, merchantId: AccountId, livemode: boolea
   db
     .select()
     .from(products)
-    .where(and(ofMerchant(merchantId, livemode), eq(products.externalProductId, externalProductId)))
+    .where(and(rowsOf(products, merchantId, livemode), eq(products.externalProductId, externalProductId)))
     .get();
 
 /** Of any merchant. */
@@ -45,7 +43,7 @@ export const findApp = (db: Db, merchantId: AccountId, livemode: boolean, appId:
 
 /** Does another product have this one's slug, or its name at the merchant's? */
 export async function isTaken(db: Db, { merchantId, livemode, slug, externalProductId }: Product): Promise<boolean> {
-  const sameName = externalProductId && and(ofMerchant(merchantId, livemode), eq(products.externalProductId, externalProductId));
+  const sameName = externalProductId && and(rowsOf(products, merchantId, livemode), eq(products.externalProductId, externalProductId));
   const other = await db
     .select({ id: products.id })
     .from(products)
@@ -54,18 +52,8 @@ export async function isTaken(db: Db, { merchantId, livemode, slug, externalProd
   return other !== undefined;
 }
 
-export async function listProducts(db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) {
-  const mine = ofMerchant(merchantId, livemode);
-  const rows = db
-    .select()
-    .from(products)
-    .where(mine)
-    .orderBy(desc(products.createdAt), desc(products.id))
-    .limit(page.perPage)
-    .offset(page.offset);
-  const [items, [count]] = await db.batch([rows, countTo(db, products, mine)]);
-  return { items, total: count?.total ?? 0 };
-}
+export const listProducts = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>
+  readPage(db, products, rowsOf(products, merchantId, livemode), newestFirst(products.createdAt), page);
 
 /** A product, who sells it, and what he set for each rail; no setting: the defaults of the rail. */
 export interface Listing {
@@ -128,7 +116,7 @@ export const findListing = (
   readListing(
     db,
     and(
-      ofMerchant(merchantId, livemode),
+      rowsOf(products, merchantId, livemode),
       'productId' in named ? eq(products.id, named.productId) : eq(products.externalProductId, named.externalProductId),
     ),
   );
@@ -143,7 +131,7 @@ export const getSale = async (
 ): Promise<Sale> => saleOn((await findListing(db, merchantId, livemode, { productId })) ?? raise('not_found'), railId);
 
 export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
-  db.$count(products, and(ofMerchant(merchantId, livemode), eq(products.status, 'active')));
+  db.$count(products, and(rowsOf(products, merchantId, livemode), eq(products.status, 'active')));
 
 /** A statement, not an effect: refuses the batch once the plan's active products are used up. */
 const vetoOverQuota = (ctx: Ctx, { merchantId, livemode }: Product, activeMax: number): Write[] =>

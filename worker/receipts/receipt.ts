@@ -86,7 +86,7 @@ export function planReceipt(
     txSignature: facts.txSignature,
     ...signed,
     payer: facts.payer,
-    searchText: [facts.txSignature, receiptId, facts.productName.replaceAll('\n', ' ')].join('\n').toLowerCase(),
+    searchText: '',
     linkSeq: null,
     linkPrevHash: null,
     createdAt: ctx.now,

@@ -32,7 +32,9 @@ const list = createRoute({
     query: z.object({
       ...PageQuery,
       wallet: z.string().max(64).optional(),
-      q: z.string().max(200).optional().openapi({ description: 'Searches transaction, receipt id and product name.' }),
+      q: z.string().max(200).optional().openapi({
+        description: 'The beginning of a transaction (12 characters or more) or receipt id (13 or more), or words of the product name.',
+      }),
       product_id: z.uuid().optional(),
       ...ModeQuery,
     }),

@@ -11,7 +11,8 @@ import { ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } 
 import { DELIVERY } from '../states.ts';
 import { replayDelivery } from './replay-delivery.ts';
 import { DeliveryBody, EventBody, toDeliveryResource, toEventResource } from './resource.ts';
-import { type Delivery, listDeliveries, listEvents, loadTimeline } from './store.ts';
+import { type Delivery, listDeliveries, listEvents } from './store.ts';
+import { loadTimeline } from './story.store.ts';
 
 const tags = ['Webhooks'];
 const query = z.object(ModeQuery);
@@ -96,12 +97,13 @@ export const deliveryRoutes = router()
   .openapi(timeline, async (c) => {
     const { actor, ctx } = c.var;
     const { payment_id: paymentId, membership_id: membershipId, limit } = c.req.valid('query');
-    if ((paymentId === undefined) === (membershipId === undefined)) {
+    const about = paymentId === undefined ? membershipId !== undefined && { membershipId } : membershipId === undefined && { paymentId };
+    if (!about) {
       throw new ApiError('validation_error', {
         problems: [{ loc: ['query'], msg: 'Give exactly one of payment_id and membership_id', type: 'missing' }],
       });
     }
-    const found = await loadTimeline(ctx.db, actor.accountId as AccountId, actor.livemode, { paymentId, membershipId }, limit);
+    const found = await loadTimeline(ctx.db, actor.accountId as AccountId, actor.livemode, about, limit);
     const items = [
       ...found.events.map(({ createdAt: at, type, id }) => ({ at, kind: 'event' as const, type, event_id: id })),
       ...found.deliveries.map((delivery) => ({

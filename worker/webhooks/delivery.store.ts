@@ -3,6 +3,7 @@ import type { Ctx, Db } from '../context.ts';
 import { type EventRow, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 import type { Delivery, Endpoint, StoredEvent } from './store.ts';
+import { countEnded } from './story.store.ts';
 import { isWaiting } from './waiting.store.ts';
 
 /** Undelivered events and the endpoints of their merchants, in one round trip. */
@@ -109,14 +110,19 @@ export async function claimDelivery(db: Db, deliveryId: number, now: number, lea
 
 export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };
 
-/** Statements, not effects: only who holds the lease may say how the attempt went. */
-export const recordDelivery = (ctx: Ctx, { id, attempt, leaseUntil }: Delivery, after: DeliveryChange): Write[] => [
-  ctx.db
-    .update(webhookDeliveries)
-    .set({ ...after, leaseUntil: 0 })
-    .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
-  vetoUnlessChanged(ctx),
-];
+/** Statements, not effects: only who holds the lease may say how the attempt went. A test is no traffic, so it is not counted. */
+export function recordDelivery(ctx: Ctx, delivery: Delivery, after: DeliveryChange): Write[] {
+  const { id, attempt, leaseUntil, eventType } = delivery;
+  const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && eventType !== 'webhook.test';
+  return [
+    ctx.db
+      .update(webhookDeliveries)
+      .set({ ...after, leaseUntil: 0 })
+      .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
+    vetoUnlessChanged(ctx),
+    ...(hasEnded ? [countEnded(ctx, delivery, after.status === 'succeeded', after.completedAt ?? ctx.now)] : []),
+  ];
+}
 
 /** What an endpoint wants of a window and never got: its failed and cancelled deliveries, and events it has no delivery of. */
 export async function listMissed(

@@ -22,7 +22,8 @@ import {
 } from '../http/openapi.ts';
 import { createEndpoint, disableEndpoint, type EndpointWithSecret } from './endpoints.ts';
 import { CreateEndpointRequest, EndpointBody, EventBody, toEndpointResource, toEventResource } from './resource.ts';
-import { type Endpoint, getEndpoint, listEvents, loadIntegrationHealth } from './store.ts';
+import { type Endpoint, getEndpoint, listEvents } from './store.ts';
+import { loadIntegrationHealth } from './story.store.ts';
 
 const tags = ['Integrations'];
 const health = createRoute({
@@ -123,14 +124,19 @@ const toHookResource = (endpoint: Endpoint) => ({ ...toEndpointResource(endpoint
 export const integrationRoutes = router()
   .openapi(health, async (c) => {
     const { actor, ctx } = c.var;
-    const found = await loadIntegrationHealth(ctx.db, actor.accountId as AccountId, actor.livemode, ctx.now - DAY);
-    const enabled = found.endpoints.filter(({ status }) => status === 'enabled');
+    const { enabled, disabled, ...found } = await loadIntegrationHealth(
+      ctx.db,
+      actor.accountId as AccountId,
+      actor.livemode,
+      ctx.now - DAY,
+    );
+    const lastAt = enabled.reduce<number | null>((last, { lastSuccessAt: at }) => (at !== null && at > (last ?? 0) ? at : last), null);
     const failing = enabled.filter(({ failureStreak }) => failureStreak > 0).length;
     return c.json(
       {
         status: failing > 0 ? ('degraded' as const) : ('ok' as const),
-        endpoints: { enabled: enabled.length, disabled: found.endpoints.length - enabled.length, failing },
-        last_delivery_at: isoOrNull(found.lastAt),
+        endpoints: { enabled: enabled.length, disabled, failing },
+        last_delivery_at: isoOrNull(lastAt),
         success_rate_24h: found.ended === 0 ? null : found.succeeded / found.ended,
         oldest_pending_seconds: found.oldestAt === null ? null : Math.max(0, Math.floor((ctx.now - found.oldestAt) / SECOND)),
         hooks: enabled.filter(({ kind }) => kind === 'automation').length,

@@ -1,0 +1,153 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { beforeAll, describe, expect, it } from 'vitest';
+import worker from '../../worker/index.ts';
+import { fillTables } from '../world/crowd.ts';
+import { rowsOf, withRowCount, worstOf } from '../world/rows-read.ts';
+import { type Merchant, World } from '../world/world.ts';
+
+interface Listed {
+  items: unknown[];
+  total: number;
+  total_exact?: boolean;
+  has_more: boolean;
+  code?: string;
+  detail: { loc: string[] }[];
+}
+
+const ROWS = 20_000;
+const PAGE_ROWS_MAX = 400;
+const COUNT_ROWS_MAX = 10_001;
+/** What is found by its words is looked up in their index and then as a receipt. */
+const roundsOf = (query: string) => (query.startsWith('q=') ? 2 : 1);
+
+/** Of everything that can be narrowed to: what two thirds of all rows have, so that a list of it is longer than is counted, and what one has. */
+const most = (table: string, column: string) => `CASE WHEN n % 3 > 0 THEN '${table}-${column}-most' ELSE '${table}-${column}-' || n END`;
+const UUID_OF_MOST = '01900000-0000-7000-8000-000000000001';
+const UUID_OF_ONE = '01900000-0000-7000-8000-000000000002';
+const uuids = `CASE WHEN n = 3 THEN '${UUID_OF_ONE}' WHEN n % 3 > 0 THEN '${UUID_OF_MOST}' ELSE 'other-' || n END`;
+
+describe(`a first page beside ${ROWS} rows of its merchant in every table`, () => {
+  const w = new World();
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+    const { product_id } = await w.product(ada);
+    await w.call('GET', '/v1/keys', { key: ada.key });
+    await fillTables(w.env.DB, {
+      to: ROWS,
+      merchants: [ada.userId],
+      products: [product_id],
+      values: {
+        payments: { payer_wallet: most('p', 'wallet'), customer_ref: most('p', 'ref'), product_id: uuids, late_grace_seconds: '120' },
+        receipts: {
+          id: "printf('01900000-%04d-7000-8000-%012d', n % 10000, n)",
+          tx_signature: `substr('ABCDEFGHJKLMNPQRSTUVWXYZ', 1 + n % 20, 4) || replace(n, '0', 'o') || 'xxxxxxxxxxxxxxxxxxxx'`,
+          payer: most('r', 'wallet'),
+          product_id: uuids,
+          document: `'{"product_name":"Crowd ' || CASE WHEN n = 5 THEN 'unique' WHEN n % 3 > 0 THEN 'usual' ELSE 'other' END || '"}'`,
+        },
+        entitlements: { wallet_address: most('e', 'wallet'), customer_ref: most('e', 'ref'), product_id: uuids },
+        memberships: { wallet_address: most('m', 'wallet'), email: most('m', 'email') },
+        events: {
+          type: "CASE n % 3 WHEN 0 THEN 'payment.created' ELSE 'receipt.created' END",
+          data: "'{}'",
+          payment_id: `CASE WHEN n % 2000 = 0 THEN '${UUID_OF_ONE}' END`,
+          membership_id: `CASE WHEN n % 2000 = 1 THEN '${UUID_OF_ONE}' END`,
+        },
+        webhook_deliveries: { endpoint_id: uuids, event_id: "'events-id-' || n" },
+        webhook_endpoints: { merchant_id: `'${ada.userId}'`, status: "'disabled'", event_types: "'[]'", product_ids: "'[]'" },
+        endpoint_hours: { hour: '(1 + n) * 3600000' },
+        api_keys: { permissions: `'["read"]'`, revoked_at: 'CASE WHEN n > 20 THEN n END' },
+      },
+    });
+  }, 60_000);
+
+  it.each([
+    ['payments', ''],
+    ['payments', 'status=CONFIRMED'],
+    ['payments', 'status=FAILED'],
+    ['payments', 'customer_ref=p-ref-most'],
+    ['payments', 'customer_ref=p-ref-1'],
+    ['payments', 'wallet=p-wallet-most'],
+    ['payments', 'wallet=p-wallet-1'],
+    ['payments', `product_id=${UUID_OF_MOST}`],
+    ['payments', `product_id=${UUID_OF_ONE}`],
+    ['payments', 'customer_ref=nobody'],
+    ['receipts', ''],
+    ['receipts', 'wallet=r-wallet-most'],
+    ['receipts', 'wallet=r-wallet-1'],
+    ['receipts', `product_id=${UUID_OF_MOST}`],
+    ['receipts', `product_id=${UUID_OF_ONE}&wallet=r-wallet-3`],
+    ['receipts', 'q=usual'],
+    ['receipts', 'q=crowd'],
+    ['receipts', 'q=Crowd+Unique'],
+    ['receipts', 'q=nothing+of+the+kind'],
+    ['receipts', `q=usual&product_id=${UUID_OF_MOST}`],
+    ['receipts', 'q=01900000-0007'],
+    ['receipts', 'q=01900000-0007-7000-8000-000000000007'],
+    ['memberships', ''],
+    ['access/entitlements', ''],
+    ['access/entitlements', 'status=active'],
+    ['access/entitlements', 'wallet_address=e-wallet-most'],
+    ['access/entitlements', 'customer_ref=e-ref-most'],
+    ['access/entitlements', `product_id=${UUID_OF_MOST}`],
+    ['products', ''],
+    ['webhooks/endpoints', ''],
+    ['webhooks/deliveries', ''],
+    ['webhooks/deliveries', 'status=failed'],
+    ['webhooks/deliveries', `endpoint_id=${UUID_OF_MOST}`],
+    ['webhooks/deliveries', `endpoint_id=${UUID_OF_ONE}&status=pending`],
+    ['webhooks/events', ''],
+    ['webhooks/events', 'event_type=receipt.created'],
+    ['webhooks/events', 'event_type=payment.failed'],
+    ['integrations/events', 'event_type=payment.created'],
+  ])('of %s?%s reads no more than itself, and what it counts', async (path, query) => {
+    const { status, pages, counts, body } = await read(`/v1/${path}?${query}`);
+    expect([status, body.code]).toEqual([200, undefined]);
+    expect(rowsOf(pages), worstOf(pages)).toBeLessThanOrEqual(PAGE_ROWS_MAX);
+    expect(counts.length).toBeGreaterThan(0);
+    expect(rowsOf(counts), worstOf(counts)).toBeLessThanOrEqual(roundsOf(query) * COUNT_ROWS_MAX);
+    expect(body.items.length).toBe(Math.min(20, body.total));
+    if (body.total === 10_000) expect([body.total_exact ?? true, body.has_more]).toEqual([false, true]);
+  });
+
+  it.each([
+    ['/v1/keys'],
+    [`/v1/webhooks/timeline?payment_id=${UUID_OF_ONE}&limit=120`],
+    [`/v1/webhooks/timeline?membership_id=${UUID_OF_ONE}`],
+    ['/v1/memberships/lookup?wallet_address=m-wallet-3'],
+    ['/v1/memberships/lookup?email=m-email-3'],
+  ])('of %s, which counts nothing, reads no more than itself', async (path) => {
+    const { status, pages, counts } = await read(path);
+    expect(status).toBe(200);
+    expect(rowsOf([...pages, ...counts]), worstOf(pages)).toBeLessThanOrEqual(PAGE_ROWS_MAX);
+  });
+
+  it('of the health of integrations reads what endpoints keep of themselves', async () => {
+    const { pages, counts, body } = await read('/v1/integrations/health');
+    expect(rowsOf(pages), worstOf(pages)).toBeLessThanOrEqual(PAGE_ROWS_MAX);
+    expect(rowsOf(counts), worstOf(counts)).toBeLessThanOrEqual(COUNT_ROWS_MAX);
+    expect(body).toMatchObject({ status: 'ok', endpoints: { enabled: 0, disabled: 10_001, failing: 0 }, success_rate_24h: null });
+  });
+
+  it('is the last one at row 10,000: behind it a list is narrowed, not paged through', async () => {
+    const last = await read('/v1/payments?per_page=100&page=100');
+    expect([last.status, last.body.items.length, last.body.has_more]).toEqual([200, 100, true]);
+    for (const query of ['per_page=100&page=101', 'page=501', 'page=999999999']) {
+      const beyond = await read(`/v1/payments?${query}`);
+      expect([beyond.status, beyond.body.code, beyond.body.detail[0]?.loc]).toEqual([422, 'validation_error', ['query', 'page']]);
+    }
+  });
+
+  async function read(path: string) {
+    const { env, readings } = withRowCount(w.env);
+    // The crowd's ids are none of ours, so its answers are not held against the published description.
+    const execution = createExecutionContext();
+    const headers = { 'X-Svc-Key': ada.key };
+    const response = await worker.fetch(new Request(`https://svc.test${path}`, { headers }), env, execution);
+    const body = (await response.json()) as Listed;
+    await waitOnExecutionContext(execution);
+    const isCount = ({ sql }: { sql: string }) => /^select count\(\*\)/i.test(sql);
+    return { status: response.status, body, counts: readings.filter(isCount), pages: readings.filter((reading) => !isCount(reading)) };
+  }
+});

@@ -1,0 +1,73 @@
+import type { Ctx } from '../context.ts';
+import { DAY } from '../core/time.ts';
+import { forEach } from '../db/commit.ts';
+import { type Swept, sweepRounds } from '../db/sweep-pages.ts';
+import {
+  type Forget,
+  forgetAccount,
+  forgetDeliveries,
+  forgetFailedSettlements,
+  forgetHandoffs,
+  forgetHours,
+  forgetIdentities,
+  forgetNonces,
+  forgetPaymentSessions,
+  forgetStoryOf,
+  keepSetupsWithMoney,
+  listForgettableSetups,
+} from './store.ts';
+
+interface Rule {
+  /** How long after its end. */
+  keepMs: number;
+  why: string;
+  forget: Forget;
+}
+
+/**
+ * What ends, how long after its end it is kept, and why. Beside these: idempotency records go with their life
+ * (db/idempotency-record.ts), judged candidates once the list they were found in is not read again (payments/recheck.ts), and unpaid
+ * sessions become stubs (payments/ended.ts). Payments that were confirmed, their claims and receipts, memberships, entitlements,
+ * activations and money that pays nothing stay for ever.
+ */
+const RULES = {
+  loginNonces: { keepMs: 0, why: 'A text that nobody signed in time signs nobody in.', forget: forgetNonces },
+  handoffs: { keepMs: DAY, why: 'They hold names, which a buyer who comes too late is still told apart by.', forget: forgetHandoffs },
+  identitySessions: { keepMs: DAY, why: 'They hold names; what was proven stands in the payment.', forget: forgetIdentities },
+  paymentSessions: { keepMs: 30 * DAY, why: 'Their links are answered as over for as long.', forget: forgetPaymentSessions },
+  failedSettlements: {
+    keepMs: 8 * DAY,
+    why: 'From their beginning, of which the first day is looked at; their claims stay, so that nothing is paid with them twice.',
+    forget: forgetFailedSettlements,
+  },
+  deliveries: { keepMs: 30 * DAY, why: 'Merchants look for what went wrong; events are kept longer than this.', forget: forgetDeliveries },
+  endpointHours: { keepMs: 2 * DAY, why: 'The health of integrations tells of one day.', forget: forgetHours },
+} satisfies Record<string, Rule>;
+
+const PAGE = 500;
+const ROUNDS = { max: PAGE, roundsMax: 20 };
+
+/** The sweep of one rule. */
+export const sweepOf =
+  (name: keyof typeof RULES) =>
+  (ctx: Ctx): Promise<Swept> => {
+    const { keepMs, forget } = RULES[name];
+    return sweepRounds(ctx, ROUNDS, (max) => forget(ctx.db, ctx.now - keepMs, max));
+  };
+
+const SETUP_KEEP_MS = 7 * DAY;
+const SETUPS_MAX = 20;
+
+/**
+ * Setups that nobody paid for, with their account, its keys and all it set up: a week after their end, so that an agent that comes back
+ * is told what happened. An account that holds anything of money stays. One with more events than a page is done in several steps.
+ */
+export async function sweepEndedSetups(ctx: Ctx): Promise<Swept> {
+  const before = ctx.now - SETUP_KEEP_MS;
+  await keepSetupsWithMoney(ctx.db, before, SETUPS_MAX);
+  const over = await listForgettableSetups(ctx.db, before, SETUPS_MAX);
+  const taken = await forEach(ctx, over, async (setup) => {
+    if (await forgetStoryOf(ctx.db, setup.accountId, PAGE)) await forgetAccount(ctx.db, setup);
+  });
+  return { taken, isFinished: over.length < SETUPS_MAX };
+}
