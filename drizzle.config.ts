@@ -11,6 +11,7 @@ export default defineConfig({
     './worker/db/access.ts',
     './worker/db/handoff.ts',
     './worker/db/operations.ts',
+    './worker/db/sessions.ts',
   ],
   out: './migrations',
 });

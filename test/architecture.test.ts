@@ -142,7 +142,7 @@ describe('every matter has one owner', () => {
     ['SQL is written in stores and db/', () => importing(/^drizzle-orm/), drizzle],
     [
       'tables are named in stores and db/',
-      () => importing(/db\/(?:identity|commerce|tx-claims|candidates|access|handoff|messaging|operations|columns)\.ts$/),
+      () => importing(/db\/(?:identity|commerce|tx-claims|candidates|access|handoff|messaging|operations|sessions|columns)\.ts$/),
       drizzle.slice(0, 2),
     ],
     ['tables are made in db/', () => filesWith(/\bsqliteTable\(/), [/^worker\/db\//]],

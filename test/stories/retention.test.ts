@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
+import { type Ctx, newCtx } from '../../worker/context.ts';
 import { sweepEndedSetups, sweepOf } from '../../worker/retention/retention.ts';
 import { Setup } from '../world/bootstrap.ts';
 import { fillTables } from '../world/crowd.ts';
@@ -48,7 +48,7 @@ describe('what has ended', () => {
     ['endpointHours', 'endpoint_hours'],
     ['failedSettlements', 'settlements'],
   ] as const)('is kept for its time and no longer, page after page: %s', async (rule, table) => {
-    const sweep = sweepOf(rule);
+    const sweep = async (ctx: Ctx) => (await sweepOf(rule)(ctx)).taken;
     expect(await sweep(ctxAt(now - 1))).toBe(ROWS / 2 - 1);
     expect(await sweep(ctxAt(now))).toBe(1);
     expect(await sweep(ctxAt(now))).toBe(0);
@@ -60,7 +60,7 @@ describe('what has ended', () => {
       `UPDATE settlements SET created_at = 1, status = CASE rowid % 3 WHEN 0 THEN 'failed' WHEN 1 THEN 'pending' ELSE 'settled' END,
         next_check_at = CASE rowid % 3 WHEN 0 THEN ${now} END`,
     ).run();
-    expect(await sweepOf('failedSettlements')(ctxAt(now))).toBe(0);
+    expect((await sweepOf('failedSettlements')(ctxAt(now))).taken).toBe(0);
   });
 });
 

@@ -8,9 +8,10 @@ import * as handoff from './handoff.ts';
 import * as identity from './identity.ts';
 import * as messaging from './messaging.ts';
 import * as operations from './operations.ts';
+import * as sessions from './sessions.ts';
 import * as txClaims from './tx-claims.ts';
 
-const TABLES = [access, candidates, commerce, handoff, identity, messaging, operations, txClaims].flatMap((module) =>
+const TABLES = [access, candidates, commerce, handoff, identity, messaging, operations, sessions, txClaims].flatMap((module) =>
   Object.values(module).filter((value) => is(value, SQLiteTable)),
 ) as SQLiteTable[];
 

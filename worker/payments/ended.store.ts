@@ -1,8 +1,9 @@
 import { eq, lte, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { endedSessions, payments, products } from '../db/commerce.ts';
+import { payments, products } from '../db/commerce.ts';
 import { events, webhookDeliveries } from '../db/messaging.ts';
+import { endedSessions } from '../db/sessions.ts';
 
 type Payment = typeof payments.$inferSelect;
 
