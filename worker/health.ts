@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
+import { latestAudit } from './audit/store.ts';
 import { type Ctx, hasPriceSource } from './context.ts';
 import { iso, MINUTE } from './core/time.ts';
 import { router, Timestamp } from './http/openapi.ts';
@@ -13,7 +14,7 @@ const HealthResponse = z
     status: z.enum(['ok', 'degraded']),
     version: z.string(),
     time: Timestamp,
-    checks: z.object({ database: Check, queue: Check, rpc: Check, price_source: Check, processor: Check }),
+    checks: z.object({ database: Check, queue: Check, rpc: Check, price_source: Check, processor: Check, audit: Check }),
   })
   .openapi('HealthResponse');
 
@@ -40,18 +41,20 @@ async function checkHealth(ctx: Ctx) {
   const stalled = sql`SELECT EXISTS (SELECT 1 FROM payment_candidates
     WHERE origin IN ('found', 'sent') AND next_check_at < ${ctx.now - STALLED_MS}) AS n`;
   const { config } = ctx;
-  const [waiting, rpc, prices] = await Promise.all([
+  const [waiting, audit, rpc, prices] = await Promise.all([
     ctx.db.get<{ n: number }>(stalled).then(
       (row) => row?.n ?? 0,
       () => null,
     ),
+    latestAudit(ctx.db).catch(() => undefined),
     ctx.chain.isHealthy(ctx.now),
     hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, ctx.now) : null,
   ]);
   const [database, queue] = [waiting !== null, waiting === 0];
+  const agrees = audit === undefined || audit.differing === 0;
   const word = (isWell: boolean) => (isWell ? 'ok' : 'failing') as z.infer<typeof Check>;
   const health = {
-    status: database && queue && rpc && prices !== false ? ('ok' as const) : ('degraded' as const),
+    status: database && queue && rpc && prices !== false && agrees ? ('ok' as const) : ('degraded' as const),
     version: VERSION,
     time: iso(ctx.now),
     checks: {
@@ -60,6 +63,7 @@ async function checkHealth(ctx: Ctx) {
       rpc: word(rpc),
       price_source: prices === null ? ('not_configured' as const) : word(prices),
       processor: 'not_configured' as const,
+      audit: word(agrees),
     },
   };
   return { health, status: database ? (200 as const) : (503 as const) };

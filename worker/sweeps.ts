@@ -1,6 +1,7 @@
 import { sweepFeePayer } from './access/fee-payer.ts';
 import { sweepSettlements } from './access/settlement-sweep.ts';
 import { sweepSetups } from './access/setup-expiry.ts';
+import { sweepAudit } from './audit/audit.ts';
 import { type Ctx, type Env, newCtx } from './context.ts';
 import { storyOf } from './core/errors.ts';
 import { sweepIdempotencyRecords } from './db/idempotency-record.ts';
@@ -35,6 +36,7 @@ export const SWEEPS: Record<string, (ctx: Ctx) => Promise<number>> = {
   finality: sweepFinality,
   settlements: sweepSettlements,
   feePayer: sweepFeePayer,
+  audit: sweepAudit,
 };
 
 export async function runSweeps(env: Env, execution: ExecutionContext, now: number): Promise<void> {

@@ -3109,6 +3109,8 @@ export interface components {
         price_source: 'ok' | 'failing' | 'not_configured';
         /** @enum {string} */
         processor: 'ok' | 'failing' | 'not_configured';
+        /** @enum {string} */
+        audit: 'ok' | 'failing' | 'not_configured';
       };
     };
     ReceiptKeySet: {

@@ -84,6 +84,13 @@ describe('rows that are read', () => {
       expect((await w.call('GET', `/v1/payments/${id}`)).body.status).toBe('FAILED');
     });
 
+    it('of a whole audit, which is due once a day: as many however much there is to choose from', async () => {
+      await w.env.DB.prepare('DELETE FROM audits').run();
+      const { env, readings } = withRowCount(w.env);
+      await SWEEPS.audit!(newCtx(env, { requestId: 'req_rows', defer: () => {} }));
+      expect(rowsOf(readings), worstOf(readings)).toBeLessThan(2500);
+    });
+
     it('of every sweep that finds nothing due', async () => {
       await w.env.DB.prepare('UPDATE payments SET finalized_at = 1 WHERE finalized_at IS NULL').run();
       await w.sweep();
