@@ -32,7 +32,7 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/payments\//, 16],
   [/^worker\/webhooks\//, 17],
   [/^worker\/access\//, 18],
-  [/^worker\/(?:finality|retention)\//, 19],
+  [/^worker\/(?:audit|finality|retention)\//, 19],
   [/^worker\/pages\//, 20],
   [
     /^worker\/(?:discovery|docs|docs-assets|event-catalog|event-examples|event-types\.routes|health|jobs|llms|metrics|security-schemes|sweeps)\.ts$/,
@@ -142,7 +142,7 @@ describe('every matter has one owner', () => {
     ['SQL is written in stores and db/', () => importing(/^drizzle-orm/), drizzle],
     [
       'tables are named in stores and db/',
-      () => importing(/db\/(?:identity|commerce|tx-claims|candidates|access|handoff|messaging|operations|sessions|columns)\.ts$/),
+      () => importing(/db\/(?:identity|commerce|tx-claims|candidates|access|audits|handoff|messaging|operations|sessions|columns)\.ts$/),
       drizzle.slice(0, 2),
     ],
     ['tables are made in db/', () => filesWith(/\bsqliteTable\(/), [/^worker\/db\//]],

@@ -14,6 +14,9 @@ export interface LogLine {
   /** The request or run that asked for this. */
   cause?: string;
   taken?: number;
+  /** What kind of thing the daily audit found to differ; `subject_id` says which, `code` how. */
+  audit?: 'payment' | 'entitlement';
+  subject_id?: string;
   deferred?: string;
   dead_letter?: unknown;
 }

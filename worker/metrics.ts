@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { latestAudit } from './audit/store.ts';
 import type { Ctx } from './context.ts';
 import { fullness, readVitalSigns, secondsSince, type VitalSigns } from './db/vital-signs.ts';
 import { publicBodyErrors } from './http/guards.ts';
@@ -65,7 +66,7 @@ function sweepMetrics({ sweeps }: VitalSigns, now: number): Metric[] {
 
 /** What the operator watches: nothing of it is counted on the way of a request, all of it is read from the ends of indexes. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
-  const signs = await readVitalSigns(ctx.db);
+  const [signs, audit] = await Promise.all([readVitalSigns(ctx.db), latestAudit(ctx.db)]);
   const { waiting, parked, chainToWebhookMs: times } = signs;
   return [
     ...sweepMetrics(signs, ctx.now),
@@ -101,6 +102,12 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
       type: 'gauge',
       help: 'Part of the largest size the platform allows.',
       samples: [{ value: fullness(signs.databaseBytes).used }],
+    },
+    {
+      name: 'svc_audit_rows',
+      type: 'gauge',
+      help: 'What the last daily audit compared, what differed, and what no node or object could tell of.',
+      samples: audit ? (['checked', 'differing', 'unknown'] as const).map((figure) => ({ labels: { figure }, value: audit[figure] })) : [],
     },
     {
       name: 'svc_notes_total',

@@ -1,6 +1,7 @@
 import { sweepFeePayer } from './access/fee-payer.ts';
 import { sweepSettlements } from './access/settlement-sweep.ts';
 import { sweepSetups } from './access/setup-expiry.ts';
+import { sweepAudit } from './audit/audit.ts';
 import { type Ctx, type Env, newCtx, type SweepMessage } from './context.ts';
 import { storyOf } from './core/errors.ts';
 import { MINUTE, SECOND } from './core/time.ts';
@@ -63,6 +64,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'finality', nextDueAt: atEachCron, run: whole(sweepFinality) },
   { name: 'settlements', nextDueAt: atEachCron, run: whole(sweepSettlements) },
   { name: 'feePayer', nextDueAt: atEachCron, run: whole(sweepFeePayer) },
+  { name: 'audit', nextDueAt: every(10 * MINUTE), run: whole(sweepAudit) },
 ];
 
 /** So long after it is due, a sweep that follows another begins by itself. */

@@ -3111,6 +3111,8 @@ export interface components {
         price_source: 'ok' | 'failing' | 'not_configured';
         /** @enum {string} */
         processor: 'ok' | 'failing' | 'not_configured';
+        /** @enum {string} */
+        audit: 'ok' | 'failing' | 'not_configured';
       };
       /** @description How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer. */
       database_used: number | null;

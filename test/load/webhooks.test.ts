@@ -1,83 +1,16 @@
 import { expect, it } from 'vitest';
-import type { AttemptMessage } from '../../worker/context.ts';
-import worker from '../../worker/index.ts';
 import { type Consumer, consumer, deliveries, emit, endpoint, type Habit, received } from '../world/consumer.ts';
 import { SOAK } from '../world/env.ts';
-import { type HeldAttempt, type Merchant, World } from '../world/world.ts';
+import { AttemptQueues, JOBS_BATCH, pause } from '../world/queues.ts';
+import { type Merchant, World } from '../world/world.ts';
 
 const EVENTS = 100 * Math.min(SOAK, 10);
 const SICK: Habit[] = ['hang', 'fail', 'redirect', 'reset', 'gone', 'slow'];
 const HEALTHY: Habit[] = Array(20 - SICK.length).fill('ok');
-/** As in wrangler.toml. */
-const ATTEMPTS_BATCH = 6;
-const JOBS_BATCH = 10;
 /** A difference below this is the noise of the machine. */
 const FLOOR_MS = 250;
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** The consumers of the two queues as the platform runs them: the next batch when the handler returned, whatever it left behind. */
-class Queues {
-  readonly #background: Promise<unknown>[] = [];
-  #isOver = false;
-  readonly #loops = [false, true].map((isSlow) => this.#consume(isSlow));
-  readonly #beforeBatch: () => Promise<unknown>;
-
-  constructor(beforeBatch: () => Promise<unknown> = async () => {}) {
-    this.#beforeBatch = beforeBatch;
-  }
-
-  #take(isSlow: boolean): HeldAttempt[] {
-    const batch: HeldAttempt[] = [];
-    for (let i = 0; i < w.attempts.length && batch.length < ATTEMPTS_BATCH; ) {
-      // What has a delay waits; the end of this test brings it earlier, through the sweep.
-      if (w.attempts[i]!.isSlow === isSlow && w.attempts[i]!.delaySeconds === 0) batch.push(...w.attempts.splice(i, 1));
-      else i++;
-    }
-    return batch;
-  }
-
-  async #consume(isSlow: boolean): Promise<void> {
-    await pause(0);
-    for (;;) {
-      const batch = this.#take(isSlow);
-      if (batch.length === 0 && this.#isOver) return;
-      if (batch.length === 0) {
-        await pause(2);
-        continue;
-      }
-      await this.#beforeBatch();
-      const messages = batch.map((held, index) => ({
-        id: `a${index}`,
-        timestamp: new Date(),
-        attempts: 1,
-        body: { deliveryId: held.deliveryId },
-        ack: () => {},
-        retry: () => w.attempts.push(held),
-      }));
-      const execution = { waitUntil: (work: Promise<unknown>) => this.#background.push(work), passThroughOnException: () => {}, props: {} };
-      const queue = isSlow ? 'svc-webhooks-slow' : 'svc-webhooks';
-      await worker.queue(
-        { queue, messages } as unknown as MessageBatch<AttemptMessage>,
-        w.env,
-        execution as unknown as Parameters<typeof worker.queue>[2],
-      );
-    }
-  }
-
-  /** No more messages will come: what is there is consumed. */
-  async drain(): Promise<void> {
-    this.#isOver = true;
-    await Promise.all(this.#loops);
-  }
-
-  /** And what it left behind has ended too. */
-  async end(): Promise<void> {
-    await this.drain();
-    await Promise.all(this.#background);
-  }
-}
 
 interface Run {
   merchant: Merchant;
@@ -94,7 +27,7 @@ async function run(habits: Habit[], count: number): Promise<Run> {
   const jobs = await emit(w, merchant, count);
   w.queue.sent.length = 0;
   w.attempts.length = 0;
-  const queues = new Queues();
+  const queues = new AttemptQueues(w);
   for (let i = 0; i < jobs.length; i += JOBS_BATCH) {
     expect(await w.deliver(jobs.slice(i, i + JOBS_BATCH))).toEqual({ retried: 0 });
     // On the platform these are invocations of their own; here they share a thread whose timers and sockets need a turn.
@@ -165,7 +98,7 @@ it('one dead endpoint delays no other, and every delivery ends delivered or visi
     await due.run();
     w.attempts.length = 0;
     await w.sweep();
-    await new Queues(() => calm.run()).end();
+    await new AttemptQueues(w, w.env, () => calm.run()).end();
   }
 
   for (const { habit, who } of sick) {

@@ -15,7 +15,7 @@ describe('one stranger', () => {
     [victim, other] = [await w.merchant(), await w.merchant()];
     [crowded, product] = [await w.product(victim), await w.product(other)];
     const { payment_id } = await w.connect(crowded);
-    await multiply(w.env.DB, 'payments', payment_id, OPEN_MAX - 1, {
+    await multiply(w.env.DB, 'payments', 'id', payment_id, OPEN_MAX - 1, {
       id: "printf('01900000-0000-7000-8000-%012d', i)",
       nonce: "'stranger-' || i",
       reference: "'stranger-' || i",

@@ -1,5 +1,6 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { sweepAudit } from '../../worker/audit/audit.ts';
 import { newCtx } from '../../worker/context.ts';
 import { sweepExpired } from '../../worker/payments/expire.ts';
 import { SWEEPS } from '../../worker/sweeps.ts';
@@ -83,6 +84,13 @@ describe('rows that are read', () => {
       await w.env.DB.prepare('UPDATE payments SET expires_at = expires_at - 1500000 WHERE id = ?').bind(id).run();
       await measure('a session ends', (env) => sweepExpired(newCtx(env, { requestId: 'req_rows', defer: () => {} })));
       expect((await w.call('GET', `/v1/payments/${id}`)).body.status).toBe('FAILED');
+    });
+
+    it('of a whole audit, which is due once a day: as many however much there is to choose from', async () => {
+      await w.env.DB.prepare('DELETE FROM audits').run();
+      const { env, readings } = withRowCount(w.env);
+      await sweepAudit(newCtx(env, { requestId: 'req_rows', defer: () => {} }));
+      expect(rowsOf(readings), worstOf(readings)).toBeLessThan(2500);
     });
 
     it('of every sweep that finds nothing due', async () => {

@@ -30,7 +30,7 @@ describe('what ends at one instant', () => {
   it(`${SESSIONS} sessions are given up in one go, in two trips for each ${PAGE}, each told once`, async () => {
     const { payment_id } = await w.connect(product);
     await w.sweep();
-    await multiply(w.env.DB, 'payments', payment_id, SESSIONS, {
+    await multiply(w.env.DB, 'payments', 'id', payment_id, SESSIONS, {
       id: "printf('01900000-0000-7000-8000-%012d', i)",
       nonce: "'many-' || i",
       reference: "'many-' || i",
@@ -62,7 +62,7 @@ describe('what ends at one instant', () => {
 
   it(`${MEMBERSHIPS} memberships lapse in one go, in two trips for each ${PAGE}, each told once`, async () => {
     const { confirmed } = await w.purchase(product, await w.chain.wallet());
-    await multiply(w.env.DB, 'memberships', confirmed.membership_id, MEMBERSHIPS, {
+    await multiply(w.env.DB, 'memberships', 'id', confirmed.membership_id, MEMBERSHIPS, {
       id: "printf('01900000-0000-7000-9000-%012d', i)",
       customer_key: "'ref:' || i",
       customer_ref: 'i',
@@ -82,7 +82,7 @@ describe('what ends at one instant', () => {
     const { payment_id } = await w.connect(product);
     const ids = ['a', 'b', 'c'].map((letter) => `0190000${letter}-0000-7000-8000-000000000001`);
     for (const id of ids)
-      await multiply(w.env.DB, 'payments', payment_id, 1, {
+      await multiply(w.env.DB, 'payments', 'id', payment_id, 1, {
         id: `'${id}'`,
         nonce: `'${id}'`,
         reference: `'${id}'`,

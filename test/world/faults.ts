@@ -48,6 +48,42 @@ export function faultyDatabase(database: D1Database, faults: Faults = {}): { dat
   return { database: wrapped, trips };
 }
 
+/**
+ * The real database, as far away as `tripMs`: how many trips there are, and how often one begins while no other is under way, which is
+ * what a sequence of them waits for.
+ */
+export function distantDatabase(database: D1Database, tripMs: number) {
+  const traffic = { trips: 0, waits: 0 };
+  let underWay = 0;
+  const real = new WeakMap<object, D1PreparedStatement>();
+  async function travel<T>(work: () => Promise<T>): Promise<T> {
+    traffic.trips++;
+    if (underWay++ === 0) traffic.waits++;
+    try {
+      if (tripMs > 0) await new Promise((resolve) => setTimeout(resolve, tripMs));
+      return await work();
+    } finally {
+      underWay--;
+    }
+  }
+  function wrap(statement: D1PreparedStatement): D1PreparedStatement {
+    const wrapped = {
+      bind: (...values: unknown[]) => wrap(statement.bind(...values)),
+      all: () => travel(() => statement.all()),
+      run: () => travel(() => statement.run()),
+      first: (column: string) => travel(() => statement.first(column)),
+      raw: (options?: { columnNames?: false }) => travel(() => statement.raw(options)),
+    } as unknown as D1PreparedStatement;
+    real.set(wrapped, statement);
+    return wrapped;
+  }
+  const wrapped = {
+    prepare: (sql: string) => wrap(database.prepare(sql)),
+    batch: (statements: D1PreparedStatement[]) => travel(() => database.batch(statements.map((statement) => real.get(statement)!))),
+  } as unknown as D1Database;
+  return { database: wrapped, traffic };
+}
+
 /** The environment with its database wrapped. */
 export function withFaults(env: Env, faults: Faults = {}): { env: Env; trips: Trip[] } {
   const { database, trips } = faultyDatabase(env.DB, faults);

@@ -1,12 +1,19 @@
-/** The same row so many times, with these columns of its own, as SQL in which `i` counts from 1. */
-export async function multiply(db: D1Database, table: string, id: string, times: number, own: Record<string, string>): Promise<void> {
+/** The row whose `key` is `id` so many times, with these columns of its own, as SQL in which `i` counts from 1. */
+export async function multiply(
+  db: D1Database,
+  table: string,
+  key: string,
+  id: string,
+  times: number,
+  own: Record<string, string>,
+): Promise<void> {
   const { results } = await db.prepare(`SELECT name FROM pragma_table_info('${table}')`).all<{ name: string }>();
   const values = results.map(({ name }) => own[name] ?? `${table}.${name}`);
   await db
     .prepare(
       `INSERT INTO ${table} (${results.map(({ name }) => name)})
        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${times})
-       SELECT ${values} FROM ${table}, n WHERE ${table}.id = ?`,
+       SELECT ${values} FROM ${table}, n WHERE ${table}.${key} = ?`,
     )
     .bind(id)
     .run();

@@ -2,6 +2,7 @@ import { getTableName, is, sql } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db } from '../context.ts';
 import * as access from './access.ts';
+import * as audits from './audits.ts';
 import * as candidates from './candidates.ts';
 import * as commerce from './commerce.ts';
 import * as handoff from './handoff.ts';
@@ -11,7 +12,7 @@ import * as operations from './operations.ts';
 import * as sessions from './sessions.ts';
 import * as txClaims from './tx-claims.ts';
 
-const TABLES = [access, candidates, commerce, handoff, identity, messaging, operations, sessions, txClaims].flatMap((module) =>
+const TABLES = [access, audits, candidates, commerce, handoff, identity, messaging, operations, sessions, txClaims].flatMap((module) =>
   Object.values(module).filter((value) => is(value, SQLiteTable)),
 ) as SQLiteTable[];
 

@@ -10,7 +10,8 @@ import { listPaid, type Paid } from './store.ts';
 const buyerOf = ({ customerRef, customerWallet, payerWallet }: Paid): Customer =>
   customerRef === null ? { walletAddress: customerWallet ?? payerWallet! } : { customerRef };
 
-const identityOfPaid = (paid: Paid): EntitlementIdentity =>
+/** Whose entitlement a payment adds to. */
+export const identityOfPaid = (paid: Paid): EntitlementIdentity =>
   identityOf({ accountId: paid.merchantId, livemode: paid.livemode }, paid.productId, buyerOf(paid));
 
 /** Adds what a payment bought to its buyer's entitlement. Keyed by the payment, so that once more is harmless. */

@@ -8,7 +8,7 @@ import { type ConsumeAnswer, type EntitlementProjection, type EntitlementRpc, ty
 import { toEntitlementResource } from './resource.ts';
 import { projectionWrites } from './store.ts';
 
-export { listEntitlements } from './store.ts';
+export { listEntitlements, toSnapshot } from './store.ts';
 
 /** Whose entitlement: its id follows from who sells what to whom, so nothing has to be looked up. */
 export function identityOf(owner: { accountId: string; livemode: boolean }, productId: string, customer: Customer): EntitlementIdentity {

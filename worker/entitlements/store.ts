@@ -62,7 +62,7 @@ export interface EntitlementFilter {
   status?: EntitlementSnapshot['status'];
 }
 
-const toSnapshot = ({ id, walletAddress, customerRef, ...row }: typeof entitlements.$inferSelect): EntitlementSnapshot => ({
+export const toSnapshot = ({ id, walletAddress, customerRef, ...row }: typeof entitlements.$inferSelect): EntitlementSnapshot => ({
   ...row,
   entitlementId: id,
   customer: walletAddress === null ? { customerRef: customerRef ?? '' } : { walletAddress },

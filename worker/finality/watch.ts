@@ -9,8 +9,13 @@ import { adoptClaims, CLAIMS, noteLooks, type Source, stepTogether, takeDue, UNM
 
 /** Steps in one batch; their events fit one message of the queue. */
 const GROUP_MAX = 40;
-/** A bound on one run for each kind of source, so that neither waits for the other; what is left over is due at the next. */
-const SHARE_MS = 10 * SECOND;
+/** Batches on their way at once: as many connections as the platform keeps open for one invocation. */
+const LANES = 6;
+/** Bounds on one run for each kind of source, so that neither waits for the other; what is left over is due at the next. */
+const SHARE_MS = 20 * SECOND;
+/** Some 30 requests each, of the thousand that an invocation may make. */
+const CLAIM_PAGES_MAX = 26;
+const UNMATCHED_PAGES_MAX = 4;
 
 type Look = Watched & { finality: Finality };
 
@@ -21,13 +26,13 @@ type Look = Watched & { finality: Finality };
  */
 export async function sweepFinality(ctx: Ctx): Promise<number> {
   await adoptClaims(ctx.db, ctx.now);
-  return (await watch(ctx, CLAIMS)) + (await watch(ctx, UNMATCHED));
+  return (await watch(ctx, CLAIMS, CLAIM_PAGES_MAX)) + (await watch(ctx, UNMATCHED, UNMATCHED_PAGES_MAX));
 }
 
-async function watch(ctx: Ctx, source: Source): Promise<number> {
+async function watch(ctx: Ctx, source: Source, pagesMax: number): Promise<number> {
   let taken = 0;
   const endsAtMs = ctx.elapsedMs() + SHARE_MS;
-  while (ctx.elapsedMs() < endsAtMs) {
+  for (let page = 0; page < pagesMax && ctx.elapsedMs() < endsAtMs; page++) {
     const due = await takeDue(ctx.db, source, ctx.now, STATUSES_MAX);
     taken += due.length;
     if (due.length > 0 && !(await lookAt(ctx, source, due))) break;
@@ -69,20 +74,20 @@ async function lookAt(ctx: Ctx, source: Source, due: Watched[]): Promise<boolean
   return true;
 }
 
-/** Many in one batch; where that fails each by itself, so that one of them holds up no other. */
+/** Many in one batch, some batches at once; where one fails each by itself, so that one of them holds up no other. */
 async function makeFinal(ctx: Ctx, source: Source, kind: Watched['kind'], looks: Look[]): Promise<void> {
   const store = (group: Look[]) => {
     const seen = group.map(asSeen);
     const subjectIds = seen.map(({ subjectId }) => subjectId);
     return FATES[kind].onFinal(ctx, subjectIds, stepTogether(ctx, source, seen, 'final'));
   };
-  for (let from = 0; from < looks.length; from += GROUP_MAX) {
-    const group = looks.slice(from, from + GROUP_MAX);
-    await store(group).catch((error: unknown) => {
+  const groups = Array.from({ length: Math.ceil(looks.length / GROUP_MAX) }, (_, i) => looks.slice(i * GROUP_MAX, (i + 1) * GROUP_MAX));
+  const storeGroup = (group: Look[]) =>
+    store(group).catch((error: unknown) => {
       ctx.note(`final: ${storyOf(error)}`);
       return group.length > 1 ? forEach(ctx, group, (look) => store([look])) : null;
     });
-  }
+  await forEach(ctx, groups, storeGroup, LANES);
 }
 
 /** Where it is by now; where it is nowhere, as it was known. */

@@ -18,8 +18,8 @@ export const paymentFate: FateFollower = {
 
 const finalize = (ctx: Ctx, paymentIds: PaymentId[], step: FateStep) =>
   transact(ctx, async () => {
-    if (await step.isOver()) return unchanged(null);
-    const payments = await listPaymentsById(ctx.db, paymentIds);
+    const [isOver, payments] = await Promise.all([step.isOver(), listPaymentsById(ctx.db, paymentIds)]);
+    if (isOver) return unchanged(null);
     const isNoted = ({ finalizedAt, orphanedAt }: Payment) => finalizedAt !== null && orphanedAt === null;
     const plain = payments.filter((payment) => !isNoted(payment) && payment.orphanedAt === null);
     const after = plain.map((payment) => paymentAfter(ctx, payment, { finalizedAt: ctx.now }));

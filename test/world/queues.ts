@@ -1,0 +1,77 @@
+import type { AttemptMessage, Env } from '../../worker/context.ts';
+import worker from '../../worker/index.ts';
+import type { HeldAttempt, World } from './world.ts';
+
+/** As in wrangler.toml. */
+const ATTEMPTS_BATCH = 6;
+export const JOBS_BATCH = 10;
+
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The consumers of the two queues as the platform runs them: the next batch when the handler returned, whatever it left behind. */
+export class AttemptQueues {
+  readonly #background: Promise<unknown>[] = [];
+  #isOver = false;
+  readonly #w: World;
+  readonly #env: Env;
+  readonly #beforeBatch: () => Promise<unknown>;
+  readonly #loops: Promise<void>[];
+
+  constructor(w: World, env: Env = w.env, beforeBatch: () => Promise<unknown> = async () => {}) {
+    this.#w = w;
+    this.#env = env;
+    this.#beforeBatch = beforeBatch;
+    this.#loops = [false, true].map((isSlow) => this.#consume(isSlow));
+  }
+
+  #take(isSlow: boolean): HeldAttempt[] {
+    const { attempts } = this.#w;
+    const batch: HeldAttempt[] = [];
+    for (let i = 0; i < attempts.length && batch.length < ATTEMPTS_BATCH; ) {
+      // What has a delay waits; the end of this test brings it earlier, through the sweep.
+      if (attempts[i]!.isSlow === isSlow && attempts[i]!.delaySeconds === 0) batch.push(...attempts.splice(i, 1));
+      else i++;
+    }
+    return batch;
+  }
+
+  async #consume(isSlow: boolean): Promise<void> {
+    await pause(0);
+    for (;;) {
+      const batch = this.#take(isSlow);
+      if (batch.length === 0 && this.#isOver) return;
+      if (batch.length === 0) {
+        await pause(2);
+        continue;
+      }
+      await this.#beforeBatch();
+      const messages = batch.map((held, index) => ({
+        id: `a${index}`,
+        timestamp: new Date(),
+        attempts: 1,
+        body: { deliveryId: held.deliveryId },
+        ack: () => {},
+        retry: () => this.#w.attempts.push(held),
+      }));
+      const execution = { waitUntil: (work: Promise<unknown>) => this.#background.push(work), passThroughOnException: () => {}, props: {} };
+      const queue = isSlow ? 'svc-webhooks-slow' : 'svc-webhooks';
+      await worker.queue(
+        { queue, messages } as unknown as MessageBatch<AttemptMessage>,
+        this.#env,
+        execution as unknown as Parameters<typeof worker.queue>[2],
+      );
+    }
+  }
+
+  /** No more messages will come: what is there is consumed. */
+  async drain(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#loops);
+  }
+
+  /** And what it left behind has ended too. */
+  async end(): Promise<void> {
+    await this.drain();
+    await Promise.all(this.#background);
+  }
+}
