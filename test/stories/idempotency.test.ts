@@ -279,11 +279,11 @@ describe('the sweep of idempotency records', () => {
     await DB.prepare("INSERT INTO claims (scope, key, fingerprint, fence, expires_at) SELECT 's', value, '', 1, ? FROM json_each(?)")
       .bind(NOW, ended)
       .run();
-    expect(await sweepIdempotencyRecords(ctxAt())).toBe(1200);
-    expect(await sweepIdempotencyRecords(ctxAt())).toBe(0);
+    expect((await sweepIdempotencyRecords(ctxAt())).taken).toBe(1200);
+    expect((await sweepIdempotencyRecords(ctxAt())).taken).toBe(0);
     const left = async () => (await DB.prepare('SELECT key FROM claims ORDER BY key').all<{ key: string }>()).results.map(({ key }) => key);
     expect(await left()).toEqual([kept.key, held.key].sort());
-    expect(await sweepIdempotencyRecords(ctxAt(NOW + 24 * 3_600_000))).toBe(2);
+    expect((await sweepIdempotencyRecords(ctxAt(NOW + 24 * 3_600_000))).taken).toBe(2);
     expect(await left()).toEqual([]);
   });
 });
