@@ -17,17 +17,21 @@ export interface Faults {
 /** The real database behind a wire that can be cut, and that counts what goes over it. No hook of this exists in the service. */
 export function faultyDatabase(database: D1Database, faults: Faults = {}): { database: D1Database; trips: Trip[] } {
   const trips: Trip[] = [];
-  const real = new WeakMap<object, D1PreparedStatement>();
-
-  async function travel<T>(kind: Trip['kind'], work: () => Promise<T>): Promise<T> {
+  const { before, after } = faults;
+  const wrapped = routed(database, async (kind, work) => {
     const trip = { kind, number: trips.length + 1 };
     trips.push(trip);
-    if (faults.before?.(trip)) throw new Error('D1_ERROR: Network connection lost.');
+    if (before?.(trip)) throw new Error('D1_ERROR: Network connection lost.');
     const answer = await work();
-    if (faults.after?.(trip)) throw new Error('D1_ERROR: Network connection lost.');
+    if (after?.(trip)) throw new Error('D1_ERROR: Network connection lost.');
     return answer;
-  }
+  });
+  return { database: wrapped, trips };
+}
 
+/** The real database, whose every round trip goes by way of `travel`. */
+function routed(database: D1Database, travel: <T>(kind: Trip['kind'], work: () => Promise<T>) => Promise<T>): D1Database {
+  const real = new WeakMap<object, D1PreparedStatement>();
   function wrap(statement: D1PreparedStatement, kind: Trip['kind']): D1PreparedStatement {
     const wrapped = {
       bind: (...values: unknown[]) => wrap(statement.bind(...values), kind),
@@ -39,13 +43,11 @@ export function faultyDatabase(database: D1Database, faults: Faults = {}): { dat
     real.set(wrapped, statement);
     return wrapped;
   }
-
-  const wrapped = {
+  return {
     prepare: (sql: string) => wrap(database.prepare(sql), /^\s*select/i.test(sql) ? 'read' : 'write'),
     batch: (statements: D1PreparedStatement[]) =>
       travel('batch', () => database.batch(statements.map((statement) => real.get(statement)!))),
   } as unknown as D1Database;
-  return { database: wrapped, trips };
 }
 
 /**
@@ -55,8 +57,7 @@ export function faultyDatabase(database: D1Database, faults: Faults = {}): { dat
 export function distantDatabase(database: D1Database, tripMs: number) {
   const traffic = { trips: 0, waits: 0 };
   let underWay = 0;
-  const real = new WeakMap<object, D1PreparedStatement>();
-  async function travel<T>(work: () => Promise<T>): Promise<T> {
+  const distant = routed(database, async (_kind, work) => {
     traffic.trips++;
     if (underWay++ === 0) traffic.waits++;
     try {
@@ -65,23 +66,8 @@ export function distantDatabase(database: D1Database, tripMs: number) {
     } finally {
       underWay--;
     }
-  }
-  function wrap(statement: D1PreparedStatement): D1PreparedStatement {
-    const wrapped = {
-      bind: (...values: unknown[]) => wrap(statement.bind(...values)),
-      all: () => travel(() => statement.all()),
-      run: () => travel(() => statement.run()),
-      first: (column: string) => travel(() => statement.first(column)),
-      raw: (options?: { columnNames?: false }) => travel(() => statement.raw(options)),
-    } as unknown as D1PreparedStatement;
-    real.set(wrapped, statement);
-    return wrapped;
-  }
-  const wrapped = {
-    prepare: (sql: string) => wrap(database.prepare(sql)),
-    batch: (statements: D1PreparedStatement[]) => travel(() => database.batch(statements.map((statement) => real.get(statement)!))),
-  } as unknown as D1Database;
-  return { database: wrapped, traffic };
+  });
+  return { database: distant, traffic };
 }
 
 /** The environment with its database wrapped. */
