@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { untilItAnswers } from '../../../local/kept-worker.ts';
 
-const WELL = { database: 'ok', queue: 'ok', rpc: 'ok', price_source: 'ok', processor: 'not_configured', audit: 'ok' };
+const WELL = { database: 'ok', queue: 'ok', rpc: 'ok', price_source: 'ok', processor: 'not_configured' };
 
 /** A worker whose health says these things, one after another, and the last of them from then on. Answers how often it was asked. */
 async function askedUntilUp(...answers: { status: 'ok' | 'degraded'; checks: Partial<typeof WELL>; code?: number }[]): Promise<number> {
