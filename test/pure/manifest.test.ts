@@ -17,6 +17,7 @@ const FACTS: ManifestFacts = {
   availableRails: servedRails(true),
   ownWallets: [SERVICE_WALLET],
   isTokenAccount: false,
+  payoutNeedsSignIn: false,
   plan: 'starter',
 };
 
@@ -66,6 +67,7 @@ const CASES: [FindingCode, string, Over, Partial<ManifestFacts>?][] = [
   ['payout_wallet_invalid', 'payout.wallet_address', payTo('0x52908400098527886E0F7030069857D2E4169EE7')],
   ['payout_wallet_off_curve', 'payout.wallet_address', payTo(PROGRAM_ADDRESS)],
   ['payout_wallet_token_account', 'payout.wallet_address', payTo(wallet), { isTokenAccount: true }],
+  ['payout_needs_sign_in', 'payout.wallet_address', payTo(wallet), { payoutNeedsSignIn: true }],
   ['payout_wallet_reserved', 'payout.wallet_address', payTo(TOKEN_PROGRAM)],
   ['payout_wallet_reserved', 'payout.wallet_address', payTo(NETWORKS.mainnet.usdcMint)],
   ['payout_wallet_reserved', 'payout.wallet_address', payTo(SERVICE_WALLET)],

@@ -5,6 +5,7 @@ import { newId, type SetupIntentId } from '../core/ids.ts';
 import { DAY } from '../core/time.ts';
 import { type Change, commitNew, transact, unchanged } from '../db/commit.ts';
 import { announceAccount, planAgentAccount } from '../identity/agent.ts';
+import { wouldNeedSignIn } from '../identity/payout.ts';
 import { requireActive } from '../identity/sign-in.ts';
 import { type PlanName, planAt, planRank } from '../plans.ts';
 import { servedRails } from '../rails.ts';
@@ -99,7 +100,9 @@ export async function attachManifest(ctx: Ctx, setupIntentId: SetupIntentId, sec
     const standing = first ?? requireOpenSetup(await getSetupStanding(ctx.db, setupIntentId), ctx.now);
     first = null;
     const { intent } = standing;
-    const evaluation = evaluateManifest(manifest, factsOf(ctx, standing, isTokenAccount));
+    const wallet = manifest.payout?.wallet_address;
+    const payoutNeedsSignIn = wallet !== undefined && (await wouldNeedSignIn(ctx, intent.accountId, wallet));
+    const evaluation = evaluateManifest(manifest, { ...factsOf(ctx, standing), isTokenAccount, payoutNeedsSignIn });
     const limits = spendLimitsOf(manifest);
     const patch = {
       status: asksForLive(intent, manifest)
@@ -130,14 +133,13 @@ function requireLiveRules({ id, status }: SetupIntent, evaluation: Evaluation): 
   });
 }
 
-function factsOf(ctx: Ctx, { intent, account }: SetupStanding, isTokenAccount: boolean): ManifestFacts {
+function factsOf(ctx: Ctx, { intent, account }: SetupStanding): Omit<ManifestFacts, 'isTokenAccount' | 'payoutNeedsSignIn'> {
   const { config, now } = ctx;
   const { TREASURY_WALLET: treasury, FEE_WALLET: fees } = config;
   return {
     target: targetRules(ctx),
     availableRails: servedRails(hasX402(config)),
     ownWallets: [treasury, fees, ...(hasX402(config) ? feePayersOf(config).addresses : [])].filter((wallet) => wallet !== undefined),
-    isTokenAccount,
     plan: higherPlan(intent.plan ?? 'free', planAt(account, now)),
   };
 }

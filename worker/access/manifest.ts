@@ -27,6 +27,8 @@ export interface ManifestFacts {
   ownWallets: readonly string[];
   /** What the chain says of the payout wallet; false where it was not asked or does not answer. */
   isTokenAccount: boolean;
+  /** Live payouts exist, and its wallet is none that is known. */
+  payoutNeedsSignIn: boolean;
   /** The plan that was asked for, or a higher one that is held. */
   plan: PlanName;
 }
@@ -105,7 +107,7 @@ const sold: Rule = ({ resources, products }, { target }) => [
   }),
 ];
 
-const paid: Rule = ({ payout }, { availableRails, ownWallets, isTokenAccount }) => {
+const paid: Rule = ({ payout }, { availableRails, ownWallets, isTokenAccount, payoutNeedsSignIn }) => {
   if (!payout) return [];
   const { rail_id: railId, wallet_address: address } = payout;
   const wallet = parseWallet(address);
@@ -119,6 +121,7 @@ const paid: Rule = ({ payout }, { availableRails, ownWallets, isTokenAccount }) 
       : wallet.ok
         ? when(isTokenAccount, 'payout_wallet_token_account', path)
         : [find(wallet.reason === 'off_curve' ? 'payout_wallet_off_curve' : 'payout_wallet_invalid', path)]),
+    ...when(payoutNeedsSignIn, 'payout_needs_sign_in', path),
   ];
 };
 

@@ -113,8 +113,10 @@ export const publicBodyErrors = (...codes: Codes) => errors(...bodyErrors, ...co
 /** What moves money or keys needs a person who proved so recently that it is them. (contract section 2) */
 const FRESH_SIGN_IN_MS = 15 * MINUTE;
 
+export const isFreshSignIn = (ctx: Ctx, { authTime }: Actor): boolean => authTime !== null && ctx.now - authTime <= FRESH_SIGN_IN_MS;
+
 export function requireFreshSignIn(ctx: Ctx, actor: Actor): void {
-  if (actor.authTime !== null && ctx.now - actor.authTime <= FRESH_SIGN_IN_MS) return;
+  if (isFreshSignIn(ctx, actor)) return;
   const detail = 'This needs a person who signed in within the last 15 minutes. Sign in again, then repeat it.';
   throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sign_in_required' } });
 }
