@@ -226,7 +226,7 @@ describe('a change of a product', () => {
       const told = await payoutEvents(product.product_id);
       const { product_id } = product;
       expect(told.map(({ object }) => object)).toEqual([
-        { payout_wallet: ada.wallet.address, product_id, by: 'key' },
+        { payout_wallet: ada.wallet.address, product_id, by: 'person' },
         { payout_wallet: second, previous: ada.wallet.address, product_id, by: 'person' },
         { payout_wallet: third, previous: second, product_id, by: 'person' },
       ]);

@@ -147,7 +147,7 @@ describe('with a leaked key', () => {
       const sql = "SELECT data FROM events WHERE merchant_id = ? AND type = 'payout.changed' ORDER BY seq";
       const { results } = await w.env.DB.prepare(sql).bind(ada.userId).all<{ data: string }>();
       expect(results.map(({ data }) => [JSON.parse(data).object.payout_wallet, JSON.parse(data).object.by])).toEqual([
-        [ada.wallet.address, 'key'],
+        [ada.wallet.address, 'person'],
         [ada.wallet.address, 'key'],
         [eve, 'person'],
         [eve, 'key'],

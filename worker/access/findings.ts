@@ -72,6 +72,11 @@ export const FINDINGS = {
     'This address is a program, a mint or a wallet of this service.',
     'Give the address of a wallet of your own.',
   ),
+  payout_wallet_of_program: entry(
+    'error',
+    'This account belongs to a program, so nobody can spend from it as from a wallet.',
+    'Give the address of a wallet of your own.',
+  ),
   payout_needs_sign_in: entry(
     'error',
     'This account is paid already, and never on this wallet.',

@@ -7,9 +7,9 @@ import { iso } from '../core/time.ts';
 import type { Change } from '../db/commit.ts';
 import { given, orNull, Timestamp } from '../http/openapi.ts';
 import { planPayout } from '../identity/payout.ts';
+import { requireSpendable } from '../products/payee.ts';
 import { isPriceHealthy } from '../providers/price.ts';
 import { RAIL_IDS, RAILS, type RailId } from '../rails.ts';
-import { parseWallet } from '../solana/assets.ts';
 import { associatedTokenAccount, buildAtaTransaction } from '../solana/checkout-transaction.ts';
 import { feePayerFunds } from './fee-payer.ts';
 import { findAccountWallet, insertSetting, listSettings, type Setting, updateSetting } from './store.ts';
@@ -153,7 +153,7 @@ export async function planRailSetting(
   if (RAILS[railId].supports.length === 0)
     throw new ApiError('setup_not_ready', { detail: 'This rail is not available on this service yet.', meta: { reason: 'not_available' } });
   const { payout_wallet: wallet } = input;
-  if (wallet && !parseWallet(wallet).ok) throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
+  if (typeof wallet === 'string') await requireSpendable(ctx, wallet, actor.livemode);
   const merchantId = actor.accountId as AccountId;
   const [settings, accountWallet] = await Promise.all([
     listSettings(ctx.db, merchantId, actor.livemode),

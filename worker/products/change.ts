@@ -9,6 +9,7 @@ import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
 import { SELLING_RAILS, suits } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
+import { requireSpendable } from './payee.ts';
 import { narrowed, planProductPayout, priceOf, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
 import type { UpdateProductRequest } from './resource.ts';
 import { isAllowed, payoutOf, prospectOf } from './sale.ts';
@@ -31,6 +32,7 @@ export async function changeProduct(
   { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
   keep: Keep<Product>,
 ): Promise<Product> {
+  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, actor.livemode);
   try {
     return await transact(ctx, async () => {
       const listing = (await findListing(ctx.db, actor.accountId as AccountId, actor.livemode, { productId })) ?? raise('not_found');

@@ -9,7 +9,7 @@ import { type Keep, withAnswer } from '../db/once.ts';
 import { planPayout } from '../identity/payout.ts';
 import { PLANS } from '../plans.ts';
 import { allowedRailsOf } from '../rails.ts';
-import { parseWallet } from '../solana/assets.ts';
+import { requireSpendable } from './payee.ts';
 import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
 
 // What other features may use of products goes through here.
@@ -43,6 +43,7 @@ const notReady = (feature: string): ApiError =>
 export async function planProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Change<Product>> {
   const productType = requireSellable({ ...input, product_type: input.product_type ?? 'api' });
   if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
+  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, actor.livemode);
   const product = newProduct(ctx, actor, productType, input);
   requireAssets(ctx, product);
   requireRails(ctx, product);
@@ -98,9 +99,6 @@ export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { 
   if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
   if (automatic) throw notReady('Automatic renewal');
   if (input.delivery !== undefined) throw notReady('Delivery');
-  if (input.payout_wallet !== undefined && !parseWallet(input.payout_wallet).ok) {
-    throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
-  }
   return productType as keyof typeof TYPES;
 }
 
