@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
 import { type Ctx, hasPriceSource } from './context.ts';
 import { iso, MINUTE } from './core/time.ts';
-import { router, Timestamp } from './http/openapi.ts';
+import { errors, router, Timestamp } from './http/openapi.ts';
 import { isPriceHealthy } from './providers/price.ts';
 import { VERSION } from './version.ts';
 
@@ -29,6 +29,7 @@ const route = (path: '/health' | '/v1/health', operationId: string) =>
         description: 'Serving; degraded where something it depends on is not',
         content: { 'application/json': { schema: HealthResponse } },
       },
+      ...errors('rate_limited'),
       503: { description: 'The database does not answer', content: { 'application/json': { schema: HealthResponse } } },
     },
   });

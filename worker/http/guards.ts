@@ -80,13 +80,13 @@ export const keyedPersonRoute = { security: personRoute.security, middleware: [r
 /** A public route whose answer is fuller for the owner: a credential is optional, but a bad one is still refused. */
 export const viewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
   security: [{}, { apiKey: [] }, { bearer: [] }] as Record<string, string[]>[],
-  middleware: [bucket, readViewer],
+  middleware: [readViewer, unlessViewer(bucket)],
 });
 
 /** The same for a write: done once per Idempotency-Key where one is sent. */
 export const keyedViewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
   security: viewerRoute(bucket).security,
-  middleware: [bucket, readViewer, checkIdempotencyKey],
+  middleware: [readViewer, unlessViewer(bucket), checkIdempotencyKey],
 });
 
 const readViewer = createMiddleware<AppEnv>(async (c, next) => {
@@ -94,6 +94,10 @@ const readViewer = createMiddleware<AppEnv>(async (c, next) => {
   c.set('viewer', hasCredential ? await c.var.authenticate(c, null) : null);
   await next();
 });
+
+/** Who showed a credential was counted by the account; a bucket is for strangers. */
+const unlessViewer = (bucket: MiddlewareHandler<AppEnv>): MiddlewareHandler<AppEnv> =>
+  createMiddleware<AppEnv>((c, next) => (c.var.viewer ? next() : bucket(c, next)));
 
 /** What a public route may refuse because of a credential that is shown although none is needed. */
 export const viewerErrors = [
