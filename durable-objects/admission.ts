@@ -1,5 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import {
+  type AddressAnswer,
+  type AddressWindow,
   type AdmissionAnswer,
   type AdmissionRequest,
   type AdmissionRpc,
@@ -11,9 +13,9 @@ import {
   type FeeSpend,
   type FeesSpent,
   hitWindow,
+  hitWindows,
   judgeCaller,
   type KeyUsage,
-  type RateLimit,
   spendWithin,
   type Window,
 } from '../worker/admission.ts';
@@ -31,7 +33,7 @@ interface Staged {
 }
 
 /**
- * One per account, and one per public bucket: may this call pass, and how many more? Answers from memory; what must outlive
+ * One per account, and one per address of callers without a credential: may this call pass, and how many more? Answers from memory; what must outlive
  * the object is in its own database, whose tables appear with the first write, so that strangers leave nothing behind.
  */
 export class Admission extends DurableObject<Env> implements AdmissionRpc {
@@ -41,13 +43,17 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   readonly #keys = new Map<string, AdmittedKey>();
   readonly #windows = new Map<string, Window>();
   readonly #usage = new Map<string, KeyUsage>();
+  readonly #hits = new Map<string, Window & { endsAt: number }>();
   readonly #unsaved = new Set<string>();
+  #hasAlarm = false;
   #hasTables: boolean;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
     this.#hasTables = state.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'facts'").toArray().length > 0;
     if (this.#hasTables) this.#restore();
+    // Stored windows have an alarm that will drop them.
+    this.#hasAlarm = this.#hits.size > 0;
   }
 
   async admit(request: AdmissionRequest): Promise<AdmissionAnswer> {
@@ -113,15 +119,23 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return Object.fromEntries(this.#usage);
   }
 
-  /** A public bucket: this object holds nothing but one window. Long ones are stored with every hit, short ones may be forgotten. */
-  async hit({ max, windowMs, now }: { max: number; windowMs: number; now: number }): Promise<{ allowed: boolean; rate: RateLimit }> {
-    const { allowed, window, rate } = hitWindow(this.#windows.get('public'), max, windowMs, now);
-    this.#windows.set('public', window);
-    if (windowMs > MINUTE && allowed) {
-      this.#save('window:public', window);
-      await this.ctx.storage.setAlarm(Date.now() + windowMs);
+  /**
+   * Of an address: one more hit in each of these windows, or in none where one is full. Every hit is stored, so that an object that
+   * slept forgets nothing; what is over is dropped by the alarm, and with the last window the object's storage is empty again.
+   */
+  async hit(asked: AddressWindow[], now: number): Promise<AddressAnswer> {
+    const { answer, windows } = hitWindows(this.#hits, asked, now);
+    const ends = asked.map(({ windowMs }) => windowMs);
+    for (const [index, [name, window]] of windows.entries()) {
+      const held = { ...window, endsAt: window.openedAt + ends[index]! };
+      this.#hits.set(name, held);
+      this.#save(`hit:${name}`, held);
     }
-    return { allowed, rate };
+    if (windows.length > 0 && !this.#hasAlarm) {
+      this.#hasAlarm = true;
+      await this.ctx.storage.setAlarm(Date.now() + Math.max(...ends));
+    }
+    return answer;
   }
 
   /** Stored with every payment: it is money, so nothing of it is forgiven. An account nobody loaded has the least there is. */
@@ -133,20 +147,29 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return { allowed, resetAt };
   }
 
-  /** Writes what accumulated in memory; a crash forgives at most these seconds of counting. A spent public bucket ends here. */
+  /** Writes what accumulated in memory; a crash forgives at most these seconds of counting. Windows of an address end here. */
   override async alarm(): Promise<void> {
-    const spent = this.#windows.get('public');
-    if (spent) {
-      this.#windows.clear();
-      await this.ctx.storage.deleteAll();
-      this.#hasTables = false;
-      return;
-    }
+    // A release before had one object for each bucket, which holds one window under this name.
+    if (this.#hits.size > 0 || this.#windows.has('public')) return this.#dropEndedWindows();
     for (const name of this.#unsaved) {
       const [kind, id = ''] = name.split(':');
       this.#save(name, kind === 'usage' ? this.#usage.get(id) : this.#windows.get(id));
     }
     this.#unsaved.clear();
+  }
+
+  async #dropEndedWindows(): Promise<void> {
+    const now = Date.now();
+    for (const [name, { endsAt }] of this.#hits) {
+      if (endsAt > now) continue;
+      this.#hits.delete(name);
+      this.ctx.storage.sql.exec('DELETE FROM facts WHERE name = ?', `hit:${name}`);
+    }
+    this.#hasAlarm = this.#hits.size > 0;
+    if (this.#hasAlarm) return this.ctx.storage.setAlarm(Math.max(...[...this.#hits.values()].map(({ endsAt }) => endsAt)));
+    this.#windows.clear();
+    await this.ctx.storage.deleteAll();
+    this.#hasTables = false;
   }
 
   #hasStaleStage(): boolean {
@@ -182,6 +205,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
       if (kind === 'staged') this.#staged = fact;
       if (kind === 'fees') this.#fees = fact;
       if (kind === 'key') this.#keys.set(id, fact);
+      if (kind === 'hit') this.#hits.set(name.slice('hit:'.length), fact);
       if (kind === 'window') this.#windows.set(id, fact);
       if (kind === 'usage') this.#usage.set(id, fact);
     }

@@ -90,9 +90,19 @@ export interface AdmissionRpc {
   revokeKey(keyHash: string, revokedAt: number): Promise<void>;
   record(outcome: CallOutcome): Promise<void>;
   usage(): Promise<Record<string, KeyUsage>>;
-  hit(bucket: { max: number; windowMs: number; now: number }): Promise<{ allowed: boolean; rate: RateLimit }>;
+  hit(windows: AddressWindow[], now: number): Promise<AddressAnswer>;
   spendFees(spend: FeeSpend): Promise<{ allowed: boolean; resetAt: number }>;
 }
+
+/** A window of a caller's address: at most so many hits in so long. */
+export interface AddressWindow {
+  name: string;
+  max: number;
+  windowMs: number;
+}
+
+/** Passed: the state of the first window asked for. Refused: the name and state of the first that is full. */
+export type AddressAnswer = { allowed: true; rate: RateLimit } | { allowed: false; full: string; rate: RateLimit };
 
 /** Network fees we are about to pay for an account; less than nothing gives back. */
 export interface FeeSpend {
@@ -164,6 +174,19 @@ export function hitWindow(
   const allowed = open.hits < limit;
   const next = allowed ? { ...open, hits: open.hits + 1 } : open;
   return { allowed, window: next, rate: { limit, remaining: Math.max(0, limit - next.hits), resetAt: next.openedAt + windowMs } };
+}
+
+/** One more hit in each of several windows, or in none where one of them is full. Answers the windows as they are then. */
+export function hitWindows(
+  held: ReadonlyMap<string, Window>,
+  asked: readonly AddressWindow[],
+  now: number,
+): { answer: AddressAnswer; windows: [string, Window][] } {
+  const hits = asked.map((one) => ({ ...one, ...hitWindow(held.get(one.name), one.max, one.windowMs, now) }));
+  const full = hits.find(({ allowed }) => !allowed);
+  if (full) return { answer: { allowed: false, full: full.name, rate: full.rate }, windows: [] };
+  const windows = hits.map(({ name, window }): [string, Window] => [name, window]);
+  return { answer: { allowed: true, rate: hits[0]!.rate }, windows };
 }
 
 /** Fees, if the day's budget has room for them; a full one is returned as it was. A clock that is behind does not open a day again. */

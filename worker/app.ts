@@ -23,6 +23,7 @@ import { findUnacceptable } from './http/body.ts';
 import { requireMigrations } from './http/configured.ts';
 import { onError } from './http/errors.ts';
 import { type AppEnv, router } from './http/openapi.ts';
+import { underCeiling } from './http/rate-limit.ts';
 import { accountRoutes } from './identity/account.routes.ts';
 import { authRoutes } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
@@ -151,6 +152,8 @@ const openToBrowsers = cors({
 export const app = router();
 app.use(accompany);
 for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
+for (const path of ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt'])
+  app.use(path, underCeiling);
 app.use(requireMigrations);
 app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => Promise.reject(new ApiError('payload_too_large')) }));
 app.use(admitBody);

@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { RailSettingBody } from './access/rails.ts';
 import { EntitlementBody } from './entitlements/resource.ts';
-import { AT, confirmed, created, endpoint, entitlement, membership, product, receipt, submitted, unmatched } from './event-examples.ts';
+import { AT, confirmed, created, endpoint, entitlement, membership, payout, receipt, submitted, unmatched } from './event-examples.ts';
 import { EVENT_TYPES, type EventType } from './events.ts';
+import { PayoutBody } from './identity/payout.ts';
 import { MembershipBody } from './memberships/membership.ts';
 import { PaymentBody, UnmatchedBody } from './payments/resource.ts';
-import { ProductBody } from './products/resource.ts';
 import { ReceiptBody } from './receipts/receipt.ts';
 import { VERSION } from './version.ts';
 import { EndpointBody, EventBody } from './webhooks/resource.ts';
@@ -81,10 +80,10 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
   }),
   'entitlement.expired': entitled('The time that was paid for is over.', { status: 'expired', paid_through: AT, version: 2 }),
   'payout.changed': {
-    description: 'The wallet a product or a rail pays out to changed. If it was not you, act now.',
+    description: 'The wallet that a product, a rail or the account pays out to changed. If it was not you, act now.',
     subject: 'product',
-    object: z.union([ProductBody, RailSettingBody]),
-    example: product,
+    object: PayoutBody,
+    example: payout,
   },
   'webhook.test': { description: 'A test you asked for.', subject: 'webhook_test', object: EndpointBody, example: endpoint },
   'webhook.endpoint_disabled': {

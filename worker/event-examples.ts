@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi';
 import type { EntitlementBody } from './entitlements/resource.ts';
+import type { PayoutBody } from './identity/payout.ts';
 import type { MembershipBody } from './memberships/membership.ts';
 import type { PaymentBody, UnmatchedBody } from './payments/resource.ts';
-import type { ProductBody } from './products/resource.ts';
 import type { ReceiptBody } from './receipts/receipt.ts';
 import type { EndpointBody } from './webhooks/resource.ts';
 
@@ -89,30 +89,7 @@ export const unmatched: z.infer<typeof UnmatchedBody> = {
   reason: 'late',
   status: 'open',
 };
-export const product: z.infer<typeof ProductBody> = {
-  product_id: PRODUCT,
-  slug: created.slug,
-  name: 'Forecasts, 30 days',
-  product_type: 'api',
-  status: 'active',
-  price: PRICE,
-  accepted_assets: ['USDC'],
-  billing_model: 'one_off',
-  renewal_mode: 'ONE_OFF',
-  access_period_days: 30,
-  usage_units: null,
-  payout_wallet: SELLER,
-  default_rail: 'solana_usdc',
-  allowed_rails: ['solana_usdc'],
-  grace_hours: 72,
-  requires_identity: null,
-  metadata: {},
-  live_mode_confirmed: false,
-  livemode: true,
-  checkout_url: `https://pay.example.com/p/${created.slug}`,
-  created_at: AT,
-  updated_at: AT,
-};
+export const payout: z.infer<typeof PayoutBody> = { payout_wallet: SELLER, product_id: PRODUCT, by: 'person' };
 export const endpoint: z.infer<typeof EndpointBody> = {
   endpoint_id: '01a1fc25-2d3e-7f40-9b5c-6d7e8f9a0b1c',
   kind: 'webhook',

@@ -29,7 +29,8 @@ export type SubjectType =
   | 'membership'
   | 'product'
   | 'entitlement'
-  | 'rail_setting'
+  | 'rail'
+  | 'account'
   | 'webhook_endpoint'
   | 'webhook_test';
 

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { type Ctx, hasPriceSource } from './context.ts';
 import { iso, MINUTE } from './core/time.ts';
 import { fullness } from './db/vital-signs.ts';
-import { orNull, router, Timestamp } from './http/openapi.ts';
+import { errors, orNull, router, Timestamp } from './http/openapi.ts';
 import { isPriceHealthy } from './providers/price.ts';
 import { VERSION } from './version.ts';
 
@@ -33,6 +33,7 @@ const route = (path: '/health' | '/v1/health', operationId: string) =>
         description: 'Serving; degraded where something it depends on is not',
         content: { 'application/json': { schema: HealthResponse } },
       },
+      ...errors('rate_limited'),
       503: { description: 'The database does not answer', content: { 'application/json': { schema: HealthResponse } } },
     },
   });

@@ -151,6 +151,7 @@ export const PUBLIC_BUCKETS = {
   register: { max: 5, windowSeconds: 3600 },
   login: { max: 10, windowSeconds: 900 },
   nonce: { max: 30, windowSeconds: 60 },
+  'wallet-login': { max: 30, windowSeconds: 60 },
   operator: { max: 10, windowSeconds: 60 },
   connect: { max: 10, windowSeconds: 60 },
   identity: { max: 10, windowSeconds: 60 },
@@ -164,3 +165,20 @@ export const PUBLIC_BUCKETS = {
 } as const satisfies Record<string, PublicBucket>;
 
 export type PublicBucketName = keyof typeof PUBLIC_BUCKETS;
+
+/** Ceilings over all buckets of one address, whatever it asks for. (contract section 2 "Public buckets") */
+export const ADDRESS_CEILINGS = {
+  all: { max: 600, windowSeconds: 60 },
+  'sign-ins': { max: 30, windowSeconds: 900 },
+  connects: { max: 60, windowSeconds: 60 },
+  'refused-credentials': { max: 20, windowSeconds: 60 },
+} as const satisfies Record<string, PublicBucket>;
+
+export type AddressCeiling = keyof typeof ADDRESS_CEILINGS;
+
+/** The ceilings a bucket counts against, beside the one over everything. */
+export const CEILINGS_OF: Partial<Record<PublicBucketName, AddressCeiling>> = {
+  login: 'sign-ins',
+  'wallet-login': 'sign-ins',
+  connect: 'connects',
+};

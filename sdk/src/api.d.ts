@@ -1024,7 +1024,7 @@ export interface paths {
     get?: never;
     /**
      * Switch a rail on or off, or say where it pays out
-     * @description A key may name a payout wallet where there is none. Changing one in live mode needs a person who signed in within 15 minutes.
+     * @description A key may name the first payout wallet of all, or one that is known already. In live mode any other needs a person who signed in within 15 minutes.
      */
     put: operations['putRailSetting'];
     post?: never;
@@ -1665,59 +1665,15 @@ export interface components {
       wallet_address?: string;
       customer_ref?: string;
     };
-    Product: {
-      /** Format: uuid */
-      product_id: string;
-      slug: string;
-      external_product_id?: string;
-      /** Format: uuid */
-      access_app_id?: string;
-      name: string;
-      description?: string;
-      /** @enum {string} */
-      product_type: 'api' | 'link' | 'telegram' | 'discord';
-      /** @enum {string} */
-      status: 'active' | 'archived';
-      price: components['schemas']['Money'];
-      accepted_assets: ('USDC' | 'SOL')[];
-      /** @enum {string} */
-      billing_model: 'one_off' | 'recurring';
-      /** @enum {string} */
-      renewal_mode: 'ONE_OFF' | 'AUTOMATIC';
-      access_period_days: number | null;
-      usage_units: number | null;
-      unit_name?: string;
-      payout_wallet?: string;
-      default_rail: string;
-      allowed_rails: string[];
-      grace_hours: number;
-      session_seconds?: number;
-      requires_identity: ('telegram' | 'discord') | null;
-      success_url?: string;
-      metadata: {
-        [key: string]: string;
-      };
-      live_mode_confirmed: boolean;
-      livemode: boolean;
-      checkout_url: string;
-      /** Format: date-time */
-      created_at: string;
-      /** Format: date-time */
-      updated_at: string;
-    };
-    RailSetting: {
-      /** @enum {string} */
-      rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
-      enabled: boolean;
-      /** @description Where the rail pays out; null: the wallet of the account. */
+    PayoutChange: {
+      /** @description The wallet that is paid from now on; null: what it falls back to. */
       payout_wallet: string | null;
-      /** @description USDC account of the wallet that the money goes to; SOL goes to the wallet itself. */
-      payout_ata?: string;
-      /** @description null where there is no wallet yet, where none is needed, or where the node does not answer. */
-      ata_exists: boolean | null;
-      /** @description Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it. */
-      create_ata_transaction?: string;
-      updated_at: string | null;
+      previous?: string | null;
+      /** Format: uuid */
+      product_id?: string;
+      rail_id?: string;
+      /** @enum {string} */
+      by: 'key' | 'person';
     };
     WebhookEndpoint: {
       /** Format: uuid */
@@ -2050,6 +2006,46 @@ export interface components {
         success_button_label?: string;
         support_url?: string;
       };
+    };
+    Product: {
+      /** Format: uuid */
+      product_id: string;
+      slug: string;
+      external_product_id?: string;
+      /** Format: uuid */
+      access_app_id?: string;
+      name: string;
+      description?: string;
+      /** @enum {string} */
+      product_type: 'api' | 'link' | 'telegram' | 'discord';
+      /** @enum {string} */
+      status: 'active' | 'archived';
+      price: components['schemas']['Money'];
+      accepted_assets: ('USDC' | 'SOL')[];
+      /** @enum {string} */
+      billing_model: 'one_off' | 'recurring';
+      /** @enum {string} */
+      renewal_mode: 'ONE_OFF' | 'AUTOMATIC';
+      access_period_days: number | null;
+      usage_units: number | null;
+      unit_name?: string;
+      payout_wallet?: string;
+      default_rail: string;
+      allowed_rails: string[];
+      grace_hours: number;
+      session_seconds?: number;
+      requires_identity: ('telegram' | 'discord') | null;
+      success_url?: string;
+      metadata: {
+        [key: string]: string;
+      };
+      live_mode_confirmed: boolean;
+      livemode: boolean;
+      checkout_url: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
     };
     CreateProductRequest: {
       name: string;
@@ -2601,6 +2597,20 @@ export interface components {
       /** @enum {boolean} */
       total_exact?: false;
     };
+    RailSetting: {
+      /** @enum {string} */
+      rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+      enabled: boolean;
+      /** @description Where the rail pays out; null: the wallet of the account. */
+      payout_wallet: string | null;
+      /** @description USDC account of the wallet that the money goes to; SOL goes to the wallet itself. */
+      payout_ata?: string;
+      /** @description null where there is no wallet yet, where none is needed, or where the node does not answer. */
+      ata_exists: boolean | null;
+      /** @description Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it. */
+      create_ata_transaction?: string;
+      updated_at: string | null;
+    };
     RailSettingUpdate: {
       enabled?: boolean;
       payout_wallet?: string | null;
@@ -3111,8 +3121,6 @@ export interface components {
         price_source: 'ok' | 'failing' | 'not_configured';
         /** @enum {string} */
         processor: 'ok' | 'failing' | 'not_configured';
-        /** @enum {string} */
-        audit: 'ok' | 'failing' | 'not_configured';
       };
       /** @description How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer. */
       database_used: number | null;

@@ -227,57 +227,65 @@ describe('what a key did', () => {
   });
 });
 
-describe('a public bucket', () => {
-  const hitTimes = (stub: Stub, times: number, windowMs: number, now = NOW) =>
-    Promise.all(Array.from({ length: times }, () => stub.hit({ max: 10, windowMs, now })));
+describe('the windows of an address', () => {
+  const hitTimes = (stub: Stub, times: number, windowMs: number, now = NOW, name = 'connect') =>
+    Promise.all(Array.from({ length: times }, () => stub.hit([{ name, max: 10, windowMs }], now)));
   const allowed = (answers: { allowed: boolean }[]) => answers.filter(({ allowed }) => allowed).length;
 
   it.each([
     ['a minute', MINUTE],
     ['an hour', HOUR],
-  ])('of %s lets exactly its number through, of any number at once', async (_, windowMs) => {
-    const stub = newObject('ip');
+  ])('let exactly their number through in %s, of any number at once', async (_, windowMs) => {
+    const stub = newObject('address');
     const answers = await hitTimes(stub, 100, windowMs);
     expect(allowed(answers)).toBe(10);
-    expect(answers.at(-1)).toEqual({ allowed: false, rate: { limit: 10, remaining: 0, resetAt: NOW + windowMs } });
+    expect(answers.at(-1)).toEqual({ allowed: false, full: 'connect', rate: { limit: 10, remaining: 0, resetAt: NOW + windowMs } });
     expect(allowed(await hitTimes(stub, 20, windowMs, NOW + windowMs - 1))).toBe(0);
     expect(allowed(await hitTimes(stub, 20, windowMs, NOW + windowMs))).toBe(10);
   });
 
-  it('of an hour is not opened again by an eviction', async () => {
-    const stub = newObject('ip');
-    expect(allowed(await hitTimes(stub, 7, HOUR))).toBe(7);
-    await evictDurableObject(stub);
-    expect(allowed(await hitTimes(stub, 7, HOUR))).toBe(3);
-    await evictDurableObject(stub);
-    expect(allowed(await hitTimes(stub, 7, HOUR))).toBe(0);
+  it.each([
+    ['a minute', MINUTE],
+    ['an hour', HOUR],
+  ])('of %s are not opened again by an eviction', async (_, windowMs) => {
+    const stub = newObject('address');
+    for (const left of [7, 3, 0]) {
+      expect(allowed(await hitTimes(stub, 7, windowMs))).toBe(left);
+      await evictDurableObject(stub);
+    }
   });
 
-  it('of a minute leaves nothing in storage', async () => {
-    const stub = newObject('ip');
-    await hitTimes(stub, 20, MINUTE);
-    expect(await tablesOf(stub)).toEqual([]);
-    expect(await alarmOf(stub)).toBeNull();
+  it('count a call in all of its windows or, where one is full, in none', async () => {
+    const stub = newObject('address');
+    const ask = (name: string) =>
+      stub.hit(
+        [
+          { name, max: 3, windowMs: MINUTE },
+          { name: 'all', max: 5, windowMs: MINUTE },
+        ],
+        NOW,
+      );
+    for (let i = 0; i < 3; i++) expect((await ask('one')).allowed).toBe(true);
+    for (let i = 0; i < 9; i++) expect(await ask('one')).toMatchObject({ allowed: false, full: 'one' });
+    for (let i = 0; i < 2; i++) expect((await ask('two')).allowed).toBe(true);
+    expect(await ask('three')).toMatchObject({ allowed: false, full: 'all', rate: { limit: 5, remaining: 0 } });
   });
 
-  it('of an hour empties its storage when it is over, and begins anew', async () => {
-    const stub = newObject('ip');
-    await hitTimes(stub, 20, HOUR, Date.now());
+  it('leave nothing in storage once all of them are over, also after an eviction, and begin anew', async () => {
+    const stub = newObject('address');
+    const past = Date.now() - HOUR;
+    await hitTimes(stub, 20, MINUTE, past);
+    await hitTimes(stub, 20, 2 * HOUR, past, 'long');
     expect(await tablesOf(stub)).toEqual(['facts']);
-    const alarm = (await alarmOf(stub))!;
-    expect(Math.abs(alarm - Date.now() - HOUR)).toBeLessThan(MINUTE);
     expect(await runDurableObjectAlarm(stub)).toBe(true);
-    expect(await tablesOf(stub)).toEqual([]);
-    expect(await alarmOf(stub)).toBeNull();
-    expect(allowed(await hitTimes(stub, 20, HOUR, Date.now() + DAY))).toBe(10);
-    expect(await tablesOf(stub)).toEqual(['facts']);
-  });
-
-  it('empties its storage also when it was evicted in between', async () => {
-    const stub = newObject('ip');
-    await hitTimes(stub, 20, HOUR);
-    await evictDurableObject(stub);
-    expect(await runDurableObjectAlarm(stub)).toBe(true);
-    expect(await tablesOf(stub)).toEqual([]);
+    const rows = await runInDurableObject(stub, (_, { storage }) => storage.sql.exec('SELECT name FROM facts').toArray());
+    expect(rows).toEqual([{ name: 'hit:long' }]);
+    expect(Math.abs((await alarmOf(stub))! - past - 2 * HOUR)).toBeLessThan(MINUTE);
+    const ended = newObject('address');
+    await hitTimes(ended, 20, MINUTE, past);
+    await evictDurableObject(ended);
+    expect(await runDurableObjectAlarm(ended)).toBe(true);
+    expect([await tablesOf(ended), await alarmOf(ended)]).toEqual([[], null]);
+    expect(allowed(await hitTimes(ended, 20, MINUTE, Date.now() + DAY))).toBe(10);
   });
 });

@@ -184,7 +184,7 @@ describe('a manifest', () => {
     const owner = await w.chain.wallet(1n);
     const ata = await associatedTokenAccount(owner.address, NETWORKS.devnet.usdcMint);
     const { body } = await setup.call('manifest', await goodManifest(w, { payout: { rail_id: 'solana_usdc', wallet_address: ata } }));
-    expect(body.evaluation.findings.map(({ code }: { code: string }) => code)).toEqual(['payout_wallet_off_curve']);
+    expect(body.evaluation.findings.map(({ code }: { code: string }) => code)).toEqual(['payout_wallet_token_account']);
   });
 
   it.each<[string, Record<string, unknown>, (string | number)[]]>([

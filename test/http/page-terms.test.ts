@@ -70,7 +70,7 @@ describe('a page names who is paid', () => {
     for (const [railId, payout_wallet] of Object.entries({ solana_usdc: ofUsdc, solana_sol: ofSol })) {
       const headers = { 'Idempotency-Key': crypto.randomUUID() };
       const body = { payout_wallet };
-      expect((await w.call('PUT', `/v1/access/rail-settings/${railId}`, { key: merchant.key, headers, body })).status).toBe(200);
+      expect((await w.call('PUT', `/v1/access/rail-settings/${railId}`, { key: merchant.token, headers, body })).status).toBe(200);
     }
     const product = await w.product(merchant, { accepted_assets: ['USDC', 'SOL'], payout_wallet: undefined });
     const { html } = await getPage(w, `/p/${product.slug}`);

@@ -27,16 +27,17 @@ describe('a key the service made', () => {
     merchant = await w.merchant();
   });
 
-  it('says its mode, names its account’s admission object and ends in its own checksum', () => {
+  it('says its mode, names its account’s admission object and ends in digits that we alone can make', () => {
     for (const [rawKey, mode] of [
       [merchant.key, 'live'],
       [merchant.sandboxKey, 'test'],
     ] as const) {
       expect(rawKey).toMatch(new RegExp(`^svc_${mode}_[0-9A-Za-z]{38}$`));
       expect(rawKey.slice(-17, -6)).toBe(admissionIdOf(merchant.userId));
-      expect(rawKey.slice(-6)).toBe(base62(BigInt(crc32(utf8(rawKey.slice(0, -6)))), 6));
-      expect(rawKey).toBe(keyOf(merchant.userId, mode, rawKey.slice('svc_live_'.length, -17)));
-      expect(parseRawKey(ctx, rawKey)).toMatchObject({ admissionId: admissionIdOf(merchant.userId) });
+      expect(rawKey).not.toBe(keyOf(merchant.userId, mode, rawKey.slice('svc_live_'.length, -17)));
+      expect(parseRawKey(ctx, rawKey)).toMatchObject({ admissionId: admissionIdOf(merchant.userId), isVouched: true });
+      // Under another pepper they say nothing.
+      expect(parseRawKey(ctxOf(new World({ PEPPER: 'another pepper, of thirty-two bytes or more' })), rawKey)).toBeNull();
     }
   });
 
@@ -63,13 +64,14 @@ describe('a key the service made', () => {
   });
 });
 
-describe('the text of a key', () => {
+describe('the text of a key of the first round', () => {
   it('leads to the admission id of its account and to the keyed hash of itself', () => {
     const accountId = newId<AccountId>(5);
     const rawKey = keyOf(accountId, 'live');
     expect(parseRawKey(ctx, rawKey)).toEqual({
       admissionId: admissionIdOf(accountId),
       keyHash: pepperedHash(ctx.config.PEPPER, 'api-key', rawKey),
+      isVouched: false,
     });
   });
 

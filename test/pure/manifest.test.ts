@@ -16,9 +16,12 @@ const FACTS: ManifestFacts = {
   target: { ownHosts: ['svc.test'], allowLoopback: false },
   availableRails: servedRails(true),
   ownWallets: [SERVICE_WALLET],
-  isTokenAccount: false,
+  payoutAccount: null,
+  payoutNeedsSignIn: false,
   plan: 'starter',
 };
+
+const accountOf = (owner: string, bytes: number) => ({ owner, executable: false, data: new Uint8Array(bytes) });
 
 type Over = Record<string, unknown>;
 const [product] = MANIFEST_EXAMPLE.products;
@@ -65,7 +68,14 @@ const CASES: [FindingCode, string, Over, Partial<ManifestFacts>?][] = [
   ['payout_rail_unavailable', 'payout.rail_id', payTo(wallet), { availableRails: ['solana_usdc'] }],
   ['payout_wallet_invalid', 'payout.wallet_address', payTo('0x52908400098527886E0F7030069857D2E4169EE7')],
   ['payout_wallet_off_curve', 'payout.wallet_address', payTo(PROGRAM_ADDRESS)],
-  ['payout_wallet_token_account', 'payout.wallet_address', payTo(wallet), { isTokenAccount: true }],
+  ['payout_wallet_token_account', 'payout.wallet_address', payTo(wallet), { payoutAccount: accountOf(TOKEN_PROGRAM, 165) }],
+  [
+    'payout_wallet_of_program',
+    'payout.wallet_address',
+    payTo(wallet),
+    { payoutAccount: accountOf('Vote111111111111111111111111111111111111111', 9) },
+  ],
+  ['payout_needs_sign_in', 'payout.wallet_address', payTo(wallet), { payoutNeedsSignIn: true }],
   ['payout_wallet_reserved', 'payout.wallet_address', payTo(TOKEN_PROGRAM)],
   ['payout_wallet_reserved', 'payout.wallet_address', payTo(NETWORKS.mainnet.usdcMint)],
   ['payout_wallet_reserved', 'payout.wallet_address', payTo(SERVICE_WALLET)],

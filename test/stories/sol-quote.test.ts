@@ -129,7 +129,7 @@ describe('a price in the other asset', () => {
       ['solana_usdc', cash],
     ]) {
       const headers = { 'Idempotency-Key': crypto.randomUUID() };
-      await w.call('PUT', `/v1/access/rail-settings/${rail}`, { key: seller.key, headers, body: { payout_wallet: wallet } });
+      await w.call('PUT', `/v1/access/rail-settings/${rail}`, { key: seller.token, headers, body: { payout_wallet: wallet } });
     }
     const sold = await w.product(seller, { accepted_assets: ['USDC', 'SOL'], payout_wallet: undefined });
     expect((await connect({ asset: 'SOL' }, sold.slug)).body.recipient).toBe(vault);

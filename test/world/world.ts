@@ -180,7 +180,9 @@ export class World {
   /** An active product, for USDC unless said otherwise, paid out to the merchant's wallet. */
   async product(merchant: Merchant, terms: Record<string, unknown> = {}): Promise<Body> {
     const product = { name: 'Weather API', price: { asset: 'USDC', amount: '5' }, payout_wallet: merchant.wallet.address, ...terms };
-    return this.#made(await this.call('POST', '/v1/products', { key: merchant.key, body: product }));
+    // Another wallet than the first takes a person who just signed in.
+    const key = product.payout_wallet === undefined ? merchant.key : merchant.token;
+    return this.#made(await this.call('POST', '/v1/products', { key, body: product }));
   }
 
   async connect(product: { slug: string }, input: Record<string, unknown> = {}): Promise<Body & Bill> {

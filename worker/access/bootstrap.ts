@@ -5,8 +5,10 @@ import { newId, type SetupIntentId } from '../core/ids.ts';
 import { DAY } from '../core/time.ts';
 import { type Change, commitNew, transact, unchanged } from '../db/commit.ts';
 import { announceAccount, planAgentAccount } from '../identity/agent.ts';
+import { wouldNeedSignIn } from '../identity/payout.ts';
 import { requireActive } from '../identity/sign-in.ts';
 import { type PlanName, planAt, planRank } from '../plans.ts';
+import { accountAt } from '../products/payee.ts';
 import { servedRails } from '../rails.ts';
 import { parseWallet } from '../solana/assets.ts';
 import type { SetupStatus } from '../states.ts';
@@ -21,7 +23,6 @@ import { manifestPath } from './next-actions.ts';
 import { statusAt } from './setup-intent.ts';
 import { findSetupBySecret, hashSetupSecret, newSetupSecret } from './setup-secret.ts';
 import { spendLimitsOf } from './spend-limits.ts';
-import { tokenAccountExists } from './token-account.ts';
 
 const SETUP_MS = DAY;
 
@@ -94,13 +95,15 @@ export function requireOpenSetup(standing: SetupStanding, now: number): SetupSta
  */
 export async function attachManifest(ctx: Ctx, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupStanding> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
-  const isTokenAccount = await paysTokenAccount(ctx, manifest);
+  const payoutAccount = await lookAtPayout(ctx, manifest);
   let first: SetupStanding | null = before;
   return transact(ctx, async (): Promise<Change<SetupStanding>> => {
     const standing = first ?? requireOpenSetup(await getSetupStanding(ctx.db, setupIntentId), ctx.now);
     first = null;
     const { intent } = standing;
-    const evaluation = evaluateManifest(manifest, factsOf(ctx, standing, isTokenAccount));
+    const wallet = manifest.payout?.wallet_address;
+    const payoutNeedsSignIn = wallet !== undefined && (await wouldNeedSignIn(ctx, intent.accountId, wallet));
+    const evaluation = evaluateManifest(manifest, { ...factsOf(ctx, standing), payoutAccount, payoutNeedsSignIn });
     const limits = spendLimitsOf(manifest);
     const patch = {
       status: asksForLive(intent, manifest)
@@ -131,23 +134,26 @@ function requireLiveRules({ id, status }: SetupIntent, evaluation: Evaluation): 
   });
 }
 
-function factsOf(ctx: Ctx, { intent, account }: SetupStanding, isTokenAccount: boolean): ManifestFacts {
+function factsOf(ctx: Ctx, { intent, account }: SetupStanding): Omit<ManifestFacts, 'payoutAccount' | 'payoutNeedsSignIn'> {
   const { config, now } = ctx;
   const { TREASURY_WALLET: treasury, FEE_WALLET: fees } = config;
   return {
     target: targetRules(ctx),
     availableRails: servedRails(hasX402(config)),
-    ownWallets: [treasury, fees, ...(hasX402(config) ? feePayersOf(config).addresses : [])].filter((wallet) => wallet !== undefined),
-    isTokenAccount,
+    ownWallets: [treasury, fees, config.SERVICE_REFERENCE, ...(hasX402(config) ? feePayersOf(config).addresses : [])].filter(
+      (wallet) => wallet !== undefined,
+    ),
     plan: higherPlan(intent.plan ?? 'free', planAt(account, now)),
   };
 }
 
 const higherPlan = (one: PlanName, other: PlanName): PlanName => (planRank(one) > planRank(other) ? one : other);
 
-/** Only the chain can tell a token account with a key of its own from a wallet. It is asked for addresses alone, never for a URL. */
-async function paysTokenAccount(ctx: Ctx, { payout }: Manifest): Promise<boolean> {
-  return payout !== undefined && parseWallet(payout.wallet_address).ok && (await tokenAccountExists(ctx, payout.wallet_address)) === true;
+/** Only the chain can tell some accounts from a wallet. It is asked for addresses alone, never for a URL. */
+async function lookAtPayout(ctx: Ctx, { payout }: Manifest): Promise<ManifestFacts['payoutAccount']> {
+  const wallet = payout && parseWallet(payout.wallet_address);
+  if (!wallet || (!wallet.ok && wallet.reason === 'not_an_address')) return null;
+  return accountAt(ctx, payout.wallet_address);
 }
 
 /** Is all of it so already? Then an earlier try was stored, or the agent repeats itself. */

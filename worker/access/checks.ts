@@ -7,7 +7,8 @@ export const CHECKS = {
   price_set: 'The price is in the asset of every rail the product is offered on. Blocks.',
   rail_enabled:
     'At least one rail is allowed and switched on, the service can serve each one that is, and the Solana node answers; so does the source of the price of SOL where another asset than that of the price is accepted. Blocks.',
-  payout_wallet_set: 'Every rail the product is offered on knows a wallet: the product’s, the rail’s or the account’s. Blocks.',
+  payout_wallet_set:
+    'Every rail the product is offered on knows a wallet: the product’s, the rail’s or the account’s, and somebody can spend from it. Blocks.',
   payout_ata_exists:
     'The payout wallet has a USDC account. Blocks x402, whose buyers cannot create it; a warning where only checkout is offered. For a small price in SOL, the wallet holds enough to receive it. Blocks.',
   fee_wallet_configured:

@@ -72,6 +72,16 @@ export const FINDINGS = {
     'This address is a program, a mint or a wallet of this service.',
     'Give the address of a wallet of your own.',
   ),
+  payout_wallet_of_program: entry(
+    'error',
+    'This account belongs to a program, so nobody can spend from it as from a wallet.',
+    'Give the address of a wallet of your own.',
+  ),
+  payout_needs_sign_in: entry(
+    'error',
+    'This account is paid already, and never on this wallet.',
+    'Name the wallet that is paid. A new one is set by a person who has just signed in: PUT /v1/access/rail-settings/{rail_id}.',
+  ),
   webhook_url_refused: entry(
     'error',
     'Webhooks are not sent to this URL.',

@@ -2,15 +2,8 @@ import { formatAmount, parseAmount } from '../core/money.ts';
 import { isTypePattern } from '../events.ts';
 import { PLANS, type PlanName, planPrice } from '../plans.ts';
 import { isRailId, RAILS, type RailId } from '../rails.ts';
-import {
-  ATA_PROGRAM,
-  COMPUTE_BUDGET_PROGRAM,
-  MEMO_PROGRAMS,
-  NETWORKS,
-  parseWallet,
-  SYSTEM_PROGRAM,
-  TOKEN_PROGRAM,
-} from '../solana/assets.ts';
+import { parseWallet } from '../solana/assets.ts';
+import { type AccountFacts, type UnspendableReason, unspendable } from '../solana/payee.ts';
 import { checkTarget, type TargetRules } from '../webhooks/target.ts';
 import { FINDINGS, type FindingCode } from './findings.ts';
 import type { Evaluation, Manifest, Severity } from './manifest-body.ts';
@@ -25,8 +18,10 @@ export interface ManifestFacts {
   availableRails: readonly RailId[];
   /** Wallets of the service itself: nobody is paid there. */
   ownWallets: readonly string[];
-  /** What the chain says of the payout wallet; false where it was not asked or does not answer. */
-  isTokenAccount: boolean;
+  /** What the chain has at the payout wallet's address; null where nothing is there, or it was not asked or does not answer. */
+  payoutAccount: AccountFacts | null;
+  /** Live payouts exist, and its wallet is none that is known. */
+  payoutNeedsSignIn: boolean;
   /** The plan that was asked for, or a higher one that is held. */
   plan: PlanName;
 }
@@ -43,8 +38,6 @@ const when = (condition: boolean, code: FindingCode, path: string, detail?: stri
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const PERMISSIONS = ['read', 'execute'];
-const PROGRAMS = [SYSTEM_PROGRAM, TOKEN_PROGRAM, ATA_PROGRAM, COMPUTE_BUDGET_PROGRAM, ...MEMO_PROGRAMS];
-const MINTS = Object.values(NETWORKS).map(({ usdcMint }): string => usdcMint);
 const WEIGHTS: Record<Severity, number> = { error: 15, warning: 5, info: 1 };
 
 const about: Rule = ({ description, homepage_url: homepage, contact_email: contact, live_requested: isLive }, { target }) => {
@@ -105,20 +98,29 @@ const sold: Rule = ({ resources, products }, { target }) => [
   }),
 ];
 
-const paid: Rule = ({ payout }, { availableRails, ownWallets, isTokenAccount }) => {
+const UNSPENDABLE: Record<UnspendableReason, FindingCode> = {
+  off_curve: 'payout_wallet_off_curve',
+  token_account: 'payout_wallet_token_account',
+  mint: 'payout_wallet_reserved',
+  program: 'payout_wallet_reserved',
+  sysvar: 'payout_wallet_reserved',
+  own_key: 'payout_wallet_reserved',
+  not_system_account: 'payout_wallet_of_program',
+};
+
+const paid: Rule = ({ payout }, { availableRails, ownWallets, payoutAccount, payoutNeedsSignIn }) => {
   if (!payout) return [];
   const { rail_id: railId, wallet_address: address } = payout;
   const wallet = parseWallet(address);
-  const isReserved = PROGRAMS.includes(address) || MINTS.includes(address) || ownWallets.includes(address);
   const path = 'payout.wallet_address';
+  const isAddress = wallet.ok || wallet.reason === 'off_curve';
+  const found = isAddress ? unspendable(address, ownWallets, payoutAccount) : null;
   return [
     ...when(!isRailId(railId), 'payout_rail_unknown', 'payout.rail_id'),
     ...when(isRailId(railId) && !availableRails.includes(railId), 'payout_rail_unavailable', 'payout.rail_id'),
-    ...(isReserved
-      ? [find('payout_wallet_reserved', path)]
-      : wallet.ok
-        ? when(isTokenAccount, 'payout_wallet_token_account', path)
-        : [find(wallet.reason === 'off_curve' ? 'payout_wallet_off_curve' : 'payout_wallet_invalid', path)]),
+    ...when(!isAddress, 'payout_wallet_invalid', path),
+    ...(found ? [find(UNSPENDABLE[found.reason], path, found.owner && `owner ${found.owner}`)] : []),
+    ...when(payoutNeedsSignIn, 'payout_needs_sign_in', path),
   ];
 };
 

@@ -124,7 +124,8 @@ const settle = ({ manifest }: Stage): NextAction[] => [
           action: 'set_payout',
           method: 'PUT' as const,
           path: `/v1/access/rail-settings/${manifest.payout.rail_id}`,
-          description: 'Say where the money of this rail goes, as in your manifest. A key may do so once, where nothing is set.',
+          description:
+            'Say where the money of this rail goes, as in your manifest. A key may name the first wallet of all; another takes a person who just signed in.',
           headers: { ...LIVE_KEY, ...ONCE },
           body: { payout_wallet: manifest.payout.wallet_address },
         },

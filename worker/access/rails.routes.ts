@@ -36,7 +36,7 @@ const update = createRoute({
   tags,
   summary: 'Switch a rail on or off, or say where it pays out',
   description:
-    'A key may name a payout wallet where there is none. Changing one in live mode needs a person who signed in within 15 minutes.',
+    'A key may name the first payout wallet of all, or one that is known already. In live mode any other needs a person who signed in within 15 minutes.',
   ...idempotentRoute(),
   request: {
     headers: IdempotencyHeader,
@@ -66,10 +66,12 @@ export const railRoutes = router()
     const railId = c.req.valid('param').rail_id;
     if (!isRailId(railId)) throw new ApiError('not_found');
     const input = c.req.valid('json');
+    const plan = () => planRailSetting(ctx, actor, railId, input);
     const answer = await once(
       ctx,
       await idempotentRequest(c, { validated: input }),
-      async (keep) => commitKept(ctx, await planRailSetting(ctx, actor, railId, input), keep),
+      // Refused by the database, it is planned again: where another wallet was first, that says so.
+      async (keep) => commitKept(ctx, await plan(), keep, () => plan().then(() => null)),
       (body) => ({ status: 200, body }),
     );
     return sendStored(c, answer);

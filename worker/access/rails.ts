@@ -5,11 +5,11 @@ import type { AccountId } from '../core/ids.ts';
 import { DECIMALS } from '../core/money.ts';
 import { iso } from '../core/time.ts';
 import type { Change } from '../db/commit.ts';
-import { requireFreshSignIn } from '../http/guards.ts';
 import { given, orNull, Timestamp } from '../http/openapi.ts';
+import { planPayout } from '../identity/payout.ts';
+import { requireSpendable } from '../products/payee.ts';
 import { isPriceHealthy } from '../providers/price.ts';
 import { RAIL_IDS, RAILS, type RailId } from '../rails.ts';
-import { parseWallet } from '../solana/assets.ts';
 import { associatedTokenAccount, buildAtaTransaction } from '../solana/checkout-transaction.ts';
 import { feePayerFunds } from './fee-payer.ts';
 import { findAccountWallet, insertSetting, listSettings, type Setting, updateSetting } from './store.ts';
@@ -149,8 +149,7 @@ export async function listRailSettings(ctx: Ctx, actor: Actor): Promise<z.infer<
 }
 
 /**
- * Sets a rail. A key may name a payout wallet where there is none; changing one in live mode needs a person who just signed
- * in (403 sign_in_required) and emits payout.changed. 409 setup_not_ready for a rail that does not exist here yet, 422
+ * Sets a rail. A wallet it names is held against the payout rule (403 sign_in_required), and payout.changed says so. 409 setup_not_ready for a rail that does not exist here yet, 422
  * invalid_wallet_address for an address nobody can sign for.
  */
 export async function planRailSetting(
@@ -162,7 +161,7 @@ export async function planRailSetting(
   if (RAILS[railId].supports.length === 0)
     throw new ApiError('setup_not_ready', { detail: 'This rail is not available on this service yet.', meta: { reason: 'not_available' } });
   const { payout_wallet: wallet } = input;
-  if (wallet && !parseWallet(wallet).ok) throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
+  if (typeof wallet === 'string') await requireSpendable(ctx, wallet, actor.livemode);
   const merchantId = actor.accountId as AccountId;
   const [settings, accountWallet] = await Promise.all([
     listSettings(ctx.db, merchantId, actor.livemode),
@@ -178,22 +177,14 @@ export async function planRailSetting(
     updatedAt: ctx.now,
     version: (before?.version ?? 0) + 1,
   };
-  const paidTo = before?.payoutWallet ?? accountWallet;
-  const isMoved = (after.payoutWallet ?? accountWallet) !== paidTo;
-  // A stolen key must not be able to send the next sale elsewhere.
-  if (isMoved && paidTo !== null && livemode) requireFreshSignIn(ctx, actor);
   const shown = await presentSetting(ctx, railId, after, accountWallet);
-  const event = {
-    merchantId,
-    livemode,
-    type: 'payout.changed',
-    subject: { type: 'rail_setting', id: `${merchantId}:${livemode ? 'live' : 'sandbox'}:${railId}`, version: after.version },
-    object: shown,
-    previous: { payout_wallet: before?.payoutWallet ?? null },
-  } as const;
+  const { payoutWallet: previous = null } = before ?? {};
+  const subject = { type: 'rail', id: `${merchantId}:${livemode ? 'live' : 'sandbox'}:${railId}`, version: after.version } as const;
+  const isMoved = after.payoutWallet !== previous;
+  const payout = isMoved ? await planPayout(ctx, actor, { subject, wallet: after.payoutWallet, previous, railId }) : null;
   return {
-    events: isMoved ? [event] : [],
-    writes: before ? updateSetting(ctx, before, after) : [insertSetting(ctx.db, after)],
+    events: payout?.events ?? [],
+    writes: [...(before ? updateSetting(ctx, before, after) : [insertSetting(ctx.db, after)]), ...(payout?.writes ?? [])],
     result: shown,
   };
 }

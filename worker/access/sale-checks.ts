@@ -1,6 +1,7 @@
 import type { Ctx } from '../context.ts';
 import type { AppId } from '../core/ids.ts';
 import { given } from '../http/openapi.ts';
+import { lookAtPayee } from '../products/payee.ts';
 import type { Listing, Product } from '../products/product.ts';
 import { type Fix, fixOf, type Obstacle, obstaclesOf, type Prospect, payoutOf } from '../products/sale.ts';
 import { RAILS, type RailId } from '../rails.ts';
@@ -27,8 +28,10 @@ export const SANDBOX_SKIPS = [
 export async function look(ctx: Ctx, { railId, prospect }: Pick<Way, 'railId' | 'prospect'>): Promise<Way> {
   const obstacles = obstaclesOf(ctx.config, prospect, railId);
   if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null, silent: null };
-  const seen = await viewChain(ctx, prospect, railId);
-  return { railId, prospect, ...seen, obstacles: [...obstacles, ...seen.obstacles] };
+  const payTo = payoutOf(prospect);
+  const [seen, found] = await Promise.all([viewChain(ctx, prospect, railId), payTo === null ? null : lookAtPayee(ctx, payTo)]);
+  const unspendable: Obstacle[] = found ? ['payout_wallet_unspendable'] : [];
+  return { railId, prospect, ...seen, obstacles: [...obstacles, ...unspendable, ...seen.obstacles] };
 }
 
 export function found(product: Product | null, isNamed: boolean, appId: AppId | null): Check {
@@ -88,7 +91,12 @@ export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' |
   const names = ways.map(({ railId }) => railId).join(', ');
   return [
     serving(ways, `Offered over ${names}.`),
-    over('payout_wallet_set', ways, 'payout_wallet_set', 'Every rail knows where its money goes.'),
+    over(
+      'payout_wallet_set',
+      ways,
+      'payout_wallet_set',
+      over('payout_wallet_set', ways, 'payout_wallet_unspendable', 'Every rail knows where its money goes.'),
+    ),
     over('payout_ata_exists', ways, 'payout_wallet_empty', await payoutAccounts(ctx, ways)),
     hasCheckout
       ? over('fee_wallet_configured', ways, 'fee_wallet_configured', over('fee_wallet_configured', ways, 'fee_wallet_empty', FEE_FINE))

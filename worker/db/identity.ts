@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { Permission } from '../admission.ts';
 import type { AccountId, KeyId } from '../core/ids.ts';
 import type { PlanName } from '../plans.ts';
@@ -68,6 +68,20 @@ export const apiKeys = sqliteTable(
     revokedAt: instant('revoked_at'),
   },
   (table) => [index('api_keys_by_merchant').on(table.merchantId, table.livemode, table.revokedAt)],
+);
+
+/**
+ * Every wallet a merchant was ever set to be paid on in live mode. Written where one is named for the first time, which after the
+ * first takes a person who just signed in; deleted with the account. Read by its key alone.
+ */
+export const payoutWallets = sqliteTable(
+  'payout_wallets',
+  {
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    wallet: text('wallet').notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.merchantId, table.wallet] })],
 );
 
 /** Texts we asked wallets to sign, until they are used or expire. Only the wallet a text names may use it. */

@@ -80,13 +80,13 @@ export const keyedPersonRoute = { security: personRoute.security, middleware: [r
 /** A public route whose answer is fuller for the owner: a credential is optional, but a bad one is still refused. */
 export const viewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
   security: [{}, { apiKey: [] }, { bearer: [] }] as Record<string, string[]>[],
-  middleware: [bucket, readViewer],
+  middleware: [readViewer, unlessViewer(bucket)],
 });
 
 /** The same for a write: done once per Idempotency-Key where one is sent. */
 export const keyedViewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
   security: viewerRoute(bucket).security,
-  middleware: [bucket, readViewer, checkIdempotencyKey],
+  middleware: [readViewer, unlessViewer(bucket), checkIdempotencyKey],
 });
 
 const readViewer = createMiddleware<AppEnv>(async (c, next) => {
@@ -94,6 +94,10 @@ const readViewer = createMiddleware<AppEnv>(async (c, next) => {
   c.set('viewer', hasCredential ? await c.var.authenticate(c, null) : null);
   await next();
 });
+
+/** Who showed a credential was counted by the account; a bucket is for strangers. */
+const unlessViewer = (bucket: MiddlewareHandler<AppEnv>): MiddlewareHandler<AppEnv> =>
+  createMiddleware<AppEnv>((c, next) => (c.var.viewer ? next() : bucket(c, next)));
 
 /** What a public route may refuse because of a credential that is shown although none is needed. */
 export const viewerErrors = [
@@ -113,8 +117,10 @@ export const publicBodyErrors = (...codes: Codes) => errors(...bodyErrors, ...co
 /** What moves money or keys needs a person who proved so recently that it is them. (contract section 2) */
 const FRESH_SIGN_IN_MS = 15 * MINUTE;
 
+export const isFreshSignIn = (ctx: Ctx, { authTime }: Actor): boolean => authTime !== null && ctx.now - authTime <= FRESH_SIGN_IN_MS;
+
 export function requireFreshSignIn(ctx: Ctx, actor: Actor): void {
-  if (actor.authTime !== null && ctx.now - actor.authTime <= FRESH_SIGN_IN_MS) return;
+  if (isFreshSignIn(ctx, actor)) return;
   const detail = 'This needs a person who signed in within the last 15 minutes. Sign in again, then repeat it.';
   throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sign_in_required' } });
 }

@@ -1,11 +1,12 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type { RateLimit } from '../admission.ts';
+import type { AddressWindow, RateLimit } from '../admission.ts';
+import type { Ctx } from '../context.ts';
 import { sha256Hex } from '../core/crypto.ts';
 import { utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { SECOND, unixSeconds } from '../core/time.ts';
-import { PUBLIC_BUCKETS, type PublicBucketName } from '../plans.ts';
+import { ADDRESS_CEILINGS, type AddressCeiling, CEILINGS_OF, PUBLIC_BUCKETS, type PublicBucket, type PublicBucketName } from '../plans.ts';
 import type { AppEnv } from './openapi.ts';
 
 /** Limit, what is left, and when all of it is free again (Unix seconds). */
@@ -21,15 +22,58 @@ export function rateLimited(rate: RateLimit, now: number): ApiError {
   return new ApiError('rate_limited', { retryAfterSeconds: (rate.resetAt - now) / SECOND, headers: rateHeaders(rate) });
 }
 
-/** One more hit in a bucket, or 429 where it is full. */
-export async function hitBucket(c: Context<AppEnv>, name: PublicBucketName, subject: string): Promise<RateLimit> {
-  const { max, windowSeconds } = PUBLIC_BUCKETS[name];
+const REMEMBERED_MAX = 10_000;
+/** Windows that are full, by address: until they are free again an address is refused here, without a call to its object. */
+const full = new Map<string, RateLimit>();
+
+/** Counts a caller's address in all of these windows with one call to its object; 429 where one is full, which counts in none. */
+async function hitAddress(c: Context<AppEnv>, windows: AddressWindow[]): Promise<RateLimit> {
   const { ctx } = c.var;
-  const object = ctx.env.ADMISSION.getByName(`ip:${name}:${sha256Hex(utf8(`${callerAddress(c)}\0${subject}`)).slice(0, 32)}`);
+  const address = `address:${sha256Hex(utf8(callerAddress(c))).slice(0, 32)}`;
+  const asked = windows.map((one) => ({ ...one, max: Math.max(1, Math.floor(one.max * ctx.config.RATE_MULTIPLIER)) }));
+  for (const { name, max } of asked) refuseWhileFull(ctx, `${address} ${name} ${max}`);
+  const answer = await ctx.env.ADMISSION.getByName(address).hit(asked, ctx.now);
+  if (answer.allowed) return answer.rate;
+  if (full.size >= REMEMBERED_MAX) full.clear();
+  full.set(`${address} ${answer.full} ${answer.rate.limit}`, answer.rate);
+  throw rateLimited(answer.rate, ctx.now);
+}
+
+function refuseWhileFull(ctx: Ctx, place: string): void {
+  const rate = full.get(place);
+  if (!rate) return;
+  if (ctx.now < rate.resetAt) throw rateLimited(rate, ctx.now);
+  full.delete(place);
+}
+
+const windowOf = (name: string, { max, windowSeconds }: PublicBucket): AddressWindow => ({ name, max, windowMs: windowSeconds * SECOND });
+const ceilingOf = (name: AddressCeiling): AddressWindow => windowOf(name, ADDRESS_CEILINGS[name]);
+
+/** One more hit in a bucket and in the ceilings over it, or 429 where one of them is full. */
+export function hitBucket(c: Context<AppEnv>, name: PublicBucketName, subject: string): Promise<RateLimit> {
+  // What a caller names is hashed: it may be long, and an e-mail is nobody else's.
+  const own = windowOf(subject === '' ? name : `${name}:${sha256Hex(utf8(subject)).slice(0, 16)}`, PUBLIC_BUCKETS[name]);
+  const ceiling = CEILINGS_OF[name];
+  return hitAddress(c, [own, ...(ceiling ? [ceilingOf(ceiling)] : []), ceilingOf('all')]);
+}
+
+/** For public routes without a bucket of their own: only the ceiling over everything an address asks for. */
+export const underCeiling = createMiddleware<AppEnv>(async (c, next) => {
+  await hitAddress(c, [ceilingOf('all')]);
+  await next();
+});
+
+/** A credential of this address was refused: counted, and 429 from the twenty-first in a minute on. */
+export async function countRefusedCredential(c: Context<AppEnv>): Promise<void> {
+  await hitAddress(c, [ceilingOf('refused-credentials')]);
+}
+
+/** 429 while this address has shown too many bad credentials, as far as this isolate knows; asks nobody. */
+export function requireRefusalsLeft(c: Context<AppEnv>): void {
+  const { ctx } = c.var;
+  const { max } = ADDRESS_CEILINGS['refused-credentials'];
   const limit = Math.max(1, Math.floor(max * ctx.config.RATE_MULTIPLIER));
-  const { allowed, rate } = await object.hit({ max: limit, windowMs: windowSeconds * SECOND, now: ctx.now });
-  if (!allowed) throw rateLimited(rate, ctx.now);
-  return rate;
+  refuseWhileFull(ctx, `address:${sha256Hex(utf8(callerAddress(c))).slice(0, 32)} refused-credentials ${limit}`);
 }
 
 /** A bucket for callers without a credential; `subject` narrows it to what they ask for (a slug, an e-mail, a payment). */
@@ -40,6 +84,9 @@ export const publicBucket = (name: PublicBucketName, subject: (c: Context<AppEnv
     await next();
   });
 
+/** All Workers of other zones call from this network; the platform says beside it which zone it is. */
+const SHARED_BY_WORKERS = '2a06:98c0:3600:0';
+
 /** IPv6 callers own at least a /64, so they are counted by it. Set by the platform, never by the caller. */
 function callerAddress(c: Context<AppEnv>): string {
   const address = c.req.header('CF-Connecting-IP') ?? 'local';
@@ -48,5 +95,6 @@ function callerAddress(c: Context<AppEnv>): string {
   const groups = head.split(':').filter(Boolean);
   const trailing = tail.split(':').filter(Boolean);
   const zeros = Array.from({ length: Math.max(0, 8 - groups.length - trailing.length) }, () => '0');
-  return [...groups, ...(address.includes('::') ? zeros : []), ...trailing].slice(0, 4).join(':');
+  const network = [...groups, ...(address.includes('::') ? zeros : []), ...trailing].slice(0, 4).join(':');
+  return network === SHARED_BY_WORKERS ? `${network} ${c.req.header('CF-Worker') ?? ''}` : network;
 }

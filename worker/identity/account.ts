@@ -4,6 +4,7 @@ import type { AccountId } from '../core/ids.ts';
 import type { Keep } from '../db/once.ts';
 import { ACCOUNT } from '../states.ts';
 import { changeAccount } from './change-account.ts';
+import { forgetWallets } from './payout.store.ts';
 import { mergeSettings } from './settings.ts';
 import { type MerchantSettings, revokeAllKeys } from './store.ts';
 
@@ -53,6 +54,6 @@ export async function deleteAccount(ctx: Ctx, actor: Actor): Promise<void> {
       notificationPrefs: {},
       merchantSettings: {},
     },
-    writes: [revokeAllKeys(ctx.db, account.id, ctx.now)],
+    writes: [revokeAllKeys(ctx.db, account.id, ctx.now), forgetWallets(ctx.db, account.id)],
   }));
 }

@@ -7,7 +7,7 @@ import type { Keep } from '../db/once.ts';
 import { merchantErrors, personRoute, publicBodyErrors } from '../http/guards.ts';
 import { answerOnce, checkIdempotencyKey, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { type AppEnv, created, DetailResponse, jsonBody, ok, orNull, router, Timestamp } from '../http/openapi.ts';
-import { publicBucket } from '../http/rate-limit.ts';
+import { publicBucket, underCeiling } from '../http/rate-limit.ts';
 import { PLAN_NAMES, planAt } from '../plans.ts';
 import { bearerOf } from './authenticate.ts';
 import { emailKeyOf, logIn, refreshSession, registerAccount } from './sign-in.ts';
@@ -116,7 +116,7 @@ const wallet = createRoute({
   operationId: 'loginWithWallet',
   tags: ['Authentication'],
   summary: 'Sign in with a wallet; the first time creates its account',
-  middleware: publicBucket('nonce', () => 'sign-in'),
+  middleware: publicBucket('wallet-login'),
   request: jsonBody(WalletLoginRequest),
   responses: {
     ...ok(AuthResponse),
@@ -140,9 +140,9 @@ const refresh = createRoute({
   summary: 'A new token, its claims read afresh from the account',
   description: 'For a token that is valid or expired at most 7 days ago, given in the body or as Bearer; at most 30 days after signing in.',
   security: [{}, { bearer: [] }] as Record<string, string[]>[],
-  middleware: readEmptyBody,
+  middleware: [underCeiling, readEmptyBody] as const,
   request: optionalJsonBody(RefreshRequest),
-  responses: { ...ok(AuthResponse), ...publicBodyErrors('invalid_authorization', 'account_suspended', 'account_deleted') },
+  responses: { ...ok(AuthResponse), ...publicBodyErrors('rate_limited', 'invalid_authorization', 'account_suspended', 'account_deleted') },
 });
 const logout = createRoute({
   method: 'post',

@@ -4,7 +4,7 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError, unreachable } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import type { AppEnv } from '../http/openapi.ts';
-import { rateHeaders, rateLimited } from '../http/rate-limit.ts';
+import { countRefusedCredential, rateHeaders, rateLimited, requireRefusalsLeft } from '../http/rate-limit.ts';
 import type { CallBucket } from '../plans.ts';
 import { parseRawKey } from './keys.ts';
 import { findAdmission } from './store.ts';
@@ -14,6 +14,8 @@ interface Presented {
   admissionId: string;
   credential: Credential;
   authTime: number | null;
+  /** We know by its own digits that we made it. */
+  isVouched: boolean;
 }
 
 /**
@@ -23,6 +25,8 @@ interface Presented {
 export async function authenticate(c: Context<AppEnv>, permission: Permission | null, bucket: CallBucket = 'requests'): Promise<Actor> {
   const { ctx } = c.var;
   const presented = await readCredential(c, ctx);
+  // Anybody can make up a key of the first round, so they are looked up only for those who have refusals left.
+  if (!presented.isVouched) requireRefusalsLeft(c);
   const mode = modeOf(c);
   const request: AdmissionRequest = {
     credential: presented.credential,
@@ -37,9 +41,16 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
   if (!answer.ok) {
     ctx.note(`refused: ${answer.reason}`);
     if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.now);
-    throw refusal(answer.reason);
+    return refuse(c, answer.reason);
   }
   return { ...answer.caller, via: presented.credential.kind, authTime: presented.authTime };
+}
+
+/** A credential that is not good counts against the address it came from, and there is an end to that: 429. */
+async function refuse(c: Context<AppEnv>, reason: RefusalReason | 'unknown', detail?: string): Promise<never> {
+  const error = refusal(reason, detail);
+  if (error.status === 401) await countRefusedCredential(c);
+  throw error;
 }
 
 async function admit(ctx: Ctx, admissionId: string, request: AdmissionRequest): Promise<AdmissionAnswer> {
@@ -61,14 +72,18 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
   const rawKey = c.req.header('X-Svc-Key');
   if (rawKey !== undefined) {
     const parsed = parseRawKey(ctx, rawKey);
-    if (!parsed) throw new ApiError('invalid_authorization', { detail: 'This is not a key of ours. Check that it was copied whole.' });
-    return { admissionId: parsed.admissionId, credential: { kind: 'key', keyHash: parsed.keyHash }, authTime: null };
+    if (!parsed) return refuse(c, 'unknown_key', 'This is not a key of ours. Check that it was copied whole.');
+    const { admissionId, keyHash, isVouched } = parsed;
+    return { admissionId, credential: { kind: 'key', keyHash }, authTime: null, isVouched };
   }
   const token = bearerOf(c);
   const claims = token ? await readToken(ctx, token) : null;
-  if (!claims) throw new ApiError('invalid_authorization');
+  if (!claims) {
+    if (token === null) throw new ApiError('invalid_authorization');
+    return refuse(c, 'stale_token');
+  }
   const credential = { kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver } as const;
-  return { admissionId: admissionIdOf(claims.sub), credential, authTime: claims.auth_time * 1000 };
+  return { admissionId: admissionIdOf(claims.sub), credential, authTime: claims.auth_time * 1000, isVouched: true };
 }
 
 function modeOf(c: Context<AppEnv>): 'live' | 'sandbox' | null {
@@ -80,13 +95,13 @@ function modeOf(c: Context<AppEnv>): 'live' | 'sandbox' | null {
 }
 
 /** Many internal reasons, few public words: an outsider learns nothing from the difference. */
-function refusal(reason: RefusalReason | 'unknown'): ApiError {
+function refusal(reason: RefusalReason | 'unknown', detail?: string): ApiError {
   switch (reason) {
     case 'unknown':
     case 'unknown_key':
     case 'revoked':
     case 'stale_token':
-      return new ApiError('invalid_authorization');
+      return new ApiError('invalid_authorization', detail === undefined ? {} : { detail });
     case 'account_suspended':
     case 'account_deleted':
       return new ApiError(reason);

@@ -1,7 +1,7 @@
 import type { Permission } from '../admission.ts';
 import { PERMISSIONS } from '../admission.ts';
 import type { Actor, Ctx } from '../context.ts';
-import { crc32, pepperedHash } from '../core/crypto.ts';
+import { crc32, equalBytes, pepperedHash } from '../core/crypto.ts';
 import { base62, randomBase62, utf8 } from '../core/encoding.ts';
 import { ApiError, raise, storyOf } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '../core/ids.ts';
@@ -11,22 +11,29 @@ import { PLANS } from '../plans.ts';
 import { type ApiKey, countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from './store.ts';
 
 /**
- * API keys: prefix, 21 random digits, 11 that name the account's admission object, 6 of checksum. The checksum turns typos
- * away without a lookup; the 11 digits make the lookup itself unnecessary. (contract section 2)
+ * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
+ * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that anybody
+ * can make, and are looked up as long as their caller has not shown too many bad ones. (contract section 2 "Keys")
  */
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
+const MAC_SPACE = 62n ** 6n;
+const macOf = (ctx: Ctx, text: string): string =>
+  base62(BigInt(`0x${pepperedHash(ctx.config.PEPPER, 'api-key-check', text).slice(0, 32)}`) % MAC_SPACE, 6);
 const checksum = (text: string): string => base62(BigInt(crc32(utf8(text))), 6);
 
-function newRawKey(accountId: AccountId, livemode: boolean): string {
+function newRawKey(ctx: Ctx, accountId: AccountId, livemode: boolean): string {
   const body = `svc_${livemode ? 'live' : 'test'}_${randomBase62(21)}${admissionIdOf(accountId)}`;
-  return body + checksum(body);
+  return body + macOf(ctx, body);
 }
 
-/** The admission id and the stored hash of a raw key, or null where it cannot be one of ours. */
-export function parseRawKey(ctx: Ctx, rawKey: string): { admissionId: string; keyHash: string } | null {
+/** What a raw key names, and whether its own digits prove that we made it; null where it cannot be one of ours. */
+export function parseRawKey(ctx: Ctx, rawKey: string): { admissionId: string; keyHash: string; isVouched: boolean } | null {
   const match = SHAPE.exec(rawKey);
-  if (!match || checksum(rawKey.slice(0, -6)) !== match[3]) return null;
-  return { admissionId: match[2]!, keyHash: hashOf(ctx, rawKey) };
+  if (!match) return null;
+  const [body, check] = [rawKey.slice(0, -6), match[3]!];
+  const isVouched = equalBytes(utf8(macOf(ctx, body)), utf8(check));
+  if (!isVouched && checksum(body) !== check) return null;
+  return { admissionId: match[2]!, keyHash: hashOf(ctx, rawKey), isVouched };
 }
 
 const hashOf = (ctx: Ctx, rawKey: string): string => pepperedHash(ctx.config.PEPPER, 'api-key', rawKey);
@@ -43,7 +50,7 @@ export function draftKey(
   merchantId: AccountId,
   given: Pick<ApiKey, 'name' | 'permissions' | 'livemode'>,
 ): { key: ApiKey; rawKey: string } {
-  const rawKey = newRawKey(merchantId, given.livemode);
+  const rawKey = newRawKey(ctx, merchantId, given.livemode);
   const key = {
     id: newId<KeyId>(ctx.now),
     merchantId,

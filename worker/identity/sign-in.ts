@@ -5,6 +5,7 @@ import { type AccountId, admissionIdOf, newId } from '../core/ids.ts';
 import { DAY, SECOND } from '../core/time.ts';
 import { commitNew, isConstraint } from '../db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '../db/once.ts';
+import { planAccountPayout } from './payout.ts';
 import { type Account, findAccount, findAccountByEmailKey, insertAccount } from './store.ts';
 import { readToken } from './tokens.ts';
 
@@ -50,7 +51,9 @@ export function newAccount(ctx: Ctx, displayName: string, identity: Identity): A
 }
 
 export async function storeAccount(ctx: Ctx, account: Account, keep: Keep<Account> = keepNothing): Promise<Account> {
-  const change = await withAnswer({ events: [], writes: [insertAccount(ctx.db, account)], result: account }, keep(account));
+  const payout = account.walletAddress ? planAccountPayout(ctx, account.id, account.walletAddress) : { events: [], writes: [] };
+  const writes = [insertAccount(ctx.db, account), ...payout.writes];
+  const change = await withAnswer({ events: payout.events, writes, result: account }, keep(account));
   return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
 }
 

@@ -8,9 +8,10 @@ import { type Change, commitNew, isVeto } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
 import type { IdentityProvider, PaymentTerms } from '../db/terms.ts';
 import { firstCheckoutRail } from '../products/open-rails.ts';
+import { payeeOfToday } from '../products/payee.ts';
 import { getOffer, type Listing, saleOn } from '../products/product.ts';
 import { notReady, type Obstacle, obstaclesOf, type Prospect, payoutOf, prospectOf } from '../products/sale.ts';
-import { RAILS } from '../rails.ts';
+import { RAILS, type RailId } from '../rails.ts';
 import { NATIVE_MINT, parseWallet } from '../solana/assets.ts';
 import { accountOf } from '../solana/checkout-transaction.ts';
 import { requireRoom, vetoCrowd } from './crowd.store.ts';
@@ -94,7 +95,8 @@ export async function beginPayment(
   { session, handoff, expiresAt }: Promised,
 ): Promise<Change<Payment> | IdentityNeeded> {
   const { product, merchant } = listing;
-  const { asset, recipient, prospect } = requireCheckout(ctx, listing, given.asset);
+  const { asset, recipient, prospect, railId } = requireCheckout(ctx, listing, given.asset);
+  if (await payeeOfToday(ctx, recipient)) throw notReady('payout_wallet_unspendable', railId, prospect);
   const input = handoff ? introduced(given, { ...handoff, walletAddress: hintOf(handoff, recipient) }) : given;
   if (input.walletAddress !== undefined) requireBuyer(input.walletAddress, recipient);
   const identity = await identityFor(ctx, product, input.identitySessionId);
@@ -130,7 +132,7 @@ function requireCheckout(
   { config }: Ctx,
   listing: Listing,
   wanted: Asset | undefined,
-): { asset: Asset; recipient: string; prospect: Prospect } {
+): { asset: Asset; recipient: string; prospect: Prospect; railId: RailId } {
   const first = firstCheckoutRail(config, listing);
   if (!listing.product.livemode) throw notReady('sandbox', first, prospectOf(saleOn(listing, first)));
   const railId = wanted === undefined ? first : requireRail(listing.product, wanted);
@@ -140,7 +142,7 @@ function requireCheckout(
     (one) => !NOT_FOR_BUYERS.includes(one) || (isOff && one === 'rail_unavailable'),
   );
   if (obstacle) throw notReady(obstacle, railId, prospect);
-  return { asset: RAILS[railId].asset, recipient: payoutOf(prospect)!, prospect };
+  return { asset: RAILS[railId].asset, recipient: payoutOf(prospect)!, prospect, railId };
 }
 
 export function requireBuyer(walletAddress: string, recipient: string): void {

@@ -7,10 +7,11 @@ import { transact } from '../db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '../db/once.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
-import { type RailId, SELLING_RAILS, suits } from '../rails.ts';
+import { SELLING_RAILS, suits } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
-import { narrowed, priceOf, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
-import { toProductResource, type UpdateProductRequest } from './resource.ts';
+import { requireSpendable } from './payee.ts';
+import { narrowed, planProductPayout, priceOf, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
+import type { UpdateProductRequest } from './resource.ts';
 import { isAllowed, payoutOf, prospectOf } from './sale.ts';
 import {
   countActiveProducts,
@@ -31,6 +32,7 @@ export async function changeProduct(
   { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
   keep: Keep<Product>,
 ): Promise<Product> {
+  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, actor.livemode);
   try {
     return await transact(ctx, async () => {
       const listing = (await findListing(ctx.db, actor.accountId as AccountId, actor.livemode, { productId })) ?? raise('not_found');
@@ -45,13 +47,15 @@ export async function changeProduct(
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product])))
         return unchangedKept(product, keep);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
-      const payout = movedPayout(listing, { ...listing, product: after });
-      // A stolen key must not be able to send the next sale elsewhere, by naming a wallet or by choosing another rail.
-      if (payout?.wasSet && product.livemode) requireFreshSignIn(ctx, actor);
+      // A stolen key must not be able to put another product under the name that the merchant's own server sells by.
+      const isRenamed = product.externalProductId !== null && after.externalProductId !== product.externalProductId;
+      if (product.livemode && isRenamed) requireFreshSignIn(ctx, actor);
+      const moved = movedPayout(listing, { ...listing, product: after });
+      const payout = moved && (await planProductPayout(ctx, actor, after, moved.wallet, moved.previous));
       if (after.asset !== product.asset || !isSame(after.acceptedAssets, product.acceptedAssets)) requireAssets(ctx, after);
       requireRails(ctx, after);
-      const events = payout ? [payoutChanged(ctx, after, payout.before)] : [];
-      return withAnswer({ events, writes: updateProduct(ctx, product, after), result: after }, keep(after));
+      const writes = [...updateProduct(ctx, product, after), ...(payout?.writes ?? [])];
+      return withAnswer({ events: payout?.events ?? [], writes, result: after }, keep(after));
     });
   } catch (error) {
     // Three refused batches: the external id belongs to another product, or others keep changing this one.
@@ -64,28 +68,19 @@ export async function changeProduct(
   }
 }
 
-const payoutOn = (listing: Listing, railId: RailId): string | null => payoutOf(prospectOf(saleOn(listing, railId)));
+/** Where a product's money goes, over each rail it is offered on. */
+const paidOver = (listing: Listing): string[] =>
+  SELLING_RAILS.filter((railId) => suits(listing.product, railId) && isAllowed(listing, railId))
+    .map((railId) => payoutOf(prospectOf(saleOn(listing, railId))))
+    .filter((wallet) => wallet !== null);
 
-const paidOver = (listing: Listing, railIds: RailId[]): string[] =>
-  railIds.map((railId) => payoutOn(listing, railId)).filter((wallet) => wallet !== null);
-
-/**
- * Does a change send money elsewhere: over a rail that suits the product, offered today or not, or by opening one onto a wallet
- * nobody paid before? Null where it does not. `wasSet`: somebody is to be paid already, on offer or not.
- */
-function movedPayout(before: Listing, after: Listing): { before: string | null; wasSet: boolean } | null {
-  const suiting = ({ product }: Listing) => SELLING_RAILS.filter((railId) => suits(product, railId));
-  const offered = (listing: Listing) => suiting(listing).filter((railId) => isAllowed(listing, railId));
-  const moved = [...new Set([...suiting(before), ...suiting(after)])].filter(
-    (railId) => payoutOn(before, railId) !== payoutOn(after, railId),
-  );
-  const [paid, known] = [paidOver(before, offered(before)), paidOver(before, suiting(before))];
-  // Offered again is not opened: where nobody else could be meant, no wallet is new.
-  const isNew = (wallet: string): boolean => !paid.includes(wallet) && !(known.length > 0 && known.every((one) => one === wallet));
-  const isOpened = paidOver(after, offered(after)).some(isNew);
-  if (moved.length === 0 && !isOpened) return null;
-  const left = paidOver(before, moved);
-  return { before: left[0] ?? paid[0] ?? null, wasSet: left.length > 0 || (isOpened && known.length > 0) };
+/** Does a change make a wallet payable, by naming it or by opening a rail that pays to it, or take the product's own away? Else null. */
+function movedPayout(before: Listing, after: Listing): { wallet: string | null; previous: string | null } | null {
+  const [paid, opened] = [paidOver(before), paidOver(after).filter((wallet) => !paidOver(before).includes(wallet))];
+  const { payoutWallet: own } = after.product;
+  const { payoutWallet: previous } = before.product;
+  if (own === previous && opened.length === 0) return null;
+  return { wallet: own ?? opened[0] ?? null, previous: previous ?? paid[0] ?? null };
 }
 
 const isContended = (error: unknown): boolean => error instanceof ApiError && error.options.meta?.reason === 'contended';
@@ -122,17 +117,6 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
-
-const payoutChanged = (ctx: Ctx, product: Product, before: string | null) =>
-  ({
-    merchantId: product.merchantId,
-    livemode: product.livemode,
-    type: 'payout.changed',
-    subject: { type: 'product', id: product.id, version: product.version },
-    object: toProductResource(ctx, product),
-    previous: { payout_wallet: before },
-    productId: product.id,
-  }) as const;
 
 /** Takes a product off sale: new sessions get 404, running ones finish. Already archived is fine. */
 export const archiveProduct = (ctx: Ctx, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> =>

@@ -6,9 +6,10 @@ import { type AccountId, type AppId, newId, type ProductId } from '../core/ids.t
 import { ASSETS, type Asset, type Money, parseAmount } from '../core/money.ts';
 import { type Change, commitNew, isConstraint } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
+import { planPayout } from '../identity/payout.ts';
 import { PLANS } from '../plans.ts';
 import { allowedRailsOf } from '../rails.ts';
-import { parseWallet } from '../solana/assets.ts';
+import { requireSpendable } from './payee.ts';
 import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
 
 // What other features may use of products goes through here.
@@ -43,19 +44,28 @@ const notReady = (feature: string): ApiError =>
 export async function planProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Change<Product>> {
   const productType = requireSellable({ ...input, product_type: input.product_type ?? 'api' });
   if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
+  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, actor.livemode);
   const product = newProduct(ctx, actor, productType, input);
   requireAssets(ctx, product);
   requireRails(ctx, product);
-  return { events: [], writes: insertProduct(ctx, product, PLANS[actor.plan].activeProductsMax), result: product };
+  const payout = product.payoutWallet === null ? null : await planProductPayout(ctx, actor, product, product.payoutWallet, null);
+  const writes = [...insertProduct(ctx, product, PLANS[actor.plan].activeProductsMax), ...(payout?.writes ?? [])];
+  return { events: payout?.events ?? [], writes, result: product };
 }
 
-/** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique; null where neither is so any more. */
+/** What a product's change of its payee takes with it. 403 sign_in_required. */
+export const planProductPayout = (ctx: Ctx, actor: Actor, { id, version }: Product, wallet: string | null, previous: string | null) =>
+  planPayout(ctx, actor, { subject: { type: 'product', id, version }, wallet, previous, productId: id });
+
+/** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique, 403 sign_in_required; null where none is so any more. */
 export async function explainRefusal(ctx: Ctx, actor: Actor, product: Product): Promise<ApiError | null> {
   const limit = PLANS[actor.plan].activeProductsMax;
   const used = await countActiveProducts(ctx.db, product.merchantId, product.livemode);
   if (used >= limit) return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   const detail = 'This slug or external_product_id is taken.';
-  return (await isTaken(ctx.db, product)) ? new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } }) : null;
+  if (await isTaken(ctx.db, product)) return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
+  if (product.payoutWallet !== null) await planProductPayout(ctx, actor, product, product.payoutWallet, null);
+  return null;
 }
 
 /** A new product, stored. As `planProduct`, and 409 state_conflict (slug or external id taken), 429 plan_limit_reached. */
@@ -90,9 +100,6 @@ export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { 
   if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
   if (automatic) throw notReady('Automatic renewal');
   if (input.delivery !== undefined) throw notReady('Delivery');
-  if (input.payout_wallet !== undefined && !parseWallet(input.payout_wallet).ok) {
-    throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
-  }
   return productType as keyof typeof TYPES;
 }
 

@@ -15,6 +15,7 @@ export type Obstacle =
   | 'live_mode_confirmed'
   | 'payout_wallet_set'
   | 'fee_wallet_configured'
+  | 'payout_wallet_unspendable'
   | 'payout_ata_exists'
   | 'payout_wallet_empty'
   | 'fee_wallet_empty';
@@ -153,10 +154,9 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
     }
     case 'live_mode_confirmed':
       return patch('Set live_mode_confirmed to true on the product once you are ready to be paid.', { live_mode_confirmed: true });
-    case 'payout_wallet_set': {
-      const detail = `No payout wallet is set. Say where the money goes with PUT ${railPath}, payout_wallet: the address of a Solana wallet of yours, never its key.`;
-      return { detail, method: 'PUT', path: railPath, body: { payout_wallet: '<address of your Solana wallet>' } };
-    }
+    case 'payout_wallet_set':
+    case 'payout_wallet_unspendable':
+      return namePayee(payoutOf(sale), railPath);
     case 'fee_wallet_configured':
       return { detail: 'This service charges a fee and has no wallet for it. Only its operator can mend this: FEE_WALLET.' };
     case 'payout_ata_exists':
@@ -170,6 +170,13 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
         detail: `The fee wallet of this service holds too little SOL to receive so small a fee. ${LEAST} Only its operator can do this.`,
       };
   }
+}
+
+/** There is no wallet to be paid on, or one that nobody can spend from. */
+function namePayee(wallet: string | null, railPath: string): Fix {
+  const what = wallet === null ? 'No payout wallet is set.' : `Nobody can spend from the payout wallet ${wallet}.`;
+  const detail = `${what} Say where the money goes with PUT ${railPath}, payout_wallet: the address of a Solana wallet of yours, never its key.`;
+  return { detail, method: 'PUT', path: railPath, body: { payout_wallet: '<address of your Solana wallet>' } };
 }
 
 const LEAST_SOL = formatAmount({ asset: 'SOL', units: RENT_EXEMPT_LAMPORTS });

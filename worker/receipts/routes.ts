@@ -138,7 +138,7 @@ const keys = createRoute({
   operationId: 'getReceiptKeys',
   tags,
   summary: 'Public keys that sign receipts, old ones too',
-  responses: ok(KeySetBody),
+  responses: { ...ok(KeySetBody), ...errors('rate_limited') },
 });
 
 /** Mounted at the root: what lets anybody verify a receipt without asking us. */

@@ -4,6 +4,7 @@ import type { Lifetime } from './checkout-transaction.ts';
 import { type Confirmed, finalityOf, statusesCall } from './finality.ts';
 import { type Bounds, boundsOf, CLOCK_SECONDS, CLOCK_SYSVAR, type Listed, readListed } from './listing.ts';
 import { Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
+import { type AccountFacts, PAYEE_DATA } from './payee.ts';
 import { type Broadcast, readBroadcast, readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './sightings.ts';
 
 export type { Finality } from './finality.ts';
@@ -87,6 +88,17 @@ export class Chain {
       lifetime: { blockhash: value.blockhash, lastValidBlockHeight: BigInt(value.lastValidBlockHeight) },
       exists: owners.map((account) => account?.owner === TOKEN_PROGRAM),
     };
+  }
+
+  /** What stands at an address, with the first bytes of its data; null where nothing does. */
+  async accountOf(address: string): Promise<{ kind: 'found'; account: AccountFacts | null } | Unavailable> {
+    const options = { encoding: 'base64', commitment: 'confirmed', dataSlice: PAYEE_DATA };
+    const answers = await this.#call([{ method: 'getAccountInfo', params: [address, options] }]);
+    if ('kind' in answers) return answers;
+    const [answer] = answers;
+    if (!answer || 'error' in answer) return unavailable('no account');
+    const { value } = answer.result as { value: { owner: string; executable: boolean; data: [string, string] } | null };
+    return { kind: 'found', account: value && { ...value, data: base64.decode(value.data[0]) } };
   }
 
   /**
