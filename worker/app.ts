@@ -24,6 +24,7 @@ import { requireMigrations } from './http/configured.ts';
 import { onError } from './http/errors.ts';
 import { type AppEnv, router } from './http/openapi.ts';
 import { underCeiling } from './http/rate-limit.ts';
+import { isPublished, matcherOf } from './http/route-patterns.ts';
 import { accountRoutes } from './identity/account.routes.ts';
 import { authRoutes } from './identity/auth.routes.ts';
 import { authenticate } from './identity/authenticate.ts';
@@ -48,7 +49,10 @@ import { deliveryRoutes } from './webhooks/deliveries.routes.ts';
 import { integrationRoutes } from './webhooks/integrations.routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
-const BODY_MAX_BYTES = 1024 * 1024;
+/** 64 KB; a manifest and what providers send may be longer. (contract section 1 "Error code") */
+const BODY_MAX_BYTES = 64 * 1024;
+const LONG_BODY_MAX_BYTES = 1024 * 1024;
+const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|products\/webhook\/.*)$/;
 
 /** Every request: a context, an id, one log line, and after the answer the usage of the key that called. */
 const accompany = createMiddleware<AppEnv>(async (c, next) => {
@@ -93,10 +97,10 @@ const UNACCEPTABLE = {
   not_unicode: 'A text holds half a character (a lone surrogate)',
 };
 
-/** Only JSON, at most 1 MB, and never a private key: refused before anything reads the body's meaning. */
+/** Only JSON, and never a private key, where a route exists at all: refused before anything reads the body's meaning. */
 const admitBody = createMiddleware<AppEnv>(async (c, next) => {
   const hasBody = c.req.raw.body !== null && c.req.header('Content-Length') !== '0';
-  if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)) return next();
+  if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method) || !isRoute(c.req.method, c.req.path)) return next();
   if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
     throw new ApiError('unsupported_media_type');
   const isProviders = c.req.path.startsWith('/v1/products/webhook/');
@@ -155,7 +159,10 @@ for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
 for (const path of ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt'])
   app.use(path, underCeiling);
 app.use(requireMigrations);
-app.use(bodyLimit({ maxSize: BODY_MAX_BYTES, onError: () => Promise.reject(new ApiError('payload_too_large')) }));
+const [short, long] = [BODY_MAX_BYTES, LONG_BODY_MAX_BYTES].map((maxSize) =>
+  bodyLimit({ maxSize, onError: () => Promise.reject(new ApiError('payload_too_large')) }),
+);
+app.use((c, next) => (LONG_BODIES.test(c.req.path) ? long! : short!)(c, next));
 app.use(admitBody);
 app.use(preferLiterals);
 
@@ -230,21 +237,13 @@ let known: Map<string, Set<string>> | null = null;
 function literals(): Map<string, Set<string>> {
   if (known) return known;
   known = new Map();
-  for (const { method, path } of published()) if (!/[:*{]/.test(path)) known.set(path, (known.get(path) ?? new Set<string>()).add(method));
+  for (const { method, path } of app.routes.filter(isPublished))
+    if (!/[:*{]/.test(path)) known.set(path, (known.get(path) ?? new Set<string>()).add(method));
   return known;
 }
 
-/** Routes whose existence is no secret. */
-const published = () => app.routes.filter(({ method, path }) => method !== 'ALL' && !/^(?:\/v1)?\/operator\//.test(path));
+const routesAt = matcherOf(() => app.routes);
+const isRoute = (called: string, path: string): boolean => routesAt(path).some(({ method }) => method === called);
 
-/** The methods a path does answer; none where it does not exist. */
-function methodsOf(path: string): string[] {
-  const isSame = (pattern: string) => new RegExp(`^${pattern.replaceAll('.', '\\.').replace(/\{[^}]+\}|:[^/]+/g, '[^/]+')}$`).test(path);
-  return [
-    ...new Set(
-      published()
-        .filter(({ path: pattern }) => isSame(pattern))
-        .map(({ method }) => method),
-    ),
-  ];
-}
+/** The methods a path does answer; none where it does not exist, or its existence is a secret. */
+const methodsOf = (path: string): string[] => [...new Set(routesAt(path).flatMap((route) => (isPublished(route) ? [route.method] : [])))];

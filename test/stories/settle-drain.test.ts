@@ -4,6 +4,7 @@ import { admissionIdOf } from '../../worker/core/ids.ts';
 import { feeBudgetOf } from '../../worker/plans.ts';
 import { FEE_LAMPORTS_MAX } from '../../worker/x402/exact.ts';
 import { feePayerOf, mayServe, newAgent, newKey, type Shop, sellToAgents, stall, sweepAll, withConfig } from '../world/agent.ts';
+import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 /** What the fee payer loses to strangers has an end, and where it ends others go on. */
@@ -11,7 +12,7 @@ const w = new World();
 const env = withConfig(w, { RATE_MULTIPLIER: '1' });
 const feePayerHas = async () => (await w.chain.call<{ value: number }>('getBalance', feePayerOf(w))).value;
 const newStall = async (merchant: Merchant, usdc?: bigint) => stall(w, merchant, await sellToAgents(w, merchant), await newAgent(w, usdc));
-const admissionOf = ({ userId }: Merchant) => w.env.ADMISSION.getByName(`account:${admissionIdOf(userId)}`);
+const admissionOf = ({ userId }: Merchant) => testEnv.ADMISSION.getByName(`account:${admissionIdOf(userId)}`);
 
 describe('the day’s budget of network fees', () => {
   // Ten times the free plan, so that its calls per second stay out of the way.

@@ -46,7 +46,7 @@ export const ERRORS = {
   session_expired: entry(410, 'This checkout session has expired. Start a new one; do not sign this one again.'),
   handoff_expired: entry(410, 'This hand-off was used or has expired. Send the buyer here again.'),
   identity_expired: entry(410, 'This identity session has expired. Start a new one.'),
-  payload_too_large: entry(413, 'The body is larger than 1 MB.'),
+  payload_too_large: entry(413, 'The body is larger than 64 KB; for a manifest, than 1 MB.'),
   unsupported_media_type: entry(415, 'Send the body as application/json.'),
   validation_error: entry(422, 'The request is not valid.'),
   no_change: entry(422, 'Nothing would change.'),

@@ -6,8 +6,12 @@ import { base58Bytes, base64, hex } from '../core/encoding.ts';
 /** What a body may not hold, wherever it stands in it. */
 export type Unacceptable = 'secret_refused' | 'not_unicode';
 
-/** Each suspicious value costs a curve multiplication, so a body of nothing else is not looked at to its end. */
-const SUSPECTS_MAX = 32;
+/** What looks like a secret costs a curve multiplication or a checksum each, so a body of nothing else is not looked at to its end. */
+const SUSPECTS_MAX = 4;
+/** The same for texts long enough to hide one: so many are taken apart. */
+const LONG_TEXTS_MAX = 256;
+const PHRASE_CHARS = { min: 47, max: 512 };
+const WORDS: ReadonlySet<string> = new Set(wordlist);
 
 /**
  * Private keys and seed phrases must never be sent to us (spec): a body that holds one is refused before anything reads,
@@ -16,14 +20,18 @@ const SUSPECTS_MAX = 32;
  */
 export function findUnacceptable(body: unknown): Unacceptable | null {
   const rest: unknown[] = [body];
-  let suspects = 0;
+  let [suspects, longTexts] = [0, 0];
   while (rest.length > 0) {
     const value = rest.pop();
     if (typeof value === 'string') {
       if (!value.isWellFormed()) return 'not_unicode';
-      if (isSeedPhrase(value)) return 'secret_refused';
-      const bytes = secretBytes(value);
-      if (bytes && suspects++ < SUSPECTS_MAX && isSecretKey(bytes)) return 'secret_refused';
+      if (value.length < PHRASE_CHARS.min || value.length > PHRASE_CHARS.max || suspects >= SUSPECTS_MAX) continue;
+      if (longTexts++ >= LONG_TEXTS_MAX) continue;
+      const phrase = phraseOf(value);
+      const bytes = phrase === null ? secretBytes(value) : null;
+      if (phrase === null && bytes === null) continue;
+      suspects++;
+      if (phrase === null ? isSecretKey(bytes!) : validateMnemonic(phrase, wordlist)) return 'secret_refused';
     } else if (Array.isArray(value)) {
       if (isByteList(value) && suspects++ < SUSPECTS_MAX && isSecretKey(Uint8Array.from(value))) return 'secret_refused';
       for (const item of value) rest.push(item);
@@ -36,7 +44,7 @@ export function findUnacceptable(body: unknown): Unacceptable | null {
 
 /** The 64 bytes a text may stand for: base58 as wallets export it, hex, base64, or the list of numbers key files hold. */
 function secretBytes(text: string): Uint8Array | null {
-  if (text.length < 86 || text.length > 512) return null;
+  if (text.length < 86) return null;
   const value = text.trim();
   if (/^[0-9a-f]{128}$/i.test(value)) return hex.decode(value.toLowerCase());
   if (/^[A-Za-z0-9+/]{86}==$/.test(value)) return base64.decode(value);
@@ -48,8 +56,8 @@ function secretBytes(text: string): Uint8Array | null {
 const isByteList = (list: unknown[]): list is number[] =>
   list.length === 64 && list.every((byte) => typeof byte === 'number' && Number.isInteger(byte) && byte >= 0 && byte < 256);
 
-function isSeedPhrase(text: string): boolean {
-  if (text.length > 512) return false;
-  const phrase = text.trim().toLowerCase();
-  return /^(?:[a-z]{3,8}\s+){11,23}[a-z]{3,8}$/.test(phrase) && validateMnemonic(phrase.split(/\s+/).join(' '), wordlist);
+/** A text in the words of seed phrases alone, as many as one has; the first other word ends the look. */
+function phraseOf(text: string): string | null {
+  const words = text.trim().toLowerCase().split(/\s+/, 25);
+  return words.length >= 12 && words.length <= 24 && words.every((word) => WORDS.has(word)) ? words.join(' ') : null;
 }

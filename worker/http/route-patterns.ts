@@ -1,0 +1,28 @@
+interface Route {
+  method: string;
+  path: string;
+}
+
+interface Pattern {
+  route: Route;
+  pattern: RegExp;
+}
+
+const patternOf = (route: Route): Pattern => ({
+  route,
+  pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replace(/\{[^}]+\}|:[^/]+/g, '[^/]+')}$`),
+});
+
+/** The routes of a table that answer a path, with any method; middleware is none of them. Compiled with the first question. */
+export function matcherOf(table: () => readonly Route[]): (path: string) => Route[] {
+  let patterns: Pattern[] | null = null;
+  return (path) => {
+    patterns ??= table()
+      .filter(({ method }) => method !== 'ALL')
+      .map(patternOf);
+    return patterns.flatMap(({ route, pattern }) => (pattern.test(path) ? [route] : []));
+  };
+}
+
+/** Routes whose existence is no secret; middleware is none. */
+export const isPublished = ({ method, path }: Route): boolean => method !== 'ALL' && !/^(?:\/v1)?\/operator\//.test(path);
