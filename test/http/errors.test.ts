@@ -180,23 +180,6 @@ describe('when what we depend on is away', () => {
     ]);
   });
 
-  it.each([
-    [6.9e9, 'ok', 0.69],
-    [7e9, 'degraded', 0.7],
-    [10e9, 'degraded', 1],
-  ])('says how full a database of %i bytes is', async (bytes, status, used) => {
-    const sized = (statement: D1PreparedStatement): D1PreparedStatement =>
-      ({
-        bind: (...values: unknown[]) => sized(statement.bind(...values)),
-        all: async () => {
-          const answer = await statement.all();
-          return { ...answer, meta: { ...answer.meta, size_after: bytes } };
-        },
-      }) as unknown as D1PreparedStatement;
-    const env = { ...w.env, DB: { prepare: (sql: string) => sized(w.env.DB.prepare(sql)) } as unknown as D1Database };
-    expect((await w.call('GET', '/v1/health', { env })).body).toMatchObject({ status, database_used: used, checks: { database: 'ok' } });
-  });
-
   it('answers 503 temporarily_unavailable, to be retried, where the database does not answer', async () => {
     const ada = await w.merchant();
     const body = { name: 'x', price: { asset: 'USDC', amount: '1' } };
