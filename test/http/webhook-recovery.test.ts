@@ -11,8 +11,9 @@ const SINCE = new Date(Date.now() - 3_600_000).toISOString();
 describe('deliveries', () => {
   it('are recovered where they never arrived: once, inside the window, and nothing meant for another endpoint', async () => {
     const m = await w.merchant();
-    const mine = await consumer(w, m, 'flip');
-    await w.connect(await w.product(m));
+    const product = await w.product(m);
+    const mine = await consumer(w, m, 'flip', { event_types: ['payment.*'] });
+    await w.connect(product);
     await w.deliver();
     await w.attempt();
     const other = await consumer(w, m, 'ok', { event_types: ['webhook.endpoint_disabled'] });

@@ -30,8 +30,9 @@ const set = (endpointId: string, assignment: string) =>
 async function wired(habit = 'ok', terms: Record<string, unknown> = {}) {
   const m = await w.merchant();
   const box = newBox();
-  const endpoint = (await create(m, { url: `${RECEIVER}/${habit}/${box}`, ...terms })).body;
+  // First, because a wallet that becomes payable is an event too.
   const product = await w.product(m);
+  const endpoint = (await create(m, { url: `${RECEIVER}/${habit}/${box}`, ...terms })).body;
   const payment = await w.connect(product);
   await send();
   const delivery = (await get(m, 'deliveries')).body.items[0];
