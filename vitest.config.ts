@@ -39,7 +39,7 @@ export default defineConfig({
     projects: [
       // Stories move time and sweep, so each file has a database of its own.
       inWorkerd({ name: 'stories', include: ['test/stories/**/*.test.ts'] }),
-      // The files of these share a worker: starting one for each would take longer than they do.
+      // These sweep nothing, so their files share a worker: starting one for each would take longer than they do.
       inWorkerd({ name: 'workerd', include: ['test/{durable-objects,http,sdk}/**/*.test.ts'], isolate: false }),
       inWorkerd({ name: 'pure', include: ['test/pure/**/*.test.ts', 'test/*.test.ts'], isolate: false }),
       // One after the other: some start the whole service, and time what it does.
