@@ -65,9 +65,10 @@ describe('a change of a product', () => {
       const { status, body } = await patch(product.product_id, { [field]: null }, ada.token);
       expect([field, status, field in body]).toEqual([field, 200, false]);
     }
-    for (const field of Object.keys(terms)) {
+    for (const [field, value] of Object.entries(terms)) {
       const { status, body } = await patch(product.product_id, { [field]: null });
       expect([field, status, body[field]]).toEqual([field, 200, null]);
+      await patch(product.product_id, { [field]: value });
     }
     for (const field of 'name price product_type billing_model payout_wallet grace_hours metadata live_mode_confirmed'.split(' '))
       expect([field, (await patch(product.product_id, { [field]: null })).status]).toEqual([field, 422]);
