@@ -58,7 +58,15 @@ const create = createRoute({
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(PaymentSessionRequest) },
   responses: {
     ...created(PaymentSessionBody),
-    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', 'not_found', 'setup_not_ready', 'price_unavailable', 'rpc_unavailable'),
+    ...merchantBodyErrors(
+      ...idempotencyErrors,
+      'idempotency_race',
+      'not_found',
+      'setup_not_ready',
+      'fee_wallet_missing',
+      'price_unavailable',
+      'rpc_unavailable',
+    ),
   },
 });
 

@@ -45,8 +45,8 @@ export interface OpenPaymentSession {
 }
 
 /**
- * A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it, 503 price_unavailable or
- * rpc_unavailable where it cannot be told now. (contract section 6)
+ * A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it, 503 fee_wallet_missing where the
+ * service's own wallet is in the way, price_unavailable or rpc_unavailable where it cannot be told now. (contract section 6)
  */
 export async function planPaymentSession(ctx: Ctx, listing: Listing, input: OpenPaymentSession): Promise<Change<PaymentSession>> {
   const { product } = listing;
