@@ -9,10 +9,10 @@ import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '
 import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import {
   created,
+  given,
   jsonBody,
   ModeQuery,
   ok,
-  orNull,
   PageQuery,
   pageOf,
   positiveInteger,
@@ -40,9 +40,9 @@ const health = createRoute({
         .object({
           status: z.enum(['ok', 'degraded']),
           endpoints: z.object({ enabled: z.int(), disabled: z.int(), failing: z.int() }),
-          last_delivery_at: orNull(Timestamp),
-          success_rate_24h: orNull(z.number()),
-          oldest_pending_seconds: orNull(z.int()),
+          last_delivery_at: Timestamp.optional(),
+          success_rate_24h: z.number().optional().openapi({ description: 'Absent where nothing was delivered or given up in a day.' }),
+          oldest_pending_seconds: z.int().optional().openapi({ description: 'Absent where nothing waits.' }),
           hooks: z.int(),
         })
         .openapi('IntegrationHealth'),
@@ -136,9 +136,9 @@ export const integrationRoutes = router()
       {
         status: failing > 0 ? ('degraded' as const) : ('ok' as const),
         endpoints: { enabled: enabled.length, disabled, failing },
-        last_delivery_at: isoOrNull(lastAt),
-        success_rate_24h: found.ended === 0 ? null : found.succeeded / found.ended,
-        oldest_pending_seconds: found.oldestAt === null ? null : Math.max(0, Math.floor((ctx.now - found.oldestAt) / SECOND)),
+        ...given('last_delivery_at', isoOrNull(lastAt)),
+        ...given('success_rate_24h', found.ended === 0 ? null : found.succeeded / found.ended),
+        ...given('oldest_pending_seconds', found.oldestAt === null ? null : Math.max(0, Math.floor((ctx.now - found.oldestAt) / SECOND))),
         hooks: enabled.filter(({ kind }) => kind === 'automation').length,
       },
       200,
