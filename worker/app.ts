@@ -43,7 +43,7 @@ import { paymentRoutes } from './payments/routes.ts';
 import { chainWebhookRoutes } from './payments/webhook.routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from './receipts/routes.ts';
-import { registerSecuritySchemes } from './security-schemes.ts';
+import { registerSecuritySchemes, withSignatureHeader } from './security-schemes.ts';
 import { VERSION } from './version.ts';
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts';
 import { integrationRoutes } from './webhooks/integrations.routes.ts';
@@ -217,7 +217,7 @@ export function openApiDocument(): object {
   };
   return document;
 }
-app.get('/v1/openapi.json', (c) => c.json(openApiDocument()));
+app.get('/v1/openapi.json', (c) => c.json(withSignatureHeader(openApiDocument(), c.var.ctx.config.RPC_WEBHOOK_HEADER)));
 
 /** For agents that look before they ask. */
 const KEEP = { 'Cache-Control': 'public, max-age=300' };

@@ -70,7 +70,7 @@ const Config = z.object({
   RPC_WEBHOOK_HEADER: z
     .string()
     .regex(/^[\w-]+$/)
-    .default('X-Rpc-Signature'),
+    .default('Rpc-Signature'),
   RPC_WEBHOOK_SECRET: z.string().min(16).optional(),
   /** `age:hint` pairs: up to that age of a payment in seconds, poll again after so many milliseconds. */
   POLL_AFTER_MS: z
