@@ -1543,6 +1543,7 @@ export interface components {
         | 'entitlement.expired'
         | 'payout.changed'
         | 'webhook.test'
+        | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
       /** Format: date-time */
       created_at: string;
@@ -1695,6 +1696,16 @@ export interface components {
       /** Format: date-time */
       last_failure_at?: string;
       failure_streak: number;
+      /**
+       * Format: date-time
+       * @description Since when every delivery fails.
+       */
+      failing_since?: string;
+      /**
+       * Format: date-time
+       * @description When the endpoint is given up, unless a delivery succeeds before.
+       */
+      disables_at?: string;
       livemode: boolean;
       /** Format: date-time */
       created_at: string;
@@ -2464,6 +2475,7 @@ export interface components {
         | 'entitlement.expired'
         | 'payout.changed'
         | 'webhook.test'
+        | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
       description: string;
       schema: {
@@ -2481,9 +2493,12 @@ export interface components {
         disabled: number;
         failing: number;
       };
-      last_delivery_at: string | null;
-      success_rate_24h: number | null;
-      oldest_pending_seconds: number | null;
+      /** Format: date-time */
+      last_delivery_at?: string;
+      /** @description Absent where nothing was delivered or given up in a day. */
+      success_rate_24h?: number;
+      /** @description Absent where nothing waits. */
+      oldest_pending_seconds?: number;
       hooks: number;
     };
     AutomationHookWithSecret: components['schemas']['AutomationHook'] & {
@@ -2601,15 +2616,19 @@ export interface components {
       /** @enum {string} */
       rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
       enabled: boolean;
-      /** @description Where the rail pays out; null: the wallet of the account. */
-      payout_wallet: string | null;
+      /** @description Where the rail pays out; absent: to the wallet of the account. */
+      payout_wallet?: string;
       /** @description USDC account of the wallet that the money goes to; SOL goes to the wallet itself. */
       payout_ata?: string;
-      /** @description null where there is no wallet yet, where none is needed, or where the node does not answer. */
-      ata_exists: boolean | null;
+      /** @description Absent where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it. */
+      ata_exists?: boolean;
       /** @description Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it. */
       create_ata_transaction?: string;
-      updated_at: string | null;
+      /**
+       * Format: date-time
+       * @description Absent until the merchant sets something.
+       */
+      updated_at?: string;
     };
     RailSettingUpdate: {
       enabled?: boolean;
@@ -2661,7 +2680,7 @@ export interface components {
       /** @enum {string} */
       status: 'pass' | 'fail' | 'warn' | 'skip';
       message: string;
-      fix: components['schemas']['Fix'] | null;
+      fix?: components['schemas']['Fix'];
       docs_url: string;
     };
     /** @description What to do: a call, with values of yours in the place of <…>. Without a method only the operator can do it. */
@@ -4513,6 +4532,7 @@ export interface operations {
           | 'entitlement.expired'
           | 'payout.changed'
           | 'webhook.test'
+          | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
@@ -4605,6 +4625,7 @@ export interface operations {
           | 'entitlement.expired'
           | 'payout.changed'
           | 'webhook.test'
+          | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
