@@ -42,6 +42,17 @@ export interface AdmissionRequest {
   now: number;
 }
 
+/** How a person proved who they are; `nonce` is a wallet's signature over the bare nonce, which names no domain. */
+export const SIGN_IN_METHODS = ['pwd', 'siws', 'nonce'] as const;
+export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
+
+/** What a refresh keeps: when a person last proved who they are and how, and when the session began. Milliseconds. */
+export interface SignIn {
+  authTime: number;
+  firstIat: number;
+  method: SignInMethod;
+}
+
 /** A fixed window that opens with its first hit. */
 export interface Window {
   openedAt: number;

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { z } from 'zod';
-import type { AdmissionRpc, Caller } from './admission.ts';
+import type { AdmissionRpc, Caller, SignIn } from './admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from './entitlement-rpc.ts';
 import { NETWORKS, type Network, parseWallet } from './solana/assets.ts';
 import { Chain } from './solana/rpc.ts';
@@ -120,6 +120,8 @@ const Config = z.object({
     .default("'none'"),
   /** Local development only: the checkout page offers a wallet with play money of the local chain. */
   DEMO_WALLET: z.enum(['true', 'false']).default('false'),
+  /** How long after a person signed in they may do what a stolen token must not. */
+  FRESH_SIGN_IN_SECONDS: count(900),
   /** Opens the operator's route; without one there is no such route. */
   OPERATOR_SECRET: z.string().min(32).optional(),
 });
@@ -147,11 +149,11 @@ export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: 
 
 export type Db = ReturnType<typeof drizzle>;
 
-/** Who makes the request, once admitted. `authTime` (ms) tells when a person last signed in; null for a key. */
+/** Who makes the request, once admitted. `signIn` tells when and how a person last proved who they are; null for a key. */
 export interface Actor extends Caller {
   /** `setup`: the secret of an agent's setup, which buys plans and nothing else. */
   via: 'key' | 'jwt' | 'setup';
-  authTime: number | null;
+  signIn: SignIn | null;
 }
 
 /** Everything a verb may use. `now` is read once per request; nothing below looks at a clock. */
