@@ -94,7 +94,7 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    const used = await countActiveKeys(ctx.db, merchantId);
+    const used = await countActiveKeys(ctx.db, merchantId, key.livemode);
     throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   }
 }
