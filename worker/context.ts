@@ -88,6 +88,8 @@ const Config = z.object({
   FEE_PAYER_KEYS: seeds.optional(),
   /** Authenticates the challenges of x402: the first makes, all verify. */
   CHALLENGE_KEYS: seeds.optional(),
+  /** Payments of one UTC day whose network fee we pay for all free accounts together. */
+  FREE_FEES_PER_DAY: count(5000),
   /** Below this balance the fee payer counts as running dry. */
   FEE_PAYER_LOW_LAMPORTS: count(50_000_000),
   /** Where plans are paid to; without one they cannot be bought. */
