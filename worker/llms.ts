@@ -104,9 +104,9 @@ export function llmsText(baseUrl: string, document: PublishedDocument): string {
     `${PLAN_DAYS} days each, paid in USDC. Public x402 clients refuse more than $1 for one payment unless they are told otherwise, so set it first:`,
     '',
     ...PAID_PLANS.map((plan) => {
-      const { priceUsdc, requestsPerMinute, meteredPerSecond } = PLANS[plan];
+      const { priceUsdc, requestsPerMinute, meteredPerSecond, feesPerDay } = PLANS[plan];
       const setting = `client.setSpendControls({ maxAmountPerPayment: '$${priceUsdc}' })`;
-      return `- ${plan}: ${priceUsdc} USDC, ${requestsPerMinute} requests a minute, ${meteredPerSecond} consume and settle calls a second. \`${setting}\``;
+      return `- ${plan}: ${priceUsdc} USDC, ${requestsPerMinute} requests a minute, ${meteredPerSecond} consume and settle calls a second, the network's fee of ${feesPerDay} x402 payments a day. \`${setting}\``;
     }),
     '',
     '## Rules',

@@ -1,15 +1,12 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Env, newCtx } from '../../worker/context.ts';
-import type { AccountId } from '../../worker/core/ids.ts';
-import { MINUTE } from '../../worker/core/time.ts';
-import { getAccount } from '../../worker/identity/store.ts';
-import { issueToken } from '../../worker/identity/tokens.ts';
+import type { Env } from '../../worker/context.ts';
 import { NETWORKS } from '../../worker/solana/assets.ts';
 import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
 import { feePayerOf, newKey, withConfig } from '../world/agent.ts';
 import { USDC } from '../world/chain.ts';
 import { withFaults } from '../world/faults.ts';
+import { tokenSignedIn } from '../world/session.ts';
 import { walletSignIn } from '../world/wallet.ts';
 import { type Merchant, World } from '../world/world.ts';
 
@@ -97,10 +94,7 @@ describe('a rail’s setting', () => {
     const { results } = await w.env.DB.prepare(sql).bind(who.userId).all<{ data: string; livemode: number }>();
     return results.map(({ data }) => [JSON.parse(data).previous?.payout_wallet, JSON.parse(data).object.payout_wallet]);
   };
-  const signedInAgo = async (who: Merchant, minutes: number): Promise<string> => {
-    const ctx = newCtx(w.env, { requestId: 'req_signed_in', defer: () => {} });
-    return (await issueToken(ctx, await getAccount(ctx.db, who.userId as AccountId), ctx.now - minutes * MINUTE)).token;
-  };
+  const signedInAgo = (who: Merchant, minutes: number) => tokenSignedIn(w, who.userId, minutes);
   const expectSignIn = ({ status, body }: Awaited<ReturnType<typeof put>>) =>
     expect([status, body.code, body.meta?.reason]).toEqual([403, 'invalid_authorization', 'sign_in_required']);
 
