@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError, raise } from '../core/errors.ts';
 import type { AccountId, EndpointId } from '../core/ids.ts';
+import { PER_PAGE } from '../core/limits.ts';
 import { DAY, isoOrNull, SECOND } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
@@ -62,8 +63,10 @@ const events = createRoute({
   request: {
     query: z.object({
       page: PageQuery.page,
-      per_page: positiveInteger(100).optional().openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20 }),
-      limit: positiveInteger(100).optional().openapi({ type: 'integer', minimum: 1, maximum: 100 }),
+      per_page: positiveInteger(PER_PAGE.max)
+        .optional()
+        .openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max, default: PER_PAGE.default }),
+      limit: positiveInteger(PER_PAGE.max).optional().openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max }),
       event_type: z.enum(EVENT_TYPES).optional(),
       ...ModeQuery,
     }),
@@ -152,7 +155,7 @@ export const integrationRoutes = router()
         problems: [{ loc: ['query', 'limit'], msg: 'limit and per_page are the same; give one', type: 'conflict' }],
       });
     }
-    const page = pageRequest({ page: number, per_page: limit ?? perPage ?? 20 });
+    const page = pageRequest({ page: number, per_page: limit ?? perPage ?? PER_PAGE.default });
     const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, eventType, page);
     return c.json(toPage(page, total, items.map(toEventResource)), 200);
   })
