@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { z } from 'zod';
-import type { AdmissionRpc, Caller } from './admission.ts';
+import type { AdmissionRpc, Caller, SignIn } from './admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from './entitlement-rpc.ts';
 import { NETWORKS, type Network, parseWallet } from './solana/assets.ts';
 import { Chain } from './solana/rpc.ts';
@@ -70,7 +70,7 @@ const Config = z.object({
   RPC_WEBHOOK_HEADER: z
     .string()
     .regex(/^[\w-]+$/)
-    .default('X-Rpc-Signature'),
+    .default('Rpc-Signature'),
   RPC_WEBHOOK_SECRET: z.string().min(16).optional(),
   /** `age:hint` pairs: up to that age of a payment in seconds, poll again after so many milliseconds. */
   POLL_AFTER_MS: z
@@ -88,6 +88,8 @@ const Config = z.object({
   FEE_PAYER_KEYS: seeds.optional(),
   /** Authenticates the challenges of x402: the first makes, all verify. */
   CHALLENGE_KEYS: seeds.optional(),
+  /** Payments of one UTC day whose network fee we pay for all free accounts together. */
+  FREE_FEES_PER_DAY: count(5000),
   /** Below this balance the fee payer counts as running dry. */
   FEE_PAYER_LOW_LAMPORTS: count(50_000_000),
   /** Where plans are paid to; without one they cannot be bought. */
@@ -120,6 +122,8 @@ const Config = z.object({
     .default("'none'"),
   /** Local development only: the checkout page offers a wallet with play money of the local chain. */
   DEMO_WALLET: z.enum(['true', 'false']).default('false'),
+  /** How long after a person signed in they may do what a stolen token must not. */
+  FRESH_SIGN_IN_SECONDS: count(900),
   /** Opens the operator's route; without one there is no such route. */
   OPERATOR_SECRET: z.string().min(32).optional(),
 });
@@ -147,11 +151,11 @@ export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: 
 
 export type Db = ReturnType<typeof drizzle>;
 
-/** Who makes the request, once admitted. `authTime` (ms) tells when a person last signed in; null for a key. */
+/** Who makes the request, once admitted. `signIn` tells when and how a person last proved who they are; null for a key. */
 export interface Actor extends Caller {
   /** `setup`: the secret of an agent's setup, which buys plans and nothing else. */
   via: 'key' | 'jwt' | 'setup';
-  authTime: number | null;
+  signIn: SignIn | null;
 }
 
 /** Everything a verb may use. `now` is read once per request; nothing below looks at a clock. */

@@ -143,7 +143,7 @@ const remove = createRoute({
   tags: ['Account'],
   summary: 'Delete the account, at once and for ever',
   description:
-    'Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. ' +
+    'It needs a person who signed in within the last 15 minutes. Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. ' +
     'It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.',
   ...keyedPersonRoute,
   request: { headers: OptionalIdempotencyHeader },

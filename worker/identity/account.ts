@@ -2,6 +2,7 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import type { Keep } from '../db/once.ts';
+import { requireFreshSignIn } from '../http/guards.ts';
 import { ACCOUNT } from '../states.ts';
 import { changeAccount } from './change-account.ts';
 import { forgetWallets } from './payout.store.ts';
@@ -37,9 +38,10 @@ export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount
 
 /**
  * Deletes an account: what names a person goes, its keys and tokens die at once. The keyed hashes and the password stay, so
- * that only its owner is told that it was deleted, and nobody else takes its place.
+ * that only its owner is told that it was deleted, and nobody else takes its place. 403 sign_in_required for an old session.
  */
 export async function deleteAccount(ctx: Ctx, actor: Actor): Promise<void> {
+  requireFreshSignIn(ctx, actor);
   await changeAccount(ctx, actor.accountId as AccountId, (account) => ({
     values: {
       status: ACCOUNT.next(account.status, 'delete'),

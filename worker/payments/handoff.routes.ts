@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { ProductId } from '../core/ids.ts';
+import { LIFE } from '../core/limits.ts';
 import { iso } from '../core/time.ts';
 import { CustomerRef } from '../entitlements/resource.ts';
 import { merchantWriteErrors, writeRoute } from '../http/guards.ts';
@@ -21,7 +22,7 @@ const create = createRoute({
   operationId: 'createHandoff',
   tags: ['Checkout'],
   summary: 'A link that brings a buyer you know to the checkout, recognised',
-  description: 'It is used once, within 10 minutes. What you say of the buyer stays with us: the link only names it.',
+  description: `It is used once, within ${LIFE.handoffMinutes} minutes. What you say of the buyer stays with us: the link only names it.`,
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,

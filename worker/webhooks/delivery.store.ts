@@ -149,6 +149,8 @@ export async function listMissed(
         gt(events.seq, window.afterSeq),
         isOneOf(events.type, types),
         endpoint.productIds.length > 0 ? isOneOf(events.productId, endpoint.productIds) : undefined,
+        // As when it was told: an endpoint's own failing is for the others to hear of.
+        sql`NOT (${events.type} = 'webhook.endpoint_failing' AND ${events.subjectId} = ${endpoint.id})`,
         sql`NOT ${reached}`,
       ),
     )

@@ -1,0 +1,1 @@
+CREATE INDEX `settlements_paid` ON `settlements` (`merchant_id`,`payer_wallet`) WHERE status = 'settled';
