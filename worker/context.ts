@@ -5,8 +5,8 @@ import type { EntitlementProjection, EntitlementRpc } from './entitlement-rpc.ts
 import { NETWORKS, type Network, parseWallet } from './solana/assets.ts';
 import { Chain } from './solana/rpc.ts';
 
-/** Work handed to the queue: only ids, the truth is in the database. `requestId`: of the request or job that asked for it. */
-export type Job = { requestId?: string } & (
+/** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`; absent in what an earlier release sent. */
+export type Job = { requestId?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   /** Somebody says this transaction may be one of ours: its memo tells. */
   | { kind: 'findPayment'; txSignature: string; attempt: number }
@@ -18,6 +18,8 @@ export type Job = { requestId?: string } & (
 /** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
 export interface AttemptMessage {
   deliveryId: number;
+  /** The sender's `cause`; absent in what an earlier release sent. */
+  requestId?: string;
 }
 
 /** A run of one sweep: the first of a cron, or the next where one invocation could not finish. */
@@ -164,6 +166,11 @@ export interface Ctx {
   /** Milliseconds since `now`, for measuring others: how long a stranger's server took. */
   elapsedMs(): number;
   readonly requestId: string;
+  /**
+   * The request, cron or run of a sweep that all of this goes back to; a request's own id. It goes with every message and every call of
+   * an object, so that one id finds the lines of all that it set going.
+   */
+  readonly cause: string;
   readonly baseUrl: string;
   /** Runs after the answer is out; a failure there is logged, never shown. */
   defer(work: Promise<unknown>): void;
@@ -173,13 +180,14 @@ export interface Ctx {
 
 export interface CtxOptions {
   requestId: string;
+  cause?: string | undefined;
   origin?: string;
   now?: number;
   defer(work: Promise<unknown>): void;
   note?(reason: string): void;
 }
 
-export function newCtx(env: Env, { requestId, origin, now = Date.now(), defer, note = () => {} }: CtxOptions): Ctx {
+export function newCtx(env: Env, { requestId, cause = requestId, origin, now = Date.now(), defer, note = () => {} }: CtxOptions): Ctx {
   const config = configOf(env);
   const startedAt = Date.now();
   return {
@@ -190,8 +198,23 @@ export function newCtx(env: Env, { requestId, origin, now = Date.now(), defer, n
     chain: Chain.at(config.rpcUrls, config.network.genesisHash),
     now,
     requestId,
+    cause,
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',
     defer,
     note,
   };
+}
+
+/** Hands one job to the queue, in the name of what this request goes back to. */
+export async function sendJob(ctx: Ctx, job: Job, delaySeconds = 0): Promise<void> {
+  await ctx.env.JOBS.send({ ...job, requestId: ctx.cause }, { delaySeconds });
+}
+
+/** A queue takes so many messages at once. */
+const MESSAGES_MAX = 100;
+
+/** The same for any number of jobs. */
+export async function sendJobs(ctx: Ctx, jobs: readonly { job: Job; delaySeconds?: number }[]): Promise<void> {
+  const messages = jobs.map(({ job, delaySeconds = 0 }) => ({ body: { ...job, requestId: ctx.cause }, delaySeconds }));
+  for (let i = 0; i < messages.length; i += MESSAGES_MAX) await ctx.env.JOBS.sendBatch(messages.slice(i, i + MESSAGES_MAX));
 }

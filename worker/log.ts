@@ -1,4 +1,6 @@
-/** The one canonical line of a request or job: an allow-list of fields, JSON, no body, no header, no raw path. */
+import { storyOf } from './core/errors.ts';
+
+/** The one canonical line of a request, a job or an object's commit: an allow-list of fields, JSON, no body, no header, no raw path. */
 export interface LogLine {
   request_id: string;
   method?: string;
@@ -11,8 +13,11 @@ export interface LogLine {
   notes?: string[];
   job?: string;
   sweep?: string;
-  /** The request or run that asked for this. */
+  /** The request, cron or run of a sweep that this goes back to; `causes` where there may be several. */
   cause?: string;
+  causes?: string[];
+  /** The kind of Durable Object that wrote the line. */
+  object?: 'entitlement';
   taken?: number;
   /** What kind of thing the daily audit found to differ; `subject_id` says which, `code` how. */
   audit?: 'payment' | 'entitlement';
@@ -36,3 +41,9 @@ export function logRequest(line: LogLine): void {
   // biome-ignore lint/suspicious/noConsole: the platform collects this line; nothing else in the service prints.
   console.log(JSON.stringify(line));
 }
+
+/** Work that goes on after the answer is out. A failure of it is a line of its own, under the ids of what began it. */
+export const deferring =
+  (execution: Pick<ExecutionContext, 'waitUntil'>, ids: Pick<LogLine, 'request_id' | 'cause' | 'causes'>) =>
+  (work: Promise<unknown>): void =>
+    execution.waitUntil(work.catch((error: unknown) => logRequest({ ...ids, deferred: storyOf(error) })));

@@ -3,7 +3,7 @@ import type { Ctx } from '../context.ts';
 import { storyOf } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import type { Credit, CreditAnswer } from '../entitlement-rpc.ts';
-import { callEntitlement, identityOf } from './entitlement.ts';
+import { callEntitlement, calledBy, identityOf } from './entitlement.ts';
 import { listPaid, type Paid } from './store.ts';
 
 /** The reference a purchase gave, else the wallet it named, else the wallet that paid. (contract section 3 "Customer") */
@@ -18,7 +18,7 @@ export const identityOfPaid = (paid: Paid): EntitlementIdentity =>
 export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {
   const identity = identityOfPaid(paid);
   const { usageUnits: units, accessPeriodDays: days } = paid.terms;
-  const credit = { identity, paymentId: paid.id, addition: { units, days }, now: ctx.now, consume };
+  const credit = { identity, paymentId: paid.id, addition: { units, days }, consume, ...calledBy(ctx) };
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.credit(credit));
 }
 
@@ -73,7 +73,7 @@ async function hintFinal(ctx: Ctx, payments: Paid[]): Promise<void> {
   await Promise.all(
     Array.from(byObject, ([entitlementId, [first, ...more]]) => {
       const paymentIds = [first!, ...more].map(({ id }) => id);
-      return callEntitlement(ctx, first!, entitlementId, (object) => object.finalize({ paymentIds, now: ctx.now })).catch(
+      return callEntitlement(ctx, first!, entitlementId, (object) => object.finalize({ paymentIds, ...calledBy(ctx) })).catch(
         (error: unknown) => ctx.note(`finalize: ${storyOf(error)}`),
       );
     }),
@@ -83,7 +83,7 @@ async function hintFinal(ctx: Ctx, payments: Paid[]): Promise<void> {
 function revokePayment(ctx: Ctx, payment: Paid): Promise<void> {
   const identity = identityOfPaid(payment);
   return callEntitlement(ctx, identity, identity.entitlementId, (object) =>
-    object.revoke({ identity, paymentId: payment.id, now: ctx.now }),
+    object.revoke({ identity, paymentId: payment.id, ...calledBy(ctx) }),
   );
 }
 
@@ -91,7 +91,7 @@ function revokePayment(ctx: Ctx, payment: Paid): Promise<void> {
 async function reinstatePayment(ctx: Ctx, payment: Paid): Promise<void> {
   const identity = identityOfPaid(payment);
   await callEntitlement(ctx, identity, identity.entitlementId, (object) =>
-    object.reinstate({ identity, paymentId: payment.id, now: ctx.now }),
+    object.reinstate({ identity, paymentId: payment.id, ...calledBy(ctx) }),
   );
   await creditPayment(ctx, payment);
 }

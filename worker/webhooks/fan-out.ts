@@ -78,7 +78,7 @@ export async function sendAttempts(ctx: Ctx, due: { id: number; failureStreak: n
   const feed = async (queue: typeof ctx.env.WEBHOOKS, isSlow: boolean) => {
     const messages = due
       .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
-      .map(({ id }) => ({ body: { deliveryId: id }, delaySeconds }));
+      .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause }, delaySeconds }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
   };
   // Together: one queue out of order does not keep the other from being fed.
