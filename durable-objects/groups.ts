@@ -5,6 +5,7 @@ import { type LogLine, logRequest } from '../worker/log.ts';
 /** An operation that waits for its commit, with what its caller is answered then. */
 export interface Waiting {
   called: Called;
+  arrivedAt: number;
   operation(): unknown;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
@@ -28,7 +29,7 @@ export class Groups {
   /** Alone it is committed at once; while a commit is in flight it waits and goes with the others that came, in order. */
   run<T>(called: Called, operation: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ called, operation, resolve: (answer) => resolve(answer as T), reject });
+      this.#waiting.push({ called, arrivedAt: Date.now(), operation, resolve: (answer) => resolve(answer as T), reject });
       if (!this.#isCommitting) void this.#commitWaiting();
     });
   }
@@ -36,8 +37,7 @@ export class Groups {
   async #commitWaiting(): Promise<void> {
     this.#isCommitting = true;
     while (this.#waiting.length > 0) {
-      const group = this.#waiting;
-      this.#waiting = [];
+      const group = this.#takeWaiting();
       try {
         const outcomes = await this.#commit(group);
         for (const [i, outcome] of outcomes.entries()) {
@@ -51,6 +51,15 @@ export class Groups {
       }
     }
     this.#isCommitting = false;
+  }
+
+  /** All that wait, but for those whose callers have gone: under a key they will come again. */
+  #takeWaiting(): Waiting[] {
+    const isGone = ({ called: { leftMs }, arrivedAt }: Waiting) => leftMs !== undefined && Date.now() > arrivedAt + leftMs;
+    const { true: gone = [], false: group = [] } = Object.groupBy(this.#waiting, (waiting) => String(isGone(waiting)) as 'true' | 'false');
+    this.#waiting = [];
+    for (const { reject } of gone) reject(Object.assign(new Error('waited past the deadline of its caller'), { retryable: true }));
+    return group;
   }
 }
 

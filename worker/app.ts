@@ -61,6 +61,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   const notes: string[] = [];
   const ctx = newCtx(c.env, {
     requestId,
+    kind: 'request',
     origin: new URL(c.req.url).origin,
     defer: deferring(c.executionCtx, { request_id: requestId }),
     note: (reason) => notes.push(reason),

@@ -7,6 +7,8 @@ export interface Called {
   now: number;
   /** What the caller goes back to, for the log; absent from a caller of an earlier release. */
   requestId?: string | undefined;
+  /** How long the caller still waits: an operation that has waited longer for its commit is not begun. */
+  leftMs?: number;
 }
 
 /** A caller's operation, exactly once per key while it is kept. `fingerprint` tells another request with the same key. */

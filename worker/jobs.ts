@@ -28,7 +28,7 @@ export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution:
       const requestId = `job_${message.id}`;
       const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
       const notes: string[] = [];
-      const ctx = newCtx(env, { requestId, cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
+      const ctx = newCtx(env, { requestId, kind: 'job', cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
       try {
         if (isKnown(kind)) await (JOBS[kind] as (ctx: Ctx, job: Job) => Promise<void>)(ctx, message.body);
         else await park(ctx, batch.queue, [message], 'unknown_kind');
@@ -58,7 +58,13 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
       const requestId = `delivery_${deliveryId}`;
       const ids = { request_id: requestId, causes: cause ? [cause] : [] };
       const notes: string[] = [];
-      const ctx = newCtx(env, { requestId, cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
+      const ctx = newCtx(env, {
+        requestId,
+        kind: 'attempt',
+        cause,
+        defer: deferring(execution, ids),
+        note: (reason) => notes.push(reason),
+      });
       const log = (status?: number | null) =>
         logRequest({
           ...ids,

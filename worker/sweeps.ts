@@ -102,7 +102,7 @@ async function runSweep(env: Env, execution: ExecutionContext, sweep: Sweep, { r
   const requestId = `sweep_${name}_${now}`;
   const notes: string[] = [];
   const defer = deferring(execution, { request_id: requestId, cause });
-  const ctx = newCtx(env, { requestId, now, defer, note: (reason) => notes.push(reason) });
+  const ctx = newCtx(env, { requestId, kind: 'sweep', now, defer, note: (reason) => notes.push(reason) });
   let swept: Swept | null = null;
   try {
     const lease = await leaseSweep(ctx.db, name, now);

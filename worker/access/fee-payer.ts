@@ -1,4 +1,4 @@
-import { type Config, type Ctx, hasX402 } from '../context.ts';
+import { admissionObject, type Config, type Ctx, hasX402 } from '../context.ts';
 import { keyRing, type SigningKey } from '../core/crypto.ts';
 import { base58 } from '../core/encoding.ts';
 import { ApiError, assert, objectAway, storyOf } from '../core/errors.ts';
@@ -63,7 +63,7 @@ export async function feePayerFunds(ctx: Ctx): Promise<Funds> {
  * an end, and where it ends others go on. Answers how to give it back where nothing is sent. 429.
  */
 export async function spendFee(ctx: Ctx, merchantId: string): Promise<() => Promise<void>> {
-  const object = ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`);
+  const object = admissionObject(ctx, `account:${admissionIdOf(merchantId)}`);
   const spend = async (lamports: number) => {
     try {
       return await object.spendFees({ lamports, rateMultiplier: ctx.config.RATE_MULTIPLIER, now: ctx.now });

@@ -1,5 +1,5 @@
 import type { Addition, Customer, EntitlementIdentity, EntitlementSnapshot } from '../balance.ts';
-import type { Actor, Ctx } from '../context.ts';
+import { type Actor, type Ctx, entitlementObject } from '../context.ts';
 import { ApiError, objectAway, storyOf } from '../core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '../core/ids.ts';
 import { announceEvents, commit, eventRow } from '../db/commit.ts';
@@ -38,7 +38,7 @@ export async function callEntitlement<T>(
 ): Promise<T> {
   const name = `${owner.merchantId}:${owner.livemode ? 'live' : 'sandbox'}:${entitlementId}`;
   try {
-    return await call(ctx.env.ENTITLEMENT.getByName(name));
+    return await call(entitlementObject(ctx, name));
   } catch (error) {
     ctx.note(`object: ${storyOf(error)}`);
     throw objectAway(error);
@@ -46,7 +46,7 @@ export async function callEntitlement<T>(
 }
 
 /** What each call of an object says of its caller. */
-export const calledBy = (ctx: Ctx): Called => ({ now: ctx.now, requestId: ctx.cause });
+export const calledBy = (ctx: Ctx): Called => ({ now: ctx.now, requestId: ctx.cause, leftMs: ctx.leftMs() });
 
 /** As it is this moment; null where nothing was ever granted. */
 export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
