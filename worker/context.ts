@@ -42,6 +42,8 @@ export interface Env extends Record<string, unknown> {
   WEBHOOKS_SLOW: Queue<AttemptMessage>;
   /** One message an invocation: none waits for another sweep, or shares its limits. */
   SWEEPS: Queue<SweepMessage>;
+  /** The platform's Analytics Engine, for what the operator's metrics tell over time; nothing is written where it is not bound. */
+  METRICS?: AnalyticsEngineDataset;
   ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
   ENTITLEMENT: DurableObjectNamespace<EntitlementRpc & Rpc.DurableObjectBranded>;
 }

@@ -26,18 +26,30 @@ export interface LogLine {
   dead_letter?: unknown;
 }
 
-/** What notes are about, by the word they begin with: the platform counts lines, this tells an operator at a glance. */
+/**
+ * What notes are about, by the word they begin with: the platform counts lines, this tells an operator at a glance. And of callers that
+ * were sent away, why.
+ */
 const ABOUT = ['rpc', 'object', 'batch failed', 'row failed', 'lease', 'schema'] as const;
-const counted = new Map<string, number>(ABOUT.map((about) => [about, 0]));
+const REFUSALS: Record<number, string> = { 401: 'refused credential', 403: 'refused permission', 429: 'refused rate' };
+const counted = new Map<string, number>([...ABOUT, ...Object.values(REFUSALS)].map((about) => [about, 0]));
 
 /** How often each was noted in this isolate. */
 export const notesCounted = (): { about: string; times: number }[] => [...counted].map(([about, times]) => ({ about, times }));
 
+let taken = new Map<string, number>();
+/** How often each was noted in this isolate since this was asked last; those that were not are left out. */
+export function takeNotesCounted(): { about: string; times: number }[] {
+  const before = taken;
+  taken = new Map(counted);
+  return [...counted].map(([about, times]) => ({ about, times: times - (before.get(about) ?? 0) })).filter(({ times }) => times > 0);
+}
+
 export function logRequest(line: LogLine): void {
-  for (const note of line.notes ?? []) {
-    const about = ABOUT.find((word) => note.startsWith(`${word}:`));
-    if (about) counted.set(about, counted.get(about)! + 1);
-  }
+  const noted = (line.notes ?? []).map((note) => ABOUT.find((word) => note.startsWith(`${word}:`)));
+  // The status of an attempt is what a merchant's server answered us.
+  const refusal = line.job === undefined ? REFUSALS[line.status ?? 0] : undefined;
+  for (const about of [...noted, refusal]) if (about) counted.set(about, counted.get(about)! + 1);
   // biome-ignore lint/suspicious/noConsole: the platform collects this line; nothing else in the service prints.
   console.log(JSON.stringify(line));
 }
