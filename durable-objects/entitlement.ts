@@ -139,18 +139,12 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     });
   }
 
-  revoke({ identity, paymentId, ...called }: PaymentCall): Promise<void> {
-    return this.#ledger.run(called, () => {
-      this.#holding.assertSame(identity);
-      this.#holding.revoke(identity, paymentId);
-    });
+  revoke(call: PaymentCall): Promise<void> {
+    return this.#judgeFate(call, () => this.#holding.revoke(call.identity, call.paymentId));
   }
 
-  reinstate({ identity, paymentId, ...called }: PaymentCall): Promise<void> {
-    return this.#ledger.run(called, () => {
-      this.#holding.assertSame(identity);
-      this.#holding.reinstate(identity, paymentId);
-    });
+  reinstate(call: PaymentCall): Promise<void> {
+    return this.#judgeFate(call, () => this.#holding.reinstate(call.identity, call.paymentId));
   }
 
   finalize({ paymentIds, ...called }: Called & { paymentIds: string[] }): Promise<void> {
@@ -170,6 +164,14 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
 
   override async alarm(call?: AlarmInvocationInfo): Promise<void> {
     await this.#ledger.wake(call?.retryCount ?? 0);
+  }
+
+  /** In whatever order calls arrive, the one that read the payment last decides. */
+  #judgeFate({ identity, paymentId, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<void> {
+    return this.#ledger.run(called, () => {
+      this.#holding.assertSame(identity);
+      if (this.#holding.grants.hearOf(paymentId, paymentVersion)) judge();
+    });
   }
 
   /** One effect per key; refusals are not remembered. Keys of different verbs never meet. */

@@ -68,6 +68,11 @@ export interface CreditAnswer {
 export interface PaymentCall extends Called {
   identity: EntitlementIdentity;
   paymentId: string;
+  /**
+   * Of the payment as the caller read it. What is said of an older one than was heard of comes too late, and changes nothing. Absent from
+   * a caller of an earlier release, which is believed.
+   */
+  paymentVersion?: number;
 }
 
 /** What the Worker knows of the object. The class in durable-objects/ implements it. */

@@ -2,7 +2,7 @@ import type { Customer, EntitlementIdentity } from '../balance.ts';
 import type { Ctx } from '../context.ts';
 import { storyOf } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
-import type { Credit, CreditAnswer } from '../entitlement-rpc.ts';
+import type { Credit, CreditAnswer, PaymentCall } from '../entitlement-rpc.ts';
 import { callEntitlement, calledBy, identityOf } from './entitlement.ts';
 import { listPaid, type Paid } from './store.ts';
 
@@ -80,18 +80,25 @@ async function hintFinal(ctx: Ctx, payments: Paid[]): Promise<void> {
   );
 }
 
-function revokePayment(ctx: Ctx, payment: Paid): Promise<void> {
-  const identity = identityOfPaid(payment);
-  return callEntitlement(ctx, identity, identity.entitlementId, (object) =>
-    object.revoke({ identity, paymentId: payment.id, ...calledBy(ctx) }),
-  );
+/** A payment as it was read: a call that is held up is told from a later one by its version. */
+type Read = Paid & { version: number };
+
+/** What is said of a payment to the object of its buyer. */
+const callOf = (ctx: Ctx, payment: Read): PaymentCall => ({
+  identity: identityOfPaid(payment),
+  paymentId: payment.id,
+  paymentVersion: payment.version,
+  ...calledBy(ctx),
+});
+
+function revokePayment(ctx: Ctx, payment: Read): Promise<void> {
+  const call = callOf(ctx, payment);
+  return callEntitlement(ctx, payment, call.identity.entitlementId, (object) => object.revoke(call));
 }
 
 /** Also credits it, where it was taken back before it ever was. */
-async function reinstatePayment(ctx: Ctx, payment: Paid): Promise<void> {
-  const identity = identityOfPaid(payment);
-  await callEntitlement(ctx, identity, identity.entitlementId, (object) =>
-    object.reinstate({ identity, paymentId: payment.id, ...calledBy(ctx) }),
-  );
+async function reinstatePayment(ctx: Ctx, payment: Read): Promise<void> {
+  const call = callOf(ctx, payment);
+  await callEntitlement(ctx, payment, call.identity.entitlementId, (object) => object.reinstate(call));
   await creditPayment(ctx, payment);
 }
