@@ -13,7 +13,7 @@ import { switchRoutes } from './access/switches.routes.ts';
 import { x402Routes } from './access/x402.routes.ts';
 import { newCtx } from './context.ts';
 import { randomBase62 } from './core/encoding.ts';
-import { ApiError, ERRORS, storyOf } from './core/errors.ts';
+import { ApiError, ERRORS } from './core/errors.ts';
 import { admissionIdOf } from './core/ids.ts';
 import { BODY_KB } from './core/limits.ts';
 import { publishedLimits, withPaymentInfo, x402Discovery } from './discovery.ts';
@@ -32,7 +32,7 @@ import { authenticate } from './identity/authenticate.ts';
 import { keyRoutes } from './identity/keys.routes.ts';
 import { operatorRoutes } from './identity/operator.routes.ts';
 import { llmsText } from './llms.ts';
-import { logRequest } from './log.ts';
+import { deferring, logRequest } from './log.ts';
 import { membershipRoutes } from './memberships/routes.ts';
 import { metricsRoutes } from './metrics.ts';
 import { pageRoutes } from './pages/routes.tsx';
@@ -60,9 +60,9 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   const notes: string[] = [];
   const ctx = newCtx(c.env, {
     requestId,
+    kind: 'request',
     origin: new URL(c.req.url).origin,
-    defer: (work) =>
-      c.executionCtx.waitUntil(work.catch((error: unknown) => logRequest({ request_id: requestId, deferred: storyOf(error) }))),
+    defer: deferring(c.executionCtx, { request_id: requestId }),
     note: (reason) => notes.push(reason),
   });
   c.set('ctx', ctx);

@@ -55,6 +55,7 @@ export interface HeldAttempt {
   deliveryId: number;
   isSlow: boolean;
   delaySeconds: number;
+  requestId?: string | undefined;
 }
 
 let worlds = 0;
@@ -134,18 +135,18 @@ export class World {
 
   #attemptQueue(isSlow: boolean): Queue<AttemptMessage> {
     const sendBatch = async (messages: Iterable<{ body: AttemptMessage; delaySeconds?: number }>) => {
-      for (const { body, delaySeconds = 0 } of messages) this.attempts.push({ deliveryId: body.deliveryId, isSlow, delaySeconds });
+      for (const { body, delaySeconds = 0 } of messages) this.attempts.push({ ...body, isSlow, delaySeconds });
     };
     return { sendBatch } as unknown as Queue<AttemptMessage>;
   }
 
   /** Makes the attempts that wait, as one batch of the queue; what they put back waits for the next call. */
   async attempt(waiting: HeldAttempt[] = this.attempts.splice(0), env: Env = this.env): Promise<void> {
-    const messages = waiting.map(({ deliveryId }, index) => ({
+    const messages = waiting.map(({ deliveryId, requestId }, index) => ({
       id: `a${index}`,
       timestamp: new Date(),
       attempts: 1,
-      body: { deliveryId },
+      body: { deliveryId, requestId },
       ack: () => {},
       retry: () => this.attempts.push(waiting[index]!),
     }));
@@ -183,7 +184,7 @@ export class World {
     const ctx = newCtx(this.env, { requestId: 'req_merchant', defer: () => {} });
     const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeyOf(ctx, email), passwordHash: PASSWORD_HASH });
     await storeAccount(ctx, { ...account, plan });
-    const { token } = await issueToken(ctx, account, ctx.now);
+    const { token } = await issueToken(ctx, account, { authTime: ctx.now, firstIat: ctx.now, method: 'pwd' });
     const [key, sandboxKey] = await Promise.all(
       [false, true].map(
         async (sandbox) =>
