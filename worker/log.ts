@@ -22,7 +22,7 @@ export interface LogLine {
 }
 
 /** What notes are about, by the word they begin with: the platform counts lines, this tells an operator at a glance. */
-const ABOUT = ['rpc', 'object', 'batch failed', 'row failed', 'lease', 'schema'] as const;
+const ABOUT = ['config', 'rpc', 'object', 'batch failed', 'row failed', 'lease', 'schema'] as const;
 const counted = new Map<string, number>(ABOUT.map((about) => [about, 0]));
 
 /** How often each was noted in this isolate. */
