@@ -160,7 +160,7 @@ describe('the sweeps over it', () => {
   const minutes = async (count: number, env = w.env) => {
     for (let i = 0; i < count; i++) {
       aheadMs += MINUTE + 1000;
-      await w.sweep(env);
+      await w.sweepAll(env);
       await w.deliver(undefined, env);
     }
   };

@@ -111,7 +111,7 @@ describe('wallet sign-in', () => {
     const { address } = await generateKeyPairSigner();
     const { message_nonce } = (await askNonce(w, address)).body;
     await testEnv.DB.prepare('UPDATE login_nonces SET expires_at = 1 WHERE nonce = ?').bind(message_nonce).run();
-    await w.sweep();
+    await w.sweepAll();
     expect(await testEnv.DB.prepare('SELECT 1 FROM login_nonces WHERE nonce = ?').bind(message_nonce).first()).toBeNull();
   });
 

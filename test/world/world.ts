@@ -4,10 +4,12 @@ import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
 import type { PriceHabit } from '../../local/price-source.ts';
 import type { AttemptMessage, Env, Job, SweepMessage } from '../../worker/context.ts';
+import { MINUTE } from '../../worker/core/time.ts';
 import { EVENT_CATALOG } from '../../worker/event-catalog.ts';
 import type { EventType } from '../../worker/events.ts';
 import worker from '../../worker/index.ts';
 import type { PlanName } from '../../worker/plans.ts';
+import { SWEEPS as ALL_SWEEPS } from '../../worker/sweeps.ts';
 import { expectPublishedResponse } from './call.ts';
 import { type Bill, TestChain } from './chain.ts';
 import { testConfig, testEnv } from './env.ts';
@@ -87,6 +89,9 @@ async function sweepsSent(name: string, invoke: (execution: ExecutionContext) =>
   await outbox.run(sent, () => invoked(name, invoke, { countsReads: true }));
   return sent;
 }
+
+/** What most tests are not about, and half of the time that a cron takes. */
+const HOUSEKEEPING = new Set(ALL_SWEEPS.filter(({ nextDueAt }) => nextDueAt(0) > MINUTE).map(({ name }) => name));
 
 export const firstRun = (sweep: string): SweepMessage => ({ sweep, round: 1, requestId: 'cron_of_a_test' });
 
@@ -238,10 +243,15 @@ export class World {
     return { retried };
   }
 
-  /** The cron when every sweep is due and no lease of a run that died is left, and then all that its messages bring about. */
-  async sweep(env: Env = this.env): Promise<void> {
+  /** A cron when every sweep of each minute is due and no lease of a run that died is left, and then all that its messages bring about. */
+  sweep = (env: Env = this.env): Promise<void> => this.#sweepWhere((sweep) => !HOUSEKEEPING.has(sweep), env);
+
+  /** The same with what is due every ten minutes: what is kept for a while only, and what is looked over. */
+  sweepAll = (env: Env = this.env): Promise<void> => this.#sweepWhere(() => true, env);
+
+  async #sweepWhere(isWanted: (sweep: string) => boolean, env: Env): Promise<void> {
     await testEnv.DB.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0').run();
-    const messages = await this.cron(env);
+    const messages = (await this.cron(env)).filter(({ sweep }) => isWanted(sweep));
     for (let next = messages.shift(); next; next = messages.shift()) messages.push(...(await this.runSweep(next, env)));
   }
 
