@@ -1,10 +1,16 @@
 import { drizzle } from 'drizzle-orm/d1';
+<<<<<<< HEAD
 import { z } from 'zod';
 import type { AdmissionRpc, Caller, SignIn } from './admission.ts';
 import { ApiError } from './core/errors.ts';
 import { MINUTE, SECOND } from './core/time.ts';
+=======
+import type { AdmissionRpc, Caller } from './admission.ts';
+import { type Config, readConfig } from './config.ts';
+import { assert } from './core/errors.ts';
+>>>>>>> w-config
 import type { EntitlementProjection, EntitlementRpc } from './entitlement-rpc.ts';
-import { NETWORKS, type Network, parseWallet } from './solana/assets.ts';
+import { logRequest } from './log.ts';
 import { Chain } from './solana/rpc.ts';
 
 /** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`; absent in what an earlier release sent. */
@@ -33,7 +39,7 @@ export interface SweepMessage {
   requestId: string;
 }
 
-/** What wrangler.toml binds. Variables are text; `configOf` checks and converts them. */
+/** What wrangler.toml binds. Variables are text; `readConfig` checks and converts them. */
 export interface Env extends Record<string, unknown> {
   DB: D1Database;
   JOBS: Queue<Job>;
@@ -48,13 +54,9 @@ export interface Env extends Record<string, unknown> {
   ENTITLEMENT: DurableObjectNamespace<EntitlementRpc & Rpc.DurableObjectBranded>;
 }
 
-const seeds = z.string().regex(/^[\w-]{43}(,[\w-]{43})*$/, '32-byte base64url seeds, separated by commas');
-const connectorSecrets = z
-  .string()
-  .regex(/^[\x21-\x2b\x2d-\x7e]{32,256}(,[\x21-\x2b\x2d-\x7e]{32,256})*$/, 'at least 32 characters each, separated by commas');
-const wallet = z.string().refine((text) => parseWallet(text).ok, 'a Solana wallet address');
-const count = (fallback: number) => z.coerce.number().int().nonnegative().default(fallback);
+const configs = new WeakMap<object, ReturnType<typeof readConfig>>();
 
+<<<<<<< HEAD
 const Config = z.object({
   NETWORK: z.enum(['mainnet', 'devnet']),
   /** The nodes we read and send through: the first is asked, the next where it does not answer. `RPC_URL` is a list of one. */
@@ -134,18 +136,25 @@ const Config = z.object({
   OPERATOR_SECRET: z.string().min(32).optional(),
 });
 export type Config = Omit<z.infer<typeof Config>, 'RPC_URL' | 'RPC_URLS'> & { network: Network; rpcUrls: [string, ...string[]] };
+=======
+export type { Config } from './config.ts';
+>>>>>>> w-config
 
-const configs = new WeakMap<object, Config>();
-
-/** The checked configuration of an environment. A missing or malformed variable stops the request with its name in the log. */
-export function configOf(env: Env): Config {
+/** What an environment says, read once for its life, and all that is wrong with it told in the log that one time. */
+export function checkedConfig(env: Env): ReturnType<typeof readConfig> {
   const known = configs.get(env);
   if (known) return known;
-  const { RPC_URL, RPC_URLS, ...parsed } = Config.parse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
-  const [rpcUrl = RPC_URL, ...otherUrls] = RPC_URLS ?? [];
-  if (rpcUrl === undefined) throw new Error('RPC_URLS or RPC_URL is missing');
-  const config = { ...parsed, network: NETWORKS[parsed.NETWORK], rpcUrls: [rpcUrl, ...otherUrls] as [string, ...string[]] };
-  configs.set(env, config);
+  const read = readConfig(env);
+  configs.set(env, read);
+  const notes = read.findings.map(({ name, problem }) => `config: ${name} ${problem}`);
+  if (notes.length > 0) logRequest({ request_id: 'configuration', notes, ...(read.config ? {} : { code: 'misconfigured' }) });
+  return read;
+}
+
+/** The configuration of a sound environment. One that is not is refused before anything asks for it. */
+export function configOf(env: Env): Config {
+  const { config, findings } = checkedConfig(env);
+  assert(config !== null, `configuration: ${findings.map(({ name, problem }) => `${name} ${problem}`).join('; ')}`);
   return config;
 }
 
@@ -157,7 +166,14 @@ export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: 
 
 export type Db = ReturnType<typeof drizzle>;
 
+<<<<<<< HEAD
 /** Who makes the request, once admitted. `signIn` tells when and how a person last proved who they are; null for a key. */
+=======
+/** The database alone, for what must go on where the rest of the configuration is not sound. */
+export const databaseOf = (env: Env): Db => drizzle(env.DB);
+
+/** Who makes the request, once admitted. `authTime` (ms) tells when a person last signed in; null for a key. */
+>>>>>>> w-config
 export interface Actor extends Caller {
   /** `setup`: the secret of an agent's setup, which buys plans and nothing else. */
   via: 'key' | 'jwt' | 'setup';
@@ -217,8 +233,13 @@ export function newCtx(
     leftMs,
     env,
     config,
+<<<<<<< HEAD
     db: drizzle(env.DB),
     chain: Chain.at(config.rpcUrls, config.network.genesisHash, leftMs),
+=======
+    db: databaseOf(env),
+    chain: Chain.at(config.rpcUrls, config.network.genesisHash),
+>>>>>>> w-config
     now,
     requestId,
     cause,
