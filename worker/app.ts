@@ -12,12 +12,7 @@ import { setupRoutes } from './access/setup.routes.ts';
 import { switchRoutes } from './access/switches.routes.ts';
 import { x402Routes } from './access/x402.routes.ts';
 import { newCtx } from './context.ts';
-<<<<<<< HEAD
-import { randomBase62 } from './core/encoding.ts';
 import { ApiError, ERRORS } from './core/errors.ts';
-=======
-import { ApiError, ERRORS, storyOf } from './core/errors.ts';
->>>>>>> w-config
 import { admissionIdOf } from './core/ids.ts';
 import { BODY_KB } from './core/limits.ts';
 import { publishedLimits, withPaymentInfo, x402Discovery } from './discovery.ts';
@@ -159,15 +154,9 @@ app.use(accompany);
 for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
 for (const path of ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt'])
   app.use(path, underCeiling);
-<<<<<<< HEAD
-app.use(requireMigrations);
+app.use(requireWhole);
 const [short, long] = [BODY_KB.usual, BODY_KB.long].map((kilobytes) =>
   bodyLimit({ maxSize: kilobytes * 1024, onError: () => Promise.reject(new ApiError('payload_too_large')) }),
-=======
-app.use(requireWhole);
-const [short, long] = [BODY_MAX_BYTES, LONG_BODY_MAX_BYTES].map((maxSize) =>
-  bodyLimit({ maxSize, onError: () => Promise.reject(new ApiError('payload_too_large')) }),
->>>>>>> w-config
 );
 app.use((c, next) => (LONG_BODIES.test(c.req.path) ? long! : short!)(c, next));
 app.use(admitBody);

@@ -24,11 +24,8 @@ export default {
     return consumeJobs(batch as MessageBatch<Job>, env, execution);
   },
   scheduled: async (_controller, env) => {
-<<<<<<< HEAD
+    if (!checkedConfig(env).config) return;
     const now = Date.now();
     await Promise.all([dispatchSweeps(env, now), recordMetrics(env, now)]);
-=======
-    if (checkedConfig(env).config) await dispatchSweeps(env, Date.now());
->>>>>>> w-config
   },
 } satisfies ExportedHandler<Env>;

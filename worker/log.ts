@@ -26,19 +26,13 @@ export interface LogLine {
   dead_letter?: unknown;
 }
 
-<<<<<<< HEAD
 /**
  * What notes are about, by the word they begin with: the platform counts lines, this tells an operator at a glance. And of callers that
  * were sent away, why.
  */
-const ABOUT = ['rpc', 'object', 'batch failed', 'row failed', 'lease', 'schema'] as const;
+const ABOUT = ['config', 'rpc', 'object', 'batch failed', 'row failed', 'lease', 'schema'] as const;
 const REFUSALS: Record<number, string> = { 401: 'refused credential', 403: 'refused permission', 429: 'refused rate' };
 const counted = new Map<string, number>([...ABOUT, ...Object.values(REFUSALS)].map((about) => [about, 0]));
-=======
-/** What notes are about, by the word they begin with: the platform counts lines, this tells an operator at a glance. */
-const ABOUT = ['config', 'rpc', 'object', 'batch failed', 'row failed', 'lease', 'schema'] as const;
-const counted = new Map<string, number>(ABOUT.map((about) => [about, 0]));
->>>>>>> w-config
 
 /** How often each was noted in this isolate. */
 export const notesCounted = (): { about: string; times: number }[] => [...counted].map(([about, times]) => ({ about, times }));

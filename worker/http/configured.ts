@@ -29,20 +29,13 @@ const LOOK_EVERY_MS = 5 * SECOND;
 
 /** A look under way settles nothing for requests that come meanwhile: each of them looks too, until one has seen. */
 async function lookAtSchema(ctx: Ctx): Promise<void> {
-<<<<<<< HEAD
-  if (ctx.now < lookedAt + LOOK_EVERY_MS) return;
+  if (isComplete || ctx.now < lookedAt + LOOK_EVERY_MS) return;
   try {
     missing = await listMissingColumns(ctx.db);
     isComplete = missing.length === 0;
     lookedAt = ctx.now;
   } catch (error) {
     // Out of reach it tells nothing, and the route says so itself.
-=======
-  if (isComplete || ctx.now < lookedAt + LOOK_EVERY_MS) return;
-  lookedAt = ctx.now;
-  // Out of reach it tells nothing, and the route says so itself.
-  missing = await listMissingColumns(ctx.db).catch((error: unknown) => {
->>>>>>> w-config
     ctx.note(`schema: ${storyOf(error)}`);
     missing = [];
   }

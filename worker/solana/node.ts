@@ -49,7 +49,6 @@ export class Node {
     return [...nodes.filter((node) => !resting.has(node)), ...resting];
   }
 
-<<<<<<< HEAD
   /**
    * One HTTP round trip for all `calls`, answers in their order, within `patienceMs` and what the caller has left. The first one to a URL
    * also asks for the genesis hash.
@@ -57,12 +56,7 @@ export class Node {
   async call(calls: readonly RpcCall[], patienceMs: number): Promise<RpcAnswer[] | Unavailable> {
     const timeoutMs = Math.min(patienceMs, this.#leftMs());
     if (timeoutMs === 0) return unavailable('the deadline is over');
-    const trusted = Node.#verified.has(this.url);
-=======
-  /** One HTTP round trip for all `calls`, answers in their order. The first one to a URL also asks for the genesis hash. */
-  async call(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcAnswer[] | Unavailable> {
     const trusted = this.isVerified;
->>>>>>> w-config
     const answers = await this.#post(trusted ? calls : [...calls, { method: 'getGenesisHash', params: [] }], timeoutMs);
     // A caller with little time left tells nothing about the node.
     if ('kind' in answers && timeoutMs === patienceMs) Node.#resting.set(this.url, RESTS_FOR_CALLS);
