@@ -14,16 +14,16 @@ import { x402Routes } from './access/x402.routes.ts';
 import { newCtx } from './context.ts';
 import { randomBase62 } from './core/encoding.ts';
 import { ApiError, ERRORS, storyOf } from './core/errors.ts';
-import { admissionIdOf } from './core/ids.ts';
 import { withPaymentInfo, x402Discovery } from './discovery.ts';
 import { docsRoutes } from './docs.ts';
 import { eventTypeRoutes, registerEvents } from './event-types.routes.ts';
 import { healthRoutes } from './health.ts';
-import { findUnacceptable } from './http/body.ts';
+import { closeBodies } from './http/closed-bodies.ts';
 import { requireMigrations } from './http/configured.ts';
 import { onError } from './http/errors.ts';
 import { type AppEnv, router } from './http/openapi.ts';
 import { underCeiling } from './http/rate-limit.ts';
+import { readJsonBody } from './http/request-body.ts';
 import { isPublished, matcherOf } from './http/route-patterns.ts';
 import { accountRoutes } from './identity/account.routes.ts';
 import { authRoutes } from './identity/auth.routes.ts';
@@ -76,9 +76,10 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   c.res.headers.set('X-Content-Type-Options', 'nosniff');
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
   const actor = c.var.actor ?? c.var.viewer ?? null;
-  if (actor?.keyId) {
-    const outcome = { keyId: actor.keyId, at: ctx.now, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
-    ctx.defer(c.env.ADMISSION.getByName(`account:${admissionIdOf(actor.accountId)}`).record(outcome));
+  const { key } = c.var;
+  if (key) {
+    const outcome = { keyId: key.keyId, at: ctx.now, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
+    ctx.defer(c.env.ADMISSION.getByName(`account:${key.admissionId}`).record(outcome));
   }
   logRequest({
     request_id: requestId,
@@ -92,25 +93,15 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   });
 });
 
-const UNACCEPTABLE = {
-  secret_refused: 'This looks like a private key or seed phrase. Never send one to anybody; move its funds to a new wallet.',
-  not_unicode: 'A text holds half a character (a lone surrogate)',
-};
-
 /** Only JSON, and never a private key, where a route exists at all: refused before anything reads the body's meaning. */
 const admitBody = createMiddleware<AppEnv>(async (c, next) => {
   const hasBody = c.req.raw.body !== null && c.req.header('Content-Length') !== '0';
   if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method) || !isRoute(c.req.method, c.req.path)) return next();
   if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
     throw new ApiError('unsupported_media_type');
-  const isProviders = c.req.path.startsWith('/v1/products/webhook/');
-  // Signatures of webhooks are over exact bytes; everything else is read as text once, for all who ask. What is not JSON is for
-  // the route to refuse.
-  await (isProviders ? c.req.arrayBuffer() : c.req.text());
-  // A provider's list is long, signed, and holds nobody's secret of ours.
-  if (isProviders) return next();
-  const found = findUnacceptable(await c.req.json().catch(() => null));
-  if (found) throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg: UNACCEPTABLE[found], type: found }] });
+  // Signatures of webhooks are over exact bytes; and a provider's list is long, signed, and holds nobody's secret of ours.
+  if (c.req.path.startsWith('/v1/products/webhook/')) await c.req.arrayBuffer();
+  else await readJsonBody(c);
   return next();
 });
 
@@ -208,10 +199,12 @@ let document: object | null = null;
 export function openApiDocument(): object {
   document ??= {
     ...withPaymentInfo(
-      app.getOpenAPI31Document({
-        openapi: '3.1.0',
-        info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
-      }),
+      closeBodies(
+        app.getOpenAPI31Document({
+          openapi: '3.1.0',
+          info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
+        }),
+      ),
     ),
     'x-error-codes': ERRORS,
   };

@@ -1756,6 +1756,7 @@ export interface components {
         | 'payload_too_large'
         | 'unsupported_media_type'
         | 'validation_error'
+        | 'unknown_field'
         | 'no_change'
         | 'password_too_short'
         | 'invalid_permissions'
@@ -1783,6 +1784,10 @@ export interface components {
         loc: (string | number)[];
         msg: string;
         type: string;
+        /** @description Of an `unknown_field`: the known field whose name is nearest, if one is near. */
+        ctx?: {
+          nearest?: string;
+        };
       }[];
       /** @enum {string} */
       code:
@@ -1820,6 +1825,7 @@ export interface components {
         | 'payload_too_large'
         | 'unsupported_media_type'
         | 'validation_error'
+        | 'unknown_field'
         | 'no_change'
         | 'password_too_short'
         | 'invalid_permissions'
@@ -2205,6 +2211,8 @@ export interface components {
     };
     SolanaPayRequest: {
       account: string;
+    } & {
+      [key: string]: unknown;
     };
     Handoff: {
       handoff_token: string;
@@ -2821,6 +2829,8 @@ export interface components {
       paymentRequirements: {
         [key: string]: unknown;
       };
+    } & {
+      [key: string]: unknown;
     };
     FacilitatorSettlement: {
       success: boolean;
@@ -3669,7 +3679,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['ConnectRequest'];
       };
@@ -3749,7 +3759,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['HandoffRequest'];
       };
@@ -4327,7 +4337,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['RotateSecretRequest'];
       };
@@ -4359,7 +4369,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['TestWebhookRequest'];
       };

@@ -69,7 +69,6 @@ describe('PATCH /v1/account/me', () => {
       { display_name: '  ' },
       { display_name: 'x'.repeat(121) },
       ...[
-        { checkout_brand: 'x' },
         { checkout_accent_hex: '#fff' },
         { checkout_accent_hex: 'red' },
         { checkout_logo_url: 'http://shop.example/logo.png' },
@@ -81,6 +80,8 @@ describe('PATCH /v1/account/me', () => {
     ];
     for (const body of refused)
       expect(await patch(merchant.token, body), JSON.stringify(body)).toMatchObject({ status: 422, body: { code: 'validation_error' } });
+    const misspelt = await patch(merchant.token, { merchant_settings: { checkout_brand: 'x' } });
+    expect(misspelt).toMatchObject({ status: 422, body: { code: 'unknown_field', detail: [{ ctx: {} }] } });
   });
 
   it('needs the execute permission of a key', async () => {

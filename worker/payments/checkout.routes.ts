@@ -15,7 +15,7 @@ import {
   optionalKeyErrors,
   sendStored,
 } from '../http/idempotency-key.ts';
-import { errors, jsonBody, ok, router, uuidParam } from '../http/openapi.ts';
+import { errors, jsonBody, ok, optionalJsonBody, protocolBodyErrors, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { requireNoneInFlight } from './candidates.ts';
 import { ConnectResponse, toConnectResource } from './checkout.resource.ts';
@@ -69,7 +69,7 @@ const connect = createRoute({
         .max(80)
         .openapi({ param: { name: 'slug', in: 'path' } }),
     }),
-    ...jsonBody(ConnectRequest),
+    ...optionalJsonBody(ConnectRequest),
   },
   responses: {
     ...ok(z.union([ConnectResponse, IdentityNeededResponse])),
@@ -107,6 +107,8 @@ const solanaPayLabel = createRoute({
     ...errors('not_found', 'rate_limited', 'validation_error'),
   },
 });
+// Of a protocol that may grow: it takes fields that we do not know.
+const SolanaPayRequest = z.looseObject({ account: z.string().max(64) }).openapi('SolanaPayRequest');
 const solanaPay = createRoute({
   method: 'post',
   path: '/pay/{payment_id}/solana-pay',
@@ -114,10 +116,12 @@ const solanaPay = createRoute({
   tags: ['Checkout'],
   summary: 'Solana Pay transaction request: the transaction to sign',
   middleware: publicBucket('confirm', (c) => c.req.param('payment_id') ?? ''),
-  request: { params, ...jsonBody(z.object({ account: z.string().max(64) }).openapi('SolanaPayRequest')) },
+  request: { params, ...jsonBody(SolanaPayRequest) },
   responses: {
     ...ok(z.object({ transaction: z.string(), message: z.string() }).openapi('SolanaPayTransaction')),
-    ...publicBodyErrors(
+    ...errors(
+      'validation_error',
+      ...protocolBodyErrors,
       'not_found',
       'state_conflict',
       'payment_failed',
