@@ -4,8 +4,7 @@ import { raise } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { given } from '../http/openapi.ts';
 import { findListing, type Listing, saleOn } from '../products/product.ts';
-import { fixOf, type Obstacle, obstaclesOf, prospectOf } from '../products/sale.ts';
-import { RAILS, type RailId } from '../rails.ts';
+import { fixOf, obstaclesOf, prospectOf } from '../products/sale.ts';
 import { SILENCE, viewChain } from './obstacles.ts';
 import type { NamedProduct } from './product-ref.ts';
 import { listRails, RailBody } from './rails.ts';
@@ -52,11 +51,7 @@ export async function listProductRails(ctx: Ctx, actor: Actor, named: NamedProdu
       // What the service says of a checkout for everybody, it was asked just now for this product.
       if (!reason && rail.kind === 'checkout') return { ...rail, status: 'available' as const };
       if (!reason) return { ...rail, status: state, ...serviceReason };
-      return { ...rail, status: hindrance(rail.rail_id, obstacles), reason, fix: fixOf(reason, rail.rail_id, prospect) };
+      return { ...rail, status: 'unavailable' as const, reason, fix: fixOf(reason, rail.rail_id, prospect) };
     }),
   );
 }
-
-/** The hosted page sells without the merchant's word that he is ready; payment sessions and agents wait for it. */
-const hindrance = (railId: RailId, obstacles: Obstacle[]): 'degraded' | 'unavailable' =>
-  RAILS[railId].kind === 'checkout' && obstacles.every((obstacle) => obstacle === 'live_mode_confirmed') ? 'degraded' : 'unavailable';
