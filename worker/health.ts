@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
 import { type Ctx, hasPriceSource } from './context.ts';
 import { iso, MINUTE } from './core/time.ts';
-import { fullness } from './db/vital-signs.ts';
+import { fullness, isStalled } from './db/vital-signs.ts';
 import { errors, orNull, router, Timestamp } from './http/openapi.ts';
 import { isPriceHealthy } from './providers/price.ts';
 import { VERSION } from './version.ts';
@@ -28,22 +28,31 @@ const route = (path: '/health' | '/v1/health', operationId: string) =>
     operationId,
     tags: ['System'],
     summary: 'Is the service well?',
+    request: {
+      query: z.object({
+        strict: z
+          .enum(['0', '1'])
+          .optional()
+          .openapi({ description: '1: a degraded service is 503 too, for monitors that read the status alone.' }),
+      }),
+    },
     responses: {
       200: {
         description: 'Serving; degraded where something it depends on is not',
         content: { 'application/json': { schema: HealthResponse } },
       },
-      ...errors('rate_limited'),
-      503: { description: 'The database does not answer', content: { 'application/json': { schema: HealthResponse } } },
+      ...errors('rate_limited', 'validation_error'),
+      503: {
+        description: 'The database does not answer; with `strict=1`, or the service is degraded',
+        content: { 'application/json': { schema: HealthResponse } },
+      },
     },
   });
 
 const STALLED_MS = 30 * MINUTE;
 
-async function checkHealth(ctx: Ctx) {
-  // Money that was not looked for so long means that neither the queue nor the sweeps behind it run. What strangers name says nothing.
-  const stalled = sql`SELECT EXISTS (SELECT 1 FROM payment_candidates
-    WHERE origin IN ('found', 'sent') AND next_check_at < ${ctx.now - STALLED_MS}) AS n`;
+async function checkHealth(ctx: Ctx, isStrict: boolean) {
+  const stalled = sql`SELECT ${isStalled(ctx.now - STALLED_MS)} AS n`;
   const { config } = ctx;
   const [waiting, rpc, prices] = await Promise.all([
     ctx.db.run(stalled).then(
@@ -69,15 +78,16 @@ async function checkHealth(ctx: Ctx) {
     },
     database_used: waiting?.fullness.used ?? null,
   };
-  return { health, status: database ? (200 as const) : (503 as const) };
+  const isWell = isStrict ? health.status === 'ok' : database;
+  return { health, status: isWell ? (200 as const) : (503 as const) };
 }
 
 export const healthRoutes = router()
   .openapi(route('/health', 'getHealth'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx);
+    const { health, status } = await checkHealth(c.var.ctx, c.req.valid('query').strict === '1');
     return c.json(health, status);
   })
   .openapi(route('/v1/health', 'getHealthV1'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx);
+    const { health, status } = await checkHealth(c.var.ctx, c.req.valid('query').strict === '1');
     return c.json(health, status);
   });
