@@ -21,6 +21,7 @@ import { healthRoutes } from './health.ts';
 import { closeBodies } from './http/closed-bodies.ts';
 import { requireMigrations } from './http/configured.ts';
 import { onError } from './http/errors.ts';
+import { ICON, ICON_HEADERS, ICON_PATH } from './http/icon.ts';
 import { type AppEnv, router } from './http/openapi.ts';
 import { underCeiling } from './http/rate-limit.ts';
 import { readJsonBody } from './http/request-body.ts';
@@ -147,7 +148,7 @@ const openToBrowsers = cors({
 export const app = router();
 app.use(accompany);
 for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
-for (const path of ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt'])
+for (const path of ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt', ICON_PATH])
   app.use(path, underCeiling);
 app.use(requireMigrations);
 const [short, long] = [BODY_MAX_BYTES, LONG_BODY_MAX_BYTES].map((maxSize) =>
@@ -216,6 +217,8 @@ app.get('/v1/openapi.json', (c) => c.json(openApiDocument()));
 const KEEP = { 'Cache-Control': 'public, max-age=300' };
 app.get('/.well-known/x402', (c) => c.json(x402Discovery(c.var.ctx, openApiDocument()), 200, KEEP));
 app.get('/llms.txt', (c) => c.text(llmsText(c.var.ctx.baseUrl, openApiDocument()), 200, KEEP));
+
+app.get(ICON_PATH, (c) => c.body(ICON, 200, ICON_HEADERS));
 
 app.onError(onError);
 app.notFound((c) => {

@@ -40,8 +40,13 @@ describe('PATCH /v1/account/me', () => {
     const { body } = await patch(key, { merchant_settings: { checkout_brand_name: '', checkout_success_button_label: 'Go on' } });
     expect(body.updated_fields).toEqual(['merchant_settings.checkout_brand_name', 'merchant_settings.checkout_success_button_label']);
     expect((await me(token)).body.merchant_settings).toEqual({
-      default_support_url: 'https://shop.example/help',
+      checkout_brand_name: '',
+      checkout_logo_url: '',
+      checkout_hero_image_url: '',
       checkout_success_button_label: 'Go on',
+      checkout_accent_hex: '',
+      default_redirect_url: '',
+      default_support_url: 'https://shop.example/help',
     });
   });
 

@@ -81,7 +81,9 @@ describe('a body without a field that is required', () => {
     const made = (await w.call('POST', '/v1/webhooks/endpoints', create)).body;
     const before = Date.now();
     await w.call('POST', `/v1/webhooks/endpoints/${made.endpoint_id}/rotate-secret`, { key: merchant.key });
-    const row = await w.env.DB.prepare('SELECT previous_sealed AS old FROM webhook_endpoints WHERE id = ?').bind(made.endpoint_id).first<{ old: string }>();
+    const row = await w.env.DB.prepare('SELECT previous_sealed AS old FROM webhook_endpoints WHERE id = ?')
+      .bind(made.endpoint_id)
+      .first<{ old: string }>();
     const [{ until }] = JSON.parse(row!.old) as [{ until: number }];
     expect(Math.abs(until - before - 24 * 3_600_000)).toBeLessThan(60_000);
   });
