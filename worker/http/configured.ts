@@ -12,16 +12,18 @@ let missing: string[] = [];
 /** While migrations are behind, the database is asked no more often than this. */
 const LOOK_EVERY_MS = 5 * SECOND;
 
+/** A look under way settles nothing for requests that come meanwhile: each of them looks too, until one has seen. */
 async function lookAtSchema(ctx: Ctx): Promise<void> {
   if (ctx.now < lookedAt + LOOK_EVERY_MS) return;
-  lookedAt = ctx.now;
-  // Out of reach it tells nothing, and the route says so itself.
-  missing = await listMissingColumns(ctx.db).catch((error: unknown) => {
+  try {
+    missing = await listMissingColumns(ctx.db);
+    isComplete = missing.length === 0;
+    lookedAt = ctx.now;
+  } catch (error) {
+    // Out of reach it tells nothing, and the route says so itself.
     ctx.note(`schema: ${storyOf(error)}`);
-    lookedAt = 0;
-    return [];
-  });
-  isComplete = lookedAt !== 0 && missing.length === 0;
+    missing = [];
+  }
 }
 
 /** 503 misconfigured on every path but health as long as the database lacks what this release reads and writes. */

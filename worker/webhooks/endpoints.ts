@@ -81,6 +81,7 @@ export async function createEndpoint(
     lastFailureAt: null,
     failureStreak: 0,
     failingSince: null,
+    warningsTold: 0,
     createdAt: ctx.now,
     updatedAt: ctx.now,
     version: 1,
