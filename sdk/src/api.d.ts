@@ -159,7 +159,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the account, at once and for ever
-     * @description Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
+     * @description It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
      */
     delete: operations['deleteAccount'];
     options?: never;
@@ -180,7 +180,10 @@ export interface paths {
      */
     get: operations['listKeys'];
     put?: never;
-    /** Create a key; its raw value is shown once, here */
+    /**
+     * Create a key; its raw value is shown once, here
+     * @description A live key needs a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.
+     */
     post: operations['createKey'];
     delete?: never;
     options?: never;
@@ -1156,7 +1159,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a PAYMENT-SIGNATURE: verify, co-sign, broadcast, confirm, grant, and use units at once
-     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one.
+     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settlePayment'];
     delete?: never;
@@ -1276,7 +1279,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a payment for your own x402 server
-     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books.
+     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settleFacilitatedPayment'];
     delete?: never;
@@ -1868,7 +1871,7 @@ export interface components {
     WalletLoginRequest: {
       /** @description base58 */
       wallet_address: string;
-      /** @description base58 Ed25519 signature of `message`, or of the bare `message_nonce` */
+      /** @description base58 Ed25519 signature of `message`, or of the bare `message_nonce`. The bare nonce names no domain: a session from it makes keys, but never sets a payout wallet, moves an external product id, sets a password or deletes the account. */
       signed_message: string;
       message_nonce: string;
     };
@@ -2040,6 +2043,7 @@ export interface components {
         [key: string]: string;
       };
       live_mode_confirmed: boolean;
+      trusted_customer_ref: boolean;
       livemode: boolean;
       checkout_url: string;
       /** Format: date-time */
@@ -2085,6 +2089,11 @@ export interface components {
         [key: string]: string;
       };
       live_mode_confirmed?: boolean;
+      /**
+       * @description Take `customer_ref` from your server alone, by payment session or hand-off. Without it a buyer may name one at connect: such a reference proves nothing, and a purchase under a known one extends that membership without changing its wallet or e-mail.
+       * @default false
+       */
+      trusted_customer_ref?: boolean;
     };
     MoneyInput: {
       /** @enum {string} */
@@ -2123,6 +2132,11 @@ export interface components {
         [key: string]: string;
       };
       live_mode_confirmed?: boolean;
+      /**
+       * @description Take `customer_ref` from your server alone, by payment session or hand-off. Without it a buyer may name one at connect: such a reference proves nothing, and a purchase under a known one extends that membership without changing its wallet or e-mail.
+       * @default false
+       */
+      trusted_customer_ref?: boolean;
     };
     ProductPage: {
       items: components['schemas']['Product'][];
@@ -2183,7 +2197,7 @@ export interface components {
       wallet_address?: string;
       /** Format: email */
       email?: string;
-      /** @description The merchant's own name for the buyer; keys membership and entitlement. */
+      /** @description The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`. */
       customer_ref?: string;
       locale?: string;
       handoff_token?: string;

@@ -23,6 +23,8 @@ export interface PaymentTerms {
   accessPeriodDays: number | null;
   usageUnits: number | null;
   successUrl: string | null;
+  /** The customer's reference came from the merchant's server, by a payment session or a hand-off; else it is a buyer's claim. */
+  isRefTrusted?: true;
   /** Where the price was converted into the asset that is paid. */
   quote?: PriceQuote;
   /** Where the product asked for it; whether it still does is the product's to say. */
