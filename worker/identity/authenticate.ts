@@ -12,7 +12,8 @@ import { readToken } from './tokens.ts';
 
 interface Presented {
   admissionId: string;
-  credential: Credential;
+  /** As it may be known to its account: the first that is, counts. */
+  credentials: Credential[];
   authTime: number | null;
   /** We know by its own digits that we made it. */
   isVouched: boolean;
@@ -28,22 +29,21 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
   // Anybody can make up a key of the first round, so they are looked up only for those who have refusals left.
   if (!presented.isVouched) requireRefusalsLeft(c);
   const mode = modeOf(c);
-  const request: AdmissionRequest = {
-    credential: presented.credential,
+  const request = {
     permission,
     mode,
     bucket,
     rateMultiplier: ctx.config.RATE_MULTIPLIER,
     now: ctx.now,
   };
-  const answer = await admit(ctx, presented.admissionId, request);
+  const answer = await admit(ctx, presented, request);
   if ('rate' in answer && answer.rate) for (const [name, value] of Object.entries(rateHeaders(answer.rate))) c.header(name, value);
   if (!answer.ok) {
     ctx.note(`refused: ${answer.reason}`);
     if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.now);
     return refuse(c, answer.reason);
   }
-  return { ...answer.caller, via: presented.credential.kind, authTime: presented.authTime };
+  return { ...answer.caller, via: presented.credentials[0]!.kind, authTime: presented.authTime };
 }
 
 /** A credential that is not good counts against the address it came from, and there is an end to that: 429. */
@@ -53,7 +53,17 @@ async function refuse(c: Context<AppEnv>, reason: RefusalReason | 'unknown', det
   throw error;
 }
 
-async function admit(ctx: Ctx, admissionId: string, request: AdmissionRequest): Promise<AdmissionAnswer> {
+/** A key of the first round does not tell its pepper, so while there are several its hash under each is asked for. */
+async function admit(ctx: Ctx, presented: Presented, request: Omit<AdmissionRequest, 'credential'>): Promise<AdmissionAnswer> {
+  let answer: AdmissionAnswer = { ok: false, reason: 'unknown_key' };
+  for (const credential of presented.credentials) {
+    answer = await admitOne(ctx, presented.admissionId, { ...request, credential });
+    if (answer.ok || answer.reason !== 'unknown_key') break;
+  }
+  return answer;
+}
+
+async function admitOne(ctx: Ctx, admissionId: string, request: AdmissionRequest): Promise<AdmissionAnswer> {
   const object = ctx.env.ADMISSION.getByName(`account:${admissionId}`);
   const answer = await object.admit(request);
   if (answer.ok || answer.reason !== 'unknown') return answer;
@@ -73,8 +83,8 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
   if (rawKey !== undefined) {
     const parsed = parseRawKey(ctx, rawKey);
     if (!parsed) return refuse(c, 'unknown_key', 'This is not a key of ours. Check that it was copied whole.');
-    const { admissionId, keyHash, isVouched } = parsed;
-    return { admissionId, credential: { kind: 'key', keyHash }, authTime: null, isVouched };
+    const { admissionId, keyHashes, isVouched } = parsed;
+    return { admissionId, credentials: keyHashes.map((keyHash) => ({ kind: 'key', keyHash })), authTime: null, isVouched };
   }
   const token = bearerOf(c);
   const claims = token ? await readToken(ctx, token) : null;
@@ -82,8 +92,8 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
     if (token === null) throw new ApiError('invalid_authorization');
     return refuse(c, 'stale_token');
   }
-  const credential = { kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver } as const;
-  return { admissionId: admissionIdOf(claims.sub), credential, authTime: claims.auth_time * 1000, isVouched: true };
+  const credentials: Credential[] = [{ kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver }];
+  return { admissionId: admissionIdOf(claims.sub), credentials, authTime: claims.auth_time * 1000, isVouched: true };
 }
 
 function modeOf(c: Context<AppEnv>): 'live' | 'sandbox' | null {
