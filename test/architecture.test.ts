@@ -15,7 +15,7 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/pages\/locales\//, 0],
   [/^worker\/pages\/view\//, 1],
   [/^worker\/pages\/client\//, 2],
-  [/^worker\/(?:states|events|plans|admission|balance|entitlement-rpc|history|rails|version)\.ts$/, 1],
+  [/^worker\/(?:states|events|plans|fees|admission|balance|entitlement-rpc|history|rails|version)\.ts$/, 1],
   [/^worker\/solana\/(?!rpc\.ts$)/, 1],
   [/^worker\/x402\//, 2],
   [/^worker\/solana\/rpc\.ts$/, 2],

@@ -1,13 +1,14 @@
 import { drizzle } from 'drizzle-orm/d1';
-import type { AdmissionRpc, Caller } from './admission.ts';
+import type { AdmissionRpc, Caller, SignIn } from './admission.ts';
 import { type Config, readConfig } from './config.ts';
-import { assert } from './core/errors.ts';
+import { ApiError, assert } from './core/errors.ts';
+import { MINUTE, SECOND } from './core/time.ts';
 import type { EntitlementProjection, EntitlementRpc } from './entitlement-rpc.ts';
 import { logRequest } from './log.ts';
 import { Chain } from './solana/rpc.ts';
 
-/** Work handed to the queue: only ids, the truth is in the database. `requestId`: of the request or job that asked for it. */
-export type Job = { requestId?: string } & (
+/** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`; absent in what an earlier release sent. */
+export type Job = { requestId?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   /** Somebody says this transaction may be one of ours: its memo tells. */
   | { kind: 'findPayment'; txSignature: string; attempt: number }
@@ -19,6 +20,8 @@ export type Job = { requestId?: string } & (
 /** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
 export interface AttemptMessage {
   deliveryId: number;
+  /** The sender's `cause`; absent in what an earlier release sent. */
+  requestId?: string;
 }
 
 /** A run of one sweep: the first of a cron, or the next where one invocation could not finish. */
@@ -39,6 +42,8 @@ export interface Env extends Record<string, unknown> {
   WEBHOOKS_SLOW: Queue<AttemptMessage>;
   /** One message an invocation: none waits for another sweep, or shares its limits. */
   SWEEPS: Queue<SweepMessage>;
+  /** The platform's Analytics Engine, for what the operator's metrics tell over time; nothing is written where it is not bound. */
+  METRICS?: AnalyticsEngineDataset;
   ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
   ENTITLEMENT: DurableObjectNamespace<EntitlementRpc & Rpc.DurableObjectBranded>;
 }
@@ -76,11 +81,11 @@ export type Db = ReturnType<typeof drizzle>;
 /** The database alone, for what must go on where the rest of the configuration is not sound. */
 export const databaseOf = (env: Env): Db => drizzle(env.DB);
 
-/** Who makes the request, once admitted. `authTime` (ms) tells when a person last signed in; null for a key. */
+/** Who makes the request, once admitted. `signIn` tells when and how a person last proved who they are; null for a key. */
 export interface Actor extends Caller {
   /** `setup`: the secret of an agent's setup, which buys plans and nothing else. */
   via: 'key' | 'jwt' | 'setup';
-  authTime: number | null;
+  signIn: SignIn | null;
 }
 
 /** Everything a verb may use. `now` is read once per request; nothing below looks at a clock. */
@@ -92,7 +97,14 @@ export interface Ctx {
   readonly now: number;
   /** Milliseconds since `now`, for measuring others: how long a stranger's server took. */
   elapsedMs(): number;
+  /** What is left until the deadline, never below 0. Calls of nodes, objects and strangers' servers take no longer. */
+  leftMs(): number;
   readonly requestId: string;
+  /**
+   * The request, cron or run of a sweep that all of this goes back to; a request's own id. It goes with every message and every call of
+   * an object, so that one id finds the lines of all that it set going.
+   */
+  readonly cause: string;
   readonly baseUrl: string;
   /** Runs after the answer is out; a failure there is logged, never shown. */
   defer(work: Promise<unknown>): void;
@@ -100,27 +112,85 @@ export interface Ctx {
   note(reason: string): void;
 }
 
+/**
+ * How long each kind of invocation may wait for others. A request ends well before the 30 s after which another may take over what it
+ * began; an attempt before its lease of a minute; what a job left undone the queue brings again, and a sweep's is due with the next cron.
+ */
+const DEADLINES_MS = { request: 20 * SECOND, job: 30 * SECOND, attempt: 30 * SECOND, sweep: 2 * MINUTE } as const;
+
 export interface CtxOptions {
   requestId: string;
+  kind?: keyof typeof DEADLINES_MS;
+  cause?: string | undefined;
   origin?: string;
   now?: number;
   defer(work: Promise<unknown>): void;
   note?(reason: string): void;
 }
 
-export function newCtx(env: Env, { requestId, origin, now = Date.now(), defer, note = () => {} }: CtxOptions): Ctx {
+export function newCtx(
+  env: Env,
+  { requestId, kind = 'sweep', cause = requestId, origin, now = Date.now(), defer, note = () => {} }: CtxOptions,
+): Ctx {
   const config = configOf(env);
   const startedAt = Date.now();
+  const elapsedMs = () => Date.now() - startedAt;
+  const leftMs = () => Math.max(0, DEADLINES_MS[kind] - elapsedMs());
   return {
-    elapsedMs: () => Date.now() - startedAt,
+    elapsedMs,
+    leftMs,
     env,
     config,
     db: databaseOf(env),
-    chain: Chain.at(config.rpcUrls, config.network.genesisHash),
+    chain: Chain.at(config.rpcUrls, config.network.genesisHash, leftMs),
     now,
     requestId,
+    cause,
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',
     defer,
     note,
   };
+}
+
+/** Hands one job to the queue, in the name of what this request goes back to. */
+export async function sendJob(ctx: Ctx, job: Job, delaySeconds = 0): Promise<void> {
+  await ctx.env.JOBS.send({ ...job, requestId: ctx.cause }, { delaySeconds });
+}
+
+/** A queue takes so many messages at once. */
+const MESSAGES_MAX = 100;
+
+/** The same for any number of jobs. */
+export async function sendJobs(ctx: Ctx, jobs: readonly { job: Job; delaySeconds?: number }[]): Promise<void> {
+  const messages = jobs.map(({ job, delaySeconds = 0 }) => ({ body: { ...job, requestId: ctx.cause }, delaySeconds }));
+  for (let i = 0; i < messages.length; i += MESSAGES_MAX) await ctx.env.JOBS.sendBatch(messages.slice(i, i + MESSAGES_MAX));
+}
+
+/**
+ * The object of an account or of a caller's address. A call that outlasts the deadline is given up: 503 temporarily_unavailable, since what
+ * became of it is not known.
+ */
+export const admissionObject = (ctx: Ctx, name: string): AdmissionRpc => inTime(ctx, ctx.env.ADMISSION.getByName(name));
+
+/** The same for the object of an entitlement. */
+export const entitlementObject = (ctx: Ctx, name: string): EntitlementRpc => inTime(ctx, ctx.env.ENTITLEMENT.getByName(name));
+
+type Calls = Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+function inTime<Rpc extends object>(ctx: Ctx, object: Rpc): Rpc {
+  const call = async (method: string, args: unknown[]) => {
+    const tooLate = () => new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+    if (ctx.leftMs() === 0) throw tooLate();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const deadline = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(tooLate()), ctx.leftMs());
+    });
+    return Promise.race([(object as Calls)[method]!(...args), deadline]).finally(() => clearTimeout(timer));
+  };
+  return new Proxy({} as Rpc, {
+    get:
+      (_, method: string) =>
+      (...args: unknown[]) =>
+        call(method, args),
+  });
 }

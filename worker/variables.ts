@@ -108,12 +108,24 @@ export const VARIABLES = {
     'below it the log warns every minute and the rail is `degraded`; below a hundredth of it no challenge is made',
     { fallback: '50000000' },
   ),
+  FREE_FEES_PER_DAY: lineOf(
+    count(5000),
+    'number',
+    'x402 payments a day (UTC) whose network fee is paid for all free accounts together; paid plans have budgets of their own',
+    { fallback: '5000' },
+  ),
   SETTLE_PATIENCE_MS: lineOf(count(8000), 'number', 'how long settle waits for the chain before it answers 202', { fallback: '8000' }),
   OPERATOR_SECRET: lineOf(
     secrets(OPERATOR_SECRET_BYTES).optional(),
     'one or more of 32+ bytes, comma-separated',
     'lets `npm run admin` suspend accounts and name staff; any of them opens, and without one there is no such route',
     { isSecret: true },
+  ),
+  FRESH_SIGN_IN_SECONDS: lineOf(
+    count(900),
+    'number',
+    'how long after a sign-in a person may change payout wallets, make live keys and delete the account',
+    { fallback: '900' },
   ),
   RPC_WEBHOOK_SECRET: lineOf(
     secrets(RPC_WEBHOOK_SECRET_BYTES).optional(),
@@ -125,10 +137,10 @@ export const VARIABLES = {
     z
       .string()
       .regex(/^[\w-]+$/)
-      .default('X-Rpc-Signature'),
+      .default('Rpc-Signature'),
     'header name',
-    'the header the provider signs in',
-    { fallback: 'X-Rpc-Signature' },
+    'the header the provider signs in; `Rpc-Signature` and `X-Rpc-Signature` are read in any case',
+    { fallback: 'Rpc-Signature' },
   ),
   FEE_BPS: lineOf(count(0).pipe(z.number().max(5000)), '0 to 5000', 'the service’s share of a price in hundredths of a per cent', {
     fallback: '0',

@@ -13,10 +13,10 @@ const misconfigured = () => new ApiError('misconfigured', { retryAfterSeconds: 3
  * 503 misconfigured on every path but health where a variable is missing or cannot be right. Which ones, the log says once and the
  * answer never. `health` is what health answers then, from the database alone.
  */
-export const requireConfiguration = (health: (env: Env) => Promise<Response>): MiddlewareHandler<AppEnv> =>
+export const requireConfiguration = (health: (env: Env, isStrict: boolean) => Promise<Response>): MiddlewareHandler<AppEnv> =>
   createMiddleware<AppEnv>(async (c, next) => {
     if (checkedConfig(c.env).config) return next();
-    if (isHealth(c.req.path)) return health(c.env);
+    if (isHealth(c.req.path)) return health(c.env, c.req.query('strict') === '1');
     throw misconfigured();
   });
 
@@ -27,16 +27,18 @@ let missing: string[] = [];
 /** While migrations are behind, the database is asked no more often than this. */
 const LOOK_EVERY_MS = 5 * SECOND;
 
+/** A look under way settles nothing for requests that come meanwhile: each of them looks too, until one has seen. */
 async function lookAtSchema(ctx: Ctx): Promise<void> {
   if (isComplete || ctx.now < lookedAt + LOOK_EVERY_MS) return;
-  lookedAt = ctx.now;
-  // Out of reach it tells nothing, and the route says so itself.
-  missing = await listMissingColumns(ctx.db).catch((error: unknown) => {
+  try {
+    missing = await listMissingColumns(ctx.db);
+    isComplete = missing.length === 0;
+    lookedAt = ctx.now;
+  } catch (error) {
+    // Out of reach it tells nothing, and the route says so itself.
     ctx.note(`schema: ${storyOf(error)}`);
-    lookedAt = 0;
-    return [];
-  });
-  isComplete = lookedAt !== 0 && missing.length === 0;
+    missing = [];
+  }
 }
 
 /**

@@ -32,8 +32,12 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
 const isObjectAway = (error: Error & { retryable?: boolean; overloaded?: boolean }): boolean =>
   error.retryable === true || error.overloaded === true;
 
+/** What a request has no time left for is told as that, whatever it was waiting for. */
+const isOutOfTime = ({ status, code }: ApiError, c: Context<AppEnv>): boolean =>
+  status === 503 && ERRORS[code].retryable && c.var.ctx.leftMs() === 0;
+
 function toApiError(error: Error, c: Context<AppEnv>): ApiError {
-  if (error instanceof ApiError) return error;
+  if (error instanceof ApiError) return isOutOfTime(error, c) ? new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 }) : error;
   if (error instanceof HTTPException && error.status === 400) {
     return new ApiError('validation_error', { problems: [{ loc: ['body'], msg: 'The body is not valid JSON', type: 'json_invalid' }] });
   }

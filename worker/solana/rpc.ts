@@ -38,8 +38,9 @@ export class Chain {
     this.#patience = patience;
   }
 
-  static at(urls: readonly string[], genesisHash: string): Chain {
-    return new Chain(urls.map((url) => new Node(url, genesisHash)));
+  /** `leftMs` tells how long the caller has left: no call takes longer, and with nothing left no node is asked. */
+  static at(urls: readonly string[], genesisHash: string, leftMs: () => number): Chain {
+    return new Chain(urls.map((url) => new Node(url, genesisHash, leftMs)));
   }
 
   /** The same nodes for somebody who cannot wait. */
