@@ -57,9 +57,14 @@ export function hitBucket(c: Context<AppEnv>, name: PublicBucketName, subject: s
   return hitAddress(c, [own, ...(ceiling ? [ceilingOf(ceiling)] : []), ceilingOf('all')]);
 }
 
-/** For public routes without a bucket of their own: only the ceiling over everything an address asks for. */
-export const underCeiling = createMiddleware<AppEnv>(async (c, next) => {
+/** One more call of this address, in the ceiling over everything it asks for alone; 429 where that is full. */
+export async function hitCeiling(c: Context<AppEnv>): Promise<void> {
   await hitAddress(c, [ceilingOf('all')]);
+}
+
+/** For public routes without a bucket of their own. */
+export const underCeiling = createMiddleware<AppEnv>(async (c, next) => {
+  await hitCeiling(c);
   await next();
 });
 

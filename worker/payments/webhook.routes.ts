@@ -5,6 +5,7 @@ import { equalBytes, hmacSha256 } from '../core/crypto.ts';
 import { hex, utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AppEnv, errors, ok, router } from '../http/openapi.ts';
+import { hitCeiling } from '../http/rate-limit.ts';
 import { isSignature } from '../solana/assets.ts';
 
 /** A queue takes so many messages at once. */
@@ -19,8 +20,11 @@ const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
   const shown = [header, ...SIGNATURE_HEADERS].map((name) => c.req.header(name)).find((value) => value !== undefined);
   const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(shown ?? '') ?? [];
   const raw = new Uint8Array(await c.req.arrayBuffer());
-  if (!secret || !given || !equalBytes(hmacSha256(utf8(secret), raw), hex.decode(given.toLowerCase())))
+  if (!secret || !given || !equalBytes(hmacSha256(utf8(secret), raw), hex.decode(given.toLowerCase()))) {
+    // Counted only here: the provider itself tells of as much as happens.
+    await hitCeiling(c);
     throw new ApiError('webhook_signature_failed');
+  }
   // Genuine, and still not JSON: said here, because this route has a code of its own for it.
   await c.req.json().catch(() => {
     throw new ApiError('invalid_rpc_payload');
@@ -51,7 +55,7 @@ const route = createRoute({
   },
   responses: {
     ...ok(z.object({ accepted: z.int() }).openapi('ChainWebhookResponse'), 'Queued; nothing is known yet'),
-    ...errors('webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type'),
+    ...errors('webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type', 'rate_limited'),
   },
 });
 
