@@ -10,6 +10,7 @@ import type { CallBucket } from '../plans.ts';
 export interface AppEnv {
   Bindings: Env;
   Variables: {
+    requestId: string;
     ctx: Ctx;
     actor: Actor;
     /** Where a setup secret was shown instead of a key or token: whose spend limits bind what is bought. */

@@ -5,6 +5,7 @@ import type { Keep } from '../db/once.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { ACCOUNT } from '../states.ts';
 import { changeAccount } from './change-account.ts';
+import { eraseWhatNames } from './erasure.store.ts';
 import { forgetWallets } from './payout.store.ts';
 import { mergeSettings } from './settings.ts';
 import { type MerchantSettings, revokeAllKeys } from './store.ts';
@@ -36,9 +37,13 @@ export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount
   return updatedFields;
 }
 
+/** Rows of each kind; what a larger account has more is erased by the sweep. */
+const ERASED_AT_ONCE = 200;
+
 /**
- * Deletes an account: what names a person goes, its keys and tokens die at once. The keyed hashes and the password stay, so
- * that only its owner is told that it was deleted, and nobody else takes its place. 403 sign_in_required for an old session.
+ * Deletes an account: what names a person goes, its keys and tokens die at once, and no webhook leaves any more. Payments, receipts
+ * and claims stay. The keyed hashes and the password stay too, so that only its owner is told that it was deleted, and nobody else
+ * takes its place. 403 sign_in_required for an old session.
  */
 export async function deleteAccount(ctx: Ctx, actor: Actor): Promise<void> {
   requireFreshSignIn(ctx, actor);
@@ -56,6 +61,10 @@ export async function deleteAccount(ctx: Ctx, actor: Actor): Promise<void> {
       notificationPrefs: {},
       merchantSettings: {},
     },
-    writes: [revokeAllKeys(ctx.db, account.id, ctx.now), forgetWallets(ctx.db, account.id)],
+    writes: [
+      revokeAllKeys(ctx.db, account.id, ctx.now),
+      forgetWallets(ctx.db, account.id),
+      ...eraseWhatNames(ctx, account.id, ERASED_AT_ONCE),
+    ],
   }));
 }

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { AdmissionAnswer, AdmissionRequest, Credential, Permission, RefusalReason, SignIn } from '../admission.ts';
-import type { Actor, Ctx } from '../context.ts';
+import { type Actor, admissionObject, type Ctx } from '../context.ts';
 import { ApiError, unreachable } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import type { AppEnv } from '../http/openapi.ts';
@@ -54,7 +54,7 @@ async function refuse(c: Context<AppEnv>, reason: RefusalReason | 'unknown', det
 }
 
 async function admit(ctx: Ctx, admissionId: string, request: AdmissionRequest): Promise<AdmissionAnswer> {
-  const object = ctx.env.ADMISSION.getByName(`account:${admissionId}`);
+  const object = admissionObject(ctx, `account:${admissionId}`);
   const answer = await object.admit(request);
   if (answer.ok || answer.reason !== 'unknown') return answer;
   const known = await findAdmission(ctx.db, admissionId);

@@ -46,6 +46,7 @@ export function newAccount(ctx: Ctx, displayName: string, identity: Identity): A
     merchantSettings: {},
     createdAt: ctx.now,
     deletedAt: null,
+    erasedAt: null,
     version: 1,
     ...identity,
   };

@@ -130,7 +130,7 @@ export async function countActiveKeys(db: Db, merchantId: AccountId, livemode: b
 export const insertKey = (ctx: Ctx, key: ApiKey, activeMax: number): Write[] => [
   vetoIf(
     ctx,
-    sql`(SELECT count(*) FROM api_keys WHERE merchant_id = ${key.merchantId} AND livemode = ${key.livemode} AND revoked_at IS NULL)
+    sql`(SELECT count(*) FROM api_keys WHERE merchant_id = ${key.merchantId} AND livemode = ${key.livemode ? 1 : 0} AND revoked_at IS NULL)
       >= ${activeMax}`,
   ),
   ctx.db.insert(apiKeys).values(key),

@@ -17,6 +17,8 @@ export {
   findApp,
   findByExternalId,
   findListing,
+  findOffer,
+  findOrphan,
   getListing,
   getOffer,
   getProduct,

@@ -5,13 +5,12 @@ import { TIMELINE } from '../core/limits.ts';
 import { iso } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
-import { EVENT_TYPES } from '../events.ts';
 import { merchantErrors, merchantRoute, writeRoute } from '../http/guards.ts';
 import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '../http/openapi.ts';
 import { DELIVERY } from '../states.ts';
 import { replayDelivery } from './replay-delivery.ts';
-import { DeliveryBody, EventBody, toDeliveryResource, toEventResource } from './resource.ts';
+import { DeliveryBody, EventBody, EventQuery, toDeliveryResource, toEventResource } from './resource.ts';
 import { type Delivery, listDeliveries, listEvents } from './store.ts';
 import { loadTimeline } from './story.store.ts';
 
@@ -81,7 +80,7 @@ const eventList = createRoute({
   tags,
   summary: 'Emitted events in the order they happened',
   ...read,
-  request: { query: z.object({ ...PageQuery, event_type: z.enum(EVENT_TYPES).optional(), ...ModeQuery }) },
+  request: { query: z.object({ ...PageQuery, ...EventQuery, ...ModeQuery }) },
   responses: { ...ok(pageOf(EventBody, 'EventPage')), ...merchantErrors() },
 });
 
@@ -124,8 +123,8 @@ export const deliveryRoutes = router()
   })
   .openapi(eventList, async (c) => {
     const { actor, ctx } = c.var;
-    const { event_type: eventType, ...rest } = c.req.valid('query');
+    const { event_type: eventType, after, ...rest } = c.req.valid('query');
     const page = pageRequest(rest);
-    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, eventType, page);
+    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, { eventType, after }, page);
     return c.json(toPage(page, total, items.map(toEventResource)), 200);
   });

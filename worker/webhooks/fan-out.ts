@@ -83,7 +83,7 @@ export async function sendAttempts(ctx: Ctx, due: { id: number; failureStreak: n
   const feed = async (queue: typeof ctx.env.WEBHOOKS, isSlow: boolean) => {
     const messages = due
       .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
-      .map(({ id }) => ({ body: { deliveryId: id }, delaySeconds }));
+      .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause }, delaySeconds }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
   };
   // Together: one queue out of order does not keep the other from being fed.
@@ -137,9 +137,15 @@ export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: Endpoi
   // A test was for one endpoint and one moment: nobody missed it.
   const types = EVENT_TYPES.filter((type) => type !== 'webhook.test' && matchesType(endpoint.eventTypes, type));
   let scheduled = 0;
-  let afterSeq = 0;
+  let after: { createdAt: number; seq: number } | null = null;
   for (let page = 0; page < RECOVER_PAGES_MAX; page++) {
-    const missed = await listMissed(ctx.db, endpoint, types, { since: from, until, afterSeq }, RECOVER_PAGE);
+    const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(
+      ctx.db,
+      endpoint,
+      types,
+      { since: from, until, after },
+      RECOVER_PAGE,
+    );
     const written = await insertMissed(
       ctx,
       missed.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
@@ -150,7 +156,7 @@ export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: Endpoi
     );
     scheduled += written.length;
     if (missed.length < RECOVER_PAGE) break;
-    afterSeq = missed.at(-1)!.event.seq;
+    after = missed.at(-1)!.event;
   }
   return scheduled;
 }

@@ -5,7 +5,7 @@ import { PER_PAGE } from '../core/limits.ts';
 import { DAY, isoOrNull, SECOND } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
-import { EVENT_TYPES, isTypePattern } from '../events.ts';
+import { isTypePattern } from '../events.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
 import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import {
@@ -22,7 +22,7 @@ import {
   uuidParam,
 } from '../http/openapi.ts';
 import { createEndpoint, disableEndpoint, type EndpointWithSecret } from './endpoints.ts';
-import { CreateEndpointRequest, EndpointBody, EventBody, toEndpointResource, toEventResource } from './resource.ts';
+import { CreateEndpointRequest, EndpointBody, EventBody, EventQuery, toEndpointResource, toEventResource } from './resource.ts';
 import { type Endpoint, getEndpoint, listEvents } from './store.ts';
 import { loadIntegrationHealth } from './story.store.ts';
 
@@ -67,7 +67,7 @@ const events = createRoute({
         .optional()
         .openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max, default: PER_PAGE.default }),
       limit: positiveInteger(PER_PAGE.max).optional().openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max }),
-      event_type: z.enum(EVENT_TYPES).optional(),
+      ...EventQuery,
       ...ModeQuery,
     }),
   },
@@ -149,14 +149,14 @@ export const integrationRoutes = router()
   })
   .openapi(events, async (c) => {
     const { actor, ctx } = c.var;
-    const { event_type: eventType, limit, per_page: perPage, page: number } = c.req.valid('query');
+    const { event_type: eventType, after, limit, per_page: perPage, page: number } = c.req.valid('query');
     if (limit !== undefined && perPage !== undefined) {
       throw new ApiError('validation_error', {
         problems: [{ loc: ['query', 'limit'], msg: 'limit and per_page are the same; give one', type: 'conflict' }],
       });
     }
     const page = pageRequest({ page: number, per_page: limit ?? perPage ?? PER_PAGE.default });
-    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, eventType, page);
+    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, { eventType, after }, page);
     return c.json(toPage(page, total, items.map(toEventResource)), 200);
   })
   .openapi(subscribe, async (c) => {

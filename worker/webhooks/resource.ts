@@ -109,6 +109,16 @@ export const toDeliveryResource = (delivery: Delivery): z.infer<typeof DeliveryB
   ...given('completed_at', isoOrNull(delivery.completedAt)),
 });
 
+/** What narrows a list of events. */
+export const EventQuery = {
+  event_type: z.enum(EVENT_TYPES).optional(),
+  after: z
+    .string()
+    .max(64)
+    .optional()
+    .openapi({ description: 'The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000.' }),
+};
+
 export const EventBody = z
   .object({
     id: z.string(),
