@@ -159,7 +159,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the account, at once and for ever
-     * @description It needs a person who signed in within the last 15 minutes. Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
+     * @description It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
      */
     delete: operations['deleteAccount'];
     options?: never;
@@ -4537,6 +4537,8 @@ export interface operations {
           | 'webhook.test'
           | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
+        /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
+        after?: string;
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
@@ -4630,6 +4632,8 @@ export interface operations {
           | 'webhook.test'
           | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
+        /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
+        after?: string;
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
