@@ -284,7 +284,10 @@ export class World {
     });
 
   /** Rows of a table that belong to a payment. */
-  async count(table: 'events' | 'receipts' | 'tx_claims' | 'payment_candidates', paymentId: string): Promise<number> {
+  async count(
+    table: 'events' | 'receipts' | 'tx_claims' | 'payment_candidates' | 'unmatched_payments',
+    paymentId: string,
+  ): Promise<number> {
     const column = table === 'tx_claims' ? 'subject_id' : 'payment_id';
     const row = await testEnv.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`).bind(paymentId).first<{ n: number }>();
     return row!.n;
