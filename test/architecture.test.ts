@@ -20,7 +20,7 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/x402\//, 2],
   [/^worker\/solana\/rpc\.ts$/, 2],
   [/^worker\/providers\//, 2],
-  [/^worker\/(?:context|log)\.ts$/, 3],
+  [/^worker\/(?:context|log|objects|send-jobs)\.ts$/, 3],
   [/^worker\/db\//, 4],
   [/^worker\/http\//, 5],
   [/^durable-objects\//, 5],

@@ -1,9 +1,10 @@
-import { admissionObject, type Config, type Ctx, hasX402 } from '../context.ts';
+import { type Config, type Ctx, hasX402 } from '../context.ts';
 import { keyRing, type SigningKey } from '../core/crypto.ts';
 import { base58 } from '../core/encoding.ts';
 import { ApiError, assert, objectAway, storyOf } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
+import { admissionObject } from '../objects.ts';
 import { FEE_LAMPORTS_MAX } from '../x402/exact.ts';
 
 /** The keys that pay the network for agents. They hold a little SOL and nothing else: no token account, no share of any sale. */

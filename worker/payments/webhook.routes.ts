@@ -1,10 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
-import { sendJobs } from '../context.ts';
 import { equalBytes, hmacSha256 } from '../core/crypto.ts';
 import { hex, utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AppEnv, errors, ok, router } from '../http/openapi.ts';
+import { sendJobs } from '../send-jobs.ts';
 import { isSignature } from '../solana/assets.ts';
 
 /** HMAC-SHA256 over the raw bytes, hex, with or without a `sha256=` in front. Without a configured secret nothing can be genuine. */
