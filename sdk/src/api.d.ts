@@ -4514,6 +4514,8 @@ export interface operations {
           | 'payout.changed'
           | 'webhook.test'
           | 'webhook.endpoint_disabled';
+        /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
+        after?: string;
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
@@ -4606,6 +4608,8 @@ export interface operations {
           | 'payout.changed'
           | 'webhook.test'
           | 'webhook.endpoint_disabled';
+        /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
+        after?: string;
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };

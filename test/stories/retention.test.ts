@@ -131,7 +131,7 @@ describe('a setup that nobody paid for', () => {
     expect((await sweepEndedSetups(newCtx(env, { requestId: 'req_story', now, defer: () => {} }))).isFinished).toBe(true);
     expect(await left(setup)).toEqual(Array(10).fill(0));
     const steps = readings.filter(({ sql }) => /delete from "?events/i.test(sql));
-    expect(steps).toHaveLength(3);
-    expect(Math.max(...steps.map(({ rows }) => rows)), worstOf(steps)).toBeLessThan(10_000);
+    expect(steps).toHaveLength(5);
+    expect(Math.max(...steps.map(({ rows }) => rows)), worstOf(steps)).toBeLessThan(5000);
   });
 });
