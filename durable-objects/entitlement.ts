@@ -99,7 +99,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
           input: { consumptionId },
         } = operation;
         const named = parseConsumptionId(consumptionId);
-        const use = named?.entitlementId === identity.entitlementId ? this.#ledger.operations.at(named.tick) : null;
+        const use = named?.entitlementId === identity.entitlementId ? this.#ledger.operations.at(named.tick, this.#ledger.now) : null;
         if (use?.content.verb !== 'consume') return { ok: false, reason: 'not_found' };
         if (use.content.isRefunded) return { ok: false, reason: 'already_refunded' };
         const { units, paymentId } = use.content;

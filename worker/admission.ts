@@ -1,4 +1,4 @@
-import { DAY } from './core/time.ts';
+import type { FeeAnswer, FeeSpend } from './fees.ts';
 import { type CallBucket, type PlanName, planAt } from './plans.ts';
 import type { AccountStatus } from './states.ts';
 
@@ -42,6 +42,17 @@ export interface AdmissionRequest {
   now: number;
 }
 
+/** How a person proved who they are; `nonce` is a wallet's signature over the bare nonce, which names no domain. */
+export const SIGN_IN_METHODS = ['pwd', 'siws', 'nonce'] as const;
+export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
+
+/** What a refresh keeps: when a person last proved who they are and how, and when the session began. Milliseconds. */
+export interface SignIn {
+  authTime: number;
+  firstIat: number;
+  method: SignInMethod;
+}
+
 /** A fixed window that opens with its first hit. */
 export interface Window {
   openedAt: number;
@@ -76,7 +87,8 @@ export type RefusalReason =
 
 export type AdmissionAnswer =
   | { ok: true; caller: Caller; rate: RateLimit }
-  | { ok: false; reason: RefusalReason; rate?: RateLimit }
+  /** `keyId`: of a key that is known and not revoked; its usage counts what it was refused. */
+  | { ok: false; reason: RefusalReason; keyId?: string; rate?: RateLimit }
   /** The object woke up empty: the caller loads it once from the database and asks again. */
   | { ok: false; reason: 'unknown' };
 
@@ -91,7 +103,8 @@ export interface AdmissionRpc {
   record(outcome: CallOutcome): Promise<void>;
   usage(): Promise<Record<string, KeyUsage>>;
   hit(windows: AddressWindow[], now: number): Promise<AddressAnswer>;
-  spendFees(spend: FeeSpend): Promise<{ allowed: boolean; resetAt: number }>;
+  spendFees(spend: FeeSpend): Promise<FeeAnswer>;
+  noteFailedFee(now: number): Promise<void>;
 }
 
 /** A window of a caller's address: at most so many hits in so long. */
@@ -103,18 +116,6 @@ export interface AddressWindow {
 
 /** Passed: the state of the first window asked for. Refused: the name and state of the first that is full. */
 export type AddressAnswer = { allowed: true; rate: RateLimit } | { allowed: false; full: string; rate: RateLimit };
-
-/** Network fees we are about to pay for an account; less than nothing gives back. */
-export interface FeeSpend {
-  lamports: number;
-  rateMultiplier: number;
-  now: number;
-}
-/** Days are of UTC, counted from 1970. */
-export interface FeesSpent {
-  day: number;
-  lamports: number;
-}
 
 export interface CallOutcome {
   keyId: string;
@@ -189,19 +190,6 @@ export function hitWindows(
   return { answer: { allowed: true, rate: hits[0]!.rate }, windows };
 }
 
-/** Fees, if the day's budget has room for them; a full one is returned as it was. A clock that is behind does not open a day again. */
-export function spendWithin(
-  spent: FeesSpent | undefined,
-  { lamports, now }: FeeSpend,
-  budget: number,
-): { allowed: boolean; spent: FeesSpent; resetAt: number } {
-  const day = Math.max(spent?.day ?? 0, Math.floor(now / DAY));
-  const today = spent?.day === day ? spent.lamports : 0;
-  const total = Math.max(0, today + lamports);
-  const allowed = total <= budget || lamports <= 0;
-  return { allowed, spent: { day, lamports: allowed ? total : today }, resetAt: (day + 1) * DAY };
-}
-
 /** A token acts as read and execute; only a key can carry admin, and only staff can make such a key. */
 const TOKEN_PERMISSIONS: Permission[] = ['read', 'execute'];
 
@@ -213,7 +201,7 @@ export function judgeCaller(
   account: AdmittedAccount,
   key: AdmittedKey | undefined,
   request: AdmissionRequest,
-): { ok: true; caller: Caller } | { ok: false; reason: RefusalReason } {
+): { ok: true; caller: Caller } | { ok: false; reason: RefusalReason; keyId?: string } {
   const { credential, permission, mode } = request;
   if (credential.kind === 'key') {
     if (!key) return { ok: false, reason: 'unknown_key' };
@@ -222,14 +210,15 @@ export function judgeCaller(
     return { ok: false, reason: 'stale_token' };
   }
   if (account.status === 'deleted') return { ok: false, reason: 'account_deleted' };
-  if (account.status === 'suspended') return { ok: false, reason: 'account_suspended' };
+  const known = key && { keyId: key.keyId };
+  if (account.status === 'suspended') return { ok: false, reason: 'account_suspended', ...known };
   if (credential.kind === 'jwt' && credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
   const permissions = key?.permissions ?? TOKEN_PERMISSIONS;
   // A key made while its owner was staff keeps the word, not the power.
   const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || account.isStaff));
-  if (!isAllowed) return { ok: false, reason: 'permission' };
+  if (!isAllowed) return { ok: false, reason: 'permission', ...known };
   const livemode = key ? key.livemode : mode !== 'sandbox';
-  if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode' };
+  if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode', ...known };
   const { accountId, isStaff } = account;
   const plan = planAt(account, request.now);
   return { ok: true, caller: { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan, isStaff } };

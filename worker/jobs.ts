@@ -1,4 +1,4 @@
-import { type AttemptMessage, type Ctx, type Env, type Job, newCtx } from './context.ts';
+import { type AttemptMessage, type Ctx, databaseOf, type Env, type Job, newCtx } from './context.ts';
 import { storyOf } from './core/errors.ts';
 import { deleteParked, endParked, listParked, type ParkedMessage, parkMessages } from './db/parked.ts';
 import { type Swept, sweepPages, sweepRounds } from './db/sweep-pages.ts';
@@ -102,9 +102,8 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
  */
 export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   const requestId = `dead_${batch.messages[0]?.id}`;
-  const ctx = newCtx(env, { requestId, defer: () => {} });
   try {
-    await park(ctx, batch.queue, batch.messages, 'failed');
+    await park({ db: databaseOf(env), now: Date.now() }, batch.queue, batch.messages, 'failed');
   } catch (error) {
     // It is not let go of before it is kept.
     logRequest({ request_id: requestId, notes: [storyOf(error)] });
@@ -118,7 +117,12 @@ export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): 
   }
 }
 
-function park({ db, now }: Ctx, queue: string, messages: readonly Message<unknown>[], reason: ParkedMessage['reason']): Promise<unknown> {
+function park(
+  { db, now }: Pick<Ctx, 'db' | 'now'>,
+  queue: string,
+  messages: readonly Message<unknown>[],
+  reason: ParkedMessage['reason'],
+): Promise<unknown> {
   const kindOf = (body: unknown) => (body as { kind?: unknown } | null)?.kind;
   return parkMessages(
     db,

@@ -30,7 +30,7 @@ export interface LogLine {
  * What notes are about, by the word they begin with: the platform counts lines, this tells an operator at a glance. And of callers that
  * were sent away, why.
  */
-const ABOUT = ['rpc', 'object', 'batch failed', 'row failed', 'lease', 'schema'] as const;
+const ABOUT = ['config', 'rpc', 'object', 'batch failed', 'row failed', 'lease', 'schema'] as const;
 const REFUSALS: Record<number, string> = { 401: 'refused credential', 403: 'refused permission', 429: 'refused rate' };
 const counted = new Map<string, number>([...ABOUT, ...Object.values(REFUSALS)].map((about) => [about, 0]));
 

@@ -9,6 +9,7 @@ import { sweepIdempotencyRecords } from './db/idempotency-record.ts';
 import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from './db/sweep-lease.ts';
 import type { Swept } from './db/sweep-pages.ts';
 import { sweepFinality } from './finality/watch.ts';
+import { sweepErasures } from './identity/erasure.ts';
 import { sweepPlans } from './identity/lapse-plans.ts';
 import { sweepParked } from './jobs.ts';
 import { deferring, logRequest } from './log.ts';
@@ -42,6 +43,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'memberships', nextDueAt: atEachCron, run: sweepMemberships },
   { name: 'setups', nextDueAt: atEachCron, run: sweepSetups },
   { name: 'plans', nextDueAt: atEachCron, run: sweepPlans },
+  { name: 'erasures', nextDueAt: atEachCron, run: sweepErasures },
   { name: 'idempotency', nextDueAt: every(10 * MINUTE), run: sweepIdempotencyRecords },
   // What is kept for a while only: retention/retention.ts says how long.
   { name: 'loginNonces', nextDueAt: every(10 * MINUTE), run: sweepOf('loginNonces') },

@@ -159,7 +159,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the account, at once and for ever
-     * @description Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
+     * @description It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
      */
     delete: operations['deleteAccount'];
     options?: never;
@@ -180,7 +180,10 @@ export interface paths {
      */
     get: operations['listKeys'];
     put?: never;
-    /** Create a key; its raw value is shown once, here */
+    /**
+     * Create a key; its raw value is shown once, here
+     * @description A live key needs a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.
+     */
     post: operations['createKey'];
     delete?: never;
     options?: never;
@@ -1156,7 +1159,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a PAYMENT-SIGNATURE: verify, co-sign, broadcast, confirm, grant, and use units at once
-     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one.
+     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settlePayment'];
     delete?: never;
@@ -1276,7 +1279,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a payment for your own x402 server
-     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books.
+     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settleFacilitatedPayment'];
     delete?: never;
@@ -1543,6 +1546,7 @@ export interface components {
         | 'entitlement.expired'
         | 'payout.changed'
         | 'webhook.test'
+        | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
       /** Format: date-time */
       created_at: string;
@@ -1578,6 +1582,7 @@ export interface components {
       /** @description Place in the merchant’s hash chain. Merchant view only. */
       link?: {
         seq: number;
+        /** @description Of the link before: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, "sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a merchant and mode carries 64 zeros. */
         prev_hash: string;
       };
       /** Format: date-time */
@@ -1695,6 +1700,16 @@ export interface components {
       /** Format: date-time */
       last_failure_at?: string;
       failure_streak: number;
+      /**
+       * Format: date-time
+       * @description Since when every delivery fails.
+       */
+      failing_since?: string;
+      /**
+       * Format: date-time
+       * @description When the endpoint is given up, unless a delivery succeeds before.
+       */
+      disables_at?: string;
       livemode: boolean;
       /** Format: date-time */
       created_at: string;
@@ -1756,6 +1771,7 @@ export interface components {
         | 'payload_too_large'
         | 'unsupported_media_type'
         | 'validation_error'
+        | 'unknown_field'
         | 'no_change'
         | 'password_too_short'
         | 'invalid_permissions'
@@ -1783,6 +1799,10 @@ export interface components {
         loc: (string | number)[];
         msg: string;
         type: string;
+        /** @description Of an `unknown_field`: the known field whose name is nearest, if one is near. */
+        ctx?: {
+          nearest?: string;
+        };
       }[];
       /** @enum {string} */
       code:
@@ -1820,6 +1840,7 @@ export interface components {
         | 'payload_too_large'
         | 'unsupported_media_type'
         | 'validation_error'
+        | 'unknown_field'
         | 'no_change'
         | 'password_too_short'
         | 'invalid_permissions'
@@ -1868,7 +1889,7 @@ export interface components {
     WalletLoginRequest: {
       /** @description base58 */
       wallet_address: string;
-      /** @description base58 Ed25519 signature of `message`, or of the bare `message_nonce` */
+      /** @description base58 Ed25519 signature of `message`, or of the bare `message_nonce`. The bare nonce names no domain: a session from it makes keys, but never sets a payout wallet, moves an external product id, sets a password or deletes the account. */
       signed_message: string;
       message_nonce: string;
     };
@@ -1903,13 +1924,20 @@ export interface components {
       auth_providers: string[];
     };
     MerchantSettings: {
-      checkout_brand_name?: string;
-      checkout_logo_url?: string;
-      checkout_hero_image_url?: string;
-      checkout_success_button_label?: string;
-      checkout_accent_hex?: string;
-      default_redirect_url?: string;
-      default_support_url?: string;
+      /** @description Empty where it is not set. */
+      checkout_brand_name: string;
+      /** @description Empty where it is not set. */
+      checkout_logo_url: string;
+      /** @description Empty where it is not set. */
+      checkout_hero_image_url: string;
+      /** @description Empty where it is not set. */
+      checkout_success_button_label: string;
+      /** @description Empty where it is not set. */
+      checkout_accent_hex: string;
+      /** @description Empty where it is not set. */
+      default_redirect_url: string;
+      /** @description Empty where it is not set. */
+      default_support_url: string;
     };
     UpdateResponse: {
       detail: string;
@@ -2108,7 +2136,7 @@ export interface components {
       access_period_days?: number | null;
       usage_units?: number | null;
       unit_name?: string | null;
-      payout_wallet?: string;
+      payout_wallet?: string | null;
       grace_hours?: number;
       session_seconds?: number | null;
       /** @description Where a buyer has to show who they are before they pay. What it is now counts, also for payments already begun: without that identity they are not confirmed, and money that comes all the same is unmatched once they have ended. */
@@ -2185,6 +2213,7 @@ export interface components {
       email?: string;
       /** @description The merchant's own name for the buyer; keys membership and entitlement. */
       customer_ref?: string;
+      /** @description The language the buyer reads. It is kept with the payment. */
       locale?: string;
       handoff_token?: string;
       /** Format: uuid */
@@ -2197,6 +2226,7 @@ export interface components {
     };
     SolanaPayLabel: {
       label: string;
+      /** Format: uri */
       icon: string;
     };
     SolanaPayTransaction: {
@@ -2205,6 +2235,8 @@ export interface components {
     };
     SolanaPayRequest: {
       account: string;
+    } & {
+      [key: string]: unknown;
     };
     Handoff: {
       handoff_token: string;
@@ -2357,7 +2389,7 @@ export interface components {
     UpdateWebhookEndpointRequest: {
       /** Format: uri */
       url?: string;
-      description?: string;
+      description?: string | null;
       event_types?: string[];
       product_ids?: string[];
       /** @enum {string} */
@@ -2464,6 +2496,7 @@ export interface components {
         | 'entitlement.expired'
         | 'payout.changed'
         | 'webhook.test'
+        | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
       description: string;
       schema: {
@@ -2481,9 +2514,12 @@ export interface components {
         disabled: number;
         failing: number;
       };
-      last_delivery_at: string | null;
-      success_rate_24h: number | null;
-      oldest_pending_seconds: number | null;
+      /** Format: date-time */
+      last_delivery_at?: string;
+      /** @description Absent where nothing was delivered or given up in a day. */
+      success_rate_24h?: number;
+      /** @description Absent where nothing waits. */
+      oldest_pending_seconds?: number;
       hooks: number;
     };
     AutomationHookWithSecret: components['schemas']['AutomationHook'] & {
@@ -2601,15 +2637,19 @@ export interface components {
       /** @enum {string} */
       rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
       enabled: boolean;
-      /** @description Where the rail pays out; null: the wallet of the account. */
-      payout_wallet: string | null;
+      /** @description Where the rail pays out; absent: to the wallet of the account. */
+      payout_wallet?: string;
       /** @description USDC account of the wallet that the money goes to; SOL goes to the wallet itself. */
       payout_ata?: string;
-      /** @description null where there is no wallet yet, where none is needed, or where the node does not answer. */
-      ata_exists: boolean | null;
+      /** @description Absent where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it. */
+      ata_exists?: boolean;
       /** @description Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it. */
       create_ata_transaction?: string;
-      updated_at: string | null;
+      /**
+       * Format: date-time
+       * @description Absent until the merchant sets something.
+       */
+      updated_at?: string;
     };
     RailSettingUpdate: {
       enabled?: boolean;
@@ -2661,10 +2701,10 @@ export interface components {
       /** @enum {string} */
       status: 'pass' | 'fail' | 'warn' | 'skip';
       message: string;
-      fix: components['schemas']['Fix'] | null;
+      fix?: components['schemas']['Fix'];
       docs_url: string;
     };
-    /** @description What to do: a call, with values of yours in the place of <…>. Without a method only the operator can do it. */
+    /** @description What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it. */
     Fix: {
       detail: string;
       /** @enum {string} */
@@ -2821,6 +2861,8 @@ export interface components {
       paymentRequirements: {
         [key: string]: unknown;
       };
+    } & {
+      [key: string]: unknown;
     };
     FacilitatorSettlement: {
       success: boolean;
@@ -3669,7 +3711,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['ConnectRequest'];
       };
@@ -3749,7 +3791,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['HandoffRequest'];
       };
@@ -4327,7 +4369,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['RotateSecretRequest'];
       };
@@ -4359,7 +4401,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['TestWebhookRequest'];
       };
@@ -4513,6 +4555,7 @@ export interface operations {
           | 'entitlement.expired'
           | 'payout.changed'
           | 'webhook.test'
+          | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
         /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
         after?: string;
@@ -4607,6 +4650,7 @@ export interface operations {
           | 'entitlement.expired'
           | 'payout.changed'
           | 'webhook.test'
+          | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
         /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
         after?: string;
@@ -5390,7 +5434,10 @@ export interface operations {
   };
   getHealth: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description 1: a degraded service is 503 too, for monitors that read the status alone. */
+        strict?: '0' | '1';
+      };
       header?: never;
       path?: never;
       cookie?: never;
@@ -5410,7 +5457,10 @@ export interface operations {
   };
   getHealthV1: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description 1: a degraded service is 503 too, for monitors that read the status alone. */
+        strict?: '0' | '1';
+      };
       header?: never;
       path?: never;
       cookie?: never;

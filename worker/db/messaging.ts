@@ -71,6 +71,8 @@ export const webhookEndpoints = sqliteTable(
     lastFailureAt: instant('last_failure_at'),
     failureStreak: integer('failure_streak').notNull(),
     failingSince: instant('failing_since'),
+    /** How many warnings of the present failure its merchant was sent. */
+    warningsTold: integer('warnings_told').notNull().default(0),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),

@@ -1,12 +1,16 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import type { Ctx } from '../context.ts';
 import { ApiError, ERRORS, objectAway, storyOf } from '../core/errors.ts';
 import { type AppEnv, docsUrl } from './openapi.ts';
 
-/** Whatever was thrown, as the one error shape. A bug keeps its story for the log and tells the caller only the request id. */
+/**
+ * Whatever was thrown, as the one error shape. A bug keeps its story for the log and tells the caller only the request id. There is no
+ * context yet where the configuration is not sound.
+ */
 export function onError(error: Error, c: Context<AppEnv>): Response {
   const failure = toApiError(error, c);
-  const { ctx } = c.var;
+  const baseUrl = (c.var.ctx as Ctx | undefined)?.baseUrl ?? new URL(c.req.url).origin;
   const { options, code } = failure;
   c.set('errorCode', code);
   for (const [name, value] of Object.entries(options.headers ?? {})) c.header(name, value);
@@ -15,8 +19,8 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
     {
       detail: options.problems ?? failure.message,
       code,
-      request_id: ctx.requestId,
-      docs_url: docsUrl(ctx.baseUrl, code),
+      request_id: c.var.requestId,
+      docs_url: docsUrl(baseUrl, code),
       retryable: options.retryable ?? ERRORS[code].retryable,
       meta: options.meta ?? {},
     },

@@ -18,7 +18,7 @@ import { type Account, getAccount } from './store.ts';
 import { claimsOf } from './tokens.ts';
 
 const MerchantSettings = z
-  .object(Object.fromEntries(SETTING_NAMES.map((name) => [name, z.string().optional()])))
+  .object(Object.fromEntries(SETTING_NAMES.map((name) => [name, z.string().openapi({ description: 'Empty where it is not set.' })])))
   .openapi('MerchantSettings');
 
 const AccountBody = z
@@ -55,7 +55,7 @@ const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor) => ({
   key_id: actor.keyId,
   sandbox: actor.keyId !== null && !actor.livemode,
   notification_prefs: account.notificationPrefs,
-  merchant_settings: account.merchantSettings,
+  merchant_settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, account.merchantSettings[name] ?? ''])),
   claims: claimsOf(account),
   has_password: account.passwordHash !== null,
   auth_providers: [],
@@ -143,7 +143,8 @@ const remove = createRoute({
   tags: ['Account'],
   summary: 'Delete the account, at once and for ever',
   description:
-    'Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. ' +
+    'It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs ' +
+    'are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. ' +
     'It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.',
   ...keyedPersonRoute,
   request: { headers: OptionalIdempotencyHeader },

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { AdmissionAnswer, AdmissionRequest, Credential, Permission, RefusalReason } from '../admission.ts';
+import type { AdmissionAnswer, AdmissionRequest, Credential, Permission, RefusalReason, SignIn } from '../admission.ts';
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, unreachable } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
@@ -14,7 +14,7 @@ import { readToken } from './tokens.ts';
 interface Presented {
   admissionId: string;
   credential: Credential;
-  authTime: number | null;
+  signIn: SignIn | null;
   /** We know by its own digits that we made it. */
   isVouched: boolean;
 }
@@ -32,19 +32,22 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
   const request: AdmissionRequest = {
     credential: presented.credential,
     permission,
-    mode,
+    mode: mode === 'unknown' ? null : mode,
     bucket,
     rateMultiplier: ctx.config.RATE_MULTIPLIER,
     now: ctx.now,
   };
   const answer = await admit(ctx, presented.admissionId, request);
+  const keyId = answer.ok ? answer.caller.keyId : 'keyId' in answer && answer.keyId;
+  if (keyId) c.set('key', { keyId, admissionId: presented.admissionId });
   if ('rate' in answer && answer.rate) for (const [name, value] of Object.entries(rateHeaders(answer.rate))) c.header(name, value);
   if (!answer.ok) {
     ctx.note(`refused: ${answer.reason}`);
     if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.now);
     return refuse(c, answer.reason);
   }
-  return { ...answer.caller, via: presented.credential.kind, authTime: presented.authTime };
+  if (mode === 'unknown') throw new ApiError('validation_error', { problems: [UNKNOWN_MODE] });
+  return { ...answer.caller, via: presented.credential.kind, signIn: presented.signIn };
 }
 
 /** A credential that is not good counts against the address it came from, and there is an end to that: 429. */
@@ -75,7 +78,7 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
     const parsed = parseRawKey(ctx, rawKey);
     if (!parsed) return refuse(c, 'unknown_key', 'This is not a key of ours. Check that it was copied whole.');
     const { admissionId, keyHash, isVouched } = parsed;
-    return { admissionId, credential: { kind: 'key', keyHash }, authTime: null, isVouched };
+    return { admissionId, credential: { kind: 'key', keyHash }, signIn: null, isVouched };
   }
   const token = bearerOf(c);
   const claims = token ? await readToken(ctx, token) : null;
@@ -84,15 +87,16 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
     return refuse(c, 'stale_token');
   }
   const credential = { kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver } as const;
-  return { admissionId: admissionIdOf(claims.sub), credential, authTime: claims.auth_time * 1000, isVouched: true };
+  return { admissionId: admissionIdOf(claims.sub), credential, signIn: claims.signIn, isVouched: true };
 }
 
-function modeOf(c: Context<AppEnv>): 'live' | 'sandbox' | null {
+const UNKNOWN_MODE = { loc: ['query', 'mode'], msg: 'Expected live or sandbox', type: 'invalid_value' };
+
+/** The mode asked for in words; null where none is. One that does not exist is refused after who calls is known. */
+function modeOf(c: Context<AppEnv>): 'live' | 'sandbox' | 'unknown' | null {
   const mode = c.req.query('mode');
-  if (mode === undefined || mode === 'live' || mode === 'sandbox') return mode ?? null;
-  throw new ApiError('validation_error', {
-    problems: [{ loc: ['query', 'mode'], msg: 'Expected live or sandbox', type: 'invalid_value' }],
-  });
+  if (mode === undefined) return null;
+  return mode === 'live' || mode === 'sandbox' ? mode : 'unknown';
 }
 
 /** Many internal reasons, few public words: an outsider learns nothing from the difference. */

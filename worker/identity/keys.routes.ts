@@ -83,6 +83,7 @@ const create = createRoute({
   operationId: 'createKey',
   tags: ['API keys'],
   summary: 'Create a key; its raw value is shown once, here',
+  description: 'A live key needs a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.',
   ...keyedPersonRoute,
   request: { headers: OptionalIdempotencyHeader, ...jsonBody(CreateKeyRequest) },
   responses: {

@@ -7,6 +7,7 @@ import { ApiError, raise, storyOf } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '../core/ids.ts';
 import { commit, commitNew, isConstraint } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
+import { requireRecentSignIn } from '../http/guards.ts';
 import { admissionObject } from '../objects.ts';
 import { PLANS } from '../plans.ts';
 import { type ApiKey, countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from './store.ts';
@@ -69,7 +70,10 @@ export interface CreatedKey {
   rawKey: string;
 }
 
-/** A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. */
+/**
+ * A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. 403 admin_requires_staff and
+ * sign_in_required (live keys, old sessions), 422 invalid_permissions, 429 plan_limit_reached.
+ */
 export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
   const permissions = [...new Set(input.permissions)];
   if (
@@ -79,6 +83,8 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
     throw new ApiError('invalid_permissions');
   }
   if (permissions.includes('admin') && !actor.isStaff) throw new ApiError('admin_requires_staff');
+  // A token that was stolen long after its sign-in must not leave a key behind that outlives it.
+  if (!input.sandboxMode) requireRecentSignIn(ctx, actor);
 
   const merchantId = actor.accountId as AccountId;
   const created = draftKey(ctx, merchantId, { name: input.name, permissions, livemode: !input.sandboxMode });
@@ -89,7 +95,7 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    const used = await countActiveKeys(ctx.db, merchantId);
+    const used = await countActiveKeys(ctx.db, merchantId, key.livemode);
     throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   }
 }

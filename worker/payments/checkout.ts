@@ -17,7 +17,7 @@ import { accountOf } from '../solana/checkout-transaction.ts';
 import { requireRoom, vetoCrowd } from './crowd.store.ts';
 import { UNPAID } from './ended.store.ts';
 import { useHandoff } from './handoff.store.ts';
-import { getHandoff, type Handoff, hintOf, requireUnused, verifyHandoff } from './handoff.ts';
+import { getHandedOffer, getHandoff, type Handoff, hintOf, requireUnused, verifyHandoff } from './handoff.ts';
 import { identityFor } from './identity.ts';
 import { planCreate } from './payment.ts';
 import { type Prepared, prepareTransaction } from './prepare.ts';
@@ -32,6 +32,8 @@ export interface Connect {
   asset?: Asset;
   walletAddress?: string;
   email?: string;
+  /** A BCP 47 tag. */
+  locale?: string;
   customerRef?: string;
   handoffToken?: string;
   identitySessionId?: IdentitySessionId;
@@ -54,9 +56,9 @@ export interface IdentityNeeded {
  * hand-off and `beginPayment` refuse.
  */
 export async function connectBuyer(ctx: Ctx, input: Connect, keep: Keep<Checkout>): Promise<Checkout | IdentityNeeded> {
-  const listing = await getOffer(ctx.db, input.slug);
-  const life = (listing.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
   const { handoffToken } = input;
+  const listing = await (handoffToken === undefined ? getOffer(ctx.db, input.slug) : getHandedOffer(ctx, input.slug, handoffToken));
+  const life = (listing.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
   const handoff = handoffToken === undefined ? null : await getHandoff(ctx, verifyHandoff(ctx, listing.product.id, handoffToken));
   const change = await beginPayment(ctx, listing, input, { session: null, handoff, expiresAt: ctx.now + life });
   if ('provider' in change) return change;
@@ -109,6 +111,7 @@ export async function beginPayment(
     usageUnits: product.usageUnits,
     successUrl: product.successUrl ?? merchant.merchantSettings.default_redirect_url ?? null,
     ...(due.quote ? { quote: due.quote } : {}),
+    ...(input.locale === undefined ? {} : { locale: Intl.getCanonicalLocales(input.locale)[0]! }),
   };
   const payment: Payment = {
     ...(await newPayment(ctx, listing, recipient, due)),
@@ -124,8 +127,8 @@ export async function beginPayment(
   return { ...created, writes: [...created.writes, ...used] };
 }
 
-/** Not asked of a buyer: the one gates what a merchant's server begins, the others have codes of their own. */
-const NOT_FOR_BUYERS: Obstacle[] = ['live_mode_confirmed', 'fee_wallet_configured', 'rail_unavailable'];
+/** These have codes of their own. */
+const NOT_FOR_BUYERS: Obstacle[] = ['fee_wallet_configured', 'rail_unavailable'];
 
 /** In what a checkout is paid, and to whom. 409 setup_not_ready, 422 for an asset that is not accepted. */
 function requireCheckout(

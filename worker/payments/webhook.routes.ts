@@ -7,10 +7,14 @@ import { type AppEnv, errors, ok, router } from '../http/openapi.ts';
 import { sendJobs } from '../send-jobs.ts';
 import { isSignature } from '../solana/assets.ts';
 
+/** Read beside the one this deployment is configured for: the provider's is `<provider>-signature`, and earlier releases named it with an X. */
+const SIGNATURE_HEADERS = ['Rpc-Signature', 'X-Rpc-Signature'];
+
 /** HMAC-SHA256 over the raw bytes, hex, with or without a `sha256=` in front. Without a configured secret nothing can be genuine. */
 const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
   const { RPC_WEBHOOK_SECRET: secret, RPC_WEBHOOK_HEADER: header } = c.var.ctx.config;
-  const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(c.req.header(header) ?? '') ?? [];
+  const shown = [header, ...SIGNATURE_HEADERS].map((name) => c.req.header(name)).find((value) => value !== undefined);
+  const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(shown ?? '') ?? [];
   const raw = new Uint8Array(await c.req.arrayBuffer());
   if (!secret || !given || !equalBytes(hmacSha256(utf8(secret), raw), hex.decode(given.toLowerCase())))
     throw new ApiError('webhook_signature_failed');

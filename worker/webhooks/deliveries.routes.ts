@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
+import { TIMELINE } from '../core/limits.ts';
 import { iso } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
@@ -64,7 +65,9 @@ const timeline = createRoute({
     query: z.object({
       payment_id: z.uuid().optional(),
       membership_id: z.uuid().optional(),
-      limit: positiveInteger(120).default(40).openapi({ type: 'integer', minimum: 1, maximum: 120, default: 40 }),
+      limit: positiveInteger(TIMELINE.max)
+        .default(TIMELINE.default)
+        .openapi({ type: 'integer', minimum: 1, maximum: TIMELINE.max, default: TIMELINE.default }),
       ...ModeQuery,
     }),
   },

@@ -20,6 +20,8 @@ export async function loadFanOut(db: Db, eventIds: string[]) {
       .where(
         and(
           eq(webhookEndpoints.status, 'enabled'),
+          // An endpoint that was being saved while its account was deleted hears nothing either.
+          sql`NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = ${webhookEndpoints.merchantId} AND a.status = 'deleted')`,
           inArray(webhookEndpoints.merchantId, db.select({ id: events.merchantId }).from(events).where(wanted) as never),
         ),
       ),
@@ -153,6 +155,8 @@ export async function listMissed(
         window.after ? sql`(${events.createdAt}, ${events.seq}) > (${window.after.createdAt}, ${window.after.seq})` : undefined,
         isOneOf(events.type, types),
         endpoint.productIds.length > 0 ? isOneOf(events.productId, endpoint.productIds) : undefined,
+        // As when it was told: an endpoint's own failing is for the others to hear of.
+        sql`NOT (${events.type} = 'webhook.endpoint_failing' AND ${events.subjectId} = ${endpoint.id})`,
         sql`NOT ${reached}`,
       ),
     )

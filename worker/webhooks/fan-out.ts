@@ -10,12 +10,17 @@ import { insertDeliveries, insertMissed, listMissed, loadFanOut, markFannedOut, 
 import { scheduleOf } from './schedule.ts';
 import { type Endpoint, getEndpoint, type StoredEvent } from './store.ts';
 
-/** Does this endpoint want this event? Its type, its product, its mode, and not what happened before it existed. */
+/** A warning that an endpoint fails reaches its merchant through the others alone. */
+const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
+  type === 'webhook.endpoint_failing' && subjectId === id;
+
+/** Does this endpoint want this event? Its type, its product, its mode, and neither what happened before it existed nor its own failing. */
 export const wants = (endpoint: Endpoint, event: StoredEvent): boolean =>
   endpoint.merchantId === event.merchantId &&
   endpoint.livemode === event.livemode &&
   endpoint.createdAt <= event.createdAt &&
   matchesType(endpoint.eventTypes, event.type) &&
+  !isAboutItself(endpoint, event) &&
   (endpoint.productIds.length === 0 || (event.productId !== null && endpoint.productIds.includes(event.productId)));
 
 const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | null = null): NewDelivery => ({
