@@ -41,7 +41,21 @@ export const metered = <E extends Env>(env: E): E => ({
   DB: meteredDatabase(env.DB),
   ADMISSION: meteredObjects(env.ADMISSION),
   ENTITLEMENT: meteredObjects(env.ENTITLEMENT),
+  ...(env.ARCHIVE ? { ARCHIVE: meteredBucket(env.ARCHIVE) } : {}),
 });
+
+/** Verbs of a bucket are subrequests. */
+const meteredBucket = (bucket: R2Bucket): R2Bucket =>
+  new Proxy(bucket, {
+    get: (_, verb) => {
+      const value: unknown = Reflect.get(bucket, verb);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        ask();
+        return value.apply(bucket, args);
+      };
+    },
+  });
 
 function meteredDatabase(database: D1Database): D1Database {
   const real = new WeakMap<object, D1PreparedStatement>();

@@ -204,8 +204,9 @@ export const receipts = sqliteTable(
     productId: text('product_id').$type<ProductId>().notNull(),
     paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
     txSignature: text('tx_signature').notNull().unique(),
-    /** The exact signed text (RFC 8785). Served as it is, never rebuilt. */
+    /** The exact signed text (RFC 8785). Served as it is, never rebuilt. Once in the archive, only the product name, which words are found by. */
     document: text('document').notNull(),
+    /** Like the two after it, empty once it is in the archive. */
     sha256: text('sha256').notNull(),
     signature: text('signature').notNull(),
     keyId: text('key_id').notNull(),
@@ -213,9 +214,13 @@ export const receipts = sqliteTable(
     payer: text('payer').notNull(),
     /** Written and searched by releases before words were indexed. */
     searchText: text('search_text').notNull(),
-    /** Place in the merchant's hash chain, given afterwards by a job. */
+    /** Place in the merchant's hash chain, given afterwards by a job. The hash is empty once the receipt is in the archive. */
     linkSeq: integer('link_seq'),
     linkPrevHash: text('link_prev_hash'),
+    /** The object of the archive that holds the whole receipt, and the bytes of its line there; null: this row is the whole receipt. */
+    archiveId: integer('archive_id'),
+    lineAt: integer('line_at'),
+    lineLength: integer('line_length'),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [

@@ -12,7 +12,7 @@ export interface PageRequest {
 }
 
 /** Counting stops here, and no page begins behind it: a list longer than this says so instead of scanning itself. (contract section 1 "Lists") */
-const TOTAL_MAX = 10_000;
+export const TOTAL_MAX = 10_000;
 
 /** The slice a query asks for. 422 validation_error where it begins beyond the last row that is counted. */
 export function pageRequest(query: { page: number; per_page: number }): PageRequest {

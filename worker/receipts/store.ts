@@ -3,32 +3,50 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, ReceiptId } from '../core/ids.ts';
+import type { Receipt } from '../db/archive.ts';
 import { receipts } from '../db/commerce.ts';
 import { vetoIf, type Write } from '../db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '../db/page.ts';
 import { txClaims } from '../db/tx-claims.ts';
+import { wholeReceipts } from './archived.store.ts';
 
-export type Receipt = typeof receipts.$inferSelect;
+export type { Receipt };
 
-export async function getReceipt(db: Db, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<Receipt> {
-  const mine = and(eq(receipts.merchantId, merchantId), eq(receipts.livemode, livemode), eq(receipts.id, receiptId));
-  return (await db.select().from(receipts).where(mine).get()) ?? raise('not_found');
+/** The receipt that this is true of; null where there is none. */
+async function findReceipt(ctx: Ctx, isIt: SQL | undefined): Promise<Receipt | null> {
+  const rows = await ctx.db.select().from(receipts).where(isIt).limit(1);
+  return (await wholeReceipts(ctx, rows))[0] ?? null;
+}
+
+const ownedBy = (merchantId: AccountId, livemode: boolean) => and(eq(receipts.merchantId, merchantId), eq(receipts.livemode, livemode));
+
+export async function getReceipt(ctx: Ctx, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<Receipt> {
+  return (await findReceipt(ctx, and(ownedBy(merchantId, livemode), eq(receipts.id, receiptId)))) ?? raise('not_found');
 }
 
 /** Of any merchant: a receipt proves itself to whoever holds its id. */
-export async function getPublicReceipt(db: Db, receiptId: ReceiptId): Promise<Receipt> {
-  return (await db.select().from(receipts).where(eq(receipts.id, receiptId)).get()) ?? raise('not_found');
+export async function getPublicReceipt(ctx: Ctx, receiptId: ReceiptId): Promise<Receipt> {
+  return (await findReceipt(ctx, eq(receipts.id, receiptId))) ?? raise('not_found');
 }
 
+export const findReceiptOfTransaction = (
+  ctx: Ctx,
+  merchantId: AccountId,
+  livemode: boolean,
+  txSignature: string,
+): Promise<Receipt | null> => findReceipt(ctx, and(ownedBy(merchantId, livemode), eq(receipts.txSignature, txSignature)));
+
 /** With what became of its transaction, whatever that paid: for verification. */
-export async function getReceiptWithFate(db: Db, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
-  const found = await db
+export async function getReceiptWithFate(ctx: Ctx, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
+  const found = await ctx.db
     .select({ receipt: receipts, droppedAt: txClaims.droppedAt })
     .from(receipts)
     .leftJoin(txClaims, and(eq(txClaims.txSignature, receipts.txSignature), eq(txClaims.livemode, receipts.livemode)))
     .where(eq(receipts.id, receiptId))
     .get();
-  return found ? { receipt: found.receipt, isOrphaned: found.droppedAt !== null } : raise('not_found');
+  if (!found) return raise('not_found');
+  const [receipt] = await wholeReceipts(ctx, [found.receipt]);
+  return { receipt: receipt!, isOrphaned: found.droppedAt !== null };
 }
 
 export interface ReceiptFilter {
@@ -39,7 +57,12 @@ export interface ReceiptFilter {
 }
 
 /** The merchant's receipts, newest first. Whatever is searched for, little more is read than what is found. */
-export async function listReceipts(db: Db, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
+export async function listReceipts(ctx: Ctx, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
+  const { items, total } = await readReceipts(ctx.db, merchantId, livemode, filter, page);
+  return { items: await wholeReceipts(ctx, items), total };
+}
+
+async function readReceipts(db: Db, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
   const narrowed: [SQLiteColumn, unknown][] = [
     [receipts.payer, filter.wallet],
     [receipts.productId, filter.productId],
@@ -115,12 +138,5 @@ export const linkReceipts = (ctx: Ctx, links: { receiptId: string; seq: number; 
     .where(sql`${receipts.id} = j.value ->> 'receiptId' AND ${receipts.linkSeq} IS NULL`),
   vetoIf(ctx, sql`changes() <> ${links.length}`),
 ];
-
-export const findReceiptOfTransaction = (db: Db, merchantId: AccountId, livemode: boolean, txSignature: string) =>
-  db
-    .select()
-    .from(receipts)
-    .where(and(eq(receipts.merchantId, merchantId), eq(receipts.livemode, livemode), eq(receipts.txSignature, txSignature)))
-    .get();
 
 export const insertReceipt = (db: Db, receipt: Receipt): Write => db.insert(receipts).values(receipt);

@@ -21,8 +21,9 @@ import {
   uuidParam,
 } from '../http/openapi.ts';
 import { createEndpoint, disableEndpoint, type EndpointWithSecret } from './endpoints.ts';
+import { listEvents } from './events.store.ts';
 import { CreateEndpointRequest, EndpointBody, EventBody, toEndpointResource, toEventResource } from './resource.ts';
-import { type Endpoint, getEndpoint, listEvents } from './store.ts';
+import { type Endpoint, getEndpoint } from './store.ts';
 import { loadIntegrationHealth } from './story.store.ts';
 
 const tags = ['Integrations'];
@@ -153,7 +154,7 @@ export const integrationRoutes = router()
       });
     }
     const page = pageRequest({ page: number, per_page: limit ?? perPage ?? 20 });
-    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, eventType, page);
+    const { items, total } = await listEvents(ctx, actor.accountId as AccountId, actor.livemode, eventType, page);
     return c.json(toPage(page, total, items.map(toEventResource)), 200);
   })
   .openapi(subscribe, async (c) => {

@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, sql } from 'drizzle-orm';
+import { and, desc, eq, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, EndpointId } from '../core/ids.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
-import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
+import { type events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '../db/page.ts';
 import { ENDPOINT } from '../states.ts';
 
@@ -95,7 +95,3 @@ export async function getDelivery(db: Db, merchantId: AccountId, livemode: boole
   const mine = and(rowsOf(webhookDeliveries, merchantId, livemode), eq(webhookDeliveries.id, deliveryId));
   return (await db.select().from(webhookDeliveries).where(mine).get()) ?? raise('not_found');
 }
-
-/** In the order they happened, so a page stays what it was while new ones arrive. */
-export const listEvents = (db: Db, merchantId: AccountId, livemode: boolean, eventType: string | undefined, page: PageRequest) =>
-  readPage(db, events, rowsOf(events, merchantId, livemode, [[events.type, eventType]]), [asc(events.seq)], page);

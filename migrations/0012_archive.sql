@@ -1,0 +1,28 @@
+CREATE TABLE `archived_stories` (
+	`story_id` blob NOT NULL,
+	`archive_id` integer NOT NULL,
+	PRIMARY KEY(`story_id`, `archive_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `archived_types` (
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`type` text NOT NULL,
+	`archive_id` integer NOT NULL,
+	`events` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `type`, `archive_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `archives` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`merchant_id` text NOT NULL,
+	`livemode` integer NOT NULL,
+	`key` text NOT NULL,
+	`first_event_id` text NOT NULL,
+	`last_event_id` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `archives_by_event` ON `archives` (`merchant_id`,`livemode`,`last_event_id`);--> statement-breakpoint
+ALTER TABLE `receipts` ADD `archive_id` integer;--> statement-breakpoint
+ALTER TABLE `receipts` ADD `line_at` integer;--> statement-breakpoint
+ALTER TABLE `receipts` ADD `line_length` integer;
