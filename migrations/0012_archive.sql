@@ -23,6 +23,17 @@ CREATE TABLE `archives` (
 );
 --> statement-breakpoint
 CREATE INDEX `archives_by_event` ON `archives` (`merchant_id`,`livemode`,`last_event_id`);--> statement-breakpoint
+DROP INDEX `receipts_tx_signature_unique`;--> statement-breakpoint
 ALTER TABLE `receipts` ADD `archive_id` integer;--> statement-breakpoint
 ALTER TABLE `receipts` ADD `line_at` integer;--> statement-breakpoint
-ALTER TABLE `receipts` ADD `line_length` integer;
+ALTER TABLE `receipts` ADD `line_length` integer;--> statement-breakpoint
+DROP INDEX `memberships_by_wallet`;--> statement-breakpoint
+DROP INDEX `memberships_by_ref`;--> statement-breakpoint
+DROP INDEX `memberships_by_email`;--> statement-breakpoint
+CREATE INDEX `memberships_by_wallet` ON `memberships` (`merchant_id`,`livemode`,`wallet_address`) WHERE wallet_address IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `memberships_by_ref` ON `memberships` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `memberships_by_email` ON `memberships` (`merchant_id`,`livemode`,`email`) WHERE email IS NOT NULL;--> statement-breakpoint
+DROP INDEX `entitlements_by_wallet`;--> statement-breakpoint
+DROP INDEX `entitlements_by_ref`;--> statement-breakpoint
+CREATE INDEX `entitlements_by_wallet` ON `entitlements` (`merchant_id`,`livemode`,`wallet_address`) WHERE wallet_address IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `entitlements_by_ref` ON `entitlements` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;

@@ -34,14 +34,17 @@ export const findReceiptOfTransaction = (
   merchantId: AccountId,
   livemode: boolean,
   txSignature: string,
-): Promise<Receipt | null> => findReceipt(ctx, and(ownedBy(merchantId, livemode), eq(receipts.txSignature, txSignature)));
+): Promise<Receipt | null> => {
+  const claimed = sql`(SELECT subject_id FROM tx_claims WHERE tx_signature = ${txSignature} AND livemode = ${livemode ? 1 : 0})`;
+  return findReceipt(ctx, and(ownedBy(merchantId, livemode), eq(receipts.paymentId, claimed)));
+};
 
 /** With what became of its transaction, whatever that paid: for verification. */
 export async function getReceiptWithFate(ctx: Ctx, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
   const found = await ctx.db
     .select({ receipt: receipts, droppedAt: txClaims.droppedAt })
     .from(receipts)
-    .leftJoin(txClaims, and(eq(txClaims.txSignature, receipts.txSignature), eq(txClaims.livemode, receipts.livemode)))
+    .leftJoin(txClaims, eq(txClaims.subjectId, receipts.paymentId))
     .where(eq(receipts.id, receiptId))
     .get();
   if (!found) return raise('not_found');
@@ -88,10 +91,11 @@ const SIGNATURE_START = /^[1-9A-HJ-NP-Za-km-z]{12,}$/;
 
 /** What `q` may be the beginning of; null where it is too short to be, or cannot be. */
 function beginsWith(q: string): SQL | null {
-  const range = (column: typeof receipts.id | typeof receipts.txSignature, start: string) =>
+  const range = (column: typeof receipts.id | typeof txClaims.txSignature, start: string) =>
     sql`${column} >= ${start} AND ${column} < ${`${start}~`}`;
   if (ID_START.test(q.toLowerCase())) return range(receipts.id, q.toLowerCase());
-  return SIGNATURE_START.test(q) ? range(receipts.txSignature, q) : null;
+  if (!SIGNATURE_START.test(q)) return null;
+  return sql`${receipts.paymentId} IN (SELECT ${txClaims.subjectId} FROM ${txClaims} WHERE ${range(txClaims.txSignature, q)})`;
 }
 
 /** Every word of `q` is in the product name. The first term is the merchant's own, as migrations/ make it: others' receipts are not touched. */

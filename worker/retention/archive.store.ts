@@ -97,6 +97,7 @@ export function moveToArchive(ctx: Ctx, written: Written): Write[] {
         lineAt: sql`j.value ->> 'lineAt'`,
         lineLength: sql`j.value ->> 'lineLength'`,
         document: sql`json_object('product_name', ${receipts.document} ->> 'product_name')`,
+        txSignature: '',
         sha256: '',
         signature: '',
         keyId: '',
