@@ -1,9 +1,11 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { oneModule } from './test/world/one-module.ts';
 
 /** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
 const inWorkerd = (test: TestProjectInlineConfiguration['test'], setups: string[] = []): TestProjectInlineConfiguration => ({
   plugins: [
+    oneModule(),
     cloudflareTest(async ({ inject }) => ({
       main: './test/world/worker.ts',
       wrangler: { configPath: './wrangler.toml' },

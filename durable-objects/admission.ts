@@ -10,18 +10,16 @@ import {
   addOutcome,
   type CallOutcome,
   emptyUsage,
-  type FeeSpend,
-  type FeesSpent,
   hitWindow,
   hitWindows,
   judgeCaller,
   type KeyUsage,
-  spendWithin,
   type Window,
 } from '../worker/admission.ts';
 import type { Env } from '../worker/context.ts';
 import { MINUTE, SECOND } from '../worker/core/time.ts';
-import { feeBudgetOf, planAt, rateOf } from '../worker/plans.ts';
+import { type FeeAnswer, type FeeSpend, type FeesSpent, spendWithin, withFailedFee } from '../worker/fees.ts';
+import { PLANS, planAt, rateOf } from '../worker/plans.ts';
 
 const FLUSH_MS = 5 * SECOND;
 /** Longer than any write to the database takes: by then it is decided whether a staged change was stored. */
@@ -139,12 +137,18 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   }
 
   /** Stored with every payment: it is money, so nothing of it is forgiven. An account nobody loaded has the least there is. */
-  async spendFees(spend: FeeSpend): Promise<{ allowed: boolean; resetAt: number }> {
-    const budget = feeBudgetOf(this.#account ? planAt(this.#account, spend.now) : 'free', spend.rateMultiplier);
-    const { allowed, spent, resetAt } = spendWithin(this.#fees, spend, budget);
-    if (allowed) this.#save('fees', spent);
+  async spendFees(spend: FeeSpend): Promise<FeeAnswer> {
+    const plan = this.#account ? planAt(this.#account, spend.now) : 'free';
+    const limit = Math.floor((spend.max ?? PLANS[plan].feesPerDay) * spend.rateMultiplier);
+    const { spent, ...answer } = spendWithin(this.#fees, spend, limit);
+    if (answer.allowed) this.#save('fees:count', spent);
     this.#fees = spent;
-    return { allowed, resetAt };
+    return { ...answer, plan, limit };
+  }
+
+  async noteFailedFee(now: number): Promise<void> {
+    this.#fees = withFailedFee(this.#fees, now);
+    this.#save('fees:count', this.#fees);
   }
 
   /** Writes what accumulated in memory; a crash forgives at most these seconds of counting. Windows of an address end here. */
@@ -203,7 +207,8 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
       const [kind, id = ''] = name.split(':');
       if (kind === 'account') this.#account = fact;
       if (kind === 'staged') this.#staged = fact;
-      if (kind === 'fees') this.#fees = fact;
+      // The release before kept lamports, under 'fees' alone: what it had spent of its last day is forgiven once.
+      if (name === 'fees:count') this.#fees = fact;
       if (kind === 'key') this.#keys.set(id, fact);
       if (kind === 'hit') this.#hits.set(name.slice('hit:'.length), fact);
       if (kind === 'window') this.#windows.set(id, fact);

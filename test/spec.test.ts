@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Auth, builtRoutes, fill, nameOf, notBuiltYet, operations, routes } from './spec-routes.ts';
+import { type Auth, builtRoutes, fill, nameOf, notBuiltYet, operations, readings, routes, rowsUnder, specified } from './spec-routes.ts';
 import { openApi, validate } from './world/call.ts';
 import { World } from './world/world.ts';
 
@@ -57,6 +57,23 @@ function* nodesOf(value: unknown, path = '#'): Generator<Node> {
 const nodes = [...nodesOf(openApi)];
 
 describe('the route table and the published document', () => {
+  it('takes in every row of the specified tables, with all that it says', () => {
+    const rows = rowsUnder('tables', 'Method', 'Path');
+    expect(rows.length).toBe(90);
+    expect(specified.length).toBe(rows.reduce((count, { Path }) => count + Path!.split(',').length, 0));
+    expect(specified).toContainEqual({
+      method: 'GET',
+      path: '/v1/receipt/{receipt_id}/pdf/private',
+      auth: 'merchant',
+      status: 200,
+      contentType: 'application/pdf',
+      idempotent: false,
+    });
+    for (const { method, path } of specified)
+      expect([method, path]).toEqual([expect.stringMatching(/^[A-Z]+$/), expect.stringMatching(/^\/[\w/{}.-]+$/)]);
+    expect([...readings.keys()].sort()).toEqual(specified.map(nameOf).sort());
+  });
+
   it('names every route once, and lists as missing only routes it has', () => {
     const names = routes.map(nameOf);
     expect(new Set(names).size).toBe(names.length);
@@ -69,7 +86,7 @@ describe('the route table and the published document', () => {
   });
 
   for (const route of builtRoutes.filter(({ documented }) => documented)) {
-    it(`describes ${nameOf(route)} with its success status, its callers and its idempotency`, () => {
+    it(`describes ${nameOf(route)} with its success status and type, its callers and its idempotency`, () => {
       const operation = operations.get(nameOf(route))!;
       const successes = Object.keys(operation.responses).filter((status) => status < '400');
       // A payment whose outcome nobody knows yet is neither settled nor refused.
@@ -78,6 +95,7 @@ describe('the route table and the published document', () => {
       expect(operation.security).toEqual(SECURITY[route.auth]);
       const header = operation.parameters?.find(({ in: place, name }) => place === 'header' && name.toLowerCase() === 'idempotency-key');
       expect(header?.required ?? false).toBe(route.idempotent);
+      expect(Object.keys(operation.responses[route.status]?.content ?? {})).toEqual(route.contentType === null ? [] : [route.contentType]);
       const named = (operation.parameters ?? []).filter(({ in: place }) => place === 'path').map(({ name }) => name);
       expect(named.sort()).toEqual([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).sort());
     });

@@ -1,4 +1,4 @@
-import { DAY } from './core/time.ts';
+import type { FeeAnswer, FeeSpend } from './fees.ts';
 import { type CallBucket, type PlanName, planAt } from './plans.ts';
 import type { AccountStatus } from './states.ts';
 
@@ -40,6 +40,17 @@ export interface AdmissionRequest {
   bucket: CallBucket;
   rateMultiplier: number;
   now: number;
+}
+
+/** How a person proved who they are; `nonce` is a wallet's signature over the bare nonce, which names no domain. */
+export const SIGN_IN_METHODS = ['pwd', 'siws', 'nonce'] as const;
+export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
+
+/** What a refresh keeps: when a person last proved who they are and how, and when the session began. Milliseconds. */
+export interface SignIn {
+  authTime: number;
+  firstIat: number;
+  method: SignInMethod;
 }
 
 /** A fixed window that opens with its first hit. */
@@ -91,7 +102,8 @@ export interface AdmissionRpc {
   record(outcome: CallOutcome): Promise<void>;
   usage(): Promise<Record<string, KeyUsage>>;
   hit(windows: AddressWindow[], now: number): Promise<AddressAnswer>;
-  spendFees(spend: FeeSpend): Promise<{ allowed: boolean; resetAt: number }>;
+  spendFees(spend: FeeSpend): Promise<FeeAnswer>;
+  noteFailedFee(now: number): Promise<void>;
 }
 
 /** A window of a caller's address: at most so many hits in so long. */
@@ -103,18 +115,6 @@ export interface AddressWindow {
 
 /** Passed: the state of the first window asked for. Refused: the name and state of the first that is full. */
 export type AddressAnswer = { allowed: true; rate: RateLimit } | { allowed: false; full: string; rate: RateLimit };
-
-/** Network fees we are about to pay for an account; less than nothing gives back. */
-export interface FeeSpend {
-  lamports: number;
-  rateMultiplier: number;
-  now: number;
-}
-/** Days are of UTC, counted from 1970. */
-export interface FeesSpent {
-  day: number;
-  lamports: number;
-}
 
 export interface CallOutcome {
   keyId: string;
@@ -187,19 +187,6 @@ export function hitWindows(
   if (full) return { answer: { allowed: false, full: full.name, rate: full.rate }, windows: [] };
   const windows = hits.map(({ name, window }): [string, Window] => [name, window]);
   return { answer: { allowed: true, rate: hits[0]!.rate }, windows };
-}
-
-/** Fees, if the day's budget has room for them; a full one is returned as it was. A clock that is behind does not open a day again. */
-export function spendWithin(
-  spent: FeesSpent | undefined,
-  { lamports, now }: FeeSpend,
-  budget: number,
-): { allowed: boolean; spent: FeesSpent; resetAt: number } {
-  const day = Math.max(spent?.day ?? 0, Math.floor(now / DAY));
-  const today = spent?.day === day ? spent.lamports : 0;
-  const total = Math.max(0, today + lamports);
-  const allowed = total <= budget || lamports <= 0;
-  return { allowed, spent: { day, lamports: allowed ? total : today }, resetAt: (day + 1) * DAY };
 }
 
 /** A token acts as read and execute; only a key can carry admin, and only staff can make such a key. */

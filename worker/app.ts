@@ -12,18 +12,19 @@ import { setupRoutes } from './access/setup.routes.ts';
 import { switchRoutes } from './access/switches.routes.ts';
 import { x402Routes } from './access/x402.routes.ts';
 import { newCtx } from './context.ts';
-import { randomBase62 } from './core/encoding.ts';
-import { ApiError, ERRORS, storyOf } from './core/errors.ts';
+import { ApiError, ERRORS } from './core/errors.ts';
 import { admissionIdOf } from './core/ids.ts';
-import { withPaymentInfo, x402Discovery } from './discovery.ts';
+import { BODY_KB } from './core/limits.ts';
+import { publishedLimits, withPaymentInfo, x402Discovery } from './discovery.ts';
 import { docsRoutes } from './docs.ts';
 import { eventTypeRoutes, registerEvents } from './event-types.routes.ts';
-import { healthRoutes } from './health.ts';
+import { healthRoutes, unconfiguredHealth } from './health.ts';
 import { findUnacceptable } from './http/body.ts';
-import { requireMigrations } from './http/configured.ts';
+import { requireConfiguration, requireWhole } from './http/configured.ts';
 import { onError } from './http/errors.ts';
 import { type AppEnv, router } from './http/openapi.ts';
 import { underCeiling } from './http/rate-limit.ts';
+import { nameRequest } from './http/request-id.ts';
 import { isPublished, matcherOf } from './http/route-patterns.ts';
 import { accountRoutes } from './identity/account.routes.ts';
 import { authRoutes } from './identity/auth.routes.ts';
@@ -31,7 +32,7 @@ import { authenticate } from './identity/authenticate.ts';
 import { keyRoutes } from './identity/keys.routes.ts';
 import { operatorRoutes } from './identity/operator.routes.ts';
 import { llmsText } from './llms.ts';
-import { logRequest } from './log.ts';
+import { deferring, logRequest } from './log.ts';
 import { membershipRoutes } from './memberships/routes.ts';
 import { metricsRoutes } from './metrics.ts';
 import { pageRoutes } from './pages/routes.tsx';
@@ -43,37 +44,30 @@ import { paymentRoutes } from './payments/routes.ts';
 import { chainWebhookRoutes } from './payments/webhook.routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from './receipts/routes.ts';
-import { registerSecuritySchemes } from './security-schemes.ts';
+import { registerSecuritySchemes, withSignatureHeader } from './security-schemes.ts';
 import { VERSION } from './version.ts';
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts';
 import { integrationRoutes } from './webhooks/integrations.routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
-/** 64 KB; a manifest and what providers send may be longer. (contract section 1 "Error code") */
-const BODY_MAX_BYTES = 64 * 1024;
-const LONG_BODY_MAX_BYTES = 1024 * 1024;
+/** Of these a body may be longer. (contract section 1 "Error code") */
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|products\/webhook\/.*)$/;
 
-/** Every request: a context, an id, one log line, and after the answer the usage of the key that called. */
+/** Every request: a context, one log line, and after the answer the usage of the key that called. */
 const accompany = createMiddleware<AppEnv>(async (c, next) => {
-  const given = c.req.header('X-Svc-Request-Id') ?? c.req.header('X-Request-Id') ?? '';
-  const requestId = /^[\w-]{8,64}$/.test(given) ? given : `req_${randomBase62(20)}`;
+  const { requestId } = c.var;
   const notes: string[] = [];
   const ctx = newCtx(c.env, {
     requestId,
+    kind: 'request',
     origin: new URL(c.req.url).origin,
-    defer: (work) =>
-      c.executionCtx.waitUntil(work.catch((error: unknown) => logRequest({ request_id: requestId, deferred: storyOf(error) }))),
+    defer: deferring(c.executionCtx, { request_id: requestId }),
     note: (reason) => notes.push(reason),
   });
   c.set('ctx', ctx);
   c.set('authenticate', authenticate);
   await next();
   const { status } = c.res;
-  c.res.headers.set('X-Svc-Request-Id', requestId);
-  c.res.headers.set('X-Request-Id', requestId);
-  c.res.headers.set('X-Svc-Api-Version', VERSION);
-  c.res.headers.set('X-Content-Type-Options', 'nosniff');
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
   const actor = c.var.actor ?? c.var.viewer ?? null;
   if (actor?.keyId) {
@@ -154,13 +148,15 @@ const openToBrowsers = cors({
 });
 
 export const app = router();
+app.use(nameRequest);
+app.use(requireConfiguration(unconfiguredHealth));
 app.use(accompany);
 for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
 for (const path of ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt'])
   app.use(path, underCeiling);
-app.use(requireMigrations);
-const [short, long] = [BODY_MAX_BYTES, LONG_BODY_MAX_BYTES].map((maxSize) =>
-  bodyLimit({ maxSize, onError: () => Promise.reject(new ApiError('payload_too_large')) }),
+app.use(requireWhole);
+const [short, long] = [BODY_KB.usual, BODY_KB.long].map((kilobytes) =>
+  bodyLimit({ maxSize: kilobytes * 1024, onError: () => Promise.reject(new ApiError('payload_too_large')) }),
 );
 app.use((c, next) => (LONG_BODIES.test(c.req.path) ? long! : short!)(c, next));
 app.use(admitBody);
@@ -214,10 +210,11 @@ export function openApiDocument(): object {
       }),
     ),
     'x-error-codes': ERRORS,
+    'x-limits': publishedLimits(),
   };
   return document;
 }
-app.get('/v1/openapi.json', (c) => c.json(openApiDocument()));
+app.get('/v1/openapi.json', (c) => c.json(withSignatureHeader(openApiDocument(), c.var.ctx.config.RPC_WEBHOOK_HEADER)));
 
 /** For agents that look before they ask. */
 const KEEP = { 'Cache-Control': 'public, max-age=300' };

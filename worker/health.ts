@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
-import { type Ctx, hasPriceSource } from './context.ts';
+import { type Ctx, databaseOf, type Env, hasPriceSource } from './context.ts';
 import { iso, MINUTE } from './core/time.ts';
 import { fullness } from './db/vital-signs.ts';
 import { errors, orNull, router, Timestamp } from './http/openapi.ts';
@@ -40,44 +40,54 @@ const route = (path: '/health' | '/v1/health', operationId: string) =>
 
 const STALLED_MS = 30 * MINUTE;
 
-async function checkHealth(ctx: Ctx) {
+/** What is asked of others; null where the configuration names none to ask. */
+interface Outside {
+  rpc: boolean | null;
+  prices: boolean | null;
+}
+
+async function askOutside({ chain, config, now }: Ctx): Promise<Outside> {
+  const [rpc, prices] = await Promise.all([chain.isHealthy(now), hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, now) : null]);
+  return { rpc, prices };
+}
+
+async function checkHealth({ db, now }: Pick<Ctx, 'db' | 'now'>, asked: Promise<Outside>) {
   // Money that was not looked for so long means that neither the queue nor the sweeps behind it run. What strangers name says nothing.
   const stalled = sql`SELECT EXISTS (SELECT 1 FROM payment_candidates
-    WHERE origin IN ('found', 'sent') AND next_check_at < ${ctx.now - STALLED_MS}) AS n`;
-  const { config } = ctx;
-  const [waiting, rpc, prices] = await Promise.all([
-    ctx.db.run(stalled).then(
+    WHERE origin IN ('found', 'sent') AND next_check_at < ${now - STALLED_MS}) AS n`;
+  const [waiting, { rpc, prices }] = await Promise.all([
+    db.run(stalled).then(
       ({ results: [row], meta }) => ({ stalled: (row as { n: number }).n, fullness: fullness(meta.size_after) }),
       () => null,
     ),
-    ctx.chain.isHealthy(ctx.now),
-    hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, ctx.now) : null,
+    asked,
   ]);
   const [database, queue] = [waiting !== null, waiting?.stalled === 0];
   const hasRoom = waiting?.fullness.isWarning === false;
-  const word = (isWell: boolean) => (isWell ? 'ok' : 'failing') as z.infer<typeof Check>;
+  const word = (isWell: boolean | null): z.infer<typeof Check> => (isWell === null ? 'not_configured' : isWell ? 'ok' : 'failing');
   const health = {
     status: database && hasRoom && queue && rpc && prices !== false ? ('ok' as const) : ('degraded' as const),
     version: VERSION,
-    time: iso(ctx.now),
-    checks: {
-      database: word(database),
-      queue: word(queue),
-      rpc: word(rpc),
-      price_source: prices === null ? ('not_configured' as const) : word(prices),
-      processor: 'not_configured' as const,
-    },
+    time: iso(now),
+    checks: { database: word(database), queue: word(queue), rpc: word(rpc), price_source: word(prices), processor: word(null) },
     database_used: waiting?.fullness.used ?? null,
   };
   return { health, status: database ? (200 as const) : (503 as const) };
 }
 
+/** Where the configuration is not sound only the database can be asked, and the answer is never better than degraded. */
+export async function unconfiguredHealth(env: Env): Promise<Response> {
+  const nobody = Promise.resolve({ rpc: null, prices: null });
+  const { health, status } = await checkHealth({ db: databaseOf(env), now: Date.now() }, nobody);
+  return Response.json(health, { status });
+}
+
 export const healthRoutes = router()
   .openapi(route('/health', 'getHealth'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx);
+    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx));
     return c.json(health, status);
   })
   .openapi(route('/v1/health', 'getHealthV1'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx);
+    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx));
     return c.json(health, status);
   });

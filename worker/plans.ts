@@ -12,10 +12,20 @@ export interface Plan {
   /** consume, settle and metered calls: a bucket of their own. */
   meteredPerSecond: number;
   enabledEndpointsMax: number;
+  /** x402 payments of one UTC day whose network fee we pay. Small prices are what x402 is for, so this bounds our loss, and no least price. */
+  feesPerDay: number;
 }
 
 export const PLANS = {
-  free: { priceUsdc: '0', activeKeysMax: 2, activeProductsMax: 3, requestsPerMinute: 60, meteredPerSecond: 5, enabledEndpointsMax: 2 },
+  free: {
+    priceUsdc: '0',
+    activeKeysMax: 2,
+    activeProductsMax: 3,
+    requestsPerMinute: 60,
+    meteredPerSecond: 5,
+    enabledEndpointsMax: 2,
+    feesPerDay: 100,
+  },
   starter: {
     priceUsdc: '19',
     activeKeysMax: 5,
@@ -23,6 +33,7 @@ export const PLANS = {
     requestsPerMinute: 300,
     meteredPerSecond: 20,
     enabledEndpointsMax: 5,
+    feesPerDay: 5_000,
   },
   growth: {
     priceUsdc: '49',
@@ -31,6 +42,7 @@ export const PLANS = {
     requestsPerMinute: 1000,
     meteredPerSecond: 100,
     enabledEndpointsMax: 20,
+    feesPerDay: 50_000,
   },
   scale: {
     priceUsdc: '199',
@@ -39,6 +51,7 @@ export const PLANS = {
     requestsPerMinute: 3000,
     meteredPerSecond: 500,
     enabledEndpointsMax: 50,
+    feesPerDay: 500_000,
   },
 } as const satisfies Record<string, Plan>;
 
@@ -133,13 +146,8 @@ export function rateOf(
   return { limit: Math.floor((livemode ? live : Math.max(least, live / 5)) * multiplier), windowSeconds };
 }
 
-/**
- * Lamports of network fees we pay for an account's x402 payments on one day of UTC: some 450 payments on the free plan. This, and
- * no least price, is what keeps the fee payer from being drained: small prices are what x402 is for.
- */
-const FEE_LAMPORTS_PER_DAY: Record<PlanName, number> = { free: 5_000_000, starter: 50_000_000, growth: 250_000_000, scale: 1_000_000_000 };
-
-export const feeBudgetOf = (plan: PlanName, multiplier: number): number => Math.floor(FEE_LAMPORTS_PER_DAY[plan] * multiplier);
+/** A payer over all merchants: settlements that are open, and those of ten minutes that failed on chain. Each may cost us its fee. */
+export const PAYER_LIMITS = { open: 5, failed: 10, failedMinutes: 10 };
 
 /** Buckets of callers without a credential: `max` hits per window, per caller address and named subject. */
 export interface PublicBucket {

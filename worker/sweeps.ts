@@ -9,9 +9,10 @@ import { sweepIdempotencyRecords } from './db/idempotency-record.ts';
 import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from './db/sweep-lease.ts';
 import type { Swept } from './db/sweep-pages.ts';
 import { sweepFinality } from './finality/watch.ts';
+import { sweepErasures } from './identity/erasure.ts';
 import { sweepPlans } from './identity/lapse-plans.ts';
 import { sweepParked } from './jobs.ts';
-import { logRequest } from './log.ts';
+import { deferring, logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
 import { sweepEndedSessions } from './payments/ended.ts';
 import { sweepExpired } from './payments/expire.ts';
@@ -43,6 +44,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'memberships', nextDueAt: atEachCron, run: sweepMemberships },
   { name: 'setups', nextDueAt: atEachCron, run: sweepSetups },
   { name: 'plans', nextDueAt: atEachCron, run: sweepPlans },
+  { name: 'erasures', nextDueAt: atEachCron, run: sweepErasures },
   { name: 'idempotency', nextDueAt: every(10 * MINUTE), run: sweepIdempotencyRecords },
   // What is kept for a while only: retention/retention.ts says how long.
   { name: 'loginNonces', nextDueAt: every(10 * MINUTE), run: sweepOf('loginNonces') },
@@ -103,7 +105,8 @@ async function runSweep(env: Env, execution: ExecutionContext, sweep: Sweep, { r
   const now = Date.now();
   const requestId = `sweep_${name}_${now}`;
   const notes: string[] = [];
-  const ctx = newCtx(env, { requestId, now, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
+  const defer = deferring(execution, { request_id: requestId, cause });
+  const ctx = newCtx(env, { requestId, kind: 'sweep', now, defer, note: (reason) => notes.push(reason) });
   let swept: Swept | null = null;
   try {
     const lease = await leaseSweep(ctx.db, name, now);

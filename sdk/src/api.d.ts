@@ -159,7 +159,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the account, at once and for ever
-     * @description Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
+     * @description It needs a person who signed in within the last 15 minutes. Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
      */
     delete: operations['deleteAccount'];
     options?: never;
@@ -180,7 +180,10 @@ export interface paths {
      */
     get: operations['listKeys'];
     put?: never;
-    /** Create a key; its raw value is shown once, here */
+    /**
+     * Create a key; its raw value is shown once, here
+     * @description A live key needs a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.
+     */
     post: operations['createKey'];
     delete?: never;
     options?: never;
@@ -1156,7 +1159,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a PAYMENT-SIGNATURE: verify, co-sign, broadcast, confirm, grant, and use units at once
-     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one.
+     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settlePayment'];
     delete?: never;
@@ -1276,7 +1279,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a payment for your own x402 server
-     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books.
+     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settleFacilitatedPayment'];
     delete?: never;
@@ -1543,6 +1546,7 @@ export interface components {
         | 'entitlement.expired'
         | 'payout.changed'
         | 'webhook.test'
+        | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
       /** Format: date-time */
       created_at: string;
@@ -1695,6 +1699,16 @@ export interface components {
       /** Format: date-time */
       last_failure_at?: string;
       failure_streak: number;
+      /**
+       * Format: date-time
+       * @description Since when every delivery fails.
+       */
+      failing_since?: string;
+      /**
+       * Format: date-time
+       * @description When the endpoint is given up, unless a delivery succeeds before.
+       */
+      disables_at?: string;
       livemode: boolean;
       /** Format: date-time */
       created_at: string;
@@ -1868,7 +1882,7 @@ export interface components {
     WalletLoginRequest: {
       /** @description base58 */
       wallet_address: string;
-      /** @description base58 Ed25519 signature of `message`, or of the bare `message_nonce` */
+      /** @description base58 Ed25519 signature of `message`, or of the bare `message_nonce`. The bare nonce names no domain: a session from it makes keys, but never sets a payout wallet, moves an external product id, sets a password or deletes the account. */
       signed_message: string;
       message_nonce: string;
     };
@@ -2464,6 +2478,7 @@ export interface components {
         | 'entitlement.expired'
         | 'payout.changed'
         | 'webhook.test'
+        | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
       description: string;
       schema: {
@@ -2481,9 +2496,12 @@ export interface components {
         disabled: number;
         failing: number;
       };
-      last_delivery_at: string | null;
-      success_rate_24h: number | null;
-      oldest_pending_seconds: number | null;
+      /** Format: date-time */
+      last_delivery_at?: string;
+      /** @description Absent where nothing was delivered or given up in a day. */
+      success_rate_24h?: number;
+      /** @description Absent where nothing waits. */
+      oldest_pending_seconds?: number;
       hooks: number;
     };
     AutomationHookWithSecret: components['schemas']['AutomationHook'] & {
@@ -2601,15 +2619,19 @@ export interface components {
       /** @enum {string} */
       rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
       enabled: boolean;
-      /** @description Where the rail pays out; null: the wallet of the account. */
-      payout_wallet: string | null;
+      /** @description Where the rail pays out; absent: to the wallet of the account. */
+      payout_wallet?: string;
       /** @description USDC account of the wallet that the money goes to; SOL goes to the wallet itself. */
       payout_ata?: string;
-      /** @description null where there is no wallet yet, where none is needed, or where the node does not answer. */
-      ata_exists: boolean | null;
+      /** @description Absent where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it. */
+      ata_exists?: boolean;
       /** @description Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it. */
       create_ata_transaction?: string;
-      updated_at: string | null;
+      /**
+       * Format: date-time
+       * @description Absent until the merchant sets something.
+       */
+      updated_at?: string;
     };
     RailSettingUpdate: {
       enabled?: boolean;
@@ -2661,7 +2683,7 @@ export interface components {
       /** @enum {string} */
       status: 'pass' | 'fail' | 'warn' | 'skip';
       message: string;
-      fix: components['schemas']['Fix'] | null;
+      fix?: components['schemas']['Fix'];
       docs_url: string;
     };
     /** @description What to do: a call, with values of yours in the place of <…>. Without a method only the operator can do it. */
@@ -4513,6 +4535,7 @@ export interface operations {
           | 'entitlement.expired'
           | 'payout.changed'
           | 'webhook.test'
+          | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
@@ -4605,6 +4628,7 @@ export interface operations {
           | 'entitlement.expired'
           | 'payout.changed'
           | 'webhook.test'
+          | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';

@@ -1,8 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { type Access, Gate, type ProtectOptions } from './protect.ts';
+import type { Access } from './access.ts';
+import { Gate, type ProtectOptions } from './protect.ts';
 import { servedHeaders, withPrivate } from './served.ts';
 
-export type { Access, ProtectOptions } from './protect.ts';
+export type { Access } from './access.ts';
+export type { ProtectOptions } from './protect.ts';
 
 declare module 'express-serve-static-core' {
   interface Request {

@@ -1,8 +1,10 @@
-import { type Access, Gate, type ProtectOptions } from './protect.ts';
+import type { Access } from './access.ts';
+import { Gate, type ProtectOptions } from './protect.ts';
 import type { WaitUntil } from './refunds.ts';
 import { servedHeaders } from './served.ts';
 
-export type { Access, ProtectOptions } from './protect.ts';
+export type { Access } from './access.ts';
+export type { ProtectOptions } from './protect.ts';
 
 /**
  * For servers of the form `(request) => response` (Workers, Deno, Bun, Next): wraps a handler, which runs once per unit used or

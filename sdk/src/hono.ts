@@ -1,9 +1,11 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { type Access, Gate, type ProtectOptions } from './protect.ts';
+import type { Access } from './access.ts';
+import { Gate, type ProtectOptions } from './protect.ts';
 import type { WaitUntil } from './refunds.ts';
 import { servedHeaders } from './served.ts';
 
-export type { Access, ProtectOptions } from './protect.ts';
+export type { Access } from './access.ts';
+export type { ProtectOptions } from './protect.ts';
 
 /** What `protect` adds to a Hono app: `new Hono<SvcEnv>()`, then `c.get('svc')` in handlers. */
 export interface SvcEnv {

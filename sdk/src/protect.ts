@@ -1,3 +1,4 @@
+import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming } from './access.ts';
 import type { Client } from './client.ts';
 import { SvcError } from './errors.ts';
 import { digestOf, isIdempotencyKey } from './keys.ts';
@@ -6,7 +7,7 @@ import { withMark, withoutMark } from './mark.ts';
 import { RefundQueue, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
 import { type Answer, sleep } from './transport.ts';
-import type { Consume, Consumption, Customer, ProductReference, SettledPayment, Settlement } from './types.ts';
+import type { Consume, Customer, ProductReference, SettledPayment, Settlement } from './types.ts';
 
 type Resource = NonNullable<Consume['resource']>;
 
@@ -34,35 +35,6 @@ export interface ProtectOptions<R> {
    */
   onError?: (error: unknown, request: R) => void;
 }
-
-/** What a handler may know about why it runs. */
-export interface Access {
-  /** null only when served by `failOpen`, or where the service names none. */
-  consumptionId: string | null;
-  entitlementId: string | null;
-  units: number;
-  /** Units left afterwards; null where use is not counted. */
-  remaining: number | null;
-  customer: Customer | null;
-  /** The payment settled for this request, if one came with it. */
-  payment: SettledPayment | null;
-  /** Served before, as far as can be known, and again by `onReplay: 'serve'`. */
-  isReplay: boolean;
-  isFailOpen: boolean;
-}
-
-/** The little a gate needs to see of a request. */
-export interface Incoming {
-  method: string;
-  /** Absolute. */
-  url: string;
-  header(name: string): string | null | undefined;
-  waitUntil?: WaitUntil | undefined;
-}
-
-export type Admission =
-  | { access: Access; paymentResponse: string | null; refusal?: never }
-  | { refusal: refuse.Refusal; access?: never; paymentResponse?: never };
 
 interface Ask {
   product: ProductReference;
@@ -288,27 +260,9 @@ export class Gate<R> {
   }
 }
 
-const accessOf = (use: Pick<Consumption, 'entitlement_id' | 'units' | 'remaining'> & { consumption_id?: string }) => ({
-  consumptionId: use.consumption_id ?? null,
-  entitlementId: use.entitlement_id,
-  units: use.units,
-  remaining: use.remaining,
-});
-
 /** Names the consumption, so that somebody can give it back by hand. */
 function refundFailure(error: unknown, consumptionId: string, outlook: string): Error {
   const reason = error instanceof Error ? error.message : String(error);
   const message = `The units of ${consumptionId} could not be given back (${outlook}): ${reason}`;
   return error instanceof SvcError ? new SvcError(error.code, message, { ...error, cause: error }) : new Error(message, { cause: error });
 }
-
-const FAILED_OPEN: Access = {
-  consumptionId: null,
-  entitlementId: null,
-  units: 0,
-  remaining: null,
-  customer: null,
-  payment: null,
-  isReplay: false,
-  isFailOpen: true,
-};

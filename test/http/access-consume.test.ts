@@ -182,7 +182,7 @@ describe('consume', () => {
       plan: 'scale',
       isStaff: false,
       via: 'jwt',
-      authTime: null,
+      signIn: null,
     };
     const identity = identityOf(actor, timed.product.product_id as ProductId, { customerRef: customer.customer_ref });
     // A server of ours whose clock is days ahead ends nothing.

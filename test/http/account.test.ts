@@ -1,11 +1,10 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
 import type { AccountId } from '../../worker/core/ids.ts';
 import { getAccount } from '../../worker/identity/store.ts';
-import { issueToken } from '../../worker/identity/tokens.ts';
 import { testEnv } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
+import { tokenSignedIn } from '../world/session.ts';
 import { walletSignIn } from '../world/wallet.ts';
 import { type CallOptions, type Merchant, World } from '../world/world.ts';
 
@@ -176,8 +175,7 @@ describe('PATCH /v1/account/me/security', () => {
     const signer = await generateKeyPairSigner();
     const { token, user_id } = (await walletSignIn(w, signer)).body;
     const email = `${signer.address.toLowerCase()}@example.com`;
-    const ctx = newCtx(w.env, { requestId: 'test', defer: () => {} });
-    const old = (await issueToken(ctx, await rowOf(user_id), Date.now() - 16 * 60_000)).token;
+    const old = await tokenSignedIn(w, user_id, 16);
     expect(await secure(old, { email, new_password: 'first password' })).toMatchObject({
       status: 403,
       body: { code: 'invalid_authorization', meta: { reason: 'sign_in_required' } },

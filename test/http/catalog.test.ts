@@ -33,8 +33,8 @@ const PROVOKED_IN: Record<string, string[]> = {
     'fee_wallet_missing',
     'rpc_unavailable',
   ],
-  'handoff.test.ts': ['handoff_secret_mismatch', 'handoff_expired', 'handoff_not_configured'],
-  'identity-connector.test.ts': ['connector_secret_invalid', 'identity_expired', 'identity_verification_required'],
+  '../stories/handoff.test.ts': ['handoff_secret_mismatch', 'handoff_expired', 'handoff_not_configured'],
+  '../stories/identity-connector.test.ts': ['connector_secret_invalid', 'identity_expired', 'identity_verification_required'],
   'products.test.ts': ['invalid_product_type', 'state_conflict', 'invalid_wallet_address'],
 };
 // Provoked where the story is told that they belong to.
@@ -49,12 +49,13 @@ const IN_STORIES = [
   'price_unavailable',
   'misconfigured',
 ];
-const files = import.meta.glob<string>('./*.test.ts', { query: '?raw', import: 'default', eager: true });
+const files = import.meta.glob<string>(['./*.test.ts', '../stories/*.test.ts'], { query: '?raw', import: 'default', eager: true });
 
 describe('the catalog of errors', () => {
   it('has a test for every code, in the file that says so', () => {
     expect([...Object.values(PROVOKED_IN).flat(), ...IDEMPOTENCY, ...IN_STORIES].sort()).toEqual(Object.keys(ERRORS).sort());
     for (const [file, codes] of Object.entries(PROVOKED_IN))
-      for (const code of codes) expect(files[`./${file}`], `${code} in ${file}`).toMatch(new RegExp(`'${code}'`));
+      for (const code of codes)
+        expect(files[file.startsWith('.') ? file : `./${file}`], `${code} in ${file}`).toMatch(new RegExp(`'${code}'`));
   });
 });

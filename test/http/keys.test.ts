@@ -95,10 +95,14 @@ describe('API keys', () => {
   });
 
   it('refuses more keys than the plan allows, saying how many, and waiting does not help', async () => {
-    const { status, body, headers } = await create(free);
-    expect([status, body.code, body.retryable]).toEqual([429, 'plan_limit_reached', false]);
-    expect(body.meta).toEqual({ limit: 2, used: 2, plan: 'free' });
-    expect(headers.get('Retry-After')).toBeNull();
+    // Each mode has a quota of its own: two live keys beside two of the sandbox.
+    for (const sandbox_mode of [false, true]) {
+      expect((await create(free, { name: 'k', sandbox_mode })).status).toBe(201);
+      const { status, body, headers } = await create(free, { name: 'k', sandbox_mode });
+      expect([status, body.code, body.retryable]).toEqual([429, 'plan_limit_reached', false]);
+      expect(body.meta).toEqual({ limit: 2, used: 2, plan: 'free' });
+      expect(headers.get('Retry-After')).toBeNull();
+    }
   });
 
   it('counts only active keys, and lets exactly two of twenty parallel creations through', async () => {

@@ -74,6 +74,12 @@ describe('a payment session', () => {
     for (const wrong of [{ customer_ref: 'a b' }, { success_url: 'http://a.co' }, { rail_id: 'cash' }, { metadata: { a: 1 } }])
       await refused({ product_id: product.product_id, ...wrong }, 422, 'validation_error');
   });
+  it('is not opened by a service that takes a fee and has no wallet for it: 503, and nothing the merchant is told to mend', async () => {
+    const greedy = new World({ FEE_BPS: '100' });
+    const { status, body } = await openSession(greedy, ada, { product_id: product.product_id });
+    expect([status, body.code, body.retryable, body.meta]).toEqual([503, 'fee_wallet_missing', false, { reason: 'fee_wallet_configured' }]);
+  });
+
   const connectPlain = (of: Body) => w.call('POST', `/v1/products/p/${of.slug}/connect`, { body: {} });
 
   it('fixes price, customer and success page, whatever the product and the buyer say later', async () => {

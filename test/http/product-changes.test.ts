@@ -1,11 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import type { AccountId } from '../../worker/core/ids.ts';
-import { DAY, MINUTE } from '../../worker/core/time.ts';
-import { getAccount } from '../../worker/identity/store.ts';
-import { issueToken } from '../../worker/identity/tokens.ts';
+import { DAY } from '../../worker/core/time.ts';
 import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
 import { USDC } from '../world/chain.ts';
+import { tokenSignedIn } from '../world/session.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 interface Product extends Record<string, unknown> {
@@ -65,9 +62,10 @@ describe('a change of a product', () => {
       const { status, body } = await patch(product.product_id, { [field]: null }, ada.token);
       expect([field, status, field in body]).toEqual([field, 200, false]);
     }
-    for (const field of Object.keys(terms)) {
+    for (const [field, value] of Object.entries(terms)) {
       const { status, body } = await patch(product.product_id, { [field]: null });
       expect([field, status, body[field]]).toEqual([field, 200, null]);
+      await patch(product.product_id, { [field]: value });
     }
     for (const field of 'name price product_type billing_model payout_wallet grace_hours metadata live_mode_confirmed'.split(' '))
       expect([field, (await patch(product.product_id, { [field]: null })).status]).toEqual([field, 422]);
@@ -184,10 +182,7 @@ describe('a change of a product', () => {
   });
 
   describe('of the payout wallet', () => {
-    const signedInAgo = async (who: Merchant, minutes: number): Promise<string> => {
-      const ctx = newCtx(w.env, { requestId: 'req_signed_in', defer: () => {} });
-      return (await issueToken(ctx, await getAccount(ctx.db, who.userId as AccountId), ctx.now - minutes * MINUTE)).token;
-    };
+    const signedInAgo = (who: Merchant, minutes: number) => tokenSignedIn(w, who.userId, minutes);
     const payoutEvents = async (id: string) => {
       const sql = "SELECT data FROM events WHERE subject_id = ? AND type = 'payout.changed' ORDER BY seq";
       const { results } = await w.env.DB.prepare(sql).bind(id).all<{ data: string }>();

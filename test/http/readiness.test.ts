@@ -46,7 +46,7 @@ describe('readiness', () => {
         CHECKS[code as keyof typeof CHECKS],
       );
       expect(message).not.toBe('');
-      if (code !== 'webhook_endpoint_enabled') expect([code, fix]).toEqual([code, null]);
+      if (code !== 'webhook_endpoint_enabled') expect([code, fix]).toEqual([code, undefined]);
     }
   });
 

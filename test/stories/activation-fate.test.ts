@@ -7,7 +7,6 @@ import { activate, buy, newSetup, newSpender, openTreasury, payFor, settlementsO
 import type { Agent } from '../world/agent.ts';
 import { REPEATED, testEnv } from '../world/env.ts';
 import { fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../world/fate.ts';
-import { isLeftOut } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 const DAY = 86_400_000;
@@ -136,7 +135,6 @@ describe('a plan whose payment the cluster dropped', REPEATED, () => {
     let cut = 0;
     for (let isCut = true; isCut; ) {
       cut++;
-      if (isLeftOut(cut)) continue;
       const merchant = await w.merchant('free');
       const plan = await bought(merchant, 'starter');
       const held = await standing(merchant);

@@ -99,6 +99,8 @@ describe('an agent buys a plan', () => {
     const env = { ...w.env, RATE_MULTIPLIER: '1' };
     const limit = async () => (await w.call('GET', '/v1/products', { key: merchant.key, env })).headers.get('X-RateLimit-Limit');
     const newKey = () => w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'more' } });
+    // Beside the one it has.
+    expect((await newKey()).status).toBe(201);
     expect([await limit(), (await newKey()).status]).toEqual(['60', 429]);
     expect((await activate(w, agent, 'starter', { key: merchant.key })).status).toBe(200);
     expect([await limit(), (await newKey()).status]).toEqual(['300', 201]);

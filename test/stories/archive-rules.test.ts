@@ -65,7 +65,14 @@ describe('what goes to the archive, and when', () => {
     expect(await archiveAll(w)).toEqual({ taken: 4, isFinished: true });
     const pages = await Promise.all(Array.from({ length: 13 }, (_, i) => idsOf(ada, `&page=${i + 1}`)));
     expect(pages.flat()).toEqual(ids);
+    for (const type of ['', '&event_type=payout.changed']) {
+      const behind = await listed(ada, `&page=3&after=${ids[700]}${type}`);
+      expect([behind.items.map(({ id }: { id: string }) => id), behind.total]).toEqual([ids.slice(901, 1001), 502]);
+    }
+    expect((await listed(ada, '&after=evt_00000000000000000000000000')).code).toBe('validation_error');
     const more = await happened(ada, [Date.now(), Date.now()]);
+    expect(await idsOf(ada, `&after=${ids[1202]}`)).toEqual(more);
+    expect(await idsOf(ada, `&after=${more[0]}`)).toEqual(more.slice(1));
     expect(await idsOf(ada, '&page=13')).toEqual([...ids.slice(1200), ...more]);
     expect(await listed(ada, '&event_type=payout.changed')).toMatchObject({ total: 1205, has_more: true });
     expect(await listed(ada, '&event_type=payment.failed')).toMatchObject({ total: 0, items: [] });

@@ -100,8 +100,8 @@ describe('a checkout that nobody paid, a month after its end', () => {
     const payment = await longOver();
     await sweep();
     await w.chain.pay(await w.chain.wallet(), payment);
-    await w.sweep();
-    await w.sweep();
+    await w.sweepAll();
+    await w.sweepAll();
     expect(await isEnded(payment.payment_id)).toBe(false);
     expect(await count('unmatched_payments WHERE payment_id = ?', payment.payment_id)).toBe(1);
   });

@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { consumer, received } from '../world/consumer.ts';
 import { REPEATED } from '../world/env.ts';
 import { fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../world/fate.ts';
-import { isLeftOut } from '../world/faults.ts';
 import { openTill, type Till } from '../world/till.ts';
 import { World } from '../world/world.ts';
 
@@ -60,7 +59,6 @@ describe('what a merchant’s own server sold, and the cluster dropped', REPEATE
       let cut = 0;
       for (let isCut = true; isCut; ) {
         cut++;
-        if (isLeftOut(cut)) continue;
         const { body } = await till.ask('settle', await till.bodyFor());
         const { payment_id: id } = await settlementOf(body.transaction);
         await w.chain.fault({ kind: 'vanish', signature: body.transaction });

@@ -5,6 +5,7 @@ import { HOUR, MINUTE, SECOND } from '../../worker/core/time.ts';
 import { listDueEvents } from '../../worker/webhooks/backlog.store.ts';
 import { newAgent, type Shop, stall, withObjectFaults } from '../world/agent.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
+import { consumer, deliveries, emit } from '../world/consumer.ts';
 import { REPEATED } from '../world/env.ts';
 import { World } from '../world/world.ts';
 
@@ -99,4 +100,20 @@ describe('events that cannot be followed, because an object is out of order', RE
     expect(await isFollowed(broken.id)).toBe(true);
     expect(await broken.own.entitlement()).toMatchObject({ granted_units: 2 });
   });
+});
+
+it('a backlog of 500 forgotten events for 20 endpoints is more than one statement can take, and is taken by one sweep', async () => {
+  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+  const merchant = await w.merchant();
+  const [first] = await Promise.all(Array.from({ length: 20 }, () => consumer(w, merchant, 'ok')));
+  await w.env.DB.prepare('UPDATE webhook_endpoints SET created_at = 0 WHERE merchant_id = ?').bind(merchant.userId).run();
+  // Whatever else of this file waits is not what is counted.
+  await w.env.DB.prepare('UPDATE events SET fanned_out_at = 1 WHERE fanned_out_at IS NULL').run();
+  await emit(w, merchant, 500);
+  w.queue.sent.length = 0;
+  w.attempts.length = 0;
+  await w.env.DB.prepare('UPDATE events SET created_at = created_at - 60000 WHERE merchant_id = ?').bind(merchant.userId).run();
+  await w.sweep();
+  expect(await deliveries(first!)).toHaveLength(500);
+  expect(new Set(w.attempts.map(({ deliveryId }) => deliveryId)).size).toBe(500 * 20);
 });

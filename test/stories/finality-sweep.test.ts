@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { withObjectFaults } from '../world/agent.ts';
 import { REPEATED, testEnv } from '../world/env.ts';
 import { FIRST_LOOK, fateOf, letTimePass, SECOND_PROOF, sweepUntilBelieved, watchOnce } from '../world/fate.ts';
-import { isLeftOut, withFaults } from '../world/faults.ts';
+import { withFaults } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 /** Payments like one that was really confirmed, each with a transaction of its own that is on the chain. */
@@ -123,7 +123,6 @@ describe('the sweep that makes payments final', REPEATED, () => {
         let cut = 0;
         for (let isCut = true; isCut; ) {
           cut++;
-          if (isLeftOut(cut)) continue;
           const [kept, gone] = [await bought(), await bought()];
           await w.chain.fault({ kind: 'vanish', signature: gone.signature });
           await until(gone.signature);

@@ -225,7 +225,7 @@ describe('a hand-off', () => {
     ).run();
     const left = () => w.env.DB.prepare('SELECT count(*) AS n FROM handoffs').first<number>('n');
     expect(await left()).toBeGreaterThan(520);
-    await w.sweep();
+    await w.sweepAll();
     expect(await left()).toBe(0);
   });
 });

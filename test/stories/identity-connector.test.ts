@@ -129,7 +129,7 @@ describe('who a buyer is', () => {
     expect(said(await complete(unseen))).toEqual([410, 'identity_expired']);
     for (const session of [unseen, seen]) expect(said(await connect(session))).toEqual([410, 'identity_expired']);
     await w.env.DB.prepare('UPDATE identity_sessions SET expires_at = expires_at - 100000000').run();
-    await w.sweep();
+    await w.sweepAll();
     expect(await w.env.DB.prepare('SELECT count(*) AS n FROM identity_sessions').first('n')).toBe(0);
     expect(said(await complete(seen))).toEqual([404, 'not_found']);
   });

@@ -23,7 +23,7 @@ describe('what an operator sees', () => {
   beforeAll(async () => {
     product = await w.product(await w.merchant());
     ({ payment } = await w.purchase(product, await w.chain.wallet()));
-    await w.sweep();
+    await w.sweepAll();
   });
 
   it('is text in the form of Prometheus, each metric with its type and its help once', async () => {

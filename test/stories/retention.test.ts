@@ -79,7 +79,7 @@ describe('a setup that nobody paid for', () => {
     expect(await post('/v1/products', { name: 'Weather', price: { asset: 'USDC', amount: '1' } })).toBe(201);
     expect(await post('/v1/webhooks/endpoints', { url: 'https://hooks.example.com/a' })).toBe(201);
     await setup.runOut();
-    await w.sweep();
+    await w.sweepAll();
     expect((await setup.row()).status).toBe('expired');
     return setup;
   }

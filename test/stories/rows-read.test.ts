@@ -95,9 +95,9 @@ describe('rows that are read', () => {
 
     it('of every sweep that finds nothing due', async () => {
       await w.env.DB.prepare('UPDATE payments SET finalized_at = 1 WHERE finalized_at IS NULL').run();
-      await w.sweep();
+      await w.sweepAll();
       await w.deliver();
-      await w.sweep();
+      await w.sweepAll();
       for (const { name, run } of SWEEPS)
         await measure(`sweep ${name}`, (env) => run(newCtx(env, { requestId: 'req_rows', defer: () => {} })));
     });

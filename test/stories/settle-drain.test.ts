@@ -1,8 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { admissionIdOf } from '../../worker/core/ids.ts';
-import { feeBudgetOf } from '../../worker/plans.ts';
-import { FEE_LAMPORTS_MAX } from '../../worker/x402/exact.ts';
+import { PLANS } from '../../worker/plans.ts';
 import { feePayerOf, mayServe, newAgent, newKey, type Shop, sellToAgents, stall, sweepAll, withConfig } from '../world/agent.ts';
 import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';
@@ -22,11 +21,13 @@ describe('the day’s budget of network fees', () => {
   beforeAll(async () => {
     merchant = await w.merchant('free');
   });
-  const spend = (lamports: number, now = Date.now()) => admissionOf(merchant).spendFees({ lamports, rateMultiplier: TIMES, now });
+  const LIMIT = PLANS.free.feesPerDay * TIMES;
+  const spend = (fees: number, now = Date.now()) =>
+    admissionOf(merchant).spendFees({ fees, max: null, isKnownPayer: true, rateMultiplier: TIMES, now });
 
   it('pays a payment once, whoever brings it how often; then it is used up: 429 until the day ends, and nothing is sent', async () => {
     const own = await newStall(merchant);
-    await spend(feeBudgetOf('free', TIMES) - 2 * FEE_LAMPORTS_MAX);
+    await spend(LIMIT - 2);
     const first = await own.pay();
     const brought = await Promise.all(Array.from({ length: 2 }, () => own.settle(first, {}, { env })));
     expect(brought.map(({ status }) => status)).toEqual([200, 200]);
@@ -35,12 +36,8 @@ describe('the day’s budget of network fees', () => {
     const before = await feePayerHas();
     const [late, idempotencyKey] = [await own.pay(), newKey()];
     const refused = await own.settle(late, {}, { env, idempotencyKey });
-    expect([refused.status, refused.body.code, refused.body.retryable, refused.body.meta.reason]).toEqual([
-      429,
-      'rate_limited',
-      true,
-      'fee_budget',
-    ]);
+    expect([refused.status, refused.body.code, refused.body.retryable]).toEqual([429, 'rate_limited', true]);
+    expect(refused.body.meta).toEqual({ reason: 'fee_budget', limit: LIMIT, left: 0, plan: 'free' });
     const leftOfDay = 86_400 - ((Date.now() / 1000) % 86_400);
     expect(Math.abs(Number(refused.headers.get('Retry-After')) - leftOfDay)).toBeLessThan(60);
     expect([await feePayerHas(), (await own.books()).settlements]).toEqual([before, 2]);
@@ -53,13 +50,13 @@ describe('the day’s budget of network fees', () => {
   });
 
   it('survives the object, and begins anew with the day', async () => {
-    expect((await spend(FEE_LAMPORTS_MAX)).allowed).toBe(false);
+    expect((await spend(1)).allowed).toBe(false);
     await evictDurableObject(admissionOf(merchant));
-    expect((await spend(FEE_LAMPORTS_MAX)).allowed).toBe(false);
+    expect((await spend(1)).allowed).toBe(false);
     const tomorrow = Date.now() + 86_400_000;
-    expect((await spend(FEE_LAMPORTS_MAX, tomorrow)).allowed).toBe(true);
+    expect((await spend(1, tomorrow)).allowed).toBe(true);
     // A clock that is behind opens no day twice.
-    await spend(feeBudgetOf('free', TIMES) - FEE_LAMPORTS_MAX, tomorrow);
+    await spend(LIMIT - 1, tomorrow);
     expect((await spend(1)).allowed).toBe(false);
   });
 });
@@ -94,12 +91,8 @@ describe('a payer', () => {
     for (const payment of payments.slice(0, 5)) expect((await own.settle(payment, {}, { env })).status).toBe(202);
     const [sixth, idempotencyKey] = [payments[5]!, newKey()];
     const busy = await own.settle(sixth, {}, { env, idempotencyKey });
-    expect([busy.status, busy.body.code, busy.body.meta.reason, busy.headers.get('Retry-After')]).toEqual([
-      429,
-      'rate_limited',
-      'payer_busy',
-      '5',
-    ]);
+    expect([busy.status, busy.body.code, busy.headers.get('Retry-After')]).toEqual([429, 'rate_limited', '5']);
+    expect(busy.body.meta).toMatchObject({ reason: 'payer_busy', left: { open: 0, failed: 10 } });
     expect((await own.books()).settlements).toBe(5);
     await w.chain.call('local_clearFaults');
     await sweepAll(w);
@@ -123,7 +116,8 @@ describe('a payer', () => {
     expect((await own.settle(await own.pay(), {}, { env })).status).toBe(200);
     await failures('transaction_failed');
     const payment = await own.pay();
-    expect((await own.settle(payment, {}, { env })).body.meta).toEqual({ reason: 'payer_busy' });
+    const limits = { limit: { open: 5, failed: 10 }, left: { open: 5, failed: 0 } };
+    expect((await own.settle(payment, {}, { env })).body.meta).toEqual({ reason: 'payer_busy', ...limits });
     const rival = stall(w, own.merchant, own.product, await newAgent(w));
     expect((await rival.settle(await rival.pay(), {}, { env })).status).toBe(200);
     await w.env.DB.prepare('UPDATE settlements SET created_at = created_at - 600000 WHERE payer_wallet = ?').bind(wallet).run();

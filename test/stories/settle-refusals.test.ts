@@ -116,7 +116,7 @@ describe('a payment that is not what was asked for', () => {
       plan: 'scale',
       isStaff: false,
       via: 'jwt',
-      authTime: null,
+      signIn: null,
     };
     const later = (now: number) => newCtx(w.env, { requestId: 'req_later_on', defer: () => {}, now });
     const settleAt = (now: number) =>

@@ -73,7 +73,7 @@ describe('a setup whose payment is on its way when its time ends', () => {
     const again = await buy(w, 'starter', { secret: setup.secret }, payment);
     expect([202, 200]).toContain(again.status);
     await testEnv.DB.prepare('UPDATE settlements SET next_check_at = 0 WHERE merchant_id = ?').bind(setup.created.account_id).run();
-    await w.sweep();
+    await w.sweepAll();
     const done = await buy(w, 'starter', { secret: setup.secret }, payment);
     expect([done.status, done.body.plan, (await treasuryUnits(w)) - before]).toEqual([200, 'starter', 19_000_000n]);
     const after = (await setup.call('status')).body;

@@ -5,6 +5,7 @@ import { emailKeyOf } from '../../worker/identity/sign-in.ts';
 import { type Account, findAccountByEmailKey } from '../../worker/identity/store.ts';
 import { issueToken } from '../../worker/identity/tokens.ts';
 import { testEnv } from '../world/env.ts';
+import { sessionSince } from '../world/session.ts';
 import { askNonce, signText, walletSignIn } from '../world/wallet.ts';
 import { type Merchant, World } from '../world/world.ts';
 
@@ -111,7 +112,7 @@ describe('wallet sign-in', () => {
     const { address } = await generateKeyPairSigner();
     const { message_nonce } = (await askNonce(w, address)).body;
     await testEnv.DB.prepare('UPDATE login_nonces SET expires_at = 1 WHERE nonce = ?').bind(message_nonce).run();
-    await w.sweep();
+    await w.sweepAll();
     expect(await testEnv.DB.prepare('SELECT 1 FROM login_nonces WHERE nonce = ?').bind(message_nonce).first()).toBeNull();
   });
 
@@ -144,9 +145,9 @@ describe('refresh', () => {
   });
   const ctxAt = (now: number): Ctx => newCtx(w.env, { requestId: 'test', now, defer: () => {} });
   const tokenIssued = async (agoMs: number, signedInAgoMs = agoMs) =>
-    (await issueToken(ctxAt(Date.now() - agoMs), account, Date.now() - signedInAgoMs)).token;
+    (await issueToken(ctxAt(Date.now() - agoMs), account, sessionSince(Date.now() - signedInAgoMs))).token;
   const refresh = (token: string) => w.call('POST', '/v1/auth/refresh', { body: { token } });
-  const authTimeOf = (token: string): number => JSON.parse(atob(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/'))).auth_time;
+  const claimsOf = (token: string) => JSON.parse(atob(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')));
 
   it('gives a new token that works, with the claims of now', async () => {
     const { status, body } = await refresh(merchant.token);
@@ -179,16 +180,20 @@ describe('refresh', () => {
     expect((await refresh(await tokenIssued(0, 30 * DAY + 60_000))).status).toBe(401);
   });
 
-  it('keeps the time of signing in', async () => {
-    const token = await tokenIssued(DAY, 3 * DAY);
-    const { body } = await refresh(token);
-    expect(authTimeOf(body.token)).toBe(authTimeOf(token));
+  it('keeps when and how the person signed in, and when the session began', async () => {
+    const began = Date.now() - 3 * DAY;
+    const signIn = { authTime: began + DAY, firstIat: began, method: 'nonce' as const };
+    const { token } = await issueToken(ctxAt(began + 2 * DAY), account, signIn);
+    const { auth_time, first_iat, amr } = claimsOf(token);
+    expect([auth_time, first_iat, amr]).toEqual([Math.floor((began + DAY) / 1000), Math.floor(began / 1000), 'nonce']);
+    expect(claimsOf((await refresh(token)).body.token)).toMatchObject({ auth_time, first_iat, amr });
   });
 
   it('refuses a token of an earlier version, a foreign one, and nonsense', async () => {
-    const stale = (await issueToken(ctxAt(Date.now()), { ...account, tokenVersion: account.tokenVersion - 1 }, Date.now())).token;
+    const stale = (await issueToken(ctxAt(Date.now()), { ...account, tokenVersion: account.tokenVersion - 1 }, sessionSince(Date.now())))
+      .token;
     const foreignKeys = newCtx({ ...w.env, JWT_KEYS: btoa('x'.repeat(32)).replace('=', '') }, { requestId: 'test', defer: () => {} });
-    const forged = (await issueToken(foreignKeys, account, Date.now())).token;
+    const forged = (await issueToken(foreignKeys, account, sessionSince(Date.now()))).token;
     for (const token of [stale, forged, 'nonsense', `${merchant.token}x`, '']) {
       const refused = await refresh(token);
       expect(refused, token).toMatchObject({ status: 401, body: { code: 'invalid_authorization' } });

@@ -26,7 +26,7 @@ export async function letTimePass(w: World, seconds: number): Promise<void> {
 export async function sweepUntilBelieved(w: World): Promise<void> {
   for (const seconds of [FIRST_LOOK, SECOND_PROOF]) {
     await letTimePass(w, seconds);
-    await w.sweep();
+    await w.sweepAlone('finality');
   }
 }
 

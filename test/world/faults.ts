@@ -1,5 +1,4 @@
 import type { Env } from '../../worker/context.ts';
-import { SEED, SOAK } from './env.ts';
 
 /** One round trip to the database or the archive, as a test sees it go by. */
 export interface Trip {
@@ -105,6 +104,3 @@ export function shuffled<T>(items: readonly T[], random: () => number): T[] {
   }
   return copy;
 }
-
-/** Of the trips that can be cut, a run of the tests takes the first two and every third: which ones differs by its seed. A soak takes all. */
-export const isLeftOut = (cut: number): boolean => SOAK === 1 && cut > 2 && cut % 3 !== SEED % 3;

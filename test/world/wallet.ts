@@ -10,9 +10,13 @@ export async function signText(signer: KeyPairSigner, text: string): Promise<str
 export const askNonce = (w: World, walletAddress: string) =>
   w.call('POST', '/v1/auth/wallet/nonce', { body: { wallet_address: walletAddress } });
 
-/** A whole wallet sign-in: ask, sign, show. */
-export async function walletSignIn(w: World, signer: KeyPairSigner): Promise<Answer<{ token: string; user_id: string }>> {
+/** A whole wallet sign-in: ask, sign the whole text or the bare nonce, show. */
+export async function walletSignIn(
+  w: World,
+  signer: KeyPairSigner,
+  signed: 'message' | 'message_nonce' = 'message',
+): Promise<Answer<{ token: string; user_id: string }>> {
   const { body } = await askNonce(w, signer.address);
-  const proof = { wallet_address: signer.address, signed_message: await signText(signer, body.message), message_nonce: body.message_nonce };
+  const proof = { wallet_address: signer.address, signed_message: await signText(signer, body[signed]), message_nonce: body.message_nonce };
   return w.call('POST', '/v1/auth/wallet', { body: proof });
 }

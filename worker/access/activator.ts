@@ -36,7 +36,7 @@ const requireActivator = createMiddleware<AppEnv>(async (c, next) => {
     plan: planAt(account, ctx.now),
     isStaff: false,
     via: 'setup',
-    authTime: null,
+    signIn: null,
   };
   c.set('actor', actor);
   c.set('setupIntentId', setup.id);

@@ -10,6 +10,7 @@ import type { ChainTransaction } from '../solana/transaction.ts';
 import { CHALLENGE_SECONDS } from '../x402/challenge.ts';
 import { planActivation } from './activated.ts';
 import { getHolding } from './activation.store.ts';
+import { noteFailedFee } from './fee-budget.ts';
 import { endSettlement, loadSettlement, type Settlement, settleSettlement } from './store.ts';
 
 /**
@@ -31,7 +32,11 @@ export async function conclude(ctx: Ctx, settlement: Settlement, transaction: Ch
     notAfterSeconds: Number.MAX_SAFE_INTEGER,
   });
   // A fork may reverse a failure as it may a payment, so it is looked at again.
-  if (!match.ok) return endWith(ctx, settlement, match.reason, nextLookAtFailed(ctx, settlement));
+  if (!match.ok) {
+    const outcome = await endWith(ctx, settlement, match.reason, nextLookAtFailed(ctx, settlement));
+    if (settlement.status === 'pending') await noteFailedFee(ctx, settlement);
+    return outcome;
+  }
   switch (settlement.purpose) {
     case 'access':
       return end(ctx, settlement, () => planSold(ctx, settlement, transaction));

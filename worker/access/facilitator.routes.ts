@@ -4,6 +4,7 @@ import { errors, jsonBody, ok, router } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { SettleResponse, VerifyResponse } from '../x402/wire.ts';
 import { settleFacilitated, supportedKinds, verifyFacilitated } from './facilitator.ts';
+import { FEE_BUDGET_TEXT } from './fee-budget.ts';
 
 const tags = ['x402'];
 const bag = z.record(z.string(), z.unknown());
@@ -56,7 +57,7 @@ const settle = createRoute({
     '`success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get ' +
     '`duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with ' +
     'the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that ' +
-    'it was paid. Nothing is granted and no payment is recorded: your server keeps the books.',
+    `it was paid. Nothing is granted and no payment is recorded: your server keeps the books. ${FEE_BUDGET_TEXT}`,
   ...call,
   responses: { ...ok(SettleResponse.openapi('FacilitatorSettlement'), 'Settled or refused'), ...refusals },
 });

@@ -1,10 +1,8 @@
 import { type Config, type Ctx, hasX402 } from '../context.ts';
 import { keyRing, type SigningKey } from '../core/crypto.ts';
 import { base58 } from '../core/encoding.ts';
-import { ApiError, assert, objectAway, storyOf } from '../core/errors.ts';
-import { admissionIdOf } from '../core/ids.ts';
+import { assert } from '../core/errors.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
-import { FEE_LAMPORTS_MAX } from '../x402/exact.ts';
 
 /** The keys that pay the network for agents. They hold a little SOL and nothing else: no token account, no share of any sale. */
 export interface FeePayers {
@@ -56,33 +54,6 @@ export async function feePayerFunds(ctx: Ctx): Promise<Funds> {
   const funds = answer.lamports >= low ? 'enough' : answer.lamports * 100 >= low ? 'low' : 'empty';
   looks.set(place, { until: ctx.now + LOOKED_FOR_MS, funds });
   return funds;
-}
-
-/**
- * Takes the fee of one payment out of its merchant's budget of the day, before it is broadcast: what strangers can make us pay has
- * an end, and where it ends others go on. Answers how to give it back where nothing is sent. 429.
- */
-export async function spendFee(ctx: Ctx, merchantId: string): Promise<() => Promise<void>> {
-  const object = ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`);
-  const spend = async (lamports: number) => {
-    try {
-      return await object.spendFees({ lamports, rateMultiplier: ctx.config.RATE_MULTIPLIER, now: ctx.now });
-    } catch (error) {
-      ctx.note(`object: ${storyOf(error)}`);
-      throw objectAway(error);
-    }
-  };
-  const { allowed, resetAt } = await spend(FEE_LAMPORTS_MAX);
-  if (!allowed) {
-    const detail = 'The network fees we pay for this account are used up for today (UTC). A higher plan has more.';
-    throw new ApiError('rate_limited', { detail, retryAfterSeconds: (resetAt - ctx.now) / SECOND, meta: { reason: 'fee_budget' } });
-  }
-  // A fee that was not given back is missed by nobody but today's budget.
-  return () =>
-    spend(-FEE_LAMPORTS_MAX).then(
-      () => {},
-      () => {},
-    );
 }
 
 /** The balance alarm: a fee payer that runs dry stops every sale to agents, so it is said in the log every minute until it is filled. */

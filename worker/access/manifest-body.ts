@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { OWN_NAME_MAX } from '../core/limits.ts';
 
 /**
  * What a manifest looks like. Only its structure is judged here: what an agent got wrong in it is for the evaluation to say,
@@ -8,7 +9,7 @@ const Amount = z.object({ asset: z.string().max(16), amount: z.string().max(64) 
 const Url = z.string().min(1).max(2048).openapi({ description: 'A public https URL. It is never fetched.' });
 
 const ManifestProduct = z.strictObject({
-  external_product_id: z.string().min(1).max(180).optional(),
+  external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional(),
   name: z.string().trim().min(1).max(160),
   description: z.string().max(2000).optional(),
   price: Amount,
@@ -19,7 +20,7 @@ const ManifestProduct = z.strictObject({
 const ManifestResource = z.strictObject({
   method: z.string().min(1).max(16),
   url: Url,
-  product_ref: z.string().min(1).max(180).openapi({ description: 'external_product_id or name of one of `products`.' }),
+  product_ref: z.string().min(1).max(OWN_NAME_MAX).openapi({ description: 'external_product_id or name of one of `products`.' }),
   units: z.number().default(1).openapi({ description: 'Units one call uses.' }),
 });
 

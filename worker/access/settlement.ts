@@ -7,8 +7,9 @@ import type { creditPayment } from '../entitlements/credit-payments.ts';
 import { DOUBT_MS } from '../solana/finality.ts';
 import type { Sighting } from '../solana/rpc.ts';
 import { conclude, endWith, type Outcome, outcomeOf } from './conclude.ts';
-import { spendFee } from './fee-payer.ts';
-import { claimSettlement, EXPIRED, findSettlement, noteLook, type Settlement, vetoBusyPayer } from './store.ts';
+import { spendFee } from './fee-budget.ts';
+import { readPayerLimits, vetoBusyPayer } from './payer.store.ts';
+import { claimSettlement, EXPIRED, findSettlement, noteLook, type Settlement } from './store.ts';
 
 export { type Outcome, outcomeOf } from './conclude.ts';
 
@@ -22,7 +23,7 @@ export async function claimOnce(
   settlement: Settlement,
   vetoes: Write[] = [],
 ): Promise<{ settlement: Settlement; isNew: boolean }> {
-  const giveBack = await spendFee(ctx, settlement.merchantId);
+  const giveBack = await spendFee(ctx, settlement);
   try {
     const writes = [...vetoes, vetoBusyPayer(ctx, settlement), ...claimSettlement(ctx.db, settlement)];
     await commit(ctx, { events: [], writes, result: null });
@@ -32,26 +33,25 @@ export async function claimOnce(
     const isOurs = winner?.paymentId === settlement.paymentId;
     if (!isOurs && (winner || isConstraint(error))) await giveBack();
     if (winner) return { settlement: winner, isNew: isOurs };
-    if (isVeto(error)) throw busyPayer();
+    if (isVeto(error)) throw await busyPayer(ctx, settlement);
     // Not the message, so the signature: it paid something else before.
     if (isConstraint(error)) throw new ApiError('duplicate_settlement');
     throw error;
   }
 }
 
-const busyPayer = (): ApiError =>
-  new ApiError('rate_limited', {
+async function busyPayer(ctx: Ctx, settlement: Settlement): Promise<ApiError> {
+  return new ApiError('rate_limited', {
     detail: 'This payer has too many payments open, or too many that failed on chain. The same payment may be sent again later.',
     retryAfterSeconds: BUSY_SECONDS,
-    meta: { reason: 'payer_busy' },
+    meta: { reason: 'payer_busy', ...(await readPayerLimits(ctx, settlement)) },
   });
+}
 const BUSY_SECONDS = 5;
 
 /** Waits between looks; their sum is how long a caller is kept before being told to come back. */
 const LOOKS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
 
-/** The looking request holds a lease of 30 s: it stops well before another may take it over. */
-const PURSUIT_MS = 20 * SECOND;
 const CALL_MS = 3 * SECOND;
 
 /**
@@ -90,7 +90,7 @@ async function sendAndLook(ctx: Ctx, settlement: Settlement, options: Pursuit): 
   for (const wait of LOOKS_MS) {
     waited += wait;
     if (waited > options.patienceMs) break;
-    if (ctx.elapsedMs() > PURSUIT_MS) return { status: 'pending' };
+    if (ctx.leftMs() <= wait) return { status: 'pending' };
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const sighting = await chain.findTransaction(settlement.txSignature);
     const outcome = sighting.kind === 'found' ? await conclude(ctx, settlement, sighting.transaction) : null;
@@ -98,7 +98,6 @@ async function sendAndLook(ctx: Ctx, settlement: Settlement, options: Pursuit): 
     if (outcome && outcome.status !== 'pending') return outcome;
     if (sighting.kind === 'unavailable') ctx.note(`rpc: ${sighting.reason}`);
   }
-  if (ctx.elapsedMs() > PURSUIT_MS) return { status: 'pending' };
   const last = await chain.findTransactions([settlement.txSignature]);
   return last.kind === 'unavailable' ? { status: 'pending' } : judge(ctx, settlement, last.sightings[0]!, last.finalHeight);
 }

@@ -5,7 +5,7 @@ import type { AccountId, PaymentId } from '../core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
 import { activations, railSettings, settlements } from '../db/access.ts';
 import { payments, products } from '../db/commerce.ts';
-import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
+import { vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { insertClaim, watchClaim } from '../db/fate.ts';
 import { accounts } from '../db/identity.ts';
 import { type ClaimKind, txClaims } from '../db/tx-claims.ts';
@@ -163,23 +163,6 @@ export const takeDueSettlements = (db: Db, now: number, max: number): Promise<Se
         AND next_check_at <= ${now} ORDER BY next_check_at LIMIT ${max})`,
     )
     .returning();
-
-/** How many of a payer's settlements may be open, and how many may have failed on chain, over all merchants. */
-const PAYER_PENDING_MAX = 5;
-const PAYER_FAILED_MAX = 10;
-export const PAYER_WINDOW_MS = 10 * MINUTE;
-
-/** Fails the batch where a payer has as many open or failed settlements as allowed: every one of them may cost us its fee. */
-export const vetoBusyPayer = (ctx: Ctx, { payerWallet, createdAt }: Settlement): Write => {
-  const { RATE_MULTIPLIER: times } = ctx.config;
-  // What expired was never on chain, and cost nothing.
-  return vetoIf(
-    ctx,
-    sql`(SELECT total(status = 'pending') >= ${PAYER_PENDING_MAX * times}
-      OR total(failure_reason <> ${EXPIRED}) >= ${PAYER_FAILED_MAX * times}
-      FROM settlements WHERE payer_wallet = ${payerWallet} AND status <> 'settled' AND created_at > ${createdAt - PAYER_WINDOW_MS})`,
-  );
-};
 
 /** The reason of settlements that the chain never showed, as far as any node could tell. */
 export const EXPIRED = 'blockhash_expired';

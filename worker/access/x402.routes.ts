@@ -4,6 +4,7 @@ import { CustomerBody, customerOf } from '../entitlements/resource.ts';
 import { idempotentRoute, merchantBodyErrors } from '../http/guards.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '../http/idempotency-key.ts';
 import { jsonBody, ModeQuery, MoneyBody, ok, orNull, router } from '../http/openapi.ts';
+import { FEE_BUDGET_TEXT } from './fee-budget.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from './pending.ts';
 import { productIdOf, productRef } from './product-ref.ts';
 import { type Settling, settlePayment } from './settle.ts';
@@ -45,7 +46,7 @@ const settle = createRoute({
     'One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` ' +
     'with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served ' +
     'for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: ' +
-    'send the same payment again, never ask for a new one.',
+    `send the same payment again, never ask for a new one. ${FEE_BUDGET_TEXT}`,
   ...idempotentRoute('metered'),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(SettleRequest) },
   responses: {

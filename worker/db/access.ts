@@ -125,6 +125,7 @@ export const settlements = sqliteTable(
     index('settlements_failed').on(table.createdAt).where(sql`status = 'failed' AND next_check_at IS NULL`),
     index('settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL`),
     index('settlements_by_payer').on(table.payerWallet, table.createdAt).where(sql`status <> 'settled'`),
+    index('settlements_paid').on(table.merchantId, table.payerWallet).where(sql`status = 'settled'`),
     index('settlements_by_intent').on(table.setupIntentId, table.createdAt).where(sql`setup_intent_id IS NOT NULL`),
   ],
 );

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, HandoffId, IdentitySessionId, PaymentId, ProductId } from '../core/ids.ts';
 import { flag, instant, json } from './columns.ts';
@@ -21,7 +22,7 @@ export const handoffs = sqliteTable(
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
   },
-  (table) => [index('handoffs_ending').on(table.expiresAt)],
+  (table) => [index('handoffs_ending').on(table.expiresAt), index('handoffs_waiting').on(table.merchantId).where(sql`payment_id IS NULL`)],
 );
 
 /** A buyer on the way to a messaging platform and back, to show who they are there. */

@@ -46,10 +46,13 @@ export const accounts = sqliteTable(
     merchantSettings: json<MerchantSettings>('merchant_settings').notNull(),
     createdAt: instant('created_at').notNull(),
     deletedAt: instant('deleted_at'),
+    /** When nothing was left of a deleted account that names a person; null: a sweep is to look. */
+    erasedAt: instant('erased_at'),
     version: integer('version').notNull(),
   },
   (table) => [
     oneOf('accounts_status', 'status', ACCOUNT.states),
+    index('accounts_erasing').on(table.deletedAt).where(sql`status = 'deleted' AND erased_at IS NULL`),
     index('accounts_ending').on(table.planThrough).where(sql`plan_through IS NOT NULL`),
   ],
 );

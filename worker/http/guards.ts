@@ -1,9 +1,9 @@
 import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type { Permission } from '../admission.ts';
+import type { Permission, SignIn } from '../admission.ts';
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
-import { MINUTE } from '../core/time.ts';
+import { SECOND } from '../core/time.ts';
 import type { CallBucket } from '../plans.ts';
 import { checkIdempotencyKey, optionalKeyErrors, requireIdempotencyKey } from './idempotency-key.ts';
 import { type AppEnv, bodyErrors, errors } from './openapi.ts';
@@ -114,13 +114,31 @@ export const merchantWriteErrors = (...codes: Codes) => errors(...callerErrors, 
 export const merchantBodyErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...codes);
 export const publicBodyErrors = (...codes: Codes) => errors(...bodyErrors, ...codes);
 
-/** What moves money or keys needs a person who proved so recently that it is them. (contract section 2) */
-const FRESH_SIGN_IN_MS = 15 * MINUTE;
+const isRecent = (ctx: Ctx, signIn: SignIn): boolean => ctx.now - signIn.authTime <= ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
 
-export const isFreshSignIn = (ctx: Ctx, { authTime }: Actor): boolean => authTime !== null && ctx.now - authTime <= FRESH_SIGN_IN_MS;
+/**
+ * Did a person prove so recently, and to this service, that it is them? The bare nonce does not count: it names no domain, so a
+ * phishing page can have it signed. (contract section 0 D3)
+ */
+export const isFreshSignIn = (ctx: Ctx, { signIn }: Actor): boolean =>
+  signIn !== null && isRecent(ctx, signIn) && signIn.method !== 'nonce';
 
+/** For what decides where money goes, and for the end of an account. 403 sign_in_required. (contract section 2 "Permissions") */
 export function requireFreshSignIn(ctx: Ctx, actor: Actor): void {
-  if (isFreshSignIn(ctx, actor)) return;
-  const detail = 'This needs a person who signed in within the last 15 minutes. Sign in again, then repeat it.';
-  throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sign_in_required' } });
+  if (!isFreshSignIn(ctx, actor)) throw signInRequired(ctx, actor);
+}
+
+/** For live keys, which can be revoked: the bare nonce counts too. 403 sign_in_required. */
+export function requireRecentSignIn(ctx: Ctx, actor: Actor): void {
+  if (!actor.signIn || !isRecent(ctx, actor.signIn)) throw signInRequired(ctx, actor);
+}
+
+function signInRequired({ config }: Ctx, { signIn }: Actor): ApiError {
+  const minutes = Math.ceil(config.FRESH_SIGN_IN_SECONDS / 60);
+  const isBareNonce = signIn?.method === 'nonce';
+  const detail = isBareNonce
+    ? 'This needs a sign-in with the whole text, which names this service. Ask for a new one, have the wallet sign `message`, then repeat it.'
+    : `This needs a person who signed in within the last ${minutes} minutes. Sign in again, then repeat it.`;
+  const meta = { reason: 'sign_in_required', ...(isBareNonce ? { sign_in: '/v1/auth/wallet/nonce' } : {}) };
+  return new ApiError('invalid_authorization', { status: 403, detail, meta });
 }

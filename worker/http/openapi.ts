@@ -4,11 +4,13 @@ import type { Permission } from '../admission.ts';
 import type { Actor, Ctx, Env } from '../context.ts';
 import { ApiError, ERRORS, type ErrorCode, type ErrorStatus } from '../core/errors.ts';
 import type { SetupIntentId } from '../core/ids.ts';
+import { PER_PAGE } from '../core/limits.ts';
 import type { CallBucket } from '../plans.ts';
 
 export interface AppEnv {
   Bindings: Env;
   Variables: {
+    requestId: string;
     ctx: Ctx;
     actor: Actor;
     /** Where a setup secret was shown instead of a key or token: whose spend limits bind what is bought. */
@@ -110,7 +112,9 @@ export const positiveInteger = (max: number) =>
 
 export const PageQuery = {
   page: positiveInteger(999_999_999).default(1).openapi({ type: 'integer', minimum: 1, default: 1 }),
-  per_page: positiveInteger(100).default(20).openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20 }),
+  per_page: positiveInteger(PER_PAGE.max)
+    .default(PER_PAGE.default)
+    .openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max, default: PER_PAGE.default }),
 };
 
 /** A token acts on live rows unless it asks for the sandbox; a key must not contradict its own mode. (contract D6) */

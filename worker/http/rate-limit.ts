@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { AddressWindow, RateLimit } from '../admission.ts';
-import type { Ctx } from '../context.ts';
+import { admissionObject, type Ctx } from '../context.ts';
 import { sha256Hex } from '../core/crypto.ts';
 import { utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
@@ -32,7 +32,7 @@ async function hitAddress(c: Context<AppEnv>, windows: AddressWindow[]): Promise
   const address = `address:${sha256Hex(utf8(callerAddress(c))).slice(0, 32)}`;
   const asked = windows.map((one) => ({ ...one, max: Math.max(1, Math.floor(one.max * ctx.config.RATE_MULTIPLIER)) }));
   for (const { name, max } of asked) refuseWhileFull(ctx, `${address} ${name} ${max}`);
-  const answer = await ctx.env.ADMISSION.getByName(address).hit(asked, ctx.now);
+  const answer = await admissionObject(ctx, address).hit(asked, ctx.now);
   if (answer.allowed) return answer.rate;
   if (full.size >= REMEMBERED_MAX) full.clear();
   full.set(`${address} ${answer.full} ${answer.rate.limit}`, answer.rate);

@@ -143,7 +143,8 @@ const remove = createRoute({
   tags: ['Account'],
   summary: 'Delete the account, at once and for ever',
   description:
-    'Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. ' +
+    'It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs ' +
+    'are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. ' +
     'It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.',
   ...keyedPersonRoute,
   request: { headers: OptionalIdempotencyHeader },

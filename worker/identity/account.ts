@@ -2,8 +2,10 @@ import type { Actor, Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import type { Keep } from '../db/once.ts';
+import { requireFreshSignIn } from '../http/guards.ts';
 import { ACCOUNT } from '../states.ts';
 import { changeAccount } from './change-account.ts';
+import { eraseWhatNames } from './erasure.store.ts';
 import { forgetWallets } from './payout.store.ts';
 import { mergeSettings } from './settings.ts';
 import { type MerchantSettings, revokeAllKeys } from './store.ts';
@@ -35,11 +37,16 @@ export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount
   return updatedFields;
 }
 
+/** Rows of each kind; what a larger account has more is erased by the sweep. */
+const ERASED_AT_ONCE = 200;
+
 /**
- * Deletes an account: what names a person goes, its keys and tokens die at once. The keyed hashes and the password stay, so
- * that only its owner is told that it was deleted, and nobody else takes its place.
+ * Deletes an account: what names a person goes, its keys and tokens die at once, and no webhook leaves any more. Payments, receipts
+ * and claims stay. The keyed hashes and the password stay too, so that only its owner is told that it was deleted, and nobody else
+ * takes its place. 403 sign_in_required for an old session.
  */
 export async function deleteAccount(ctx: Ctx, actor: Actor): Promise<void> {
+  requireFreshSignIn(ctx, actor);
   await changeAccount(ctx, actor.accountId as AccountId, (account) => ({
     values: {
       status: ACCOUNT.next(account.status, 'delete'),
@@ -54,6 +61,10 @@ export async function deleteAccount(ctx: Ctx, actor: Actor): Promise<void> {
       notificationPrefs: {},
       merchantSettings: {},
     },
-    writes: [revokeAllKeys(ctx.db, account.id, ctx.now), forgetWallets(ctx.db, account.id)],
+    writes: [
+      revokeAllKeys(ctx.db, account.id, ctx.now),
+      forgetWallets(ctx.db, account.id),
+      ...eraseWhatNames(ctx, account.id, ERASED_AT_ONCE),
+    ],
   }));
 }

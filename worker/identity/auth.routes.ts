@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import type { SignIn, SignInMethod } from '../admission.ts';
 import type { Ctx } from '../context.ts';
 import { iso } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
@@ -35,9 +36,11 @@ const RegisterRequest = z
   .openapi('RegisterRequest', { example: { email: 'ada@example.com', password: 'correct horse', display_name: 'Ada' } });
 const LoginRequest = z.object({ email: Email, password: z.string().max(1024) }).openapi('LoginRequest');
 
-/** A fresh session. It counts as signed in now, unless it continues one that began at `authTime`. */
-async function toAuthResponse(ctx: Ctx, account: Account, authTime: number = ctx.now) {
-  const { token, expiresAt } = await issueToken(ctx, account, authTime);
+const signedInNow = ({ now }: Ctx, method: SignInMethod): SignIn => ({ authTime: now, firstIat: now, method });
+
+/** A token of a session that begins now, or goes on. */
+async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
+  const { token, expiresAt } = await issueToken(ctx, account, signIn);
   return {
     token,
     user_id: account.id,
@@ -87,7 +90,14 @@ const NonceResponse = z
 const WalletLoginRequest = z
   .object({
     wallet_address: WalletAddress,
-    signed_message: z.string().max(128).openapi({ description: 'base58 Ed25519 signature of `message`, or of the bare `message_nonce`' }),
+    signed_message: z
+      .string()
+      .max(128)
+      .openapi({
+        description:
+          'base58 Ed25519 signature of `message`, or of the bare `message_nonce`. The bare nonce names no domain: a session from it ' +
+          'makes keys, but never sets a payout wallet, moves an external product id, sets a password or deletes the account.',
+      }),
     message_nonce: z.string().max(64),
   })
   .openapi('WalletLoginRequest');
@@ -159,10 +169,13 @@ export const authRoutes = router()
     const { email, password, display_name } = c.req.valid('json');
     const { ctx } = c.var;
     const run = (keep: Keep<Account>) => registerAccount(ctx, { email, password, displayName: display_name }, keep);
-    const present = async (account: Account) => ({ status: 201, body: await toAuthResponse(ctx, account) });
+    const present = async (account: Account) => ({ status: 201, body: await toAuthResponse(ctx, account, signedInNow(ctx, 'pwd')) });
     return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));
   })
-  .openapi(login, async (c) => c.json(await toAuthResponse(c.var.ctx, await logIn(c.var.ctx, c.req.valid('json'))), 200))
+  .openapi(login, async (c) => {
+    const { ctx } = c.var;
+    return c.json(await toAuthResponse(ctx, await logIn(ctx, c.req.valid('json')), signedInNow(ctx, 'pwd')), 200);
+  })
   .openapi(nonce, async (c) => {
     const { ctx } = c.var;
     return c.json(toNonceResource(await issueLoginNonce(ctx, c.req.valid('json').wallet_address), ctx.now), 200);
@@ -170,11 +183,13 @@ export const authRoutes = router()
   .openapi(wallet, async (c) => {
     const { wallet_address, signed_message, message_nonce } = c.req.valid('json');
     const proof = { walletAddress: wallet_address, signature: signed_message, nonce: message_nonce };
-    return c.json(await toAuthResponse(c.var.ctx, await logInWithWallet(c.var.ctx, proof)), 200);
+    const { ctx } = c.var;
+    const { account, method } = await logInWithWallet(ctx, proof);
+    return c.json(await toAuthResponse(ctx, account, signedInNow(ctx, method)), 200);
   })
   .openapi(refresh, async (c) => {
     const token = c.req.valid('json').token ?? bearerOf(c);
-    const { account, authTime } = await refreshSession(c.var.ctx, token);
-    return c.json(await toAuthResponse(c.var.ctx, account, authTime), 200);
+    const { account, signIn } = await refreshSession(c.var.ctx, token);
+    return c.json(await toAuthResponse(c.var.ctx, account, signIn), 200);
   })
   .openapi(logout, (c) => c.json({ detail: 'Signed out. Discard the token: until it expires it is still good.' }, 200));

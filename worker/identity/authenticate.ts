@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
-import type { AdmissionAnswer, AdmissionRequest, Credential, Permission, RefusalReason } from '../admission.ts';
-import type { Actor, Ctx } from '../context.ts';
+import type { AdmissionAnswer, AdmissionRequest, Credential, Permission, RefusalReason, SignIn } from '../admission.ts';
+import { type Actor, admissionObject, type Ctx } from '../context.ts';
 import { ApiError, unreachable } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import type { AppEnv } from '../http/openapi.ts';
@@ -13,7 +13,7 @@ import { readToken } from './tokens.ts';
 interface Presented {
   admissionId: string;
   credential: Credential;
-  authTime: number | null;
+  signIn: SignIn | null;
   /** We know by its own digits that we made it. */
   isVouched: boolean;
 }
@@ -43,7 +43,7 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
     if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.now);
     return refuse(c, answer.reason);
   }
-  return { ...answer.caller, via: presented.credential.kind, authTime: presented.authTime };
+  return { ...answer.caller, via: presented.credential.kind, signIn: presented.signIn };
 }
 
 /** A credential that is not good counts against the address it came from, and there is an end to that: 429. */
@@ -54,7 +54,7 @@ async function refuse(c: Context<AppEnv>, reason: RefusalReason | 'unknown', det
 }
 
 async function admit(ctx: Ctx, admissionId: string, request: AdmissionRequest): Promise<AdmissionAnswer> {
-  const object = ctx.env.ADMISSION.getByName(`account:${admissionId}`);
+  const object = admissionObject(ctx, `account:${admissionId}`);
   const answer = await object.admit(request);
   if (answer.ok || answer.reason !== 'unknown') return answer;
   const known = await findAdmission(ctx.db, admissionId);
@@ -74,7 +74,7 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
     const parsed = parseRawKey(ctx, rawKey);
     if (!parsed) return refuse(c, 'unknown_key', 'This is not a key of ours. Check that it was copied whole.');
     const { admissionId, keyHash, isVouched } = parsed;
-    return { admissionId, credential: { kind: 'key', keyHash }, authTime: null, isVouched };
+    return { admissionId, credential: { kind: 'key', keyHash }, signIn: null, isVouched };
   }
   const token = bearerOf(c);
   const claims = token ? await readToken(ctx, token) : null;
@@ -83,7 +83,7 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
     return refuse(c, 'stale_token');
   }
   const credential = { kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver } as const;
-  return { admissionId: admissionIdOf(claims.sub), credential, authTime: claims.auth_time * 1000, isVouched: true };
+  return { admissionId: admissionIdOf(claims.sub), credential, signIn: claims.signIn, isVouched: true };
 }
 
 function modeOf(c: Context<AppEnv>): 'live' | 'sandbox' | null {

@@ -1,12 +1,13 @@
 import type { Permission } from '../admission.ts';
 import { PERMISSIONS } from '../admission.ts';
-import type { Actor, Ctx } from '../context.ts';
+import { type Actor, admissionObject, type Ctx } from '../context.ts';
 import { crc32, equalBytes, pepperedHash } from '../core/crypto.ts';
 import { base62, randomBase62, utf8 } from '../core/encoding.ts';
 import { ApiError, raise, storyOf } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '../core/ids.ts';
 import { commit, commitNew, isConstraint } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
+import { requireRecentSignIn } from '../http/guards.ts';
 import { PLANS } from '../plans.ts';
 import { type ApiKey, countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from './store.ts';
 
@@ -68,7 +69,10 @@ export interface CreatedKey {
   rawKey: string;
 }
 
-/** A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. */
+/**
+ * A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. 403 admin_requires_staff and
+ * sign_in_required (live keys, old sessions), 422 invalid_permissions, 429 plan_limit_reached.
+ */
 export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
   const permissions = [...new Set(input.permissions)];
   if (
@@ -78,6 +82,8 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
     throw new ApiError('invalid_permissions');
   }
   if (permissions.includes('admin') && !actor.isStaff) throw new ApiError('admin_requires_staff');
+  // A token that was stolen long after its sign-in must not leave a key behind that outlives it.
+  if (!input.sandboxMode) requireRecentSignIn(ctx, actor);
 
   const merchantId = actor.accountId as AccountId;
   const created = draftKey(ctx, merchantId, { name: input.name, permissions, livemode: !input.sandboxMode });
@@ -88,7 +94,7 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    const used = await countActiveKeys(ctx.db, merchantId);
+    const used = await countActiveKeys(ctx.db, merchantId, key.livemode);
     throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   }
 }
@@ -101,7 +107,7 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
 export async function announceKey(ctx: Ctx, { merchantId, id }: Pick<ApiKey, 'merchantId' | 'id'>): Promise<void> {
   try {
     const key = await findKey(ctx.db, merchantId, id);
-    if (key) await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
+    if (key) await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
   } catch (error) {
     ctx.note(`key not announced: ${storyOf(error)}`);
     throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
@@ -113,6 +119,6 @@ export async function revokeKey(ctx: Ctx, actor: Actor, keyId: KeyId): Promise<v
   const merchantId = actor.accountId as AccountId;
   const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
   const revokedAt = key.revokedAt ?? ctx.now;
-  await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).revokeKey(key.keyHash, revokedAt);
+  await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).revokeKey(key.keyHash, revokedAt);
   await commit(ctx, { events: [], writes: [revokeKeyRow(ctx.db, merchantId, keyId, revokedAt)], result: null });
 }

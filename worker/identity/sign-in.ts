@@ -1,8 +1,9 @@
+import type { SignIn } from '../admission.ts';
 import type { Ctx } from '../context.ts';
 import { hashPassword, pepperedHash, verifyPassword } from '../core/crypto.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, newId } from '../core/ids.ts';
-import { DAY, SECOND } from '../core/time.ts';
+import { DAY } from '../core/time.ts';
 import { commitNew, isConstraint } from '../db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '../db/once.ts';
 import { planAccountPayout } from './payout.ts';
@@ -45,6 +46,7 @@ export function newAccount(ctx: Ctx, displayName: string, identity: Identity): A
     merchantSettings: {},
     createdAt: ctx.now,
     deletedAt: null,
+    erasedAt: null,
     version: 1,
     ...identity,
   };
@@ -93,19 +95,19 @@ export function requireActive(account: Account): Account {
   return account;
 }
 
-/** A session may be renewed for a week after a token expired, and for thirty days after the person last signed in. */
+/** A session may be renewed for a week after a token expired, and for thirty days after it began. */
 const REFRESH = { graceMs: 7 * DAY, sessionMs: 30 * DAY };
 
 /**
- * The account a token still speaks for, and when its person signed in, which a refresh does not change. 401 for a token that
+ * The account a token still speaks for, and how its person signed in, which a refresh does not change. 401 for a token that
  * is not ours, too old, or of an earlier token version; 403 for a suspended or deleted account.
  */
-export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; authTime: number }> {
+export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn }> {
   const claims = token ? await readToken(ctx, token, REFRESH.graceMs) : null;
   const account = claims ? await findAccount(ctx.db, claims.sub as AccountId) : null;
   if (!claims || !account) throw new ApiError('invalid_authorization');
   requireActive(account);
-  const authTime = claims.auth_time * SECOND;
-  if (claims.ver !== account.tokenVersion || ctx.now - authTime > REFRESH.sessionMs) throw new ApiError('invalid_authorization');
-  return { account, authTime };
+  const { signIn } = claims;
+  if (claims.ver !== account.tokenVersion || ctx.now - signIn.firstIat > REFRESH.sessionMs) throw new ApiError('invalid_authorization');
+  return { account, signIn };
 }

@@ -122,12 +122,17 @@ export const findKey = (db: Db, merchantId: AccountId, keyId: KeyId) =>
     .where(and(eq(apiKeys.merchantId, merchantId), eq(apiKeys.id, keyId)))
     .get();
 
-export async function countActiveKeys(db: Db, merchantId: AccountId): Promise<number> {
-  return db.$count(apiKeys, and(eq(apiKeys.merchantId, merchantId), isNull(apiKeys.revokedAt)));
+export async function countActiveKeys(db: Db, merchantId: AccountId, livemode: boolean): Promise<number> {
+  return db.$count(apiKeys, and(rowsOf(apiKeys, merchantId, livemode), isNull(apiKeys.revokedAt)));
 }
 
+/** Statements, not effects: the first fails the batch where the account has as many active keys of this mode as it may. */
 export const insertKey = (ctx: Ctx, key: ApiKey, activeMax: number): Write[] => [
-  vetoIf(ctx, sql`(SELECT count(*) FROM api_keys WHERE merchant_id = ${key.merchantId} AND revoked_at IS NULL) >= ${activeMax}`),
+  vetoIf(
+    ctx,
+    sql`(SELECT count(*) FROM api_keys WHERE merchant_id = ${key.merchantId} AND livemode = ${key.livemode ? 1 : 0} AND revoked_at IS NULL)
+      >= ${activeMax}`,
+  ),
   ctx.db.insert(apiKeys).values(key),
 ];
 

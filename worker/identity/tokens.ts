@@ -1,5 +1,6 @@
 import { importJWK, errors as joseErrors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
+import { SIGN_IN_METHODS, type SignIn } from '../admission.ts';
 import type { Ctx } from '../context.ts';
 import { keyRing } from '../core/crypto.ts';
 import { DAY, SECOND, unixSeconds } from '../core/time.ts';
@@ -10,7 +11,24 @@ import { type Account, isStaffMember } from './store.ts';
 const LIFETIME_MS = DAY;
 const CLOCK_SKEW_MS = 30 * SECOND;
 
-const Claims = z.object({ sub: z.uuid(), ver: z.int(), auth_time: z.int(), exp: z.int() });
+// A token of the release before names no method: it counts as the weakest, for the fifteen minutes in which that matters.
+const Claims = z
+  .object({
+    sub: z.uuid(),
+    ver: z.int(),
+    auth_time: z.int(),
+    first_iat: z.int().optional(),
+    amr: z.enum(SIGN_IN_METHODS).default('nonce'),
+    exp: z.int(),
+  })
+  .transform((claims) => ({
+    ...claims,
+    signIn: {
+      authTime: claims.auth_time * SECOND,
+      firstIat: (claims.first_iat ?? claims.auth_time) * SECOND,
+      method: claims.amr,
+    } satisfies SignIn,
+  }));
 export type TokenClaims = z.infer<typeof Claims>;
 
 export const claimsOf = (account: Account) => ({
@@ -20,13 +38,15 @@ export const claimsOf = (account: Account) => ({
   is_staff: isStaffMember(account),
 });
 
-/** A fresh token. `authTime` (ms) is when the person last proved who they are, kept through refreshes. */
-export async function issueToken(ctx: Ctx, account: Account, authTime: number): Promise<{ token: string; expiresAt: number }> {
+/** A fresh token of the session that `signIn` began. */
+export async function issueToken(ctx: Ctx, account: Account, signIn: SignIn): Promise<{ token: string; expiresAt: number }> {
   const [key] = keyRing(ctx.config.JWT_KEYS);
   const token = await new SignJWT({
     tier: planAt(account, ctx.now),
     ...claimsOf(account),
-    auth_time: unixSeconds(authTime),
+    auth_time: unixSeconds(signIn.authTime),
+    first_iat: unixSeconds(signIn.firstIat),
+    amr: signIn.method,
     ver: account.tokenVersion,
   })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: key!.keyId })

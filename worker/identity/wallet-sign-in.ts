@@ -47,16 +47,23 @@ export interface WalletLogin {
   nonce: string;
 }
 
-/** Signs a wallet in, with a new account the first time. 401 invalid_credentials, 403 suspended or deleted. */
-export async function logInWithWallet(ctx: Ctx, { walletAddress, signature, nonce }: WalletLogin): Promise<Account> {
+/**
+ * Signs a wallet in, with a new account the first time, and says which of the two texts it signed. 401 invalid_credentials, 403
+ * suspended or deleted.
+ */
+export async function logInWithWallet(
+  ctx: Ctx,
+  { walletAddress, signature, nonce }: WalletLogin,
+): Promise<{ account: Account; method: WalletMethod }> {
   requireWallet(walletAddress);
   // Taken before anything is verified: a signature is tried once, right or wrong.
   const issued = await takeNonce(ctx, nonce, walletAddress);
-  if (!issued || issued.expiresAt <= ctx.now || !isSignedBy(issued, signature)) {
+  const method = issued && issued.expiresAt > ctx.now ? findMethod(issued, signature) : null;
+  if (!method) {
     const detail = 'The signature does not prove this sign-in, or its nonce was used or has expired. Ask for a new nonce.';
     throw new ApiError('invalid_credentials', { detail });
   }
-  return requireActive(await openWalletAccount(ctx, walletAddress));
+  return { account: requireActive(await openWalletAccount(ctx, walletAddress)), method };
 }
 
 /** Asked again once where the answer was lost: the wallet need not sign another for that. */
@@ -73,10 +80,15 @@ function requireWallet(walletAddress: string): void {
   if (!parseWallet(walletAddress).ok) throw new ApiError('invalid_wallet_address');
 }
 
-function isSignedBy({ walletAddress, message, nonce }: LoginNonce, signature: string): boolean {
+type WalletMethod = 'siws' | 'nonce';
+
+/** Which text was signed: the whole one, in which a wallet shows the domain, or the bare nonce, which any site can have signed. */
+function findMethod({ walletAddress, message, nonce }: LoginNonce, signature: string): WalletMethod | null {
   const bytes = base58Bytes(signature, 64);
   const publicKey = base58Bytes(walletAddress, 32);
-  return bytes !== null && publicKey !== null && [message, nonce].some((text) => verifyEd25519(bytes, utf8(text), publicKey));
+  if (bytes === null || publicKey === null) return null;
+  if (verifyEd25519(bytes, utf8(message), publicKey)) return 'siws';
+  return verifyEd25519(bytes, utf8(nonce), publicKey) ? 'nonce' : null;
 }
 
 /** The wallet's account; two first sign-ins at once end in the same one. */

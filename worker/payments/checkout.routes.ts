@@ -85,6 +85,7 @@ const connect = createRoute({
       'invalid_wallet_address',
       'identity_verification_required',
       'rate_limited',
+      'plan_limit_reached',
       'fee_wallet_missing',
       'handoff_not_configured',
       'price_unavailable',

@@ -17,7 +17,7 @@ import { accountOf } from '../solana/checkout-transaction.ts';
 import { requireRoom, vetoCrowd } from './crowd.store.ts';
 import { UNPAID } from './ended.store.ts';
 import { useHandoff } from './handoff.store.ts';
-import { getHandoff, type Handoff, hintOf, requireUnused, verifyHandoff } from './handoff.ts';
+import { getHandedOffer, getHandoff, type Handoff, hintOf, requireUnused, verifyHandoff } from './handoff.ts';
 import { identityFor } from './identity.ts';
 import { planCreate } from './payment.ts';
 import { type Prepared, prepareTransaction } from './prepare.ts';
@@ -54,9 +54,9 @@ export interface IdentityNeeded {
  * hand-off and `beginPayment` refuse.
  */
 export async function connectBuyer(ctx: Ctx, input: Connect, keep: Keep<Checkout>): Promise<Checkout | IdentityNeeded> {
-  const listing = await getOffer(ctx.db, input.slug);
-  const life = (listing.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
   const { handoffToken } = input;
+  const listing = await (handoffToken === undefined ? getOffer(ctx.db, input.slug) : getHandedOffer(ctx, input.slug, handoffToken));
+  const life = (listing.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
   const handoff = handoffToken === undefined ? null : await getHandoff(ctx, verifyHandoff(ctx, listing.product.id, handoffToken));
   const change = await beginPayment(ctx, listing, input, { session: null, handoff, expiresAt: ctx.now + life });
   if ('provider' in change) return change;

@@ -1,14 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { ProductId } from '../core/ids.ts';
+import { LIFE } from '../core/limits.ts';
 import { iso } from '../core/time.ts';
 import { CustomerRef } from '../entitlements/resource.ts';
 import { merchantWriteErrors, writeRoute } from '../http/guards.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { created, errors, given, jsonBody, ModeQuery, ok, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
-import { getOffer } from '../products/product.ts';
 import { HttpsUrl, Metadata } from '../products/resource.ts';
-import { type CreatedHandoff, createHandoff, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
+import { type CreatedHandoff, createHandoff, getHandedOffer, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
 
 const slug = z
   .string()
@@ -21,7 +21,7 @@ const create = createRoute({
   operationId: 'createHandoff',
   tags: ['Checkout'],
   summary: 'A link that brings a buyer you know to the checkout, recognised',
-  description: 'It is used once, within 10 minutes. What you say of the buyer stays with us: the link only names it.',
+  description: `It is used once, within ${LIFE.handoffMinutes} minutes. What you say of the buyer stays with us: the link only names it.`,
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,
@@ -98,7 +98,7 @@ export const handoffRoutes = router()
   .openapi(resolve, async (c) => {
     const { ctx } = c.var;
     const params = c.req.valid('param');
-    const { product } = await getOffer(ctx.db, params.slug);
+    const { product } = await getHandedOffer(ctx, params.slug, params.token);
     const handoff = await getHandoff(ctx, verifyHandoff(ctx, product.id, params.token));
     c.header('Cache-Control', 'no-store');
     return c.json(

@@ -1,17 +1,18 @@
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import { type AccountId, type HandoffId, newId, type PaymentId, type ProductId } from '../core/ids.ts';
+import { LIFE } from '../core/limits.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
 import { commitNew } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
-import { getProduct, type Product } from '../products/product.ts';
+import { findOffer, findOrphan, getProduct, type Listing, type Product } from '../products/product.ts';
 import { parseWallet } from '../solana/assets.ts';
 import { findHandoff, type Handoff, insertHandoff } from './handoff.store.ts';
 import { type NamedHandoff, newHandoffToken, parseHandoffToken } from './handoff-token.ts';
 
 export type { Handoff } from './handoff.store.ts';
 
-const HANDOFF_MS = 10 * MINUTE;
+const HANDOFF_MS = LIFE.handoffMinutes * MINUTE;
 
 export interface HandoffInput {
   customerRef?: string;
@@ -81,6 +82,18 @@ export async function getHandoff(ctx: Ctx, named: NamedHandoff, running: Payment
   if (handoff?.paymentId) throw usedHandoff(ctx, handoff.paymentId);
   if (!handoff || ctx.now >= named.expiresAt) throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
   return handoff;
+}
+
+/**
+ * What a hand-off leads to: an active product. 404 for an unknown or archived one; of an account that was deleted since, 410
+ * handoff_expired, as for any hand-off that is over.
+ */
+export async function getHandedOffer(ctx: Ctx, slug: string, token: string): Promise<Listing> {
+  const offer = await findOffer(ctx.db, slug);
+  if (offer) return offer;
+  const orphan = (await findOrphan(ctx.db, slug)) ?? raise('not_found');
+  verifyHandoff(ctx, orphan.id, token);
+  throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
 }
 
 /** The wallet a buyer is expected to pay from. One that cannot is no hint: nobody pays himself, and the buyer never named it. */

@@ -10,7 +10,7 @@ import { PLANS } from '../plans.ts';
 import { SELLING_RAILS, suits } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
 import { requireSpendable } from './payee.ts';
-import { narrowed, planProductPayout, priceOf, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
+import { planProductPayout, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
 import type { UpdateProductRequest } from './resource.ts';
 import { isAllowed, payoutOf, prospectOf } from './sale.ts';
 import {
@@ -24,6 +24,7 @@ import {
   saleOn,
   updateProduct,
 } from './store.ts';
+import { narrowed, priceOf, requireMeant } from './terms.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
@@ -47,6 +48,7 @@ export async function changeProduct(
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product])))
         return unchangedKept(product, keep);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
+      if (product.usageUnits !== null || product.accessPeriodDays !== null) requireMeant(input, after);
       // A stolen key must not be able to put another product under the name that the merchant's own server sells by.
       const isRenamed = product.externalProductId !== null && after.externalProductId !== product.externalProductId;
       if (product.livemode && isRenamed) requireFreshSignIn(ctx, actor);

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { type Config, type Ctx, hasX402 } from '../context.ts';
+import { OWN_NAME_MAX } from '../core/limits.ts';
 import { ASSETS, toMoneyResource } from '../core/money.ts';
 import { iso } from '../core/time.ts';
 import { IDENTITY_PROVIDERS } from '../db/terms.ts';
@@ -21,7 +22,7 @@ const SellingRail = z.enum(SELLING_RAILS as [RailId, ...RailId[]]);
 
 /** What may be changed later. The slug is not among them: links to a checkout keep working. */
 const terms = {
-  external_product_id: z.string().min(1).max(180).optional(),
+  external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional(),
   description: z.string().max(5000).optional(),
   // Judged in the verb: an unsupported type has a code of its own.
   product_type: z

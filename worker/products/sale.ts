@@ -182,9 +182,14 @@ function namePayee(wallet: string | null, railPath: string): Fix {
 const LEAST_SOL = formatAmount({ asset: 'SOL', units: RENT_EXEMPT_LAMPORTS });
 const LEAST = `An account on chain holds at least ${LEAST_SOL} SOL: send it that much once.`;
 
-/** 409 setup_not_ready in the words of readiness, with the call that mends it. */
+/**
+ * 409 setup_not_ready in the words of readiness, with the call that mends it; 503 fee_wallet_missing where the service's own wallet is
+ * in the way, which no merchant can mend.
+ */
 export function notReady(obstacle: Obstacle, railId: RailId, prospect: Mendable): ApiError {
   const fix = fixOf(obstacle, railId, prospect);
+  if (obstacle === 'fee_wallet_configured' || obstacle === 'fee_wallet_empty')
+    return new ApiError('fee_wallet_missing', { detail: fix.detail, meta: { reason: obstacle } });
   const named = prospect.product ? `?product_id=${prospect.product.id}` : '';
   const next = fix.method ? { next: `${fix.method} ${fix.path}` } : {};
   const readiness = `GET /v1/access/setup/readiness${named}`;

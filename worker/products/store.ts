@@ -101,10 +101,22 @@ export const getListing = async (db: Db, slug: string): Promise<Listing> =>
   (await readListing(db, and(eq(products.slug, slug), eq(accounts.status, 'active')))) ?? raise('not_found');
 
 /** An active product: what a checkout begins with. */
-export async function getOffer(db: Db, slug: string): Promise<Listing> {
-  const listing = await getListing(db, slug);
-  return listing.product.status === 'active' && !listing.switchedOff.includes('product') ? listing : raise('not_found');
+export async function findOffer(db: Db, slug: string): Promise<Listing | null> {
+  const listing = await readListing(db, and(eq(products.slug, slug), eq(accounts.status, 'active')));
+  return listing?.product.status === 'active' && !listing.switchedOff.includes('product') ? listing : null;
 }
+
+/** The same. 404. */
+export const getOffer = async (db: Db, slug: string): Promise<Listing> => (await findOffer(db, slug)) ?? raise('not_found');
+
+/** A product that an account left behind when it was deleted. */
+export const findOrphan = (db: Db, slug: string) =>
+  db
+    .select({ id: products.id })
+    .from(products)
+    .innerJoin(accounts, eq(accounts.id, products.merchantId))
+    .where(and(eq(products.slug, slug), eq(accounts.status, 'deleted')))
+    .get();
 
 /** A merchant's own product, active or not; null where there is none. */
 export const findListing = (

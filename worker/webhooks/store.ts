@@ -46,7 +46,9 @@ export const updateEndpoint = (ctx: Ctx, before: Endpoint, patch: Partial<Endpoi
       and(
         eq(webhookEndpoints.id, before.id),
         eq(webhookEndpoints.version, before.version),
-        patch.disabledReason === 'no_success_for_5_days' ? sql`failing_since IS ${before.failingSince}` : undefined,
+        patch.disabledReason === 'no_success_for_5_days' || patch.warningsTold !== undefined
+          ? sql`failing_since IS ${before.failingSince}`
+          : undefined,
       ),
     ),
   vetoUnlessChanged(ctx),
@@ -66,7 +68,13 @@ export const noteHealth = (ctx: Ctx, endpointId: EndpointId, success: boolean, n
     .set(
       success
         ? { failureStreak: 0, failingSince: null, lastSuccessAt: now }
-        : { failureStreak: sql`failure_streak + 1`, failingSince: sql`coalesce(failing_since, ${now})`, lastFailureAt: now },
+        : {
+            failureStreak: sql`failure_streak + 1`,
+            failingSince: sql`coalesce(failing_since, ${now})`,
+            lastFailureAt: now,
+            // The first failure after a success begins a run of its own, of which nobody was warned yet.
+            warningsTold: sql`iif(failing_since IS NULL, 0, warnings_told)`,
+          },
     )
     .where(eq(webhookEndpoints.id, endpointId));
 
