@@ -41,21 +41,8 @@ export const metered = <E extends Env>(env: E): E => ({
   DB: meteredDatabase(env.DB),
   ADMISSION: meteredObjects(env.ADMISSION),
   ENTITLEMENT: meteredObjects(env.ENTITLEMENT),
-  ...(env.ARCHIVE ? { ARCHIVE: meteredBucket(env.ARCHIVE) } : {}),
+  ...(env.ARCHIVE ? { ARCHIVE: meteredVerbs(env.ARCHIVE) } : {}),
 });
-
-/** Verbs of a bucket are subrequests. */
-const meteredBucket = (bucket: R2Bucket): R2Bucket =>
-  new Proxy(bucket, {
-    get: (_, verb) => {
-      const value: unknown = Reflect.get(bucket, verb);
-      if (typeof value !== 'function') return value;
-      return (...args: unknown[]) => {
-        ask();
-        return value.apply(bucket, args);
-      };
-    },
-  });
 
 function meteredDatabase(database: D1Database): D1Database {
   const real = new WeakMap<object, D1PreparedStatement>();
@@ -95,22 +82,23 @@ function meteredDatabase(database: D1Database): D1Database {
   } as unknown as D1Database;
 }
 
-/** Verbs of an object are subrequests, each of them. */
+/** Verbs of an object or a bucket are subrequests, each of them. */
+const meteredVerbs = <S extends object>(stub: S): S =>
+  new Proxy(stub, {
+    get: (_, verb) => {
+      const value: unknown = Reflect.get(stub, verb);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        ask();
+        return (stub as Record<PropertyKey, (...args: unknown[]) => unknown>)[verb]!(...args);
+      };
+    },
+  });
+
 function meteredObjects<N extends { getByName(name: string): object }>(objects: N): N {
-  const meter = <S extends object>(stub: S): S =>
-    new Proxy(stub, {
-      get: (_, verb) => {
-        const value: unknown = Reflect.get(stub, verb);
-        if (typeof value !== 'function') return value;
-        return (...args: unknown[]) => {
-          ask();
-          return (stub as Record<PropertyKey, (...args: unknown[]) => unknown>)[verb]!(...args);
-        };
-      },
-    });
   return new Proxy(objects, {
     get: (_, property) => {
-      if (property === 'getByName') return (name: string) => meter(objects.getByName(name));
+      if (property === 'getByName') return (name: string) => meteredVerbs(objects.getByName(name));
       const value: unknown = Reflect.get(objects, property);
       return typeof value === 'function' ? value.bind(objects) : value;
     },
