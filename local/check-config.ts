@@ -50,7 +50,7 @@ async function askNodes({ NETWORK, RPC_URLS, RPC_URL }: Record<string, unknown>)
   const name = RPC_URLS ? 'RPC_URLS' : 'RPC_URL';
   const answers = await Promise.all(
     urls.map(async (url, index): Promise<Problem[]> => {
-      const node = new Node(url.trim(), network.genesisHash);
+      const node = new Node(url.trim(), network.genesisHash, () => PATIENCE_MS);
       const answer = await node.call([], PATIENCE_MS);
       return 'kind' in answer ? [{ name, problem: `node ${index + 1}: ${answer.reason}`, isFatal: node.isForeign }] : [];
     }),

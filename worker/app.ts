@@ -13,17 +13,18 @@ import { switchRoutes } from './access/switches.routes.ts';
 import { x402Routes } from './access/x402.routes.ts';
 import { newCtx } from './context.ts';
 import { ApiError, ERRORS } from './core/errors.ts';
-import { admissionIdOf } from './core/ids.ts';
 import { BODY_KB } from './core/limits.ts';
 import { publishedLimits, withPaymentInfo, x402Discovery } from './discovery.ts';
 import { docsRoutes } from './docs.ts';
 import { eventTypeRoutes, registerEvents } from './event-types.routes.ts';
 import { healthRoutes, unconfiguredHealth } from './health.ts';
-import { findUnacceptable } from './http/body.ts';
+import { closeBodies } from './http/closed-bodies.ts';
 import { requireConfiguration, requireWhole } from './http/configured.ts';
 import { onError } from './http/errors.ts';
+import { ICON, ICON_HEADERS, ICON_PATH } from './http/icon.ts';
 import { type AppEnv, router } from './http/openapi.ts';
 import { underCeiling } from './http/rate-limit.ts';
+import { readJsonBody } from './http/request-body.ts';
 import { nameRequest } from './http/request-id.ts';
 import { isPublished, matcherOf } from './http/route-patterns.ts';
 import { accountRoutes } from './identity/account.routes.ts';
@@ -70,9 +71,10 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   const { status } = c.res;
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
   const actor = c.var.actor ?? c.var.viewer ?? null;
-  if (actor?.keyId) {
-    const outcome = { keyId: actor.keyId, at: ctx.now, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
-    ctx.defer(c.env.ADMISSION.getByName(`account:${admissionIdOf(actor.accountId)}`).record(outcome));
+  const { key } = c.var;
+  if (key) {
+    const outcome = { keyId: key.keyId, at: ctx.now, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
+    ctx.defer(c.env.ADMISSION.getByName(`account:${key.admissionId}`).record(outcome));
   }
   logRequest({
     request_id: requestId,
@@ -86,25 +88,15 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   });
 });
 
-const UNACCEPTABLE = {
-  secret_refused: 'This looks like a private key or seed phrase. Never send one to anybody; move its funds to a new wallet.',
-  not_unicode: 'A text holds half a character (a lone surrogate)',
-};
-
 /** Only JSON, and never a private key, where a route exists at all: refused before anything reads the body's meaning. */
 const admitBody = createMiddleware<AppEnv>(async (c, next) => {
   const hasBody = c.req.raw.body !== null && c.req.header('Content-Length') !== '0';
   if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method) || !isRoute(c.req.method, c.req.path)) return next();
   if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
     throw new ApiError('unsupported_media_type');
-  const isProviders = c.req.path.startsWith('/v1/products/webhook/');
-  // Signatures of webhooks are over exact bytes; everything else is read as text once, for all who ask. What is not JSON is for
-  // the route to refuse.
-  await (isProviders ? c.req.arrayBuffer() : c.req.text());
-  // A provider's list is long, signed, and holds nobody's secret of ours.
-  if (isProviders) return next();
-  const found = findUnacceptable(await c.req.json().catch(() => null));
-  if (found) throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg: UNACCEPTABLE[found], type: found }] });
+  // Signatures of webhooks are over exact bytes; and a provider's list is long, signed, and holds nobody's secret of ours.
+  if (c.req.path.startsWith('/v1/products/webhook/')) await c.req.arrayBuffer();
+  else await readJsonBody(c);
   return next();
 });
 
@@ -152,7 +144,7 @@ app.use(nameRequest);
 app.use(requireConfiguration(unconfiguredHealth));
 app.use(accompany);
 for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
-for (const path of ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt'])
+for (const path of ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt', ICON_PATH])
   app.use(path, underCeiling);
 app.use(requireWhole);
 const [short, long] = [BODY_KB.usual, BODY_KB.long].map((kilobytes) =>
@@ -204,10 +196,12 @@ let document: object | null = null;
 export function openApiDocument(): object {
   document ??= {
     ...withPaymentInfo(
-      app.getOpenAPI31Document({
-        openapi: '3.1.0',
-        info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
-      }),
+      closeBodies(
+        app.getOpenAPI31Document({
+          openapi: '3.1.0',
+          info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
+        }),
+      ),
     ),
     'x-error-codes': ERRORS,
     'x-limits': publishedLimits(),
@@ -220,6 +214,8 @@ app.get('/v1/openapi.json', (c) => c.json(withSignatureHeader(openApiDocument(),
 const KEEP = { 'Cache-Control': 'public, max-age=300' };
 app.get('/.well-known/x402', (c) => c.json(x402Discovery(c.var.ctx, openApiDocument()), 200, KEEP));
 app.get('/llms.txt', (c) => c.text(llmsText(c.var.ctx.baseUrl, openApiDocument()), 200, KEEP));
+
+app.get(ICON_PATH, (c) => c.body(ICON, 200, ICON_HEADERS));
 
 app.onError(onError);
 app.notFound((c) => {

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
 import { type Ctx, databaseOf, type Env, hasPriceSource } from './context.ts';
 import { iso, MINUTE } from './core/time.ts';
-import { fullness } from './db/vital-signs.ts';
+import { fullness, isStalled } from './db/vital-signs.ts';
 import { errors, orNull, router, Timestamp } from './http/openapi.ts';
 import { isPriceHealthy } from './providers/price.ts';
 import { VERSION } from './version.ts';
@@ -28,13 +28,24 @@ const route = (path: '/health' | '/v1/health', operationId: string) =>
     operationId,
     tags: ['System'],
     summary: 'Is the service well?',
+    request: {
+      query: z.object({
+        strict: z
+          .enum(['0', '1'])
+          .optional()
+          .openapi({ description: '1: a degraded service is 503 too, for monitors that read the status alone.' }),
+      }),
+    },
     responses: {
       200: {
         description: 'Serving; degraded where something it depends on is not',
         content: { 'application/json': { schema: HealthResponse } },
       },
-      ...errors('rate_limited'),
-      503: { description: 'The database does not answer', content: { 'application/json': { schema: HealthResponse } } },
+      ...errors('rate_limited', 'validation_error'),
+      503: {
+        description: 'The database does not answer; with `strict=1`, or the service is degraded',
+        content: { 'application/json': { schema: HealthResponse } },
+      },
     },
   });
 
@@ -51,10 +62,8 @@ async function askOutside({ chain, config, now }: Ctx): Promise<Outside> {
   return { rpc, prices };
 }
 
-async function checkHealth({ db, now }: Pick<Ctx, 'db' | 'now'>, asked: Promise<Outside>) {
-  // Money that was not looked for so long means that neither the queue nor the sweeps behind it run. What strangers name says nothing.
-  const stalled = sql`SELECT EXISTS (SELECT 1 FROM payment_candidates
-    WHERE origin IN ('found', 'sent') AND next_check_at < ${now - STALLED_MS}) AS n`;
+async function checkHealth({ db, now }: Pick<Ctx, 'db' | 'now'>, asked: Promise<Outside>, isStrict: boolean) {
+  const stalled = sql`SELECT ${isStalled(now - STALLED_MS)} AS n`;
   const [waiting, { rpc, prices }] = await Promise.all([
     db.run(stalled).then(
       ({ results: [row], meta }) => ({ stalled: (row as { n: number }).n, fullness: fullness(meta.size_after) }),
@@ -72,22 +81,23 @@ async function checkHealth({ db, now }: Pick<Ctx, 'db' | 'now'>, asked: Promise<
     checks: { database: word(database), queue: word(queue), rpc: word(rpc), price_source: word(prices), processor: word(null) },
     database_used: waiting?.fullness.used ?? null,
   };
-  return { health, status: database ? (200 as const) : (503 as const) };
+  const isWell = isStrict ? health.status === 'ok' : database;
+  return { health, status: isWell ? (200 as const) : (503 as const) };
 }
 
 /** Where the configuration is not sound only the database can be asked, and the answer is never better than degraded. */
-export async function unconfiguredHealth(env: Env): Promise<Response> {
+export async function unconfiguredHealth(env: Env, isStrict: boolean): Promise<Response> {
   const nobody = Promise.resolve({ rpc: null, prices: null });
-  const { health, status } = await checkHealth({ db: databaseOf(env), now: Date.now() }, nobody);
+  const { health, status } = await checkHealth({ db: databaseOf(env), now: Date.now() }, nobody, isStrict);
   return Response.json(health, { status });
 }
 
 export const healthRoutes = router()
   .openapi(route('/health', 'getHealth'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx));
+    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), c.req.valid('query').strict === '1');
     return c.json(health, status);
   })
   .openapi(route('/v1/health', 'getHealthV1'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx));
+    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), c.req.valid('query').strict === '1');
     return c.json(health, status);
   });

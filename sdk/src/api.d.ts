@@ -159,7 +159,7 @@ export interface paths {
     post?: never;
     /**
      * Delete the account, at once and for ever
-     * @description It needs a person who signed in within the last 15 minutes. Sessions and keys end, what names a person is erased. Payments, memberships and receipts stay: they are also the buyers’. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
+     * @description It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.
      */
     delete: operations['deleteAccount'];
     options?: never;
@@ -1582,6 +1582,7 @@ export interface components {
       /** @description Place in the merchant’s hash chain. Merchant view only. */
       link?: {
         seq: number;
+        /** @description Of the link before: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, "sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a merchant and mode carries 64 zeros. */
         prev_hash: string;
       };
       /** Format: date-time */
@@ -1770,6 +1771,7 @@ export interface components {
         | 'payload_too_large'
         | 'unsupported_media_type'
         | 'validation_error'
+        | 'unknown_field'
         | 'no_change'
         | 'password_too_short'
         | 'invalid_permissions'
@@ -1797,6 +1799,10 @@ export interface components {
         loc: (string | number)[];
         msg: string;
         type: string;
+        /** @description Of an `unknown_field`: the known field whose name is nearest, if one is near. */
+        ctx?: {
+          nearest?: string;
+        };
       }[];
       /** @enum {string} */
       code:
@@ -1834,6 +1840,7 @@ export interface components {
         | 'payload_too_large'
         | 'unsupported_media_type'
         | 'validation_error'
+        | 'unknown_field'
         | 'no_change'
         | 'password_too_short'
         | 'invalid_permissions'
@@ -1917,13 +1924,20 @@ export interface components {
       auth_providers: string[];
     };
     MerchantSettings: {
-      checkout_brand_name?: string;
-      checkout_logo_url?: string;
-      checkout_hero_image_url?: string;
-      checkout_success_button_label?: string;
-      checkout_accent_hex?: string;
-      default_redirect_url?: string;
-      default_support_url?: string;
+      /** @description Empty where it is not set. */
+      checkout_brand_name: string;
+      /** @description Empty where it is not set. */
+      checkout_logo_url: string;
+      /** @description Empty where it is not set. */
+      checkout_hero_image_url: string;
+      /** @description Empty where it is not set. */
+      checkout_success_button_label: string;
+      /** @description Empty where it is not set. */
+      checkout_accent_hex: string;
+      /** @description Empty where it is not set. */
+      default_redirect_url: string;
+      /** @description Empty where it is not set. */
+      default_support_url: string;
     };
     UpdateResponse: {
       detail: string;
@@ -2122,7 +2136,7 @@ export interface components {
       access_period_days?: number | null;
       usage_units?: number | null;
       unit_name?: string | null;
-      payout_wallet?: string;
+      payout_wallet?: string | null;
       grace_hours?: number;
       session_seconds?: number | null;
       /** @description Where a buyer has to show who they are before they pay. What it is now counts, also for payments already begun: without that identity they are not confirmed, and money that comes all the same is unmatched once they have ended. */
@@ -2199,6 +2213,7 @@ export interface components {
       email?: string;
       /** @description The merchant's own name for the buyer; keys membership and entitlement. */
       customer_ref?: string;
+      /** @description The language the buyer reads. It is kept with the payment. */
       locale?: string;
       handoff_token?: string;
       /** Format: uuid */
@@ -2211,6 +2226,7 @@ export interface components {
     };
     SolanaPayLabel: {
       label: string;
+      /** Format: uri */
       icon: string;
     };
     SolanaPayTransaction: {
@@ -2219,6 +2235,8 @@ export interface components {
     };
     SolanaPayRequest: {
       account: string;
+    } & {
+      [key: string]: unknown;
     };
     Handoff: {
       handoff_token: string;
@@ -2371,7 +2389,7 @@ export interface components {
     UpdateWebhookEndpointRequest: {
       /** Format: uri */
       url?: string;
-      description?: string;
+      description?: string | null;
       event_types?: string[];
       product_ids?: string[];
       /** @enum {string} */
@@ -2686,7 +2704,7 @@ export interface components {
       fix?: components['schemas']['Fix'];
       docs_url: string;
     };
-    /** @description What to do: a call, with values of yours in the place of <…>. Without a method only the operator can do it. */
+    /** @description What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it. */
     Fix: {
       detail: string;
       /** @enum {string} */
@@ -2843,6 +2861,8 @@ export interface components {
       paymentRequirements: {
         [key: string]: unknown;
       };
+    } & {
+      [key: string]: unknown;
     };
     FacilitatorSettlement: {
       success: boolean;
@@ -3691,7 +3711,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['ConnectRequest'];
       };
@@ -3771,7 +3791,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['HandoffRequest'];
       };
@@ -4349,7 +4369,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['RotateSecretRequest'];
       };
@@ -4381,7 +4401,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['TestWebhookRequest'];
       };
@@ -4537,6 +4557,8 @@ export interface operations {
           | 'webhook.test'
           | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
+        /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
+        after?: string;
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
@@ -4630,6 +4652,8 @@ export interface operations {
           | 'webhook.test'
           | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
+        /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
+        after?: string;
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
@@ -5410,7 +5434,10 @@ export interface operations {
   };
   getHealth: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description 1: a degraded service is 503 too, for monitors that read the status alone. */
+        strict?: '0' | '1';
+      };
       header?: never;
       path?: never;
       cookie?: never;
@@ -5430,7 +5457,10 @@ export interface operations {
   };
   getHealthV1: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description 1: a degraded service is 503 too, for monitors that read the status alone. */
+        strict?: '0' | '1';
+      };
       header?: never;
       path?: never;
       cookie?: never;

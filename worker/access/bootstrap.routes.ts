@@ -55,7 +55,7 @@ const status = createRoute({
 });
 
 const ManifestRequest = z
-  .strictObject({ ...secret, ...manifestFields })
+  .object({ ...secret, ...manifestFields })
   .openapi('SetupManifestRequest', { example: { ...SECRET_EXAMPLE, ...MANIFEST_EXAMPLE } });
 const manifest = createRoute({
   method: 'post',

@@ -113,14 +113,20 @@ const list = createRoute({
   summary: 'Entitlements as of a few seconds ago',
   ...merchantRoute('read'),
   request: {
-    query: z.object({
-      ...PageQuery,
-      ...ModeQuery,
-      ...productRef,
-      wallet_address: z.string().max(64).optional(),
-      customer_ref: z.string().max(OWN_NAME_MAX).optional(),
-      status: z.enum(['active', 'exhausted', 'expired', 'revoked']).optional(),
-    }),
+    query: z
+      .object({
+        ...PageQuery,
+        ...ModeQuery,
+        ...productRef,
+        wallet_address: z.string().max(64).optional(),
+        customer_ref: z.string().max(OWN_NAME_MAX).optional(),
+        status: z.enum(['active', 'exhausted', 'expired', 'revoked']).optional(),
+      })
+      .refine(({ wallet_address: wallet, customer_ref: ref }) => wallet === undefined || ref === undefined, {
+        path: ['customer_ref'],
+        message: 'A customer is named by wallet_address or by customer_ref, not by both',
+        params: { type: 'ambiguous' },
+      }),
   },
   responses: { ...ok(pageOf(EntitlementBody, 'EntitlementPage')), ...merchantErrors('not_found') },
 });

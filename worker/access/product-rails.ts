@@ -4,8 +4,8 @@ import { raise } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { given } from '../http/openapi.ts';
 import { findListing, type Listing, saleOn } from '../products/product.ts';
-import { fixOf, type Obstacle, obstaclesOf, prospectOf } from '../products/sale.ts';
-import { RAIL_IDS, RAILS, type RailId } from '../rails.ts';
+import { fixOf, obstaclesOf, prospectOf } from '../products/sale.ts';
+import { RAIL_IDS, type RailId } from '../rails.ts';
 import { SILENCE, viewChain } from './obstacles.ts';
 import type { NamedProduct } from './product-ref.ts';
 import { listRails, RailBody, railFacts } from './rails.ts';
@@ -19,7 +19,8 @@ export const FixBody = z
     transaction: z.string().optional().openapi({ description: 'Unsigned, base64: sign it with the payout wallet and send it.' }),
   })
   .openapi('Fix', {
-    description: 'What to do: a call, with values of yours in the place of <…>. Without a method only the operator can do it.',
+    description:
+      'What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it.',
   });
 
 export const ProductRailBody = RailBody.extend({
@@ -53,7 +54,7 @@ export async function listProductRails(ctx: Ctx, actor: Actor, named: NamedProdu
       // What the service says of a checkout for everybody, it was asked just now for this product.
       if (!reason && rail.kind === 'checkout') return { ...rail, status: 'available' as const };
       if (!reason) return { ...rail, status: state, ...serviceReason };
-      return { ...rail, status: hindrance(rail.rail_id, obstacles), reason, fix: fixOf(reason, rail.rail_id, prospect) };
+      return { ...rail, status: 'unavailable' as const, reason, fix: fixOf(reason, rail.rail_id, prospect) };
     }),
   );
 }
@@ -63,7 +64,3 @@ function sandboxRail(ctx: Ctx, listing: Listing, railId: RailId): z.infer<typeof
   const prospect = prospectOf(saleOn(listing, railId));
   return { ...railFacts(ctx, railId), status: 'unavailable', reason: 'sandbox', fix: fixOf('sandbox', railId, prospect) };
 }
-
-/** The hosted page sells without the merchant's word that he is ready; payment sessions and agents wait for it. */
-const hindrance = (railId: RailId, obstacles: Obstacle[]): 'degraded' | 'unavailable' =>
-  RAILS[railId].kind === 'checkout' && obstacles.every((obstacle) => obstacle === 'live_mode_confirmed') ? 'degraded' : 'unavailable';

@@ -54,6 +54,7 @@ export const ERRORS = {
   payload_too_large: entry(413, `The body is larger than ${BODY_KB.usual} KB; for a manifest, than ${BODY_KB.long / 1024} MB.`),
   unsupported_media_type: entry(415, 'Send the body as application/json.'),
   validation_error: entry(422, 'The request is not valid.'),
+  unknown_field: entry(422, 'The body has a field that this route does not know. Check its spelling.'),
   no_change: entry(422, 'Nothing would change.'),
   password_too_short: entry(422, 'A password has 8 to 128 characters.'),
   invalid_permissions: entry(422, 'Permissions are a non-empty list of read, execute and admin.'),
@@ -79,11 +80,13 @@ export interface ValidationProblem {
   loc: (string | number)[];
   msg: string;
   type: string;
+  /** Of a field nobody knows: the known one whose name is nearest. */
+  ctx?: { nearest?: string };
 }
 
 export interface ApiErrorOptions {
   detail?: string;
-  /** With validation_error: becomes the list in `detail`. */
+  /** With validation_error and unknown_field: becomes the list in `detail`. */
   problems?: ValidationProblem[];
   meta?: Record<string, unknown>;
   /** One code, two statuses: invalid_authorization is 401 for a bad credential and 403 for a good one out of scope. */

@@ -23,6 +23,8 @@ export interface PaymentTerms {
   accessPeriodDays: number | null;
   usageUnits: number | null;
   successUrl: string | null;
+  /** What language the buyer reads (BCP 47), for letters to them. */
+  locale?: string;
   /** Where the price was converted into the asset that is paid. */
   quote?: PriceQuote;
   /** Where the product asked for it; whether it still does is the product's to say. */

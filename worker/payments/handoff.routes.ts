@@ -5,7 +5,7 @@ import { iso } from '../core/time.ts';
 import { CustomerRef } from '../entitlements/resource.ts';
 import { merchantWriteErrors, writeRoute } from '../http/guards.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
-import { created, errors, given, jsonBody, ModeQuery, ok, router, Timestamp, uuidParam } from '../http/openapi.ts';
+import { created, errors, given, ModeQuery, ok, optionalJsonBody, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { HttpsUrl, Metadata } from '../products/resource.ts';
 import { type CreatedHandoff, createHandoff, getHandedOffer, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
@@ -27,7 +27,7 @@ const create = createRoute({
     headers: OptionalIdempotencyHeader,
     params: uuidParam('product_id'),
     query: z.object(ModeQuery),
-    ...jsonBody(
+    ...optionalJsonBody(
       z
         .object({
           customer_ref: CustomerRef.optional(),

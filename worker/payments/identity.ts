@@ -62,7 +62,7 @@ export async function openIdentitySession(ctx: Ctx, slug: string, keep: Keep<Ope
   }
   if (!product.livemode) {
     const detail = 'Sandbox products never touch the chain, so nobody has to show who they are.';
-    throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox', next: 'POST /v1/testing/sessions' } });
+    throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox' } });
   }
   const { variables, link } = PLATFORMS[provider];
   const missing = variables.filter((name) => ctx.config[name] === undefined);

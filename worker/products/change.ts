@@ -33,7 +33,7 @@ export async function changeProduct(
   { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
   keep: Keep<Product>,
 ): Promise<Product> {
-  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, actor.livemode);
+  if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, actor.livemode);
   try {
     return await transact(ctx, async () => {
       const listing = (await findListing(ctx.db, actor.accountId as AccountId, actor.livemode, { productId })) ?? raise('not_found');
@@ -55,7 +55,8 @@ export async function changeProduct(
       const moved = movedPayout(listing, { ...listing, product: after });
       const payout = moved && (await planProductPayout(ctx, actor, after, moved.wallet, moved.previous));
       if (after.asset !== product.asset || !isSame(after.acceptedAssets, product.acceptedAssets)) requireAssets(ctx, after);
-      requireRails(ctx, after);
+      // A rail that this service gave up stands in the way of nothing but a change of rails.
+      if (ON_RAILS.some((name) => !isSame(after[name], product[name]))) requireRails(ctx, after);
       const writes = [...updateProduct(ctx, product, after), ...(payout?.writes ?? [])];
       return withAnswer({ events: payout?.events ?? [], writes, result: after }, keep(after));
     });
@@ -69,6 +70,9 @@ export async function changeProduct(
     throw error;
   }
 }
+
+/** What decides over which rails a product can be sold. */
+const ON_RAILS = ['allowedRails', 'defaultRail', 'asset', 'acceptedAssets', 'requiresIdentity'] as const;
 
 /** Where a product's money goes, over each rail it is offered on. */
 const paidOver = (listing: Listing): string[] =>

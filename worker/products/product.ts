@@ -44,7 +44,8 @@ const notReady = (feature: string): ApiError =>
  * that contradict each other. (contract section 3 "Product")
  */
 export async function planProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Change<Product>> {
-  const productType = requireSellable({ ...input, product_type: input.product_type ?? 'api' });
+  const { product_type = 'api', billing_model = 'one_off' } = input;
+  const productType = requireSellable({ ...input, product_type, billing_model });
   if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
   if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, actor.livemode);
   const product = newProduct(ctx, actor, productType, input);

@@ -27,7 +27,6 @@ const terms = {
   // Judged in the verb: an unsupported type has a code of its own.
   product_type: z
     .string()
-    .max(40)
     .optional()
     .openapi({ enum: ['api', 'link', 'telegram', 'discord'], default: 'api' }),
   accepted_assets: z.array(z.enum(ASSETS)).min(1).max(2).optional(),
@@ -78,6 +77,7 @@ export const UpdateProductRequest = z
     ...terms,
     external_product_id: orNull(terms.external_product_id).optional(),
     access_app_id: orNull(z.uuid()).optional(),
+    payout_wallet: orNull(terms.payout_wallet).optional(),
     description: orNull(terms.description).optional(),
     unit_name: orNull(terms.unit_name).optional(),
     session_seconds: orNull(terms.session_seconds).optional(),

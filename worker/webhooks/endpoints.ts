@@ -14,8 +14,6 @@ import { countEnabledEndpoints, type Endpoint, findEndpoint, getEndpoint, insert
 import { checkTarget, type TargetRules } from './target.ts';
 import { cancelWaiting } from './waiting.store.ts';
 
-export { disableEndpointsOf } from './store.ts';
-
 export const targetRules = ({ config, baseUrl }: Ctx): TargetRules => ({
   ownHosts: [...(URL.canParse(baseUrl) ? [new URL(baseUrl).hostname] : []), ...config.OWN_HOSTS],
   allowLoopback: config.ALLOW_INSECURE_WEBHOOKS === 'true',

@@ -23,7 +23,12 @@ export const CreateEndpointRequest = z.object({ url: Url, ...settings }).openapi
   example: { url: 'https://shop.example.com/hooks', event_types: ['payment.confirmed', 'membership.*'] },
 });
 export const UpdateEndpointRequest = z
-  .object({ url: Url.optional(), ...settings, status: z.enum(ENDPOINT.states).optional() })
+  .object({
+    url: Url.optional(),
+    ...settings,
+    description: orNull(settings.description).optional(),
+    status: z.enum(ENDPOINT.states).optional(),
+  })
   .openapi('UpdateWebhookEndpointRequest', { example: { event_types: ['payment.*'] } });
 
 export const EndpointBody = z

@@ -5,7 +5,6 @@ import type { AccountId, EndpointId } from '../core/ids.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { type events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '../db/page.ts';
-import { ENDPOINT } from '../states.ts';
 
 export type Endpoint = typeof webhookEndpoints.$inferSelect;
 export type Delivery = typeof webhookDeliveries.$inferSelect;
@@ -54,12 +53,16 @@ export const updateEndpoint = (ctx: Ctx, before: Endpoint, patch: Partial<Endpoi
   vetoUnlessChanged(ctx),
 ];
 
-/** A statement, not an effect: every endpoint of an account, in both modes. */
-export const disableEndpointsOf = (ctx: Ctx, merchantId: AccountId, disabledReason: string): Write =>
-  ctx.db
-    .update(webhookEndpoints)
-    .set({ status: ENDPOINT.next('enabled', 'disable'), disabledReason, updatedAt: ctx.now, version: sql`version + 1` })
+/** Those of an account that are enabled, in both modes. */
+export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<Endpoint[]> =>
+  db
+    .select()
+    .from(webhookEndpoints)
     .where(and(eq(webhookEndpoints.merchantId, merchantId), eq(webhookEndpoints.status, 'enabled')));
+
+/** A statement, not an effect: refuses the batch where an endpoint of the account is enabled after all. */
+export const vetoWhileEnabled = (ctx: Ctx, merchantId: AccountId): Write =>
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND status = 'enabled')`);
 
 /** A statement, not an effect: what an attempt showed, relative to whatever other attempts showed meanwhile. */
 export const noteHealth = (ctx: Ctx, endpointId: EndpointId, success: boolean, now: number): Write =>
