@@ -4,6 +4,7 @@ import { crc32, keyRing } from '../../worker/core/crypto.ts';
 import { base62, base64url, utf8 } from '../../worker/core/encoding.ts';
 import { entitlementIdOf } from '../../worker/core/ids.ts';
 import { PLANS } from '../../worker/plans.ts';
+import { NETWORKS } from '../../worker/solana/assets.ts';
 import { builtRoutes, fill, nameOf, type Route } from '../spec-routes.ts';
 import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';
@@ -129,6 +130,8 @@ describe('every route', () => {
     return new SignJWT({ ver: over.ver ?? 1, auth_time: now })
       .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: over.kid ?? real.keyId })
       .setSubject(owner.userId)
+      .setIssuer(w.env.BASE_URL as string)
+      .setAudience(NETWORKS.devnet.caip2)
       .setIssuedAt(now - 100_000)
       .setExpirationTime(over.exp ?? now + 1000)
       .sign(await importJWK(key!.jwk, 'EdDSA'));

@@ -7,7 +7,7 @@ import { type AttemptMessage, type Env, type Job, newCtx, type SweepMessage } fr
 import { MINUTE } from '../../worker/core/time.ts';
 import { EVENT_CATALOG } from '../../worker/event-catalog.ts';
 import type { EventType } from '../../worker/events.ts';
-import { emailKeyOf, newAccount, storeAccount } from '../../worker/identity/sign-in.ts';
+import { emailKeysOf, newAccount, storeAccount } from '../../worker/identity/sign-in.ts';
 import { issueToken } from '../../worker/identity/tokens.ts';
 import worker from '../../worker/index.ts';
 import type { PlanName } from '../../worker/plans.ts';
@@ -182,7 +182,7 @@ export class World {
   async merchant(plan: PlanName = 'scale'): Promise<Merchant> {
     const email = `merchant-${this.#name}-${++this.#people}@example.com`;
     const ctx = newCtx(this.env, { requestId: 'req_merchant', defer: () => {} });
-    const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeyOf(ctx, email), passwordHash: PASSWORD_HASH });
+    const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeysOf(ctx, email).keys[0], passwordHash: PASSWORD_HASH });
     await storeAccount(ctx, { ...account, plan });
     const { token } = await issueToken(ctx, account, { authTime: ctx.now, firstIat: ctx.now, method: 'pwd' });
     const [key, sandboxKey] = await Promise.all(
@@ -284,7 +284,10 @@ export class World {
     });
 
   /** Rows of a table that belong to a payment. */
-  async count(table: 'events' | 'receipts' | 'tx_claims' | 'payment_candidates', paymentId: string): Promise<number> {
+  async count(
+    table: 'events' | 'receipts' | 'tx_claims' | 'payment_candidates' | 'unmatched_payments',
+    paymentId: string,
+  ): Promise<number> {
     const column = table === 'tx_claims' ? 'subject_id' : 'payment_id';
     const row = await testEnv.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`).bind(paymentId).first<{ n: number }>();
     return row!.n;
