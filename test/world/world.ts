@@ -43,6 +43,8 @@ export interface CallOptions {
   headers?: Record<string, string>;
   /** Another environment for this call: a wrapped database, a faulty queue. */
   env?: Env;
+  /** Fails where it reads more rows than this, what a list counts aside. */
+  rowsMax?: number;
 }
 
 /** The queue as a test holds it: what was sent waits until the test delivers it, in any order, as often as it likes. */
@@ -67,7 +69,7 @@ const BATCH_MAX = 10;
 const invoked = <T>(
   name: string,
   invoke: (execution: ExecutionContext) => Promise<T> | T,
-  options?: { countsReads: boolean },
+  options?: { countsReads: boolean; rowsMax?: number },
 ): Promise<T> =>
   withinLimits(
     name,
@@ -166,10 +168,12 @@ export class World {
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
     const request = new Request(`https://svc.test${path}`, { method, headers, body: body ?? null });
-    const { response, text } = await invoked(`${method} ${path}`, async (execution) => {
+    const answer = async (execution: ExecutionContext) => {
       const response = await worker.fetch(request, options.env ?? this.env, execution);
       return { response, text: await response.text() };
-    });
+    };
+    const { rowsMax } = options;
+    const { response, text } = await invoked(`${method} ${path}`, answer, { countsReads: rowsMax !== undefined, rowsMax });
     const parsed = text === '' ? null : response.headers.get('content-type')?.startsWith('text/') ? text : JSON.parse(text);
     expectPublishedResponse(method, new URL(request.url).pathname, response.status, parsed);
     return { status: response.status, body: parsed, headers: response.headers };

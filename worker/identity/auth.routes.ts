@@ -4,7 +4,7 @@ import type { SignIn, SignInMethod } from '../admission.ts';
 import type { Ctx } from '../context.ts';
 import { iso } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
-import { merchantErrors, personRoute, publicBodyErrors } from '../http/guards.ts';
+import { merchantBodyErrors, personRoute, publicBodyErrors } from '../http/guards.ts';
 import { answerOnce, checkIdempotencyKey, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { type AppEnv, created, DetailResponse, jsonBody, ok, optionalJsonBody, orNull, router, Timestamp } from '../http/openapi.ts';
 import { publicBucket, underCeiling } from '../http/rate-limit.ts';
@@ -152,7 +152,7 @@ const logout = createRoute({
   tags: ['Authentication'],
   summary: 'Says goodbye; the client discards its token',
   ...personRoute,
-  responses: { ...ok(DetailResponse), ...merchantErrors() },
+  responses: { ...ok(DetailResponse), ...merchantBodyErrors() },
 });
 
 export const authRoutes = router()
