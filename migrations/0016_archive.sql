@@ -36,5 +36,4 @@ CREATE INDEX `memberships_by_email` ON `memberships` (`merchant_id`,`livemode`,`
 DROP INDEX `entitlements_by_wallet`;--> statement-breakpoint
 DROP INDEX `entitlements_by_ref`;--> statement-breakpoint
 CREATE INDEX `entitlements_by_wallet` ON `entitlements` (`merchant_id`,`livemode`,`wallet_address`) WHERE wallet_address IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `entitlements_by_ref` ON `entitlements` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
-ALTER TABLE `products` ADD `trusted_customer_ref` integer DEFAULT false NOT NULL;
+CREATE INDEX `entitlements_by_ref` ON `entitlements` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;
