@@ -36,6 +36,8 @@ export interface SweepMessage {
 /** What wrangler.toml binds. Variables are text; `readConfig` checks and converts them. */
 export interface Env extends Record<string, unknown> {
   DB: D1Database;
+  /** Where events and receipts go once they are old. Without it they stay in the database. */
+  ARCHIVE?: R2Bucket;
   JOBS: Queue<Job>;
   WEBHOOKS: Queue<AttemptMessage>;
   /** For endpoints whose last attempt failed: they wait among themselves. */
