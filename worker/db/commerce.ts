@@ -46,6 +46,8 @@ export const products = sqliteTable(
     requiresIdentity: text('requires_identity').$type<IdentityProvider>(),
     metadata: json<Record<string, string>>('metadata').notNull(),
     liveModeConfirmed: flag('live_mode_confirmed').notNull(),
+    /** References of customers are taken from the merchant's server alone. */
+    trustedCustomerRef: flag('trusted_customer_ref').notNull().default(false),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),

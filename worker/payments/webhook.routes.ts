@@ -5,6 +5,7 @@ import { equalBytes, hmacSha256 } from '../core/crypto.ts';
 import { hex, utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AppEnv, errors, ok, router } from '../http/openapi.ts';
+import { countForgedWebhook } from '../http/rate-limit.ts';
 import { isSignature } from '../solana/assets.ts';
 
 /** Read beside the one this deployment is configured for: the provider's is `<provider>-signature`, and earlier releases named it with an X. */
@@ -16,8 +17,10 @@ const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
   const shown = [header, ...SIGNATURE_HEADERS].map((name) => c.req.header(name)).find((value) => value !== undefined);
   const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(shown ?? '') ?? [];
   const raw = new Uint8Array(await c.req.arrayBuffer());
-  if (!secret || !given || !equalBytes(hmacSha256(utf8(secret), raw), hex.decode(given.toLowerCase())))
+  if (!secret || !given || !equalBytes(hmacSha256(utf8(secret), raw), hex.decode(given.toLowerCase()))) {
+    await countForgedWebhook(c);
     throw new ApiError('webhook_signature_failed');
+  }
   // Genuine, and still not JSON: said here, because this route has a code of its own for it.
   await c.req.json().catch(() => {
     throw new ApiError('invalid_rpc_payload');
@@ -48,7 +51,7 @@ const route = createRoute({
   },
   responses: {
     ...ok(z.object({ accepted: z.int() }).openapi('ChainWebhookResponse'), 'Queued; nothing is known yet'),
-    ...errors('webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type'),
+    ...errors('rate_limited', 'webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type'),
   },
 });
 
