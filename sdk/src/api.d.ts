@@ -1481,7 +1481,7 @@ export interface components {
       metadata?: {
         [key: string]: string;
       };
-      /** @description Money that arrived and pays no session. Of amounts below the price, the first 20 of a session. Merchant view only. */
+      /** @description Money that arrived and pays no session, the ten largest; every one is an event, and is accepted by its signature. Merchant view only. */
       unmatched?: components['schemas']['UnmatchedPayment'][];
       livemode: boolean;
       /** Format: date-time */

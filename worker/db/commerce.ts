@@ -160,7 +160,8 @@ export const unmatchedPayments = sqliteTable(
   (table) => [
     oneOf('unmatched_payments_status', 'status', UNMATCHED.states),
     index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL`),
-    index('unmatched_by_payment').on(table.paymentId, table.createdAt),
+    // Of a payment the largest first: only those are shown.
+    index('unmatched_of_payment').on(table.paymentId, sql`length(amount)`, table.amount).where(sql`dropped_at IS NULL`),
   ],
 );
 

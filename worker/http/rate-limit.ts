@@ -77,9 +77,14 @@ export async function hitBucket(c: Context<AppEnv>, name: PublicBucketName, subj
   return rate;
 }
 
-/** For public routes without a bucket of their own: only the ceiling over everything an address asks for. */
-export const underCeiling = createMiddleware<AppEnv>(async (c, next) => {
+/** One more call of this address, in the ceiling over everything it asks for alone; 429 where that is full. */
+export async function hitCeiling(c: Context<AppEnv>): Promise<void> {
   await hitAddress(c, [ceilingOf('all')]);
+}
+
+/** For public routes without a bucket of their own. */
+export const underCeiling = createMiddleware<AppEnv>(async (c, next) => {
+  await hitCeiling(c);
   await next();
 });
 
@@ -91,11 +96,6 @@ export async function countRefusedCredential(c: Context<AppEnv>): Promise<void> 
 /** A signature that the chain does not show is about to be kept for this address: counted, and 429 from the 201st in an hour on. */
 export async function countUnseenSignature(c: Context<AppEnv>): Promise<void> {
   await hitAddress(c, [ceilingOf('unseen-signatures')]);
-}
-
-/** What a provider shall have signed and did not: counted like any call of a stranger's. */
-export async function countForgedWebhook(c: Context<AppEnv>): Promise<void> {
-  await hitAddress(c, [ceilingOf('all')]);
 }
 
 /** For routes that a secret in the body opens: a wrong one, which is 404, is a refused credential. */
