@@ -74,6 +74,8 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   c.res.headers.set('X-Request-Id', requestId);
   c.res.headers.set('X-Svc-Api-Version', VERSION);
   c.res.headers.set('X-Content-Type-Options', 'nosniff');
+  // Tokens, raw keys and secrets of webhooks are in answers: no cache on the way keeps any, unless a route says that its own may be kept.
+  if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
   const actor = c.var.actor ?? c.var.viewer ?? null;
   if (actor?.keyId) {
@@ -217,10 +219,10 @@ export function openApiDocument(): object {
   };
   return document;
 }
-app.get('/v1/openapi.json', (c) => c.json(openApiDocument()));
-
-/** For agents that look before they ask. */
+/** What is the same for all who ask. */
 const KEEP = { 'Cache-Control': 'public, max-age=300' };
+app.get('/v1/openapi.json', (c) => c.json(openApiDocument(), 200, KEEP));
+/** For agents that look before they ask. */
 app.get('/.well-known/x402', (c) => c.json(x402Discovery(c.var.ctx, openApiDocument()), 200, KEEP));
 app.get('/llms.txt', (c) => c.text(llmsText(c.var.ctx.baseUrl, openApiDocument()), 200, KEEP));
 

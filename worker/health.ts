@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
 import { type Ctx, hasPriceSource } from './context.ts';
-import { iso, MINUTE } from './core/time.ts';
+import { iso, MINUTE, SECOND } from './core/time.ts';
 import { fullness } from './db/vital-signs.ts';
 import { errors, orNull, router, Timestamp } from './http/openapi.ts';
 import { isPriceHealthy } from './providers/price.ts';
@@ -40,16 +40,38 @@ const route = (path: '/health' | '/v1/health', operationId: string) =>
 
 const STALLED_MS = 30 * MINUTE;
 
-async function checkHealth(ctx: Ctx) {
+interface Waiting {
+  stalled: number;
+  fullness: ReturnType<typeof fullness>;
+}
+
+/** What the database said last, by the environment that asked: anybody may ask for our health, all day. A failure is not remembered. */
+const REMEMBERED_MS = 5 * SECOND;
+const remembered = new WeakMap<object, { until: number; waiting: Waiting }>();
+
+async function readWaiting(ctx: Ctx): Promise<Waiting | null> {
+  const known = remembered.get(ctx.env);
+  if (known && ctx.now < known.until) return known.waiting;
   // Money that was not looked for so long means that neither the queue nor the sweeps behind it run. What strangers name says nothing.
   const stalled = sql`SELECT EXISTS (SELECT 1 FROM payment_candidates
     WHERE origin IN ('found', 'sent') AND next_check_at < ${ctx.now - STALLED_MS}) AS n`;
+  try {
+    const {
+      results: [row],
+      meta,
+    } = await ctx.db.run(stalled);
+    const waiting = { stalled: (row as { n: number }).n, fullness: fullness(meta.size_after) };
+    remembered.set(ctx.env, { until: ctx.now + REMEMBERED_MS, waiting });
+    return waiting;
+  } catch {
+    return null;
+  }
+}
+
+async function checkHealth(ctx: Ctx) {
   const { config } = ctx;
   const [waiting, rpc, prices] = await Promise.all([
-    ctx.db.run(stalled).then(
-      ({ results: [row], meta }) => ({ stalled: (row as { n: number }).n, fullness: fullness(meta.size_after) }),
-      () => null,
-    ),
+    readWaiting(ctx),
     ctx.chain.isHealthy(ctx.now),
     hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, ctx.now) : null,
   ]);
