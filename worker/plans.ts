@@ -180,9 +180,18 @@ export const ADDRESS_CEILINGS = {
   'sign-ins': { max: 30, windowSeconds: 900 },
   connects: { max: 60, windowSeconds: 60 },
   'refused-credentials': { max: 20, windowSeconds: 60 },
+  // Each is looked for on the chain for a while, and kept until then.
+  'unseen-signatures': { max: 200, windowSeconds: 3600 },
 } as const satisfies Record<string, PublicBucket>;
 
 export type AddressCeiling = keyof typeof ADDRESS_CEILINGS;
+
+/**
+ * Buckets that are counted by the site (/48) of an IPv6 caller too, because whoever rents one has 65,536 addresses of a /64; so many
+ * times what one address may do.
+ */
+export const SITE_BUCKETS: readonly PublicBucketName[] = ['register', 'login', 'wallet-login', 'agent-bootstrap'];
+export const SITE_TIMES = 8;
 
 /** The ceilings a bucket counts against, beside the one over everything. */
 export const CEILINGS_OF: Partial<Record<PublicBucketName, AddressCeiling>> = {

@@ -4,13 +4,14 @@ import { sweepSetups } from './access/setup-expiry.ts';
 import { sweepAudit } from './audit/audit.ts';
 import { type Ctx, type Env, newCtx, type SweepMessage } from './context.ts';
 import { storyOf } from './core/errors.ts';
-import { MINUTE, SECOND } from './core/time.ts';
+import { HOUR, MINUTE, SECOND } from './core/time.ts';
 import { sweepIdempotencyRecords } from './db/idempotency-record.ts';
 import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from './db/sweep-lease.ts';
 import type { Swept } from './db/sweep-pages.ts';
 import { sweepFinality } from './finality/watch.ts';
 import { sweepErasures } from './identity/erasure.ts';
 import { sweepPlans } from './identity/lapse-plans.ts';
+import { sweepPeppers } from './identity/peppers.ts';
 import { sweepParked } from './jobs.ts';
 import { deferring, logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
@@ -58,6 +59,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'receiptChains', nextDueAt: atEachCron, run: sweepChains },
   { name: 'fanOut', nextDueAt: atEachCron, run: sweepFanOut },
   { name: 'deliveries', nextDueAt: atEachCron, run: whole(sweepDeliveries) },
+  { name: 'peppers', nextDueAt: every(HOUR), run: sweepPeppers },
   { name: 'parked', nextDueAt: every(10 * MINUTE), run: sweepParked },
   // In this order: what the chain shows is found, then judged, and only then are sessions given up.
   { name: 'reference', nextDueAt: atEachCron, run: whole(sweepReference) },

@@ -7,13 +7,15 @@ import { childrenOf } from '../processes.ts';
 import { endOnSignals } from '../signals.ts';
 import { Teardown } from '../teardown.ts';
 import { isMet, judgeAims, otherRatios } from './aims.ts';
+import type { Cost } from './costs.ts';
 import { describeMachine } from './machine.ts';
 import { type Measured, measureAll, typical } from './measure.ts';
 import { type BenchOptions, readBenchOptions } from './options.ts';
 import { INSTALL_HINT, type Postgres, startPostgres } from './postgres.ts';
 import { endProcess, type Server } from './processes.ts';
-import { aimsText, limitsText, tableOf } from './report.ts';
-import { setUp } from './rows.ts';
+import { aimsText, costsText, limitsText, tableOf } from './report.ts';
+import { type Row, setUp } from './rows.ts';
+import { type CostMeasured, measureCost, startWhole } from './whole.ts';
 import { startWorkerd } from './workerd.ts';
 
 /** `npm run bench`: what a consume costs, layer by layer, and beside what a user would build instead. Not a test: aims may be missed. */
@@ -39,6 +41,37 @@ async function bench(options: BenchOptions, teardown: Teardown): Promise<void> {
   const machine = describeMachine(stateDir);
   say(`${machine.cores} cores (${machine.cpu}), load ${machine.loadBefore}, fdatasync ${machine.fdatasyncMs} ms`);
 
+  const costs = await measureCosts(options.costs, stateDir, say);
+  const { measured, postgres, skipped } = await measureRows(options, stateDir, teardown, say);
+  const aims = judgeAims(measured);
+  const others = otherRatios(measured);
+  if (costs.length > 0) console.log(`\n${costsText(costs)}`);
+  if (measured.length > 0)
+    console.log(['', tableOf(measured, options.clients), aimsText(aims, others), limitsText(), ''].join('\n\n').trimEnd());
+  const { rows: _, costs: __, ...how } = options;
+  const rows = measured.map(asJson);
+  const outcome = { at: new Date().toISOString(), machine, postgres, how, rows, skipped, others, costs: costs.map(costAsJson) };
+  mkdirSync(join(OUT_FILE, '..'), { recursive: true });
+  writeFileSync(OUT_FILE, `${JSON.stringify({ ...outcome, aims: aims.map((aim) => ({ ...aim, isMet: isMet(aim) })) }, null, 2)}\n`);
+  console.log(`\n${OUT_FILE}`);
+}
+
+/** A teardown of its own: the whole service and its chain must not be what is measured next to them. */
+async function measureCosts(costs: readonly Cost[], stateDir: string, say: (line: string) => void): Promise<CostMeasured[]> {
+  const own = new Teardown();
+  teardown.defer(() => own.run());
+  const isWhole = costs.some(({ request }) => request);
+  if (isWhole) say('starting the whole service, for what one request costs at its worst');
+  const whole = isWhole ? await startWhole(stateDir, own) : null;
+  const measured: CostMeasured[] = [];
+  for (const cost of costs) measured.push(await measureCost(cost, whole));
+  await own.run();
+  return measured;
+}
+
+type Rows = { measured: Measured[]; postgres: Postgres | null; skipped: readonly Row[] };
+async function measureRows(options: BenchOptions, stateDir: string, teardown: Teardown, say: (line: string) => void): Promise<Rows> {
+  if (options.rows.length === 0) return { measured: [], postgres: null, skipped: [] };
   say('bundling the service as it would be deployed, and starting it on workerd serve');
   const targets: Parameters<typeof measureAll>[1] = { workerd: await setUp(await startWorkerd({ stateDir, teardown })) };
   const postgres = options.rows.some(({ target }) => target === 'peer') ? await startPostgres(teardown) : null;
@@ -50,16 +83,10 @@ async function bench(options: BenchOptions, teardown: Teardown): Promise<void> {
   }
   for (const { name } of skipped) say(`skipped "${name.trim()}": no PostgreSQL here; to compare: ${INSTALL_HINT}`);
 
-  const measured = await measureAll(options, targets, say);
-  const aims = judgeAims(measured);
-  const others = otherRatios(measured);
-  console.log(['', tableOf(measured, options.clients), aimsText(aims, others), limitsText(), ''].join('\n\n').trimEnd());
-  const { rows: _, ...how } = options;
-  const outcome = { at: new Date().toISOString(), machine, postgres, how, rows: measured.map(asJson), skipped, others };
-  mkdirSync(join(OUT_FILE, '..'), { recursive: true });
-  writeFileSync(OUT_FILE, `${JSON.stringify({ ...outcome, aims: aims.map((aim) => ({ ...aim, isMet: isMet(aim) })) }, null, 2)}\n`);
-  console.log(`\n${OUT_FILE}`);
+  return { measured: await measureAll(options, targets, say), postgres, skipped };
 }
+
+const costAsJson = ({ cost: { id, name, aimMs }, cpuMs }: CostMeasured) => ({ id, name, aimMs, cpuMs });
 
 const asJson = (measured: Measured) => ({
   id: measured.row.id,

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { Refusal } from '../options.ts';
+import { COSTS, type Cost } from './costs.ts';
 import { ROWS, type Row } from './rows.ts';
 
 export interface BenchOptions {
@@ -9,6 +10,7 @@ export interface BenchOptions {
   measureMs: number;
   clients: number[];
   rows: readonly Row[];
+  costs: readonly Cost[];
 }
 
 const USAGE = 'npm run bench -- [--quick] [--rounds 5] [--seconds 2] [--clients 1,32,128] [--rows empty,authed,peer]';
@@ -18,14 +20,16 @@ export function readBenchOptions(args: string[]): BenchOptions {
   const { quick = false, rounds, seconds, clients, rows } = parseFlags(args);
   const measureMs = positive('--seconds', seconds ?? (quick ? '0.2' : '2')) * 1000;
   const names = rows?.split(',');
-  const unknown = names?.find((name) => !ROWS.some(({ id }) => id === name));
-  if (unknown !== undefined) throw new Refusal(`There is no row "${unknown}". Rows: ${ROWS.map(({ id }) => id).join(', ')}`);
+  const known = [...ROWS, ...COSTS].map(({ id }) => id);
+  const unknown = names?.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Refusal(`There is no row "${unknown}". Rows: ${known.join(', ')}`);
   return {
     rounds: Math.ceil(positive('--rounds', rounds ?? (quick ? '1' : '5'))),
     warmupMs: Math.min(300, measureMs / 4),
     measureMs,
     clients: (clients ?? '1,32,128').split(',').map((text) => Math.ceil(positive('--clients', text))),
     rows: names ? ROWS.filter(({ id }) => names.includes(id)) : ROWS,
+    costs: names ? COSTS.filter(({ id }) => names.includes(id)) : COSTS,
   };
 }
 

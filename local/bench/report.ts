@@ -1,5 +1,6 @@
 import { type Aim, isMet } from './aims.ts';
 import { type Measured, typical } from './measure.ts';
+import type { CostMeasured } from './whole.ts';
 
 const NAME_WIDTH = 38;
 const CELL_WIDTH = 28;
@@ -48,6 +49,15 @@ export function aimsText(aims: Aim[], others: { text: string; ratio: number | nu
   const aimLines = aims.map((aim) => `  ${shown(aim.ratio).padStart(12)}  ${verdict(aim).padEnd(8)}${aim.text} (${boundText(aim)})`);
   const otherLines = others.map(({ text, ratio }) => `  ${shown(ratio).padStart(12)}  ${text}`);
   return ['Aims', ...aimLines, 'Other ratios', ...otherLines].join('\n');
+}
+
+/** What one call costs at the worst input that is taken. */
+export function costsText(costs: CostMeasured[]): string {
+  const lines = costs.map(({ cost, cpuMs }) => {
+    const verdict = cpuMs <= cost.aimMs ? 'met' : 'NOT MET';
+    return `  ${cpuMs.toFixed(2).padStart(9)} ms  ${verdict.padEnd(8)}${cost.name} (at most ${cost.aimMs} ms)`;
+  });
+  return ['Processor time of one, mean of 100, at the worst input that is taken', ...lines].join('\n');
 }
 
 export const limitsText = (): string => LIMITS;

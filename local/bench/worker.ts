@@ -118,7 +118,7 @@ bench.post('/bench/account', async (c) => {
   const admissionId = admissionIdOf(OWNER.accountId);
   const text = `svc_live_${randomBase62(21)}${admissionId}`;
   const rawKey = text + base62(BigInt(crc32(utf8(text))), 6);
-  const { keyHash } = parseRawKey(ctx, rawKey)!;
+  const [keyHash = ''] = parseRawKey(ctx, rawKey)!.keyHashes;
   const account = { ...OWNER, plan: 'scale', status: 'active', planThrough: null, tokenVersion: 1, isStaff: false, version: 1 } as const;
   const key = { keyId: PRODUCT_ID, keyHash, permissions: ['execute' as const], livemode: true, revokedAt: null };
   await c.env.ADMISSION.getByName(`account:${admissionId}`).load(account, [key]);

@@ -1481,7 +1481,7 @@ export interface components {
       metadata?: {
         [key: string]: string;
       };
-      /** @description Money that arrived and pays no session. Of amounts below the price, the first 20 of a session. Merchant view only. */
+      /** @description Money that arrived and pays no session, the ten largest; every one is an event, and is accepted by its signature. Merchant view only. */
       unmatched?: components['schemas']['UnmatchedPayment'][];
       livemode: boolean;
       /** Format: date-time */
@@ -2068,6 +2068,7 @@ export interface components {
         [key: string]: string;
       };
       live_mode_confirmed: boolean;
+      trusted_customer_ref: boolean;
       livemode: boolean;
       checkout_url: string;
       /** Format: date-time */
@@ -2113,6 +2114,11 @@ export interface components {
         [key: string]: string;
       };
       live_mode_confirmed?: boolean;
+      /**
+       * @description Take `customer_ref` from your server alone, by payment session or hand-off. Without it a buyer may name one at connect: such a reference proves nothing, and a purchase under a known one extends that membership without changing its wallet or e-mail.
+       * @default false
+       */
+      trusted_customer_ref?: boolean;
     };
     MoneyInput: {
       /** @enum {string} */
@@ -2151,6 +2157,11 @@ export interface components {
         [key: string]: string;
       };
       live_mode_confirmed?: boolean;
+      /**
+       * @description Take `customer_ref` from your server alone, by payment session or hand-off. Without it a buyer may name one at connect: such a reference proves nothing, and a purchase under a known one extends that membership without changing its wallet or e-mail.
+       * @default false
+       */
+      trusted_customer_ref?: boolean;
     };
     ProductPage: {
       items: components['schemas']['Product'][];
@@ -2211,7 +2222,7 @@ export interface components {
       wallet_address?: string;
       /** Format: email */
       email?: string;
-      /** @description The merchant's own name for the buyer; keys membership and entitlement. */
+      /** @description The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`. */
       customer_ref?: string;
       /** @description The language the buyer reads. It is kept with the payment. */
       locale?: string;

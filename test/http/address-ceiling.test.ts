@@ -122,4 +122,43 @@ describe('the ceiling over an address', () => {
     expect(passed(answers)).toBe(5);
     expect((await register('agent.example')).status).toBe(422);
   });
+
+  it('counts setup secrets that open nothing like any bad credential, wherever they are shown', async () => {
+    const [address, env] = [newAddress(), strict()];
+    const { body: setup } = await w.call('POST', '/v1/access/agent-bootstrap', { body: { agent_name: 'Guessed' } });
+    const path = `/v1/access/agent-bootstrap/${setup.setup_intent_id}`;
+    const guess = (index: number) => `${setup.setup_secret.slice(0, -2)}${String(10 + index)}`;
+    const show = (setup_secret: string, where = address) =>
+      w.call('POST', `${path}/status`, { body: { setup_secret }, ...from(where, env) });
+    const statuses: number[] = [];
+    for (let index = 0; index < 24; index++) {
+      if (index % 2 === 0) statuses.push((await show(guess(index))).status);
+      else {
+        const headers = { 'CF-Connecting-IP': address, 'X-Svc-Setup-Secret': guess(index) };
+        statuses.push((await w.call('POST', '/v1/access/x402/activate/starter', { headers, env })).status);
+      }
+    }
+    expect(statuses).toEqual([...Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 404 : 401)), 429, 429, 429, 429]);
+    // The agent itself, elsewhere, is kept out of nothing.
+    expect((await show(setup.setup_secret, newAddress())).status).toBe(200);
+  });
+
+  it('counts an IPv6 caller by its /48 too where accounts are made and passwords tried', async () => {
+    const env = strict();
+    const [site, other] = ['2001:db8:77', '2001:db8:78'];
+    const register = (network: string) => w.call('POST', '/v1/auth/register', { body: {}, ...from(`${network}::1`, env) });
+    const answers = [];
+    for (let index = 0; index < 48; index++) answers.push(await register(`${site}:${(index >> 2).toString(16)}`));
+    expect(passed(answers)).toBe(40);
+    expect(answers.slice(40).every(({ headers }) => Number(headers.get('Retry-After')) >= 1)).toBe(true);
+    expect((await register(`${other}:1`)).status).toBe(422);
+  });
+
+  it('counts what a chain provider never signed, and refuses it in the end without reading it', async () => {
+    const [address, env] = [newAddress(), strict('0.01')];
+    const answers = [];
+    for (let index = 0; index < 8; index++)
+      answers.push(await w.call('POST', '/v1/products/webhook/rpc', { body: [], ...from(address, env) }));
+    expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(401), 429, 429]);
+  });
 });

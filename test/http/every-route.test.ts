@@ -4,6 +4,7 @@ import { crc32, keyRing } from '../../worker/core/crypto.ts';
 import { base62, base64url, utf8 } from '../../worker/core/encoding.ts';
 import { entitlementIdOf } from '../../worker/core/ids.ts';
 import { PLANS } from '../../worker/plans.ts';
+import { NETWORKS } from '../../worker/solana/assets.ts';
 import { builtRoutes, fill, nameOf, type Route } from '../spec-routes.ts';
 import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';
@@ -19,18 +20,10 @@ const NOWHERE = '01900000-0000-7000-8000-000000000000';
 
 const FACILITATED = { x402Version: 2, paymentPayload: {}, paymentRequirements: {} };
 
-/** What a route cannot do without. */
-const QUERIES: Record<string, string> = {
-  '/v1/memberships/lookup': '?email=a@b.co',
-  '/v1/webhooks/timeline': `?payment_id=${NOWHERE}`,
-  '/v1/access/products/available-rails': `?product_id=${NOWHERE}`,
-};
-
 describe('every route', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let owner: Merchant;
   let stranger: Merchant;
-  let readOnly: string;
   let revoked: string;
   /** Ids of live objects of the owner, by parameter name. */
   let ids: Record<string, string>;
@@ -106,20 +99,14 @@ describe('every route', () => {
       setup_intent_id: NOWHERE,
       slug: product.slug,
     };
-    // The free plan has two keys: a third account carries the odd ones.
+    // The free plan has two keys: a third account carries the one that is gone.
     const odd = await w.call('POST', '/v1/auth/register', {
       body: { email: `odd-${crypto.randomUUID()}@example.com`, password: 'correct horse battery', display_name: 'Odd' },
     });
-    readOnly = (await newKey(odd.body.token, { permissions: ['read'] })).raw_key;
     const gone = await newKey(odd.body.token, {});
     revoked = gone.raw_key;
     expect((await w.call('GET', '/v1/products', { key: revoked })).status).toBe(200);
     expect((await revoke(odd.body.token, gone.key.id)).status).toBe(204);
-  });
-
-  it.each(each(closed))('%s refuses a caller without credential', async (_name, route) => {
-    const { status, body } = await send(route, {});
-    expect([status, body.code, body.retryable]).toEqual([401, 'invalid_authorization', false]);
   });
 
   const signed = async (seedFill: number, over: { exp?: number; ver?: number; kid?: string } = {}) => {
@@ -129,6 +116,8 @@ describe('every route', () => {
     return new SignJWT({ ver: over.ver ?? 1, auth_time: now })
       .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: over.kid ?? real.keyId })
       .setSubject(owner.userId)
+      .setIssuer(w.env.BASE_URL as string)
+      .setAudience(NETWORKS.devnet.caip2)
       .setIssuedAt(now - 100_000)
       .setExpirationTime(over.exp ?? now + 1000)
       .sign(await importJWK(key!.jwk, 'EdDSA'));
@@ -190,26 +179,6 @@ describe('every route', () => {
     expect((await w.call('GET', '/v1/products', { key: stranger.key })).status).toBe(200);
   });
 
-  it.each(each(merchantRoutes.filter(({ permission }) => permission === 'execute')))(
-    '%s needs a key that may execute',
-    async (_name, route) => {
-      const { status, body } = await send(route, { key: readOnly, params: ids });
-      expect([status, body.code, body.meta.reason]).toEqual([403, 'invalid_authorization', 'permission']);
-    },
-  );
-
-  it.each(each(merchantRoutes.filter(({ permission }) => permission === 'read')))('%s lets a read-only key pass', async (_name, route) => {
-    const { status } = await send(route, { key: readOnly, params: ids, query: QUERIES[route.path] ?? '' });
-    expect([200, 404]).toContain(status);
-  });
-
-  it.each(each(builtRoutes.filter(({ auth }) => auth === 'person')))('%s refuses every key', async (_name, route) => {
-    for (const key of [owner.key, owner.sandboxKey]) {
-      const { status, body } = await send(route, { key, params: ids });
-      expect([status, body.code, body.meta.reason]).toEqual([403, 'invalid_authorization', 'token_required']);
-    }
-  });
-
   it.each(each(guarded.filter(({ auth }) => auth !== 'person')))('%s refuses a mode that contradicts the key', async (_name, route) => {
     for (const [key, mode] of [
       [owner.sandboxKey, 'live'],
@@ -230,23 +199,6 @@ describe('every route', () => {
 
   // A rail is nobody's: everybody sets his own.
   const isAddressed = (path: string) => /_id\}/.test(path) && !path.includes('{rail_id}');
-  const addressed = guarded.filter(({ path }) => isAddressed(path) || path === '/v1/pay/confirm');
-  it.each(each(addressed))('%s shows nothing of another tenant, of the other mode, or of nobody', async (_name, route) => {
-    const callers = route.auth === 'person' ? [stranger.token] : [stranger.token, stranger.key, owner.sandboxKey];
-    for (const key of callers) {
-      const { status, body } = await send(route, { key, params: ids });
-      // A sandbox key never pays on chain, whoever's payment it is: it is told so before anything is looked up.
-      const isPaying = route.auth === 'viewer' && route.method === 'POST' && key === owner.sandboxKey;
-      expect([status, body.code]).toEqual(isPaying ? [409, 'setup_not_ready'] : [404, 'not_found']);
-    }
-    const unknown = await send(route, { key: owner.token });
-    expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
-    const sandboxToken = route.auth === 'person' ? unknown : await send(route, { key: owner.token, params: ids, query: '?mode=sandbox' });
-    expect(sandboxToken.status).toBe(route.auth === 'viewer' && route.method === 'POST' ? 409 : 404);
-    const own = await w.call('GET', '/v1/account/me', { key: owner.key });
-    expect(own.status).toBe(200);
-  });
-
   it.each(each(builtRoutes.filter(({ path, documented }) => documented && isAddressed(path))))(
     '%s refuses an id that is not one',
     async (_name, route) => {

@@ -1,10 +1,9 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { entropyToMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
-import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '../../worker/core/encoding.ts';
-import { builtRoutes, fill, nameOf, operations } from '../spec-routes.ts';
+import { builtRoutes, fill, nameOf } from '../spec-routes.ts';
 import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';
 
@@ -136,135 +135,22 @@ describe('private keys and seed phrases', () => {
     expect([status, body.description]).toEqual([201, words]);
   });
 
-  it('judges a body full of near misses without stalling', async () => {
+  it('judges a body full of near misses by what it is', async () => {
     const one = base58.encode(new Uint8Array(64).fill(7));
     const many = Array.from({ length: Math.floor((64 * 1024 - 100) / (one.length + 3)) }, () => one);
-    const started = Date.now();
-    const { status } = await w.call('POST', '/v1/auth/login', { body: many });
-    expect(status).toBe(422);
-    expect(Date.now() - started).toBeLessThan(1000);
+    const { status, body } = await w.call('POST', '/v1/auth/login', { body: many });
+    expect([status, body.detail[0].type]).toEqual([422, 'invalid_type']);
   });
 });
 
-describe('whatever a caller sends', () => {
-  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+describe('a request whose bytes are no text', () => {
+  const w = new World();
   let ada: Merchant;
-  let known: Record<string, string>;
-
   beforeAll(async () => {
     ada = await w.merchant();
-    const product = await w.product(ada);
-    const { payment, confirmed } = await w.purchase(product, await w.chain.wallet());
-    const hook = { url: `${testEnv.TEST_RECEIVER_URL}/ok/hostile` };
-    const { endpoint_id } = (await w.call('POST', '/v1/webhooks/endpoints', { key: ada.key, body: hook })).body;
-    const sent = await w.call('POST', `/v1/webhooks/endpoints/${endpoint_id}/test`, { key: ada.key, body: {} });
-    const [{ product_id, slug }, { payment_id }, { receipt_id }] = [product, payment, confirmed];
-    known = { product_id, slug, payment_id, receipt_id, endpoint_id, delivery_id: String(sent.body.delivery_id) };
   });
 
-  /** A lone surrogate has no place in a URL. */
-  const encode = (part: string) => encodeURIComponent(part.replace(/\p{Surrogate}/gu, '?'));
-  const text = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 40 }),
-    fc.string({ maxLength: 200 }),
-    fc.constantFrom('', '0', '-1', 'null', '1e309', 'true', '__proto__'),
-  );
-  const value = fc.oneof(
-    text,
-    fc.jsonValue({ maxDepth: 3 }),
-    fc.double(),
-    fc.constantFrom(null, [], {}, { toString: 1 }, { length: -1 }, [[[]]], 2 ** 53, -0),
-  );
-  /** Bodies near to valid ones: the example's or known fields, some of them spoiled. */
-  const QUERY = 'mode page per_page email customer_ref payment_id wallet_address product_id limit event_type membership_id endpoint_id';
-  const ANYTHING =
-    'slug payout_wallet display_name permissions tx_signature tx_sig transaction account wallet_address ' +
-    'customer_ref asset product_ids until hookUrl';
-  const near = {
-    name: fc.oneof(fc.constant('x'), value),
-    price: fc.oneof(
-      fc.constant(OFFER.price),
-      fc.record({ asset: fc.oneof(fc.constant('USDC'), value), amount: fc.oneof(fc.constant('1'), value) }),
-      value,
-    ),
-    metadata: fc.oneof(fc.dictionary(text, text), value),
-    usage_units: fc.oneof(fc.integer(), value),
-    success_url: fc.oneof(fc.webUrl(), value),
-    product_type: fc.oneof(fc.constantFrom('api', 'link'), value),
-    email: fc.oneof(fc.emailAddress(), value),
-    password: fc.oneof(fc.constant('short'), value),
-    payment_id: fc.oneof(fc.uuid(), value),
-    url: fc.oneof(fc.webUrl(), value),
-    event_types: fc.oneof(fc.constant(['*']), value),
-    status: fc.oneof(fc.constantFrom('enabled', 'disabled'), value),
-    overlap_hours: fc.oneof(fc.integer(), value),
-    since: fc.oneof(fc.constant('2026-01-01T00:00:00Z'), value),
-    event: fc.oneof(fc.constant('payment.*'), value),
-    ...Object.fromEntries(ANYTHING.split(' ').map((name) => [name, value])),
-  };
-  const request = fc.record({
-    // What takes most input is asked most.
-    target: fc.constantFrom(
-      ...operations.keys(),
-      ...Array(4)
-        .fill(['POST /v1/products', 'POST /v1/pay/confirm', 'POST /v1/products/p/{slug}/connect', 'POST /v1/webhooks/endpoints'])
-        .flat(),
-    ),
-    ids: fc.array(fc.oneof(text, fc.constant('known'), fc.uuid()), { minLength: 2, maxLength: 2 }),
-    query: fc.array(fc.tuple(fc.oneof(fc.constantFrom(...QUERY.split(' ')), text), text), {
-      maxLength: 3,
-    }),
-    body: fc.oneof(
-      { weight: 6, arbitrary: fc.record(near, { requiredKeys: [] }) },
-      {
-        weight: 6,
-        arbitrary: fc.record(
-          {
-            name: fc.oneof(fc.constant('Forecasts'), text),
-            price: fc.constant(OFFER.price),
-            description: text,
-            metadata: fc.dictionary(fc.constantFrom('a', 'b'), text),
-          },
-          { requiredKeys: ['name', 'price'] },
-        ),
-      },
-      { weight: 1, arbitrary: value },
-    ),
-    credential: fc.constantFrom('none', 'key', 'token', 'sandbox', 'garbage'),
-    header: fc.string({ maxLength: 20 }),
-  });
-
-  it('is answered as published, and never by a 500', async () => {
-    const seen = new Set<number>();
-    await fc.assert(
-      fc.asyncProperty(request, async ({ target, ids, query, body, credential, header }) => {
-        const [method, template] = target.split(' ') as [string, string];
-        let turn = 0;
-        const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
-          const id = ids[turn++ % 2]!;
-          return encode(id === 'known' ? (known[name] ?? id) : id) || 'x';
-        });
-        const search = query.map(([name, given]) => `${encode(name)}=${encode(given)}`).join('&');
-        const headers: Record<string, string> = { 'X-Svc-Request-Id': header.replace(/[^\x20-\x7e]/g, '') };
-        if (credential === 'garbage') headers.Authorization = `Bearer ${header.replace(/[^\x20-\x7e]/g, '')}`;
-        // Deleting ends the account that calls: it is somebody else's.
-        const caller = target === 'DELETE /v1/account/account' ? await w.merchant() : ada;
-        const keys: Record<string, string> = { key: caller.key, token: caller.token, sandbox: caller.sandboxKey };
-        const key = keys[credential];
-        const { status } = await w.call(method, `${path}${search && `?${search}`}`, {
-          key,
-          headers,
-          ...(method === 'GET' ? {} : { body }),
-        });
-        seen.add(status);
-      }),
-      { seed: 20_261_121, numRuns: 500, endOnFailure: false },
-    );
-    // The generator reaches past the door: it is not only refused.
-    for (const status of [200, 201, 401, 404, 422]) expect([...seen]).toContain(status);
-  });
-
-  it('is answered with the error shape also where the bytes are no text', async () => {
+  it('is answered with the error shape', async () => {
     for (const path of [
       '/v1/products/p/%ff',
       '/v1/products/%E0%A4%A',

@@ -36,6 +36,7 @@ describe('products', () => {
       allowed_rails: ['solana_usdc', 'x402_solana_usdc'],
       grace_hours: 72,
       requires_identity: null,
+      trusted_customer_ref: false,
       metadata: {},
       live_mode_confirmed: false,
       livemode: true,

@@ -84,7 +84,7 @@ describe('with two nodes', REPEATED, () => {
     expect(await view(id)).toMatchObject({ finalized_at: expect.any(String) });
     const alone = { ...w.env, RPC_URLS: foreign.url };
     const payment = await w.connect(product);
-    expect((await w.confirm(payment.payment_id, await buyerPays(payment), { env: alone })).body.code).toBe('rpc_unavailable');
+    expect((await w.confirm(payment.payment_id, await buyerPays(payment), { env: alone })).body.code).toBe('misconfigured');
   });
 
   it('RPC_URL alone is a list of one, and RPC_URLS goes before it', async () => {

@@ -1,8 +1,8 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Ctx, newCtx } from '../../worker/context.ts';
-import { emailKeyOf } from '../../worker/identity/sign-in.ts';
-import { type Account, findAccountByEmailKey } from '../../worker/identity/store.ts';
+import { findAccountByEmail } from '../../worker/identity/sign-in.ts';
+import type { Account } from '../../worker/identity/store.ts';
 import { issueToken } from '../../worker/identity/tokens.ts';
 import { testEnv } from '../world/env.ts';
 import { sessionSince } from '../world/session.ts';
@@ -141,7 +141,7 @@ describe('refresh', () => {
   let account: Account;
   beforeAll(async () => {
     merchant = await w.merchant('growth');
-    account = (await findAccountByEmailKey(w.db, emailKeyOf(ctxAt(Date.now()), merchant.email)))!;
+    account = (await findAccountByEmail(ctxAt(Date.now()), merchant.email))!;
   });
   const ctxAt = (now: number): Ctx => newCtx(w.env, { requestId: 'test', now, defer: () => {} });
   const tokenIssued = async (agoMs: number, signedInAgoMs = agoMs) =>

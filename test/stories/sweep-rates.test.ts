@@ -11,6 +11,9 @@ const SESSIONS = SOAK > 1 ? 10_000 : 6_500;
 const MEMBERSHIPS = SOAK > 1 ? 10_000 : 5_500;
 const SETUPS = 10_000;
 const PAGE = 250;
+/** A hundred a second, which is more than the service confirms. */
+const RECEIPTS = 6_000;
+const RECEIPT_PAGE = 200;
 
 describe('what ends at one instant', () => {
   const w = new World();
@@ -78,6 +81,24 @@ describe('what ends at one instant', () => {
     expect(rounds).toBe(2);
     expect(trips).toBeLessThanOrEqual(2 * Math.ceil(MEMBERSHIPS / PAGE) + 8 * rounds);
     expect(ms).toBeLessThan((180_000 * MEMBERSHIPS) / 10_000);
+  });
+
+  it(`${RECEIPTS} receipts of a minute are linked within it, in three trips for each ${RECEIPT_PAGE}, one after the other`, async () => {
+    const own = await w.product(await w.merchant());
+    const { confirmed } = await w.purchase(own, await w.chain.wallet());
+    await multiply(w.env.DB, 'receipts', 'id', confirmed.receipt_id, RECEIPTS, {
+      id: "printf('01900000-0000-7000-a000-%012d', i)",
+      payment_id: "'linked-' || i",
+      tx_signature: "'linked-' || i",
+      created_at: 'receipts.created_at + i',
+      link_seq: 'NULL',
+      link_prev_hash: 'NULL',
+    });
+    const { rounds, trips, ms } = await sweepAll('receiptChains');
+    const chain = w.env.DB.prepare('SELECT count(DISTINCT link_seq) AS links, max(link_seq) AS last FROM receipts WHERE product_id = ?');
+    expect(await chain.bind(own.product_id).first()).toEqual({ links: RECEIPTS + 1, last: RECEIPTS + 1 });
+    expect(trips).toBeLessThanOrEqual(3 * Math.ceil((RECEIPTS + 1) / RECEIPT_PAGE) + 8 * rounds);
+    expect(ms).toBeLessThan(60_000);
   });
 
   it('a row the database refuses, and one that somebody changed meanwhile, hold up none beside them', async () => {

@@ -125,14 +125,23 @@ describe('money that missed its session', REPEATED, () => {
     expect((await accept(confirmed.payment.payment_id, confirmed.signature)).status).toBe(404);
   });
 
-  it('as dust is recorded so often and no more, while a whole payment always is', async () => {
+  it('as dust is recorded and told every time; the ten largest are shown, so that it hides no whole payment', async () => {
     const payment = await w.connect(product);
     const spammer = await w.chain.wallet();
-    for (let i = 1; i <= 23; i++) await w.confirm(payment.payment_id, await w.chain.pay(spammer, payment, { units: BigInt(i) }));
-    expect((await view(payment.payment_id)).unmatched).toHaveLength(20);
+    const dust: string[] = [];
+    for (let i = 1; i <= 23; i++) {
+      dust.push(await w.chain.pay(spammer, payment, { units: BigInt(i) }));
+      await w.confirm(payment.payment_id, dust.at(-1)!);
+    }
+    const shown = async () =>
+      (await view(payment.payment_id)).unmatched.map(({ amount }: { amount: { base_units: string } }) => Number(amount.base_units));
+    expect(await shown()).toEqual([14, 15, 16, 17, 18, 19, 20, 21, 22, 23]);
+    expect((await w.eventTypes(payment.payment_id)).filter((type) => type === 'payment.unmatched')).toHaveLength(23);
     await w.confirm(payment.payment_id, await w.chain.pay(spammer, payment));
     await w.confirm(payment.payment_id, await w.chain.pay(spammer, payment, { units: 5_000_001n }));
-    expect((await view(payment.payment_id)).unmatched).toHaveLength(21);
+    for (const units of [1n, 2n]) await w.confirm(payment.payment_id, await w.chain.pay(spammer, payment, { units: units + 100n }));
+    expect(await shown()).toEqual([17, 18, 19, 20, 21, 22, 23, 5_000_001, 101, 102]);
+    expect((await accept(payment.payment_id, dust[0]!)).status).toBe(200);
   });
 
   describe('that the cluster dropped before the merchant decided', () => {

@@ -8,6 +8,10 @@ export const LIMITS = { subrequests: 900, rows: 100_000 };
 interface Spent {
   subrequests: number;
   rows: number;
+  /** Rows read to count what a list has in all. */
+  counted: number;
+  /** The statement that read most, for a failing test to show. */
+  worst: { sql: string; rows: number };
   /** Drizzle's single reads throw away what they read: run once more for it, where an invocation may read much. */
   countsReads: boolean;
 }
@@ -20,12 +24,18 @@ const ask = () => {
 };
 
 /** Runs an invocation to its end, and fails it where it asked for more than it may. */
-export async function withinLimits<T>(name: string, run: () => Promise<T>, { countsReads = false } = {}): Promise<T> {
-  const spent: Spent = { subrequests: 0, rows: 0, countsReads };
+export async function withinLimits<T>(
+  name: string,
+  run: () => Promise<T>,
+  { countsReads = false, rowsMax = LIMITS.rows }: { countsReads?: boolean; rowsMax?: number } = {},
+): Promise<T> {
+  const spent: Spent = { subrequests: 0, rows: 0, counted: 0, worst: { sql: '', rows: 0 }, countsReads };
   const answer = await invocations.run(spent, run);
-  const { subrequests, rows } = spent;
-  if (subrequests > LIMITS.subrequests || rows > LIMITS.rows)
-    throw new Error(`${name} made ${subrequests} subrequests and read ${rows} rows: more than an invocation may`);
+  const { subrequests, rows, counted, worst } = spent;
+  if (subrequests > LIMITS.subrequests || rows > rowsMax || rows + counted > LIMITS.rows)
+    throw new Error(
+      `${name} made ${subrequests} subrequests and read ${rows} rows, ${counted} to count: more than an invocation may, as in ${worst.sql}`,
+    );
   return answer;
 }
 
@@ -44,39 +54,44 @@ export const metered = <E extends Env>(env: E): E => ({
 });
 
 function meteredDatabase(database: D1Database): D1Database {
-  const real = new WeakMap<object, D1PreparedStatement>();
-  const read = <T>(result: D1Result<T>): D1Result<T> => {
+  const real = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
+  const read = <T>(result: D1Result<T>, sql: string): D1Result<T> => {
     const spent = invocations.getStore();
-    if (spent) spent.rows += result.meta.rows_read;
+    const { rows_read: rows } = result.meta;
+    if (spent) spent[/^\s*select count\(\*\)/i.test(sql) ? 'counted' : 'rows'] += rows;
+    if (spent && rows > spent.worst.rows) spent.worst = { sql, rows };
     return result;
   };
-  const wrap = (statement: D1PreparedStatement, isRead: boolean): D1PreparedStatement => {
+  const wrap = (statement: D1PreparedStatement, sql: string): D1PreparedStatement => {
+    const isRead = /^\s*(?:select|with)\b/i.test(sql);
     const all = async () => {
       ask();
-      return read(await statement.all());
+      return read(await statement.all(), sql);
     };
     const bare =
       (verb: 'raw' | 'first') =>
       async (...options: unknown[]) => {
         const spent = ask();
-        if (spent?.countsReads && isRead) read(await statement.all());
+        if (spent?.countsReads && isRead) read(await statement.all(), sql);
         return (statement[verb] as (...options: unknown[]) => Promise<unknown>)(...options);
       };
     const wrapped = {
-      bind: (...values: unknown[]) => wrap(statement.bind(...values), isRead),
+      bind: (...values: unknown[]) => wrap(statement.bind(...values), sql),
       all,
       run: all,
       raw: bare('raw'),
       first: bare('first'),
     } as unknown as D1PreparedStatement;
-    real.set(wrapped, statement);
+    real.set(wrapped, { statement, sql });
     return wrapped;
   };
   return {
-    prepare: (sql: string) => wrap(database.prepare(sql), /^\s*(?:select|with)\b/i.test(sql)),
+    prepare: (sql: string) => wrap(database.prepare(sql), sql),
     batch: async (statements: D1PreparedStatement[]) => {
       ask();
-      return (await database.batch(statements.map((statement) => real.get(statement) ?? statement))).map(read);
+      const known = statements.map((statement) => real.get(statement) ?? { statement, sql: 'a statement of a test' });
+      const results = await database.batch(known.map(({ statement }) => statement));
+      return results.map((result, index) => read(result, known[index]!.sql));
     },
   } as unknown as D1Database;
 }

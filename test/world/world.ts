@@ -7,7 +7,7 @@ import { type AttemptMessage, type Env, type Job, newCtx, type SweepMessage } fr
 import { MINUTE } from '../../worker/core/time.ts';
 import { EVENT_CATALOG } from '../../worker/event-catalog.ts';
 import type { EventType } from '../../worker/events.ts';
-import { emailKeyOf, newAccount, storeAccount } from '../../worker/identity/sign-in.ts';
+import { emailKeysOf, newAccount, storeAccount } from '../../worker/identity/sign-in.ts';
 import { issueToken } from '../../worker/identity/tokens.ts';
 import worker from '../../worker/index.ts';
 import type { PlanName } from '../../worker/plans.ts';
@@ -43,6 +43,8 @@ export interface CallOptions {
   headers?: Record<string, string>;
   /** Another environment for this call: a wrapped database, a faulty queue. */
   env?: Env;
+  /** Fails where it reads more rows than this, what a list counts aside. */
+  rowsMax?: number;
 }
 
 /** The queue as a test holds it: what was sent waits until the test delivers it, in any order, as often as it likes. */
@@ -67,7 +69,7 @@ const BATCH_MAX = 10;
 const invoked = <T>(
   name: string,
   invoke: (execution: ExecutionContext) => Promise<T> | T,
-  options?: { countsReads: boolean },
+  options?: { countsReads: boolean; rowsMax?: number },
 ): Promise<T> =>
   withinLimits(
     name,
@@ -166,10 +168,12 @@ export class World {
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
     const request = new Request(`https://svc.test${path}`, { method, headers, body: body ?? null });
-    const { response, text } = await invoked(`${method} ${path}`, async (execution) => {
+    const answer = async (execution: ExecutionContext) => {
       const response = await worker.fetch(request, options.env ?? this.env, execution);
       return { response, text: await response.text() };
-    });
+    };
+    const { rowsMax } = options;
+    const { response, text } = await invoked(`${method} ${path}`, answer, { countsReads: rowsMax !== undefined, rowsMax });
     const parsed = text === '' ? null : response.headers.get('content-type')?.startsWith('text/') ? text : JSON.parse(text);
     expectPublishedResponse(method, new URL(request.url).pathname, response.status, parsed);
     return { status: response.status, body: parsed, headers: response.headers };
@@ -182,7 +186,7 @@ export class World {
   async merchant(plan: PlanName = 'scale'): Promise<Merchant> {
     const email = `merchant-${this.#name}-${++this.#people}@example.com`;
     const ctx = newCtx(this.env, { requestId: 'req_merchant', defer: () => {} });
-    const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeyOf(ctx, email), passwordHash: PASSWORD_HASH });
+    const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeysOf(ctx, email).keys[0], passwordHash: PASSWORD_HASH });
     await storeAccount(ctx, { ...account, plan });
     const { token } = await issueToken(ctx, account, { authTime: ctx.now, firstIat: ctx.now, method: 'pwd' });
     const [key, sandboxKey] = await Promise.all(
@@ -284,7 +288,10 @@ export class World {
     });
 
   /** Rows of a table that belong to a payment. */
-  async count(table: 'events' | 'receipts' | 'tx_claims' | 'payment_candidates', paymentId: string): Promise<number> {
+  async count(
+    table: 'events' | 'receipts' | 'tx_claims' | 'payment_candidates' | 'unmatched_payments',
+    paymentId: string,
+  ): Promise<number> {
     const column = table === 'tx_claims' ? 'subject_id' : 'payment_id';
     const row = await testEnv.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`).bind(paymentId).first<{ n: number }>();
     return row!.n;

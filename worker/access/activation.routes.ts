@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { ApiError } from '../core/errors.ts';
 import { isoOrNull } from '../core/time.ts';
-import { merchantErrors } from '../http/guards.ts';
+import { merchantBodyErrors } from '../http/guards.ts';
 import { type AppEnv, ModeQuery, ok, orNull, router, Timestamp } from '../http/openapi.ts';
 import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLAN_NAMES, PLANS } from '../plans.ts';
 import { planTitle } from './activated.ts';
@@ -51,7 +51,7 @@ const routeOf = (plan: PaidPlan) =>
     responses: {
       ...ok(ActivationBody, 'Activated; PAYMENT-RESPONSE tells the transaction'),
       202: { description: 'Not known yet', content: { 'application/json': { schema: SettlePending } } },
-      ...merchantErrors(
+      ...merchantBodyErrors(
         'payment_required',
         'spend_limit_exceeded',
         'setup_not_ready',

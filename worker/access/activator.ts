@@ -2,7 +2,7 @@ import { createMiddleware } from 'hono/factory';
 import type { Actor } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AppEnv } from '../http/openapi.ts';
-import { hitBucket, rateHeaders } from '../http/rate-limit.ts';
+import { countRefusedCredential, hitBucket, rateHeaders, requireRefusalsLeft } from '../http/rate-limit.ts';
 import { planAt } from '../plans.ts';
 import { getStanding } from './activation.store.ts';
 import { findSetupBySecret, isSetupOpen, parseSetupSecret } from './setup-secret.ts';
@@ -20,11 +20,15 @@ const requireActivator = createMiddleware<AppEnv>(async (c, next) => {
   }
   const { ctx } = c.var;
   // A bucket of its own, with room for an agent that asks again as often as 202 tells it to.
+  requireRefusalsLeft(c);
   const rate = await hitBucket(c, 'status', `activate:${parseSetupSecret(secret)?.setupIntentId ?? ''}`);
   for (const [name, value] of Object.entries(rateHeaders(rate))) c.header(name, value);
   const setup = await findSetupBySecret(ctx, secret);
   // Wrong, unknown and over are one answer: a guess learns nothing.
-  if (!setup || !isSetupOpen(setup, ctx.now)) throw new ApiError('invalid_authorization');
+  if (!setup || !isSetupOpen(setup, ctx.now)) {
+    await countRefusedCredential(c);
+    throw new ApiError('invalid_authorization');
+  }
   const account = await getStanding(ctx.db, setup.accountId);
   if (account.status === 'suspended') throw new ApiError('account_suspended');
   if (account.status === 'deleted') throw new ApiError('invalid_authorization');

@@ -4,7 +4,7 @@ import type { KeyId, SetupIntentId } from '../core/ids.ts';
 import { LIFE } from '../core/limits.ts';
 import { publicBodyErrors } from '../http/guards.ts';
 import { type AppEnv, created, jsonBody, ok, router, uuidParam } from '../http/openapi.ts';
-import { publicBucket } from '../http/rate-limit.ts';
+import { countWrongSecrets, publicBucket } from '../http/rate-limit.ts';
 import { PLAN_NAMES } from '../plans.ts';
 import { approveSetup } from './approve.ts';
 import { attachManifest, createSetup, getSetup } from './bootstrap.ts';
@@ -49,7 +49,7 @@ const status = createRoute({
   tags,
   summary: 'How a setup stands, and what to do next',
   description: GUESSES,
-  middleware: publicBucket('status', perSetup),
+  middleware: [publicBucket('status', perSetup), countWrongSecrets] as const,
   request: { params, ...jsonBody(z.object(secret).openapi('SetupIntentStatusRequest', { example: SECRET_EXAMPLE })) },
   responses: { ...ok(SetupIntentBody), ...publicBodyErrors('rate_limited', 'not_found') },
 });
@@ -67,7 +67,7 @@ const manifest = createRoute({
     'Replaces the manifest before it, until the setup is approved; from then on only one that asks for live mode where the one before did ' +
     'not, and meets its rules. Findings of severity `error` send it back (`changes_required`); without ' +
     `one it is \`ready\`. Its URLs are never fetched. ${GUESSES}`,
-  middleware: publicBucket('confirm', perSetup),
+  middleware: [publicBucket('confirm', perSetup), countWrongSecrets] as const,
   request: { params, ...jsonBody(ManifestRequest) },
   responses: {
     ...ok(SetupIntentBody),
@@ -105,7 +105,7 @@ const approve = createRoute({
     'A live key needs a plan, and a manifest with `live_requested: true`. It is shown once. Asked for again while one is active it is 409 `state_conflict`; name that one in `replace_live_key_id` to ' +
     'revoke it and have another, or alone to only revoke it. Nothing of the manifest is applied by this: `next_actions` has the calls that do, each by itself. ' +
     GUESSES,
-  middleware: publicBucket('confirm', perSetup),
+  middleware: [publicBucket('confirm', perSetup), countWrongSecrets] as const,
   request: { params, ...jsonBody(ApproveRequest) },
   responses: {
     ...ok(ApprovedSetupBody),

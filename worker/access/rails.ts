@@ -13,7 +13,7 @@ import { RAIL_IDS, RAILS, type RailId } from '../rails.ts';
 import { associatedTokenAccount, buildAtaTransaction } from '../solana/checkout-transaction.ts';
 import { feePayerFunds } from './fee-payer.ts';
 import { findAccountWallet, insertSetting, listSettings, type Setting, updateSetting } from './store.ts';
-import { listSwitchedOff } from './switches.store.ts';
+import { listRailsOff } from './switches.store.ts';
 import { tokenAccountExists } from './token-account.ts';
 
 export const RailBody = z
@@ -35,10 +35,10 @@ export const RailBody = z
 async function statusOf(
   ctx: Ctx,
   railId: RailId,
-  switchedOff: string[],
+  railsOff: string[],
 ): Promise<{ status: 'available' | 'degraded' | 'unavailable'; reason?: string }> {
   const { config, now } = ctx;
-  if (switchedOff.includes(`rail:${railId}`)) return { status: 'unavailable', reason: 'switched_off' };
+  if (railsOff.includes(railId)) return { status: 'unavailable', reason: 'switched_off' };
   if (RAILS[railId].supports.length === 0) return { status: 'unavailable', reason: 'not_available' };
   if (railId === 'solana_sol') {
     // Where nobody knows what it is worth SOL is taken only for what is priced in SOL.
@@ -60,8 +60,8 @@ async function statusOf(
 }
 
 export async function listRails(ctx: Ctx): Promise<z.infer<typeof RailBody>[]> {
-  const switchedOff = await listSwitchedOff(ctx.db);
-  return Promise.all(RAIL_IDS.map(async (railId) => ({ ...railFacts(ctx, railId), ...(await statusOf(ctx, railId, switchedOff)) })));
+  const railsOff = await listRailsOff(ctx.db);
+  return Promise.all(RAIL_IDS.map(async (railId) => ({ ...railFacts(ctx, railId), ...(await statusOf(ctx, railId, railsOff)) })));
 }
 
 /** What a rail is, whatever its state. */

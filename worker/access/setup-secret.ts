@@ -1,6 +1,6 @@
 import type { Ctx } from '../context.ts';
-import { equalBytes, pepperedHash } from '../core/crypto.ts';
-import { base64url, utf8 } from '../core/encoding.ts';
+import { isOneOf, pepperedHash, pepperedHashes } from '../core/crypto.ts';
+import { base64url } from '../core/encoding.ts';
 import type { SetupIntentId } from '../core/ids.ts';
 import { findSetup, type SetupIntent } from './activation.store.ts';
 
@@ -24,11 +24,11 @@ export function parseSetupSecret(text: string): { setupIntentId: SetupIntentId }
 
 export const hashSetupSecret = (ctx: Ctx, secret: string): string => pepperedHash(ctx.config.PEPPER, 'setup-secret', secret);
 
-/** The setup a secret opens, in whatever state it is; null for a wrong one as for one of nobody. Compared in constant time. */
+/** The setup a secret opens, in whatever state it is; null for a wrong one as for one of nobody. Compared in constant time, under each pepper. */
 export async function findSetupBySecret(ctx: Ctx, secret: string): Promise<Awaited<ReturnType<typeof findSetup>>> {
   const parsed = parseSetupSecret(secret);
   const intent = parsed && (await findSetup(ctx.db, parsed.setupIntentId));
-  const isRight = equalBytes(utf8(hashSetupSecret(ctx, secret)), utf8(intent?.secretHash ?? ''));
+  const isRight = isOneOf(intent?.secretHash ?? '', pepperedHashes(ctx.config.PEPPER, 'setup-secret', secret));
   return intent && isRight ? intent : null;
 }
 

@@ -11,6 +11,10 @@ export const crc32 = (bytes: Uint8Array): number => crc32Of(bytes);
 export const sha256Hex = (bytes: Uint8Array): string => hex.encode(sha256Of(bytes));
 export const hmacSha256 = (key: Uint8Array, message: Uint8Array): Uint8Array => hmac(sha256Of, key, message);
 
+/** Is a secret among these? Compared as hashes, all of them: neither their lengths nor their order can be timed. */
+export const isOneOf = (secret: string, known: readonly string[]): boolean =>
+  known.map((one) => equalBytes(sha256(utf8(one)), sha256(utf8(secret)))).includes(true);
+
 /**
  * The secrets of a text, newest first, separated by commas. Where a part is shorter than `minBytes` the whole is one secret, because
  * a text from before there were rings may hold a comma.

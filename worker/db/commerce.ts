@@ -46,6 +46,8 @@ export const products = sqliteTable(
     requiresIdentity: text('requires_identity').$type<IdentityProvider>(),
     metadata: json<Record<string, string>>('metadata').notNull(),
     liveModeConfirmed: flag('live_mode_confirmed').notNull(),
+    /** References of customers are taken from the merchant's server alone. */
+    trustedCustomerRef: flag('trusted_customer_ref').notNull().default(false),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
@@ -158,7 +160,8 @@ export const unmatchedPayments = sqliteTable(
   (table) => [
     oneOf('unmatched_payments_status', 'status', UNMATCHED.states),
     index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL`),
-    index('unmatched_by_payment').on(table.paymentId, table.createdAt),
+    // Of a payment the largest first: only those are shown.
+    index('unmatched_of_payment').on(table.paymentId, sql`length(amount)`, table.amount).where(sql`dropped_at IS NULL`),
   ],
 );
 

@@ -4,7 +4,7 @@
  */
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../context.ts';
-import { pepperedHash, seal, sha256Hex, unseal } from '../core/crypto.ts';
+import { pepperedHashes, seal, sha256Hex, unseal } from '../core/crypto.ts';
 import { canonicalJson, utf8 } from '../core/encoding.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { DAY, HOUR, SECOND } from '../core/time.ts';
@@ -132,13 +132,14 @@ const purposeOf = ({ scope, key }: IdempotentRequest): string => `idempotency:${
 
 /**
  * What tells a request from another under its key, in every form a record may hold; new records hold the first: SHA-256 of the
- * canonical body as it was received, unknown fields, blanks and all, after `2:`. The other is the form of the release before, of the
+ * canonical body as it was received, unknown fields, blanks and all, after `2:`; where that is keyed, under each pepper. The last is the form of the release before, of the
  * body as the route read it: what that release recorded is recognised by it.
  */
 export function fingerprintsOf(ctx: Ctx, { text, validated, isSecret }: IdempotentRequest): [string, ...string[]] {
   const canonical = canonicalTextOf(text);
-  const received = `2:${isSecret ? pepperedHash(ctx.config.PEPPER, 'idempotency', canonical) : sha256Hex(utf8(canonical))}`;
-  return validated === undefined ? [received] : [received, sha256Hex(utf8(canonicalJson(validated)))];
+  const hashes = isSecret ? pepperedHashes(ctx.config.PEPPER, 'idempotency', canonical) : [sha256Hex(utf8(canonical))];
+  const received = hashes.map((hash) => `2:${hash}`) as [string, ...string[]];
+  return validated === undefined ? received : [...received, sha256Hex(utf8(canonicalJson(validated)))];
 }
 
 /** RFC 8785 where the text has such a form: a number no double holds, or nesting beyond the stack, has none. */

@@ -4,7 +4,7 @@ import type { Actor, Ctx } from '../context.ts';
 import type { AccountId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
-import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
+import { keyedPersonRoute, merchantBodyErrors, merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
 import { answerOnce, malformedKeyErrors, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { type AppEnv, DetailResponse, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '../http/openapi.ts';
 import { hitBucket } from '../http/rate-limit.ts';
@@ -148,7 +148,7 @@ const remove = createRoute({
     'It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.',
   ...keyedPersonRoute,
   request: { headers: OptionalIdempotencyHeader },
-  responses: { ...ok(DetailResponse), ...merchantErrors(...malformedKeyErrors, 'state_conflict') },
+  responses: { ...ok(DetailResponse), ...merchantBodyErrors(...malformedKeyErrors, 'state_conflict') },
 });
 
 export const accountRoutes = router()

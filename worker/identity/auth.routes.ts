@@ -4,13 +4,13 @@ import type { SignIn, SignInMethod } from '../admission.ts';
 import type { Ctx } from '../context.ts';
 import { iso } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
-import { merchantErrors, personRoute, publicBodyErrors } from '../http/guards.ts';
+import { merchantBodyErrors, personRoute, publicBodyErrors } from '../http/guards.ts';
 import { answerOnce, checkIdempotencyKey, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { type AppEnv, created, DetailResponse, jsonBody, ok, optionalJsonBody, orNull, router, Timestamp } from '../http/openapi.ts';
 import { publicBucket, underCeiling } from '../http/rate-limit.ts';
 import { PLAN_NAMES, planAt } from '../plans.ts';
 import { bearerOf } from './authenticate.ts';
-import { emailKeyOf, logIn, refreshSession, registerAccount } from './sign-in.ts';
+import { emailKeysOf, logIn, refreshSession, registerAccount } from './sign-in.ts';
 import type { Account, LoginNonce } from './store.ts';
 import { claimsOf, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
@@ -54,7 +54,7 @@ async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
 async function emailOf(c: Context<AppEnv>): Promise<string> {
   const body: unknown = await c.req.json().catch(() => null);
   const email = typeof body === 'object' && body !== null && 'email' in body && typeof body.email === 'string' ? body.email : '';
-  return emailKeyOf(c.var.ctx, email);
+  return emailKeysOf(c.var.ctx, email).keys[0];
 }
 
 const register = createRoute({
@@ -152,7 +152,7 @@ const logout = createRoute({
   tags: ['Authentication'],
   summary: 'Says goodbye; the client discards its token',
   ...personRoute,
-  responses: { ...ok(DetailResponse), ...merchantErrors() },
+  responses: { ...ok(DetailResponse), ...merchantBodyErrors() },
 });
 
 export const authRoutes = router()

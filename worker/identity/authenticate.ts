@@ -13,7 +13,8 @@ import { readToken } from './tokens.ts';
 
 interface Presented {
   admissionId: string;
-  credential: Credential;
+  /** As it may be known to its account: the first that is, counts. */
+  credentials: Credential[];
   signIn: SignIn | null;
   /** We know by its own digits that we made it. */
   isVouched: boolean;
@@ -29,15 +30,14 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
   // Anybody can make up a key of the first round, so they are looked up only for those who have refusals left.
   if (!presented.isVouched) requireRefusalsLeft(c);
   const mode = modeOf(c);
-  const request: AdmissionRequest = {
-    credential: presented.credential,
+  const request = {
     permission,
     mode: mode === 'unknown' ? null : mode,
     bucket,
     rateMultiplier: ctx.config.RATE_MULTIPLIER,
     now: ctx.now,
   };
-  const answer = await admit(ctx, presented.admissionId, request);
+  const answer = await admit(ctx, presented, request);
   const keyId = answer.ok ? answer.caller.keyId : 'keyId' in answer && answer.keyId;
   if (keyId) c.set('key', { keyId, admissionId: presented.admissionId });
   if ('rate' in answer && answer.rate) for (const [name, value] of Object.entries(rateHeaders(answer.rate))) c.header(name, value);
@@ -47,7 +47,7 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
     return refuse(c, answer.reason);
   }
   if (mode === 'unknown') throw new ApiError('validation_error', { problems: [UNKNOWN_MODE] });
-  return { ...answer.caller, via: presented.credential.kind, signIn: presented.signIn };
+  return { ...answer.caller, via: presented.credentials[0]!.kind, signIn: presented.signIn };
 }
 
 /** A credential that is not good counts against the address it came from, and there is an end to that: 429. */
@@ -57,7 +57,17 @@ async function refuse(c: Context<AppEnv>, reason: RefusalReason | 'unknown', det
   throw error;
 }
 
-async function admit(ctx: Ctx, admissionId: string, request: AdmissionRequest): Promise<AdmissionAnswer> {
+/** A key of the first round does not tell its pepper, so while there are several its hash under each is asked for. */
+async function admit(ctx: Ctx, presented: Presented, request: Omit<AdmissionRequest, 'credential'>): Promise<AdmissionAnswer> {
+  let answer: AdmissionAnswer = { ok: false, reason: 'unknown_key' };
+  for (const credential of presented.credentials) {
+    answer = await admitOne(ctx, presented.admissionId, { ...request, credential });
+    if (answer.ok || answer.reason !== 'unknown_key') break;
+  }
+  return answer;
+}
+
+async function admitOne(ctx: Ctx, admissionId: string, request: AdmissionRequest): Promise<AdmissionAnswer> {
   const object = admissionObject(ctx, `account:${admissionId}`);
   const answer = await object.admit(request);
   if (answer.ok || answer.reason !== 'unknown') return answer;
@@ -77,8 +87,8 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
   if (rawKey !== undefined) {
     const parsed = parseRawKey(ctx, rawKey);
     if (!parsed) return refuse(c, 'unknown_key', 'This is not a key of ours. Check that it was copied whole.');
-    const { admissionId, keyHash, isVouched } = parsed;
-    return { admissionId, credential: { kind: 'key', keyHash }, signIn: null, isVouched };
+    const { admissionId, keyHashes, isVouched } = parsed;
+    return { admissionId, credentials: keyHashes.map((keyHash) => ({ kind: 'key', keyHash })), signIn: null, isVouched };
   }
   const token = bearerOf(c);
   const claims = token ? await readToken(ctx, token) : null;
@@ -86,8 +96,8 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
     if (token === null) throw new ApiError('invalid_authorization');
     return refuse(c, 'stale_token');
   }
-  const credential = { kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver } as const;
-  return { admissionId: admissionIdOf(claims.sub), credential, signIn: claims.signIn, isVouched: true };
+  const credentials: Credential[] = [{ kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver }];
+  return { admissionId: admissionIdOf(claims.sub), credentials, signIn: claims.signIn, isVouched: true };
 }
 
 const UNKNOWN_MODE = { loc: ['query', 'mode'], msg: 'Expected live or sandbox', type: 'invalid_value' };

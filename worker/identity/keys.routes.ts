@@ -3,7 +3,7 @@ import { emptyUsage, type KeyUsage, PERMISSIONS } from '../admission.ts';
 import { type AccountId, admissionIdOf, type KeyId } from '../core/ids.ts';
 import { iso, isoOrNull } from '../core/time.ts';
 import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } from '../http/guards.ts';
-import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
+import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { created, jsonBody, ModeQuery, ok, orNull, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { admissionObject } from '../objects.ts';
 import { announceKey, type CreatedKey, createKey, revokeKey } from './keys.ts';
@@ -99,7 +99,7 @@ const revoke = createRoute({
   summary: 'Revoke a key, at once and for ever',
   ...keyedPersonRoute,
   request: { headers: OptionalIdempotencyHeader, params: uuidParam('key_id') },
-  responses: { 204: { description: 'Revoked' }, ...merchantErrors(...optionalKeyErrors, 'not_found') },
+  responses: { 204: { description: 'Revoked' }, ...merchantWriteErrors('not_found') },
 });
 
 export const keyRoutes = router()

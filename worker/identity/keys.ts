@@ -1,7 +1,7 @@
 import type { Permission } from '../admission.ts';
 import { PERMISSIONS } from '../admission.ts';
 import type { Actor, Ctx } from '../context.ts';
-import { crc32, equalBytes, pepperedHash } from '../core/crypto.ts';
+import { crc32, equalBytes, pepperedHash, pepperedHashes } from '../core/crypto.ts';
 import { base62, randomBase62, utf8 } from '../core/encoding.ts';
 import { ApiError, raise, storyOf } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '../core/ids.ts';
@@ -19,26 +19,37 @@ import { type ApiKey, countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmit
  */
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
 const MAC_SPACE = 62n ** 6n;
-const macOf = (ctx: Ctx, text: string): string =>
-  base62(BigInt(`0x${pepperedHash(ctx.config.PEPPER, 'api-key-check', text).slice(0, 32)}`) % MAC_SPACE, 6);
+/** Under each pepper, the first first. */
+const macsOf = (ctx: Ctx, text: string): string[] =>
+  pepperedHashes(ctx.config.PEPPER, 'api-key-check', text).map((hash) => base62(BigInt(`0x${hash.slice(0, 32)}`) % MAC_SPACE, 6));
 const checksum = (text: string): string => base62(BigInt(crc32(utf8(text))), 6);
 
 function newRawKey(ctx: Ctx, accountId: AccountId, livemode: boolean): string {
   const body = `svc_${livemode ? 'live' : 'test'}_${randomBase62(21)}${admissionIdOf(accountId)}`;
-  return body + macOf(ctx, body);
+  return body + macsOf(ctx, body)[0];
 }
 
-/** What a raw key names, and whether its own digits prove that we made it; null where it cannot be one of ours. */
-export function parseRawKey(ctx: Ctx, rawKey: string): { admissionId: string; keyHash: string; isVouched: boolean } | null {
+export interface ParsedKey {
+  admissionId: string;
+  /** As it may be stored: under the pepper that its own digits prove, or under each, where they prove none. */
+  keyHashes: string[];
+  /** Its own digits prove that we made it. */
+  isVouched: boolean;
+}
+
+/** What a raw key names; null where it cannot be one of ours. */
+export function parseRawKey(ctx: Ctx, rawKey: string): ParsedKey | null {
   const match = SHAPE.exec(rawKey);
   if (!match) return null;
   const [body, check] = [rawKey.slice(0, -6), match[3]!];
-  const isVouched = equalBytes(utf8(macOf(ctx, body)), utf8(check));
+  const vouches = macsOf(ctx, body).map((mac) => equalBytes(utf8(mac), utf8(check)));
+  const isVouched = vouches.includes(true);
   if (!isVouched && checksum(body) !== check) return null;
-  return { admissionId: match[2]!, keyHash: hashOf(ctx, rawKey), isVouched };
+  const hashes = pepperedHashes(ctx.config.PEPPER, KEY_PURPOSE, rawKey);
+  return { admissionId: match[2]!, keyHashes: isVouched ? hashes.filter((_, index) => vouches[index]) : hashes, isVouched };
 }
 
-const hashOf = (ctx: Ctx, rawKey: string): string => pepperedHash(ctx.config.PEPPER, 'api-key', rawKey);
+const KEY_PURPOSE = 'api-key';
 
 export interface CreateKey {
   name: string;
@@ -56,7 +67,7 @@ export function draftKey(
   const key = {
     id: newId<KeyId>(ctx.now),
     merchantId,
-    keyHash: hashOf(ctx, rawKey),
+    keyHash: pepperedHash(ctx.config.PEPPER, KEY_PURPOSE, rawKey),
     keyPrefix: rawKey.slice(0, 'svc_live_'.length + 4),
     ...given,
     createdAt: ctx.now,

@@ -5,8 +5,8 @@ import type { AccountId } from '../core/ids.ts';
 import type { Keep } from '../db/once.ts';
 import { requireFreshSignIn } from '../http/guards.ts';
 import { changeAccount } from './change-account.ts';
-import { emailKeyOf, normaliseEmail, requirePasswordLength } from './sign-in.ts';
-import { type Account, findAccountByEmailKey } from './store.ts';
+import { emailKeysOf, normaliseEmail, requirePasswordLength } from './sign-in.ts';
+import { type Account, findAccountByKeys, vetoTaken } from './store.ts';
 
 export interface ChangeSecurity {
   email?: string;
@@ -30,7 +30,9 @@ export async function changeSecurity(ctx: Ctx, actor: Actor, input: ChangeSecuri
     // A hash is salted, so that no other change ever makes the same.
     const wasStored = ({ passwordHash, emailKey, tokenVersion }: Account) =>
       values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
-    return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes: await keep(updatedFields), wasStored };
+    const vetoes = values.email ? vetoTaken(ctx, account.id, emailKeysOf(ctx, values.email)) : [];
+    const writes = [...vetoes, ...(await keep(updatedFields))];
+    return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes, wasStored };
   });
   return updatedFields;
 }
@@ -44,10 +46,10 @@ async function requireOwner(ctx: Ctx, actor: Actor, account: Account, currentPas
 
 async function planEmail(ctx: Ctx, account: Account, email: string | undefined): Promise<Partial<Account>> {
   if (email === undefined) return {};
-  const emailKey = emailKeyOf(ctx, email);
-  if (emailKey === account.emailKey) return {};
-  if (await findAccountByEmailKey(ctx.db, emailKey)) throw new ApiError('email_registered');
-  return { email: normaliseEmail(email), emailKey, emailVerified: false };
+  const known = emailKeysOf(ctx, email);
+  if (account.emailKey !== null && known.keys.includes(account.emailKey)) return {};
+  if (await findAccountByKeys(ctx.db, known)) throw new ApiError('email_registered');
+  return { email: normaliseEmail(email), emailKey: known.keys[0], emailVerified: false };
 }
 
 async function planPassword(account: Account, { currentPassword, newPassword }: ChangeSecurity): Promise<Partial<Account>> {

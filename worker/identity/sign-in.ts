@@ -1,20 +1,33 @@
 import type { SignIn } from '../admission.ts';
 import type { Ctx } from '../context.ts';
-import { hashPassword, pepperedHash, verifyPassword } from '../core/crypto.ts';
+import { hashPassword, pepperedHashes, verifyPassword } from '../core/crypto.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AccountId, admissionIdOf, newId } from '../core/ids.ts';
 import { DAY } from '../core/time.ts';
 import { commitNew, isConstraint } from '../db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '../db/once.ts';
 import { planAccountPayout } from './payout.ts';
-import { type Account, findAccount, findAccountByEmailKey, insertAccount } from './store.ts';
+import { type Account, type AccountKeys, findAccount, findAccountByKeys, insertAccount, vetoTaken } from './store.ts';
 import { readToken } from './tokens.ts';
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 };
 
 /** One spelling per mailbox, as people understand it: trimmed, lower case, composed. */
 export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
-export const emailKeyOf = (ctx: Ctx, email: string): string => pepperedHash(ctx.config.PEPPER, 'email', normaliseEmail(email));
+/** Under each pepper; the first is what is stored. */
+export const emailKeysOf = (ctx: Ctx, email: string): AccountKeys & { keys: [string, ...string[]] } => ({
+  column: 'emailKey',
+  keys: pepperedHashes(ctx.config.PEPPER, 'email', normaliseEmail(email)),
+});
+
+/** Whose e-mail this is, or was before the account was deleted, whichever pepper it is hashed under. */
+export const findAccountByEmail = (ctx: Ctx, email: string) => findAccountByKeys(ctx.db, emailKeysOf(ctx, email));
+
+/** Under each pepper; the first is what is stored. */
+export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { keys: [string, ...string[]] } => ({
+  column: 'walletKey',
+  keys: pepperedHashes(ctx.config.PEPPER, 'wallet', walletAddress),
+});
 
 export function requirePasswordLength(password: string): void {
   const { length } = [...password];
@@ -54,7 +67,12 @@ export function newAccount(ctx: Ctx, displayName: string, identity: Identity): A
 
 export async function storeAccount(ctx: Ctx, account: Account, keep: Keep<Account> = keepNothing): Promise<Account> {
   const payout = account.walletAddress ? planAccountPayout(ctx, account.id, account.walletAddress) : { events: [], writes: [] };
-  const writes = [insertAccount(ctx.db, account), ...payout.writes];
+  const known = [
+    ...(account.email === null ? [] : [emailKeysOf(ctx, account.email)]),
+    ...(account.walletAddress === null ? [] : [walletKeysOf(ctx, account.walletAddress)]),
+  ];
+  const vetoes = known.flatMap((keys) => vetoTaken(ctx, account.id, keys));
+  const writes = [...vetoes, insertAccount(ctx.db, account), ...payout.writes];
   const change = await withAnswer({ events: payout.events, writes, result: account }, keep(account));
   return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
 }
@@ -70,7 +88,7 @@ export async function registerAccount(ctx: Ctx, input: Register, keep: Keep<Acco
   requirePasswordLength(input.password);
   const account = newAccount(ctx, input.displayName, {
     email: normaliseEmail(input.email),
-    emailKey: emailKeyOf(ctx, input.email),
+    emailKey: emailKeysOf(ctx, input.email).keys[0],
     passwordHash: await hashPassword(input.password),
   });
   try {
@@ -82,7 +100,7 @@ export async function registerAccount(ctx: Ctx, input: Register, keep: Keep<Acco
 
 /** Unknown address and wrong password cost and answer the same; an account's state is told only to who knows its password. */
 export async function logIn(ctx: Ctx, input: { email: string; password: string }): Promise<Account> {
-  const account = await findAccountByEmailKey(ctx.db, emailKeyOf(ctx, input.email));
+  const account = await findAccountByEmail(ctx, input.email);
   const matches = await verifyPassword(input.password, account?.passwordHash ?? null);
   if (!account || !matches) throw new ApiError('invalid_credentials');
   return requireActive(account);

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, exists, inArray, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm';
 import type { AdmittedAccount, AdmittedKey } from '../admission.ts';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
@@ -12,10 +12,25 @@ export type { MerchantSettings };
 export type ApiKey = typeof apiKeys.$inferSelect;
 export type LoginNonce = typeof loginNonces.$inferSelect;
 
-export const findAccountByEmailKey = (db: Db, emailKey: string) => db.select().from(accounts).where(eq(accounts.emailKey, emailKey)).get();
+/** The keys of one e-mail or wallet, under each pepper; at most one account has any of them. */
+export type AccountKeys = { column: 'emailKey' | 'walletKey'; keys: readonly string[] };
 
-export const findAccountByWalletKey = (db: Db, walletKey: string) =>
-  db.select().from(accounts).where(eq(accounts.walletKey, walletKey)).get();
+export const findAccountByKeys = (db: Db, { column, keys }: AccountKeys) =>
+  db
+    .select()
+    .from(accounts)
+    .where(inArray(accounts[column], [...keys]))
+    .get();
+
+/** Fails the batch where another account has one of these keys: that it is unique tells only of the key that is stored. */
+export const vetoTaken = (ctx: Ctx, accountId: AccountId, { column, keys: [, ...others] }: AccountKeys): Write[] => {
+  if (others.length === 0) return [];
+  const rival = ctx.db
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(inArray(accounts[column], others), ne(accounts.id, accountId)));
+  return [vetoIf(ctx, exists(rival))];
+};
 
 export const findAccount = (db: Db, accountId: AccountId) => db.select().from(accounts).where(eq(accounts.id, accountId)).get();
 

@@ -1,4 +1,4 @@
-import { importJWK, errors as joseErrors, jwtVerify, SignJWT } from 'jose';
+import { importJWK, type JWTPayload, errors as joseErrors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { SIGN_IN_METHODS, type SignIn } from '../admission.ts';
 import type { Ctx } from '../context.ts';
@@ -10,6 +10,8 @@ import { type Account, isStaffMember } from './store.ts';
 /** Session tokens: JWT, EdDSA pinned, 24 hours. Stateless, but bound to the account's token version. (contract section 2) */
 const LIFETIME_MS = DAY;
 const CLOCK_SKEW_MS = 30 * SECOND;
+/** Tokens from before name neither their maker nor whom they are for. Longer than eight days after this none of them lives. */
+const NAMED_SINCE_MS = Date.UTC(2026, 11, 1);
 
 // A token of the release before names no method: it counts as the weakest, for the fifteen minutes in which that matters.
 const Claims = z
@@ -51,10 +53,23 @@ export async function issueToken(ctx: Ctx, account: Account, signIn: SignIn): Pr
   })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: key!.keyId })
     .setSubject(account.id)
+    .setIssuer(issuerOf(ctx))
+    .setAudience(audienceOf(ctx))
     .setIssuedAt(unixSeconds(ctx.now))
     .setExpirationTime(unixSeconds(ctx.now + LIFETIME_MS))
     .sign(await importJWK(key!.jwk, 'EdDSA'));
   return { token, expiresAt: unixSeconds(ctx.now + LIFETIME_MS) * 1000 };
+}
+
+/** Who makes tokens: the service as its callers know it. */
+const issuerOf = ({ baseUrl }: Ctx): string => baseUrl;
+/** Whom they are for: a service on this network. */
+const audienceOf = ({ config }: Ctx): string => config.network.caip2;
+
+/** Two deployments may share a key by mistake, as staging and production do: each takes its own tokens alone. */
+function isForUs(ctx: Ctx, { iss, aud, iat = 0 }: JWTPayload): boolean {
+  if (iss === undefined && aud === undefined) return iat * SECOND < NAMED_SINCE_MS;
+  return iss === issuerOf(ctx) && aud === audienceOf(ctx);
 }
 
 /** The claims of a token we signed that expired no longer ago than `graceMs`, or null. */
@@ -70,7 +85,7 @@ export async function readToken(ctx: Ctx, token: string, graceMs: number = CLOCK
       },
       { algorithms: ['EdDSA'], typ: 'JWT', currentDate: new Date(ctx.now), clockTolerance: graceMs / SECOND },
     );
-    return Claims.parse(payload);
+    return isForUs(ctx, payload) ? Claims.parse(payload) : null;
   } catch {
     return null;
   }

@@ -1,19 +1,17 @@
 import type { Ctx } from '../context.ts';
-import { pepperedHash, verifyEd25519 } from '../core/crypto.ts';
+import { verifyEd25519 } from '../core/crypto.ts';
 import { base58Bytes, randomBase62, utf8 } from '../core/encoding.ts';
 import { ApiError, raise, storyOf } from '../core/errors.ts';
 import { newId, type SignInId } from '../core/ids.ts';
 import { iso, SECOND } from '../core/time.ts';
 import { commit, isConstraint } from '../db/commit.ts';
 import { parseWallet } from '../solana/assets.ts';
-import { newAccount, requireActive, storeAccount } from './sign-in.ts';
-import { type Account, findAccountByWalletKey, insertLoginNonce, type LoginNonce, takeLoginNonce } from './store.ts';
+import { newAccount, requireActive, storeAccount, walletKeysOf } from './sign-in.ts';
+import { type Account, findAccountByKeys, insertLoginNonce, type LoginNonce, takeLoginNonce } from './store.ts';
 
 /** Long enough to find the wallet's window, short enough that a stolen signature is soon worthless. */
 const NONCE_SECONDS = 300;
 const STATEMENT = 'Sign in to your merchant account. This costs nothing and moves no money.';
-
-export const walletKeyOf = (ctx: Ctx, walletAddress: string): string => pepperedHash(ctx.config.PEPPER, 'wallet', walletAddress);
 
 /** The text a wallet shows and signs, in the exact order and spacing of Sign-In With Solana. */
 function signInText(ctx: Ctx, { nonce, walletAddress, expiresAt }: Omit<LoginNonce, 'message'>): string {
@@ -93,14 +91,14 @@ function findMethod({ walletAddress, message, nonce }: LoginNonce, signature: st
 
 /** The wallet's account; two first sign-ins at once end in the same one. */
 async function openWalletAccount(ctx: Ctx, walletAddress: string): Promise<Account> {
-  const walletKey = walletKeyOf(ctx, walletAddress);
-  const known = await findAccountByWalletKey(ctx.db, walletKey);
+  const walletKeys = walletKeysOf(ctx, walletAddress);
+  const known = await findAccountByKeys(ctx.db, walletKeys);
   if (known) return known;
   const displayName = `Wallet ${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
   try {
-    return await storeAccount(ctx, newAccount(ctx, displayName, { walletAddress, walletKey }));
+    return await storeAccount(ctx, newAccount(ctx, displayName, { walletAddress, walletKey: walletKeys.keys[0] }));
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    return (await findAccountByWalletKey(ctx.db, walletKey)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+    return (await findAccountByKeys(ctx.db, walletKeys)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }

@@ -56,6 +56,8 @@ export interface Purchase {
   paymentId: PaymentId;
   payerWallet: string;
   customerRef: string | null;
+  /** The reference is what a buyer says of themselves: nobody vouches that it is theirs. */
+  isClaim: boolean;
   email: string | null;
   /** Days bought; null for access without an end. */
   accessPeriodDays: number | null;
@@ -181,10 +183,10 @@ const activated = (now: number, purchase: Purchase): Membership => ({
   version: 1,
 });
 
+/** Whoever pays under somebody's reference gives them time, and takes nothing: wallet and e-mail stay those of the customer. */
 const renewed = (now: number, existing: Membership, purchase: Purchase): Membership => ({
   ...existing,
-  walletAddress: purchase.payerWallet,
-  email: purchase.email ?? existing.email,
+  ...(purchase.isClaim ? {} : { walletAddress: purchase.payerWallet, email: purchase.email ?? existing.email }),
   status: MEMBERSHIP.next(existing.status, 'renew'),
   // Access without an end cannot be extended, and no later purchase takes it away.
   paidThrough:

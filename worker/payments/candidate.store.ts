@@ -61,6 +61,10 @@ export async function keepCandidate(
   return { isNew: inserted.length > 0, isKnown: known.length > 0, hasRival: rivals.length > 0, named };
 }
 
+/** Is this signature looked for, or judged already, for this payment? */
+export const isCandidate = async (db: Db, paymentId: PaymentId, txSignature: string): Promise<boolean> =>
+  (await db.$count(paymentCandidates, same({ paymentId, txSignature }))) > 0;
+
 /** Has the service broadcast a transaction of this payment since then? */
 export async function hasSent(db: Db, paymentId: PaymentId, since: number): Promise<boolean> {
   const found = await db

@@ -4,7 +4,7 @@ import type { PaymentId } from '../core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '../core/time.ts';
 import { commit } from '../db/commit.ts';
 import { sendJob } from '../send-jobs.ts';
-import { type Candidate, hasSent, insertFound, keepCandidate } from './candidate.store.ts';
+import { type Candidate, hasSent, insertFound, isCandidate, keepCandidate } from './candidate.store.ts';
 import type { Payment } from './store.ts';
 
 /** Seconds after the previous look at which a signature is looked up again by the queue; after them only the sweep does. (contract section 3) */
@@ -65,10 +65,11 @@ export async function rememberSent(ctx: Ctx, paymentId: PaymentId, txSignature: 
 }
 
 /**
- * Keeps a signature that a caller named, so that the caller need not stay and ask. Where all places of the payment are taken, it takes
+ * Keeps a signature that a caller named, once `countNew` has let it pass where it is not known yet, so that the caller need not stay and ask. Where all places of the payment are taken, it takes
  * the place of the oldest named one that the chain does not know either; a made-up signature displaces no real one.
  */
-export async function rememberNamed(ctx: Ctx, paymentId: PaymentId, txSignature: string): Promise<void> {
+export async function rememberNamed(ctx: Ctx, paymentId: PaymentId, txSignature: string, countNew?: () => Promise<void>): Promise<void> {
+  if (countNew && !(await isCandidate(ctx.db, paymentId, txSignature))) await countNew();
   const candidate = newCandidate(ctx, paymentId, txSignature, 'named');
   const { isNew, isKnown, named } = await keepCandidate(ctx, candidate);
   const displaced = isKnown ? null : await findUnknown(ctx, named);

@@ -46,7 +46,9 @@ const ConnectRequest = z
     wallet_address: z.string().max(64).optional().openapi({ description: 'With it comes a transaction, ready to sign.' }),
     email: z.email().max(254).optional(),
     customer_ref: CustomerRef.optional().openapi({
-      description: "The merchant's own name for the buyer; keys membership and entitlement.",
+      description:
+        "The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known " +
+        'membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`.',
     }),
     locale: Locale.optional(),
     handoff_token: z.string().max(2048).optional(),

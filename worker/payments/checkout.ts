@@ -23,7 +23,7 @@ import { planCreate } from './payment.ts';
 import { type Prepared, prepareTransaction } from './prepare.ts';
 import { type Due, quotePrice } from './quote.ts';
 import { feeOf, requireReceivable } from './receivable.ts';
-import { introduced, recognise, requireRail } from './recognise.ts';
+import { introduced, recognise, requireRail, requireTrusted } from './recognise.ts';
 import type { PaymentSession } from './session.store.ts';
 import { findPayment, type Payment } from './store.ts';
 
@@ -98,6 +98,7 @@ export async function beginPayment(
 ): Promise<Change<Payment> | IdentityNeeded> {
   const { product, merchant } = listing;
   const { asset, recipient, prospect, railId } = requireCheckout(ctx, listing, given.asset);
+  requireTrusted(product, given.customerRef, [handoff, session]);
   if (await payeeOfToday(ctx, recipient)) throw notReady('payout_wallet_unspendable', railId, prospect);
   const input = handoff ? introduced(given, { ...handoff, walletAddress: hintOf(handoff, recipient) }) : given;
   if (input.walletAddress !== undefined) requireBuyer(input.walletAddress, recipient);

@@ -16,6 +16,8 @@ export interface ConfirmPayment {
   paymentId: Payment['id'];
   txSignature: string;
   viewer: Actor | null;
+  /** Asked before a signature that the chain does not show is kept for the first time: throws where this caller named too many. */
+  countUnseen?(): Promise<void>;
   /** Stores the answer in the batch that confirms. */
   keep?: Keep<Confirmation>;
 }
@@ -117,7 +119,7 @@ async function settle(
     return { payment: known.payment, alreadyConfirmed: false };
   }
   const isUnseen = verdict.outcome === 'unknown' || (verdict.outcome === 'refused' && verdict.isUnseen === true);
-  if (isUnseen) await rememberNamed(ctx, input.paymentId, input.txSignature);
+  if (isUnseen) await rememberNamed(ctx, input.paymentId, input.txSignature, input.countUnseen);
   const confirmed = verdict.outcome === 'refused' ? verdict.recovered : verdict.payment;
   if (confirmed) await grantAccess(ctx, confirmed);
   if (verdict.outcome === 'refused') throw verdict.error;

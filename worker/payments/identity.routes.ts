@@ -7,7 +7,7 @@ import type { Keep } from '../db/once.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider } from '../db/terms.ts';
 import { publicBodyErrors } from '../http/guards.ts';
 import { answerOnce, checkIdempotencyKey, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
-import { type AppEnv, created, errors, given, jsonBody, ok, router, Timestamp } from '../http/openapi.ts';
+import { type AppEnv, created, given, jsonBody, ok, router, Timestamp } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import {
   completeIdentity,
@@ -40,7 +40,7 @@ const openIdentity = createRoute({
         .object({ identity_session_id: z.uuid(), provider: z.enum(IDENTITY_PROVIDERS), deep_link: z.string(), expires_at: Timestamp })
         .openapi('IdentitySession'),
     ),
-    ...errors(...optionalKeyErrors, 'not_found', 'setup_not_ready', 'validation_error', 'rate_limited', 'handoff_not_configured'),
+    ...publicBodyErrors(...optionalKeyErrors, 'not_found', 'setup_not_ready', 'rate_limited', 'handoff_not_configured'),
   },
 });
 

@@ -32,6 +32,7 @@ export function planPurchase(
     ...payment,
     paymentId: payment.id,
     payerWallet,
+    isClaim: payment.customerRef !== null && payment.terms.isRefTrusted !== true,
     accessPeriodDays: payment.terms.accessPeriodDays,
   });
   const receipt = planReceipt(ctx, payment.id, {

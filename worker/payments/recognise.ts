@@ -27,17 +27,33 @@ export const introduced = <T extends Introduced>(input: T, handoff: Handoff): T 
  */
 export const recognise = (
   terms: PaymentTerms,
-  known: { identity: ProvenIdentity | null; handoff: Handoff | null; session: Pick<PaymentSession, 'successUrl' | 'metadata'> | null },
+  known: {
+    identity: ProvenIdentity | null;
+    handoff: Handoff | null;
+    session: Pick<PaymentSession, 'customerRef' | 'successUrl' | 'metadata'> | null;
+  },
 ): PaymentTerms => {
   const { identity, handoff, session } = known;
   const metadata = Object.keys(session?.metadata ?? {}).length > 0 ? session!.metadata : handoff?.metadata;
   return {
     ...terms,
     successUrl: session?.successUrl ?? handoff?.successUrl ?? terms.successUrl,
+    ...(isRefTrusted(handoff, session) ? { isRefTrusted: true } : {}),
     ...(identity ? { identity } : {}),
     ...(metadata ? { metadata } : {}),
   };
 };
+
+/** Did the merchant's server say who buys? What a buyer says at connect is a claim. */
+const isRefTrusted = (handoff: Handoff | null, session: Pick<PaymentSession, 'customerRef'> | null): boolean =>
+  (session?.customerRef ?? handoff?.customerRef ?? null) !== null;
+
+/** 422 where a buyer claims a reference at a product that takes it from the merchant's server alone. */
+export function requireTrusted({ trustedCustomerRef }: Product, claimed: string | undefined, known: Parameters<typeof isRefTrusted>): void {
+  if (!trustedCustomerRef || claimed === undefined || isRefTrusted(...known)) return;
+  const msg = 'This product takes it from the merchant’s server alone: with a payment session or a hand-off';
+  throw new ApiError('validation_error', { problems: [{ loc: ['body', 'customer_ref'], msg, type: 'untrusted_customer_ref' }] });
+}
 
 /** The rail of the asset a buyer wants to pay in: that of the price, or another the merchant takes. 422. */
 export function requireRail(product: Product, wanted: Asset): RailId {

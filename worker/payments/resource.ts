@@ -72,7 +72,8 @@ export const PaymentBody = z
       .optional()
       .openapi({ description: 'Of the payment session, else of the hand-off. Merchant view only.' }),
     unmatched: z.array(UnmatchedBody).optional().openapi({
-      description: 'Money that arrived and pays no session. Of amounts below the price, the first 20 of a session. Merchant view only.',
+      description:
+        'Money that arrived and pays no session, the ten largest; every one is an event, and is accepted by its signature. Merchant view only.',
     }),
     livemode: z.boolean(),
     created_at: Timestamp,

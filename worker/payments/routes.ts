@@ -6,7 +6,7 @@ import { MONEY_KEEP_MS } from '../db/idempotency-record.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors, viewerRoute } from '../http/guards.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '../http/openapi.ts';
-import { publicBucket } from '../http/rate-limit.ts';
+import { countUnseenSignature, publicBucket } from '../http/rate-limit.ts';
 import { isSignature } from '../solana/assets.ts';
 import { type Confirmation, confirmPayment, grantConfirmed } from './confirm.ts';
 import { requireViewer } from './payment.ts';
@@ -144,7 +144,8 @@ export const paymentRoutes = router()
     const paymentId = payment_id as PaymentId;
     const answer = await answerOnce<Confirmation>(
       c,
-      (keep) => confirmPayment(ctx, { paymentId, txSignature, viewer, keep }),
+      (keep) =>
+        confirmPayment(ctx, { paymentId, txSignature, viewer, keep, ...(viewer ? {} : { countUnseen: () => countUnseenSignature(c) }) }),
       (confirmation) => ({ status: 200, body: toConfirmResource(ctx, confirmation, viewer ? 'merchant' : 'buyer') }),
       { keepMs: MONEY_KEEP_MS },
     );

@@ -53,7 +53,7 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
     eq(memberships.productId, payments.productId),
     sql`${memberships.customerKey} IN (${sql.join(keys, sql`, `)})`,
   );
-  const [[found], [claim], [unmatched], held, [short], [recovered], [candidate]] = await db.batch([
+  const [[found], [claim], [unmatched], held, [recovered], [candidate]] = await db.batch([
     db
       .select({ payment: payments, merchantName: accounts.displayName, requiresIdentity: products.requiresIdentity })
       .from(payments)
@@ -67,11 +67,6 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
       .where(eq(txClaims.txSignature, txSignature)),
     db.select().from(unmatchedPayments).where(eq(unmatchedPayments.txSignature, txSignature)),
     db.select({ membership: memberships }).from(payments).innerJoin(memberships, samePlace).where(eq(payments.id, paymentId)),
-    db
-      .select({ times: sql<number>`count(*)` })
-      .from(unmatchedPayments)
-      .innerJoin(payments, eq(payments.id, unmatchedPayments.paymentId))
-      .where(and(eq(payments.id, paymentId), sql`CAST(${unmatchedPayments.amount} AS INTEGER) < CAST(${payments.priceAmount} AS INTEGER)`)),
     db.select({ times: sql<number>`count(*)` }).from(payments).where(eq(payments.recoversPaymentId, paymentId)),
     db
       .select({ origin: paymentCandidates.origin, sentAt: paymentCandidates.sentAt })
@@ -79,13 +74,11 @@ export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature
       .where(and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature))),
   ]);
   if (!found) return null;
-  const timesShort = short?.times ?? 0;
   const timesRecovered = recovered?.times ?? 0;
   return {
     ...found,
     claim: claim ?? null,
     unmatched: unmatched ?? null,
-    timesShort,
     timesRecovered,
     /** The service itself sent this transaction, or found it on the chain. */
     isOurs: candidate !== undefined && (candidate.origin === 'found' || candidate.sentAt !== null),

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import type { AccountId, PaymentId } from '../core/ids.ts';
 import { unmatchedPayments } from '../db/commerce.ts';
@@ -37,16 +37,20 @@ export const closeUnmatched = (db: Db, txSignature: string, paymentId: PaymentId
 export const vetoRecovered = (ctx: Ctx, { id }: Payment): Write =>
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM payments WHERE recovers_payment_id = ${id})`);
 
-/** What arrived and is still there: money that the chain dropped is not shown. */
+/** So many are shown with a payment, the largest: what a stranger sends as dust hides no whole payment. */
+const SHOWN_MAX = 10;
+
+/** What arrived and is still there, at most so much of each payment: money that the chain dropped is not shown. */
 export const listUnmatchedOf = async (db: Db, merchantId: AccountId, paymentIds: PaymentId[]): Promise<Unmatched[]> =>
   db
-    .select()
-    .from(unmatchedPayments)
-    .where(
-      and(
-        eq(unmatchedPayments.merchantId, merchantId),
-        isNull(unmatchedPayments.droppedAt),
-        sql`${unmatchedPayments.paymentId} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`,
-      ),
+    .select(getTableColumns(unmatchedPayments))
+    .from(sql`json_each(${JSON.stringify(paymentIds)}) j`)
+    .innerJoin(
+      unmatchedPayments,
+      // Amounts are whole numbers without leading zeros: the longer is the larger.
+      sql`unmatched_payments.rowid IN (
+        SELECT u.rowid FROM unmatched_payments u WHERE u.payment_id = j.value AND u.dropped_at IS NULL
+        ORDER BY length(u.amount) DESC, u.amount DESC LIMIT ${SHOWN_MAX})`,
     )
+    .where(eq(unmatchedPayments.merchantId, merchantId))
     .orderBy(unmatchedPayments.createdAt);

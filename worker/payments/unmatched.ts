@@ -14,17 +14,12 @@ import { acceptUnmatchedRow, closeUnmatched, insertUnmatched, type Unmatched } f
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 
-/** Dust costs its sender next to nothing: so many short payments of one session are kept, whole ones always. */
-const SHORT_MAX = 20;
-
-/** Money that arrived and pays no session is kept in sight, once per transaction, for the merchant to decide. (contract section 3) */
-export function planUnmatched(
-  ctx: Ctx,
-  { payment, unmatched, timesShort }: Loaded,
-  proof: Proof,
-  reason: Unmatched['reason'],
-): Change<null> {
-  if (unmatched || (proof.paidUnits < payment.priceAmount && timesShort >= SHORT_MAX)) return unchanged(null);
+/**
+ * Money that arrived and pays no session is kept in sight, once per transaction, for the merchant to decide: all of it, dust too, which
+ * its sender pays the network for. (contract section 3)
+ */
+export function planUnmatched(ctx: Ctx, { payment, unmatched }: Loaded, proof: Proof, reason: Unmatched['reason']): Change<null> {
+  if (unmatched) return unchanged(null);
   const row: Unmatched = {
     id: newId<UnmatchedId>(ctx.now),
     merchantId: payment.merchantId,

@@ -1,23 +1,31 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
-import { equalBytes, hmacSha256 } from '../core/crypto.ts';
+import { equalBytes, hmacSha256, secretRing } from '../core/crypto.ts';
 import { hex, utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AppEnv, errors, ok, router } from '../http/openapi.ts';
+import { hitCeiling } from '../http/rate-limit.ts';
 import { sendJobs } from '../send-jobs.ts';
 import { isSignature } from '../solana/assets.ts';
+import { RPC_WEBHOOK_SECRET_BYTES } from '../variables.ts';
 
 /** Read beside the one this deployment is configured for: the provider's is `<provider>-signature`, and earlier releases named it with an X. */
 const SIGNATURE_HEADERS = ['Rpc-Signature', 'X-Rpc-Signature'];
 
-/** HMAC-SHA256 over the raw bytes, hex, with or without a `sha256=` in front. Without a configured secret nothing can be genuine. */
+/** HMAC-SHA256 over the raw bytes with one of our secrets, hex, with or without a `sha256=` in front. Without any nothing is genuine. */
 const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
-  const { RPC_WEBHOOK_SECRET: secret, RPC_WEBHOOK_HEADER: header } = c.var.ctx.config;
+  const { RPC_WEBHOOK_SECRET, RPC_WEBHOOK_HEADER: header } = c.var.ctx.config;
+  const secrets = RPC_WEBHOOK_SECRET === undefined ? [] : secretRing(RPC_WEBHOOK_SECRET, RPC_WEBHOOK_SECRET_BYTES);
   const shown = [header, ...SIGNATURE_HEADERS].map((name) => c.req.header(name)).find((value) => value !== undefined);
   const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(shown ?? '') ?? [];
   const raw = new Uint8Array(await c.req.arrayBuffer());
-  if (!secret || !given || !equalBytes(hmacSha256(utf8(secret), raw), hex.decode(given.toLowerCase())))
+  const signature = hex.decode((given ?? '').toLowerCase());
+  const isGenuine = secrets.map((secret) => equalBytes(hmacSha256(utf8(secret), raw), signature)).includes(true);
+  if (!isGenuine) {
+    // Counted only here: the provider itself tells of as much as happens.
+    await hitCeiling(c);
     throw new ApiError('webhook_signature_failed');
+  }
   // Genuine, and still not JSON: said here, because this route has a code of its own for it.
   await c.req.json().catch(() => {
     throw new ApiError('invalid_rpc_payload');
@@ -48,7 +56,7 @@ const route = createRoute({
   },
   responses: {
     ...ok(z.object({ accepted: z.int() }).openapi('ChainWebhookResponse'), 'Queued; nothing is known yet'),
-    ...errors('webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type'),
+    ...errors('rate_limited', 'webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type'),
   },
 });
 

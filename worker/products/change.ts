@@ -120,6 +120,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
     requiresIdentity: input.requires_identity,
     metadata: input.metadata,
     liveModeConfirmed: input.live_mode_confirmed,
+    trustedCustomerRef: input.trusted_customer_ref,
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }

@@ -160,6 +160,7 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
     requiresIdentity: input.requires_identity ?? null,
     metadata: input.metadata ?? {},
     liveModeConfirmed: input.live_mode_confirmed ?? false,
+    trustedCustomerRef: input.trusted_customer_ref ?? false,
     createdAt: ctx.now,
     updatedAt: ctx.now,
     version: 1,

@@ -53,6 +53,15 @@ const terms = {
   success_url: HttpsUrl.optional(),
   metadata: Metadata.optional(),
   live_mode_confirmed: z.boolean().optional(),
+  trusted_customer_ref: z
+    .boolean()
+    .optional()
+    .openapi({
+      default: false,
+      description:
+        'Take `customer_ref` from your server alone, by payment session or hand-off. Without it a buyer may name one at connect: such a ' +
+        'reference proves nothing, and a purchase under a known one extends that membership without changing its wallet or e-mail.',
+    }),
 };
 
 export const CreateProductRequest = z
@@ -111,6 +120,7 @@ export const ProductBody = z
     success_url: z.string().optional(),
     metadata: z.record(z.string(), z.string()),
     live_mode_confirmed: z.boolean(),
+    trusted_customer_ref: z.boolean(),
     livemode: z.boolean(),
     checkout_url: z.string(),
     created_at: Timestamp,
@@ -149,6 +159,7 @@ export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z
   ...given('success_url', product.successUrl),
   metadata: product.metadata,
   live_mode_confirmed: product.liveModeConfirmed,
+  trusted_customer_ref: product.trustedCustomerRef,
   livemode: product.livemode,
   checkout_url: `${baseUrl}/p/${product.slug}`,
   created_at: iso(product.createdAt),

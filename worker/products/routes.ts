@@ -5,7 +5,7 @@ import { toMoneyResource } from '../core/money.ts';
 import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
-import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
+import { answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { created, errors, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { RAILS } from '../rails.ts';
@@ -82,7 +82,7 @@ const archive = createRoute({
   summary: 'Take a product off sale; running sessions finish',
   ...writeRoute,
   request: { headers: OptionalIdempotencyHeader, params: uuidParam('product_id'), query: z.object(ModeQuery) },
-  responses: { ...ok(ProductBody), ...merchantErrors(...optionalKeyErrors, 'not_found', 'state_conflict') },
+  responses: { ...ok(ProductBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
 const unarchive = createRoute({
   method: 'post',
@@ -92,7 +92,7 @@ const unarchive = createRoute({
   summary: 'Put a product on sale again',
   ...writeRoute,
   request: { headers: OptionalIdempotencyHeader, params: uuidParam('product_id'), query: z.object(ModeQuery) },
-  responses: { ...ok(ProductBody), ...merchantErrors(...optionalKeyErrors, 'not_found', 'plan_limit_reached', 'state_conflict') },
+  responses: { ...ok(ProductBody), ...merchantWriteErrors('not_found', 'plan_limit_reached', 'state_conflict') },
 });
 const offer = createRoute({
   method: 'get',

@@ -5,8 +5,8 @@ import { TIMELINE } from '../core/limits.ts';
 import { iso } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
-import { merchantErrors, merchantRoute, writeRoute } from '../http/guards.ts';
-import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
+import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
+import { answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '../http/openapi.ts';
 import { DELIVERY } from '../states.ts';
 import { replayDelivery } from './replay-delivery.ts';
@@ -44,7 +44,7 @@ const replay = createRoute({
     }),
     query,
   },
-  responses: { ...ok(DeliveryBody), ...merchantErrors(...optionalKeyErrors, 'not_found', 'state_conflict') },
+  responses: { ...ok(DeliveryBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
 const TimelineItem = z.object({
   at: Timestamp,

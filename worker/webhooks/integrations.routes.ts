@@ -7,7 +7,7 @@ import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { isTypePattern } from '../events.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
-import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
+import { answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import {
   created,
   given,
@@ -108,7 +108,7 @@ const unsubscribe = createRoute({
   summary: 'REST hook: unsubscribe',
   ...writeRoute,
   request: { headers: OptionalIdempotencyHeader, params: uuidParam('endpoint_id'), query: z.object(ModeQuery) },
-  responses: { ...ok(HookBody), ...merchantErrors(...optionalKeyErrors, 'not_found', 'state_conflict') },
+  responses: { ...ok(HookBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
 
 /** Two spellings, one meaning: automation platforms do not agree on theirs. Complaints name the one that was used. */

@@ -3,7 +3,7 @@ import type { AccountId, EndpointId } from '../core/ids.ts';
 import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
-import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
+import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { created, given, jsonBody, ModeQuery, ok, optionalJsonBody, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
 import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecret, rotateSecret } from './endpoints.ts';
 import { recoverEndpoint } from './fan-out.ts';
@@ -56,7 +56,7 @@ const disable = createRoute({
   summary: 'Disable an endpoint; it is not erased',
   ...writeRoute,
   request: { headers, params, query },
-  responses: { ...ok(EndpointBody), ...merchantErrors(...optionalKeyErrors, 'not_found', 'state_conflict') },
+  responses: { ...ok(EndpointBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
 const OVERLAP_HOURS = 24;
 const rotate = createRoute({

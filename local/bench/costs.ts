@@ -1,0 +1,173 @@
+import { MANIFEST_EXAMPLE } from '../../worker/access/manifest-body.ts';
+import { base58 } from '../../worker/core/encoding.ts';
+import { findUnacceptable } from '../../worker/http/body.ts';
+import type { Whole } from './whole.ts';
+
+/** One thing at the worst input that we take, and the processor time it may use on average. */
+export interface Cost {
+  id: string;
+  name: string;
+  aimMs: number;
+  /** A function of ours alone, in this process. */
+  run?: () => void;
+  /** A request to the whole service: its runtime and its database together, so more than the platform would count for us. */
+  request?: (whole: Whole, index: number) => WholeRequest;
+}
+
+export interface WholeRequest {
+  method: string;
+  path: string;
+  /** Whose call it is; nobody's where it is absent. */
+  key?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  status: number;
+}
+
+const LOOK_AIM_MS = 5;
+const REQUEST_AIM_MS = 50;
+const SHORT_BYTES = 64_000;
+const LONG_BYTES = 1_000_000;
+
+const times = (text: string, bytes: number): string[] => Array.from({ length: Math.floor(bytes / (text.length + 3)) }, () => text);
+const full = (text: string, bytes: number): string => JSON.stringify(times(text, bytes));
+
+/** Words of seed phrases, and never their checksum. */
+const PHRASE = `${Array(11).fill('abandon').join(' ')} zoo`;
+const HALF_KEY = base58.encode(new Uint8Array(64).fill(7));
+
+const looks: Cost[] = (
+  [
+    ['lookPhrases', 'phrases with a wrong checksum', PHRASE, SHORT_BYTES],
+    ['lookLong', 'long phrases with a wrong checksum', `${Array(23).fill('abandon').join(' ')} zoo`, SHORT_BYTES],
+    ['lookLast', 'phrases whose last word is none', `${Array(11).fill('abandon').join(' ')} abandonn`, SHORT_BYTES],
+    ['lookKeys', 'keys with a wrong half, in base58', HALF_KEY, SHORT_BYTES],
+    ['lookHex', 'keys with a wrong half, in hex', '07'.repeat(64), SHORT_BYTES],
+    [
+      'lookSignatures',
+      'a manifest of nothing but signatures',
+      base58.encode(Uint8Array.from({ length: 64 }, (_, i) => 255 - i)),
+      LONG_BYTES,
+    ],
+    ['lookManifest', 'a manifest of nothing but phrases', PHRASE, LONG_BYTES],
+  ] as const
+).map(([id, name, text, bytes]) => {
+  const body = times(text, bytes);
+  const run = () => {
+    if (findUnacceptable(body) !== null) throw new Error(`${name}: taken for a secret`);
+  };
+  return { id, name: `looking for secrets: ${name}`, aimMs: LOOK_AIM_MS, run };
+});
+
+const product = (index: number): string => {
+  const metadata = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`key-${i}`, 'é'.repeat(500)]));
+  return JSON.stringify({ name: `${index} ${'x'.repeat(140)}`, description: 'x'.repeat(5000), metadata });
+};
+
+/** As long as each of its fields may be. */
+const manifest = (whole: Whole): string => {
+  const url = `https://api.example.com/${'x'.repeat(2000)}`;
+  const resources = Array.from({ length: 100 }, (_, i) => ({ method: 'GET', url, product_ref: `product-${i % 50}`, units: 1 }));
+  const products = Array.from({ length: 50 }, (_, i) => ({
+    external_product_id: `product-${i}`,
+    name: `product ${i} ${'x'.repeat(140)}`,
+    description: 'x'.repeat(2000),
+    price: { asset: 'USDC', amount: '0.01' },
+    usage_units: 1,
+  }));
+  return JSON.stringify({
+    ...MANIFEST_EXAMPLE,
+    setup_secret: whole.setup.setup_secret,
+    description: 'x'.repeat(2000),
+    resources,
+    products,
+  });
+};
+
+const provided = full(HALF_KEY, LONG_BYTES).replaceAll(`"${HALF_KEY}"`, `{"signature":"${HALF_KEY}"}`).slice(0, LONG_BYTES);
+const CONSUME = { units: 1, resource: { url: `https://api.example.com/${'x'.repeat(2000)}`, description: 'x'.repeat(500) } };
+const json = { 'Content-Type': 'application/json' };
+
+const requests: Omit<Cost, 'aimMs'>[] = [
+  { id: 'document', name: 'the whole document', request: () => ({ method: 'GET', path: '/v1/openapi.json', status: 200 }) },
+  {
+    id: 'eventTypes',
+    name: 'every event with its schema',
+    request: ({ key }) => ({ method: 'GET', path: '/v1/webhooks/event-types', key, status: 200 }),
+  },
+  {
+    id: 'page',
+    name: 'a page of 100 events',
+    request: ({ key }) => ({ method: 'GET', path: '/v1/webhooks/events?per_page=100', key, status: 200 }),
+  },
+  {
+    id: 'product',
+    name: 'a change of a product by 46 KB',
+    request: ({ key, product_id }, index) => ({
+      method: 'PATCH',
+      path: `/v1/products/${product_id}`,
+      key,
+      body: product(index),
+      status: 200,
+    }),
+  },
+  {
+    id: 'manifest',
+    name: 'a manifest as long as may be',
+    request: (whole) => ({
+      method: 'POST',
+      path: `/v1/access/agent-bootstrap/${whole.setup.setup_intent_id}/manifest`,
+      body: manifest(whole),
+      status: 200,
+    }),
+  },
+  {
+    id: 'denied',
+    name: 'a consume that is answered with a challenge',
+    request: ({ key, product_id, wallet }, index) => ({
+      method: 'POST',
+      path: '/v1/access/entitlements/consume',
+      key,
+      headers: { 'Idempotency-Key': `bench-consume-${index}` },
+      body: JSON.stringify({ product_id, customer: { wallet_address: wallet }, ...CONSUME }),
+      status: 403,
+    }),
+  },
+  {
+    id: 'connect',
+    name: 'a checkout with its transaction',
+    request: ({ slug, buyer }) => ({
+      method: 'POST',
+      path: `/v1/products/p/${slug}/connect`,
+      body: JSON.stringify({ wallet_address: buyer }),
+      status: 200,
+    }),
+  },
+  {
+    id: 'refused',
+    name: 'a body of 64 KB that holds only phrases',
+    request: () => ({ method: 'POST', path: '/v1/auth/wallet/nonce', body: full(PHRASE, SHORT_BYTES), status: 422 }),
+  },
+  {
+    id: 'unsigned',
+    name: 'a megabyte from nobody’s provider',
+    request: () => ({
+      method: 'POST',
+      path: '/v1/products/webhook/rpc',
+      headers: { 'X-Rpc-Signature': '0'.repeat(64) },
+      body: provided,
+      status: 401,
+    }),
+  },
+];
+
+export const COSTS: readonly Cost[] = [
+  ...looks,
+  ...requests.map((one) => ({ ...one, name: `request: ${one.name}`, aimMs: REQUEST_AIM_MS })),
+];
+
+export const headersOf = ({ key, headers = {}, body }: WholeRequest): Record<string, string> => ({
+  ...(body === undefined ? {} : json),
+  ...(key === undefined ? {} : { 'X-Svc-Key': key }),
+  ...headers,
+});

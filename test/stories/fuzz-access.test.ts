@@ -1,0 +1,3 @@
+import { fuzzRoutes } from '../world/fuzz/run.ts';
+
+fuzzRoutes('access');

@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newAgent, newKey, sellToAgents } from '../agent.ts';
+import { openApi } from '../call.ts';
+import { fillTables } from '../crowd.ts';
+import { nameOf, type Target, targets } from '../document.ts';
+import { SEED, SOAK } from '../env.ts';
+import { openTenant, type Tenant, tracesOf } from '../tenant.ts';
+import { World } from '../world.ts';
+import { type Cast, type Plan, plansOf, type Sent, send, told } from './requests.ts';
+
+/** Over all files of the fuzz: 3,400 requests in a test run, 200,000 in a soak. */
+const RUNS = SOAK === 1 ? 40 : Math.ceil((2000 * SOAK) / targets.length);
+/** So many are under way together. */
+const AT_ONCE = 8;
+/** Where a password is hashed on the way. */
+const SLOW = /^(?:POST \/v1\/auth\/(?:register|login)|PATCH \/v1\/account\/me\/security)$/;
+const SLOW_RUNS = Math.ceil(RUNS / 5);
+/** Rows of other merchants in every table: who reads a table to its end reads more than a request may. */
+const CROWD = 5000;
+const ROWS_MAX = 2000;
+/** How much there is to send again decides what these read. */
+const UNBOUNDED = new Set(['POST /v1/webhooks/endpoints/{endpoint_id}/recover']);
+
+/** What ends what others need comes last. */
+const isLast = ({ method, path }: Target): boolean =>
+  method === 'DELETE' || /\/(?:archive|security|logout|approve|rail-settings)/.test(path);
+
+/** Every route is in exactly one part; each part has a file, and so a world, of its own. */
+const PARTS = {
+  access: /^\/v1\/access\//,
+  sales: /^\/v1\/(?:products|pay|payments|receipts?|memberships)(?:\/|$)/,
+  accounts: /^(?!\/v1\/(?:access|products|pay|payments|receipts?|memberships)(?:\/|$))/,
+};
+
+/** One test for each route of this part of the document. */
+export function fuzzRoutes(part: keyof typeof PARTS): void {
+  const chosen = targets.filter(({ path }) => PARTS[part].test(path));
+  describe(`whatever a caller sends, from seed ${SEED}`, () => {
+    const w = new World({ RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider', ALLOW_INSECURE_WEBHOOKS: 'true' });
+    let owner: Tenant;
+    let stranger: Tenant;
+    let disposable: Tenant;
+    const traces = new Map<string, string[]>();
+
+    beforeAll(async () => {
+      owner = await openTenant(w, 'owner-of-the-shop');
+      stranger = await openTenant(w, 'a-stranger-to-it');
+      disposable = { ...owner, merchant: await w.merchant() };
+      const crowd = await w.merchant();
+      await fillTables(w.env.DB, { to: CROWD, merchants: [crowd.userId], products: ['00000000-0000-7000-8000-000000000000'] });
+      for (const isPublic of [true, false])
+        for (const [name, tenant, mode] of [
+          ['stranger', stranger, 'live'],
+          ['stranger', stranger, 'sandbox'],
+          ['owner', owner, 'live'],
+          ['owner', owner, 'sandbox'],
+        ] as const)
+          traces.set(`${name} ${mode} ${isPublic}`, await tracesOf(tenant, mode, isPublic));
+    }, 60_000);
+
+    /** Who calls with a credential sees nothing of the stranger; who calls without one sees only what is public, of anybody. */
+    const forbiddenTo = ({ isKnownCaller }: Sent): string[] =>
+      [...traces].flatMap(([name, texts]) => {
+        const [whose, , isPublic] = name.split(' ');
+        if (isPublic === String(isKnownCaller)) return [];
+        return whose === 'stranger' || !isKnownCaller ? texts : [];
+      });
+    /** What callers have named themselves may come back to them: it is what they said, and tells them nothing. */
+    const named = new Set<string>();
+
+    /** What each route was answered with. */
+    const answered = new Map<string, Set<number>>();
+
+    const check = (target: Target, sent: Sent) => {
+      const { status, body } = sent.answer;
+      answered.set(nameOf(target), (answered.get(nameOf(target)) ?? new Set<number>()).add(status));
+      expect(status, JSON.stringify(body)).toBeLessThan(500);
+      expectDocumentedCode(target, status, body);
+      const said = JSON.stringify(body);
+      const leaked = forbiddenTo(sent).filter((trace) => said.includes(trace) && !named.has(trace));
+      expect(leaked, said).toEqual([]);
+    };
+    const ask = async (target: Target, plan: Plan, cast: Cast, rowsMax: number) => {
+      const sent = await send(w, target, plan, cast, rowsMax, (text) => {
+        for (const texts of traces.values()) for (const trace of texts) if (text.includes(trace)) named.add(trace);
+      });
+      check(target, sent);
+    };
+
+    const ordered = [...chosen.filter((target) => !isLast(target)), ...chosen.filter(isLast)];
+    it.each(ordered.map((target) => [nameOf(target), target] as const))(
+      '%s is answered as published, shows nothing of others and reads little',
+      async (name, target) => {
+        const ends = /\/account\/(?:account|me\/security)$/.test(target.path);
+        const cast: Cast = { owner: ends ? disposable : owner, stranger, more: await madeFor(w, name, owner) };
+        const numRuns = SLOW.test(name) ? SLOW_RUNS : RUNS;
+        const rowsMax = UNBOUNDED.has(name) ? Number.POSITIVE_INFINITY : ROWS_MAX;
+        const plans = fc.array(plansOf(target, cast), { minLength: AT_ONCE, maxLength: AT_ONCE });
+        const areAnswered = fc.asyncProperty(plans, async (several) => {
+          await Promise.all(
+            several.map((plan) =>
+              ask(target, plan, cast, rowsMax).catch((cause: Error) => {
+                throw new Error(`${cause.message}\nto ${name} ${told(plan)}`, { cause });
+              }),
+            ),
+          );
+        });
+        await fc.assert(areAnswered, { seed: SEED, numRuns: Math.ceil(numRuns / AT_ONCE), endOnFailure: true });
+        w.queue.sent.length = 0;
+        w.attempts.length = 0;
+      },
+    );
+  });
+}
+
+/** An error stands in the document under its route, its status and its code. */
+export function expectDocumentedCode({ method, path, operation }: Target, status: number, body: unknown): void {
+  const { code } = (body ?? {}) as { code?: string };
+  // Health says itself what is wrong.
+  if (status < 400 || path.endsWith('/health')) return;
+  const examples = operation.responses[status]?.content?.['application/json']?.examples ?? {};
+  expect(Object.keys(examples), `${method} ${path} ${status} ${code}`).toContain(code);
+  const both = code === 'invalid_authorization' ? [401, 403] : [openApi['x-error-codes'][code!]?.status];
+  expect(both, `${method} ${path} ${code}`).toContain(status);
+}
+
+/** What a route needs beside what every tenant has: payments that are paid and that nobody has reported, for the routes that take them. */
+async function madeFor(w: World, name: string, { merchant }: Tenant): Promise<Record<string, string[]>> {
+  if (!/confirm|\/receipt$|\/transaction|accept-unmatched|x402/.test(name)) return {};
+  const { product_id, slug } = await sellToAgents(w, merchant, { access_period_days: 30 });
+  const buyer = await newAgent(w);
+  const body = { product_id, customer: { wallet_address: buyer.wallet.address } };
+  const headers = { 'Idempotency-Key': newKey() };
+  const denied = await w.call('POST', '/v1/access/entitlements/consume', { key: merchant.key, body, headers });
+  const [bill, other] = [await w.connect({ slug }, { wallet_address: buyer.wallet.address }), await w.connect({ slug })];
+  const paid = await w.chain.pay(buyer.wallet, other);
+  return {
+    product_id: [product_id],
+    payment_id: [bill.payment_id, other.payment_id],
+    transaction: [bill.transaction, await w.chain.sign(buyer.wallet, bill.transaction)],
+    tx_signature: [paid],
+    tx_sig: [paid],
+    payment_signature: [await buyer.pay(denied.headers.get('PAYMENT-REQUIRED')!)],
+  };
+}
