@@ -68,7 +68,8 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     const { allowed, window, rate } = hitWindow(this.#windows.get(bucket), limit, windowSeconds * SECOND, now);
     this.#windows.set(bucket, window);
     await this.#saveSoon(`window:${bucket}`);
-    return allowed ? { ok: true, caller: judged.caller, rate } : { ok: false, reason: 'rate', rate };
+    if (allowed) return { ok: true, caller: judged.caller, rate };
+    return { ok: false, reason: 'rate', rate, ...(key && { keyId: key.keyId }) };
   }
 
   /** What the database says. Never un-revokes and never steps back: a slow load cannot undo a fast revoke. */

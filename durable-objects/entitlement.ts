@@ -12,6 +12,7 @@ import {
 import type { Env } from '../worker/context.ts';
 import { consumptionIdOf, parseConsumptionId } from '../worker/core/ids.ts';
 import type {
+  Called,
   ConsumeAnswer,
   Consumption,
   Credit,
@@ -19,6 +20,7 @@ import type {
   EntitlementRpc,
   GrantAnswer,
   Operation,
+  PaymentCall,
   Projected,
   RefundAnswer,
 } from '../worker/entitlement-rpc.ts';
@@ -32,7 +34,6 @@ type Content =
   | { verb: 'grant'; snapshot: EntitlementSnapshot }
   | ({ verb: 'refund'; consumptionId: string; units: number } & Left);
 type Verb<Name extends Content['verb']> = Extract<Content, { verb: Name }>;
-type PaymentCall = { identity: EntitlementIdentity; paymentId: string; now: number };
 
 /** One per (merchant, mode, product, customer): the only place that counts what is left. Rules are in worker/balance.ts. */
 export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
@@ -42,15 +43,17 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
     this.#ledger = new Ledger(state.storage, {
+      kind: 'entitlement',
+      idOf: ({ identity }) => identity?.entitlementId ?? 'unknown',
       empty: EMPTY_STATE,
       restore: restoreState,
       tables: GRANT_TABLES,
       versionOf: ({ balance }) => balance.version,
       dueAt: ({ balance, endsSeenThrough }) => nextEndOf(balance, endsSeenThrough),
       passTime: () => this.#holding.passTime(),
-      publish: async ({ identity, balance }, events, now) => {
+      publish: async ({ identity, balance }, events, { now, requestId }) => {
         const snapshot = snapshotOf(balance, identity!, now);
-        await this.env.JOBS.send({ kind: 'projectEntitlement', projection: { snapshot, events } });
+        await this.env.JOBS.send({ kind: 'projectEntitlement', projection: { snapshot, events }, requestId });
       },
     });
     this.#holding = new Holding(this.#ledger);
@@ -96,7 +99,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
           input: { consumptionId },
         } = operation;
         const named = parseConsumptionId(consumptionId);
-        const use = named?.entitlementId === identity.entitlementId ? this.#ledger.operations.at(named.tick) : null;
+        const use = named?.entitlementId === identity.entitlementId ? this.#ledger.operations.at(named.tick, this.#ledger.now) : null;
         if (use?.content.verb !== 'consume') return { ok: false, reason: 'not_found' };
         if (use.content.isRefunded) return { ok: false, reason: 'already_refunded' };
         const { units, paymentId } = use.content;
@@ -111,7 +114,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   }
 
   credit(credit: Credit): Promise<CreditAnswer> {
-    return this.#ledger.run(credit.now, () => {
+    return this.#ledger.run(credit, () => {
       this.#holding.assertSame(credit.identity);
       const { paymentId, consume } = credit;
       const credited = this.#holding.creditOnce(credit);
@@ -136,22 +139,16 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     });
   }
 
-  revoke({ identity, paymentId, now }: PaymentCall): Promise<void> {
-    return this.#ledger.run(now, () => {
-      this.#holding.assertSame(identity);
-      this.#holding.revoke(identity, paymentId);
-    });
+  revoke(call: PaymentCall): Promise<void> {
+    return this.#judgeFate(call, () => this.#holding.revoke(call.identity, call.paymentId));
   }
 
-  reinstate({ identity, paymentId, now }: PaymentCall): Promise<void> {
-    return this.#ledger.run(now, () => {
-      this.#holding.assertSame(identity);
-      this.#holding.reinstate(identity, paymentId);
-    });
+  reinstate(call: PaymentCall): Promise<void> {
+    return this.#judgeFate(call, () => this.#holding.reinstate(call.identity, call.paymentId));
   }
 
-  finalize({ paymentIds, now }: { paymentIds: string[]; now: number }): Promise<void> {
-    return this.#ledger.run(now, () => {
+  finalize({ paymentIds, ...called }: Called & { paymentIds: string[] }): Promise<void> {
+    return this.#ledger.run(called, () => {
       this.#holding.beginHistory();
       this.#holding.grants.finalize(paymentIds, this.#ledger.now);
     });
@@ -162,20 +159,28 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   }
 
   read(now: number): Promise<EntitlementSnapshot | null> {
-    return this.#ledger.run(now, () => (this.#holding.balance.version === 0 ? null : this.#holding.snapshot));
+    return this.#ledger.run({ now }, () => (this.#holding.balance.version === 0 ? null : this.#holding.snapshot));
   }
 
   override async alarm(call?: AlarmInvocationInfo): Promise<void> {
     await this.#ledger.wake(call?.retryCount ?? 0);
   }
 
+  /** In whatever order calls arrive, the one that read the payment last decides. */
+  #judgeFate({ identity, paymentId, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<void> {
+    return this.#ledger.run(called, () => {
+      this.#holding.assertSame(identity);
+      if (this.#holding.grants.hearOf(paymentId, paymentVersion)) judge();
+    });
+  }
+
   /** One effect per key; refusals are not remembered. Keys of different verbs never meet. */
   #once<Name extends Content['verb'], Answer>(
     verb: Name,
-    { identity, key, fingerprint, formerFingerprint, now }: Operation<unknown>,
+    { identity, key, fingerprint, formerFingerprint, ...called }: Operation<unknown>,
     { replay, judge }: { replay(recorded: Recorded<Verb<Name>>): Answer; judge(operationKey: string): Answer },
   ): Promise<Answer | { ok: false; reason: 'conflict' }> {
-    return this.#ledger.run(now, () => {
+    return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
       const known = this.#ledger.operations.find(`${verb}:${key}`);
       if (!known) return judge(`${verb}:${key}`);

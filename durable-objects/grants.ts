@@ -20,6 +20,8 @@ export const GRANT_TABLES = {
   grants: `tick INTEGER PRIMARY KEY, payment_id TEXT UNIQUE, addition TEXT NOT NULL, added_at INTEGER NOT NULL,
     is_revoked INTEGER NOT NULL, credited TEXT`,
   checkpoint: 'id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, balance TEXT NOT NULL',
+  // Of payments that were ever taken back, for ever: the version of the payment that the object heard of last.
+  fates: 'payment_id TEXT PRIMARY KEY, payment_version INTEGER NOT NULL',
 };
 type GrantRow = {
   tick: number;
@@ -95,6 +97,15 @@ export class Grants {
   setWithheld(paymentId: string, addition: Addition, credited: Credited): void {
     const values = [JSON.stringify(addition), JSON.stringify(credited), paymentId];
     this.#tables.write('UPDATE grants SET addition = ?, credited = ? WHERE payment_id = ?', ...values);
+  }
+
+  /** False for word of an older version of a payment than was heard of before. Without a version it is believed, and not remembered. */
+  hearOf(paymentId: string, paymentVersion: number | undefined): boolean {
+    if (paymentVersion === undefined) return true;
+    const sql = 'SELECT payment_version FROM fates WHERE payment_id = ?';
+    const known = this.#tables.rows<{ payment_version: number }>(sql, paymentId)[0]?.payment_version ?? 0;
+    if (paymentVersion > known) this.#tables.write('INSERT OR REPLACE INTO fates VALUES (?, ?)', paymentId, paymentVersion);
+    return paymentVersion >= known;
   }
 
   forget({ tick }: Grant): void {

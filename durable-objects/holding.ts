@@ -75,7 +75,7 @@ export class Holding {
   }
 
   emit(type: EntitlementEventType): void {
-    this.#ledger.emit({ type, snapshot: this.snapshot });
+    this.#ledger.emit({ type, snapshot: this.snapshot, requestId: this.#ledger.cause });
   }
 
   /** Answers the tick of the addition. */

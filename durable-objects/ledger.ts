@@ -1,5 +1,6 @@
 import { SECOND } from '../worker/core/time.ts';
-import type { Projected } from '../worker/entitlement-rpc.ts';
+import type { Called, Projected } from '../worker/entitlement-rpc.ts';
+import { Groups, type LogName, logCommit, type Outcome, type Waiting } from './groups.ts';
 import { OPERATIONS_TABLE, Operations } from './operations.ts';
 import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, restoreOutbox, sendAt, takeMessages } from './outbox.ts';
 import { Tables } from './tables.ts';
@@ -12,7 +13,7 @@ const BACKOFF_MAX_MS = 60 * SECOND;
 const RETRIES_MAX = 5;
 
 /** What an object tells its ledger about its state. */
-export interface LedgerRules<State, Event> {
+export interface LedgerRules<State, Event> extends LogName<State> {
   empty: State;
   /** The state as it was stored, by this release or the one before it. */
   restore(stored: State): State;
@@ -25,7 +26,7 @@ export interface LedgerRules<State, Event> {
   /** That time has come, or another alarm: runs as an operation. */
   passTime(): void;
   /** Sends a message that tells the database, which answers with `published`. May be called again with the same. */
-  publish(state: State, events: Event[], now: number): Promise<void>;
+  publish(state: State, events: Event[], called: Called): Promise<void>;
 }
 
 /** The one row that is written once per group. */
@@ -34,11 +35,10 @@ interface Page<State> extends OutboxPage {
   /** The latest moment seen: time does not run backwards in here. */
   seenAt: number;
   lastTick: number;
+  /** What the last change goes back to, which the alarm that tells of it says too; null: time alone, or an earlier release. */
+  changedBy: string | null;
 }
 const PAGE_TABLE = { page: 'id INTEGER PRIMARY KEY, content TEXT NOT NULL' };
-
-type Waiting = { now: number; operation(): unknown; resolve(answer: unknown): void; reject(error: unknown): void };
-type Outcome = { ok: true; answer: unknown } | { ok: false; error: unknown };
 
 /**
  * What an object with exact accounts stands on: its state, its operations once per key, its outbox and its one alarm. It commits
@@ -52,8 +52,8 @@ export class Ledger<State, Content, Event> {
   readonly tables: Tables;
   readonly operations: Operations<Content>;
   #page!: Page<State>;
-  #waiting: Waiting[] = [];
-  #isCommitting = false;
+  readonly #groups = new Groups((group) => this.#commit(group));
+  #cause: string | undefined;
   /** As set by this instance; null: not known, so the next write sets it. */
   #alarmAt: number | null = null;
   #isAwake = false;
@@ -68,14 +68,11 @@ export class Ledger<State, Content, Event> {
   }
 
   /**
-   * Alone it is committed at once; while a commit is in flight it waits and goes with the others that came, in order. `now` is
-   * the caller's, believed within a few seconds. Rejects for a bug in the operation, of which nothing is stored then.
+   * Answers once it is durable, alone or with the others that came meanwhile, in order. The caller's `now` is believed within a few
+   * seconds. Rejects for a bug in the operation, of which nothing is stored then.
    */
-  run<T>(now: number, operation: () => T): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ now, operation, resolve: (answer) => resolve(answer as T), reject });
-      if (!this.#isCommitting) void this.#commitWaiting();
-    });
+  run<T>(called: Called, operation: () => T): Promise<T> {
+    return this.#groups.run(called, operation);
   }
 
   /** For alarm(): lets time pass, publishes, purges, and sets the next alarm. Doing it twice is harmless. */
@@ -84,9 +81,9 @@ export class Ledger<State, Content, Event> {
     // A failing alarm is called again by the platform; one set meanwhile would take its place, and lose its count.
     this.#isAwake = true;
     try {
-      await this.run(Date.now(), () => this.#rules.passTime());
+      await this.#runHere(() => this.#rules.passTime());
       await this.#publish();
-      await this.run(Date.now(), () => this.operations.purge(Date.now()));
+      await this.#runHere(() => this.operations.purge(Date.now()));
       this.#backoffUntil = 0;
     } catch (error) {
       this.#backoffUntil = Date.now() + Math.min(BACKOFF_MS * 2 ** retryCount, BACKOFF_MAX_MS);
@@ -99,11 +96,16 @@ export class Ledger<State, Content, Event> {
 
   /** The database has what it was told: only now may the outbox forget it. Late, doubled or out of order: harmless. */
   published(projected: Projected): Promise<void> {
-    return this.run(Date.now(), () => this.#turnPage(acknowledge(this.#page, projected, Date.now(), this.tables)));
+    return this.#runHere(() => this.#turnPage(acknowledge(this.#page, projected, Date.now(), this.tables)), projected.requestId);
   }
 
   get now(): number {
     return this.#page.seenAt;
+  }
+
+  /** What the operation under way goes back to. */
+  get cause(): string | undefined {
+    return this.#cause;
   }
 
   get state(): State {
@@ -130,33 +132,28 @@ export class Ledger<State, Content, Event> {
     this.tables.write('INSERT INTO outbox VALUES (?, ?)', this.#version(), JSON.stringify(event));
   }
 
-  async #commitWaiting(): Promise<void> {
-    this.#isCommitting = true;
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting;
-      this.#waiting = [];
-      try {
-        const outcomes = this.#apply(group);
-        if (this.tables.isDirty) await this.#storage.sync();
-        for (const [i, outcome] of outcomes.entries()) {
-          if (outcome.ok) group[i]!.resolve(outcome.answer);
-          else group[i]!.reject(outcome.error);
-        }
-        // Those just answered get a turn to bring their next, so that groups are worth their commit.
-        if (group.length > 1 || this.#waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-        this.#load(); // Nothing of it is stored, so nothing of it may stay in memory.
-      }
+  #runHere<T>(operation: () => T, requestId?: string): Promise<T> {
+    return this.run({ now: Date.now(), requestId }, operation);
+  }
+
+  async #commit(group: readonly Waiting[]): Promise<Outcome[]> {
+    const startedAt = Date.now();
+    try {
+      const outcomes = this.#apply(group);
+      if (this.tables.isDirty) await this.#storage.sync();
+      if (this.tables.isDirty || !outcomes.every(({ ok }) => ok)) logCommit(this.#rules, this.#page.state, { group, outcomes, startedAt });
+      return outcomes;
+    } catch (error) {
+      this.#load(); // Nothing of it is stored, so nothing of it may stay in memory.
+      throw error;
     }
-    this.#isCommitting = false;
   }
 
   /**
    * One transaction for the group. A bug in one operation rolls all of them back; only then each is given a savepoint of its own,
    * so that its neighbours stand: one for every operation would cost a third of what a consume costs in here.
    */
-  #apply(group: Waiting[]): Outcome[] {
+  #apply(group: readonly Waiting[]): Outcome[] {
     try {
       return this.#transact(() => group.map((waiting) => ({ ok: true, answer: this.#perform(waiting) })));
     } catch {
@@ -177,9 +174,13 @@ export class Ledger<State, Content, Event> {
     });
   }
 
-  #perform({ now, operation }: Waiting): unknown {
+  #perform({ called: { now, requestId }, operation }: Waiting): unknown {
     this.#page = { ...this.#page, seenAt: Math.max(this.#page.seenAt, believable(now)) };
-    return operation();
+    this.#cause = requestId;
+    const version = this.#version();
+    const answer = operation();
+    if (this.#version() !== version) this.#page = { ...this.#page, changedBy: requestId ?? null };
+    return answer;
   }
 
   /** An operation that throws takes back what it did itself. */
@@ -205,14 +206,15 @@ export class Ledger<State, Content, Event> {
   }
 
   async #publish(): Promise<void> {
+    const requestId = this.#page.changedBy ?? undefined;
     // Noted before it is sent: a crash between the two sends it again, never not at all.
-    const due = await this.run(Date.now(), () => {
+    const due = await this.#runHere(() => {
       const { state, now } = this;
       const { page, messages } = takeMessages<Page<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
       this.#turnPage(page);
       return { state, now, messages };
-    });
-    for (const events of due.messages) await this.#rules.publish(due.state, events, due.now);
+    }, requestId);
+    for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.now, requestId });
   }
 
   /** One slot for all that waits for a moment: publishing, the state's own time, purging. */
@@ -229,11 +231,12 @@ export class Ledger<State, Content, Event> {
     this.#alarmAt = null;
     this.tables.load();
     this.operations.load();
-    this.#page = { state: this.#rules.empty, seenAt: 0, lastTick: 0, ...EMPTY_OUTBOX };
+    this.#page = { state: this.#rules.empty, seenAt: 0, lastTick: 0, changedBy: null, ...EMPTY_OUTBOX };
     const [row] = this.tables.rows<{ content: string }>('SELECT content FROM page');
     if (!row) return;
     const stored: Page<State> = JSON.parse(row.content);
-    this.#page = { ...stored, ...restoreOutbox(stored), state: this.#rules.restore(stored.state), seenAt: believable(stored.seenAt) };
+    const { state, changedBy = null } = stored;
+    this.#page = { ...stored, ...restoreOutbox(stored), changedBy, state: this.#rules.restore(state), seenAt: believable(stored.seenAt) };
   }
 }
 

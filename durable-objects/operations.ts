@@ -1,8 +1,9 @@
-import { DAY, HOUR } from '../worker/core/time.ts';
+import { LIFE } from '../worker/core/limits.ts';
+import { HOUR } from '../worker/core/time.ts';
 import type { Tables } from './tables.ts';
 
 /** Operations are remembered for a day, and then dropped an hour's worth at a time. */
-const KEEP_MS = DAY;
+const KEEP_MS = LIFE.refundHours * HOUR;
 const PURGE_SLACK_MS = HOUR;
 const PURGE_MAX = 1000;
 
@@ -29,7 +30,9 @@ export class Operations<Content> {
     return operationOf(this.#tables.rows('SELECT tick, fingerprint, content FROM operations WHERE key = ?', key));
   }
 
-  at(tick: number): Recorded<Content> | null {
+  /** What was done at a tick, for a day; from then on null, whether it was dropped yet or not. */
+  at(tick: number, now: number): Recorded<Content> | null {
+    if (tick < now - KEEP_MS) return null;
     return operationOf(this.#tables.rows('SELECT tick, fingerprint, content FROM operations WHERE tick = ?', tick));
   }
 

@@ -41,7 +41,7 @@ function readSecret(stateDir: string): string {
 async function main(): Promise<void> {
   const { action, subject, url, stateDir } = readOrder(process.argv.slice(2));
   const isSwitch = SWITCHES.includes(action);
-  const response = await fetch(new URL(isSwitch ? '/v1/operator/switches' : '/operator/accounts', url), {
+  const response = await fetch(new URL(isSwitch ? '/v1/operator/switches' : '/v1/operator/accounts', url), {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'X-Svc-Operator-Secret': readSecret(stateDir) },
     body: JSON.stringify(isSwitch ? { subject, to: action } : { account: subject, action }),

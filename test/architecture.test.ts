@@ -20,6 +20,7 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/x402\//, 2],
   [/^worker\/solana\/rpc\.ts$/, 2],
   [/^worker\/providers\//, 2],
+  [/^worker\/(?:variables|config)\.ts$/, 2],
   [/^worker\/(?:context|log)\.ts$/, 3],
   [/^worker\/db\//, 4],
   [/^worker\/http\//, 5],
@@ -150,7 +151,7 @@ describe('every matter has one owner', () => {
     [
       'the clock is read once per request or job, and in objects',
       () => filesWith(/\bDate\.now\b|\bnew Date\(\)/),
-      [/^worker\/(?:context|app|index|jobs|sweeps|log)\.ts$/, /^durable-objects\//, /^worker\/pages\/client\//],
+      [/^worker\/(?:context|app|index|jobs|sweeps|log|health)\.ts$/, /^durable-objects\//, /^worker\/pages\/client\//],
     ],
     ['only the log prints', () => filesWith(/\bconsole\./), [/^worker\/log\.ts$/]],
     [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Auth, builtRoutes, fill, nameOf, notBuiltYet, operations, routes } from './spec-routes.ts';
+import { type Auth, builtRoutes, fill, nameOf, notBuiltYet, operations, readings, routes, rowsUnder, specified } from './spec-routes.ts';
 import { openApi, validate } from './world/call.ts';
 import { World } from './world/world.ts';
 
@@ -31,7 +31,7 @@ const ERROR_CODES: Record<number, string> = {
   410: 'session_expired handoff_expired identity_expired channel_closed',
   413: 'payload_too_large',
   415: 'unsupported_media_type',
-  422: 'validation_error password_too_short no_change invalid_permissions identity_verification_required invalid_wallet_address payment_mismatch',
+  422: 'validation_error unknown_field password_too_short no_change invalid_permissions identity_verification_required invalid_wallet_address payment_mismatch',
   429: 'rate_limited plan_limit_reached',
   500: 'internal_error',
   503: 'misconfigured billing_not_configured fee_wallet_missing price_unavailable handoff_not_configured rpc_unavailable temporarily_unavailable',
@@ -57,6 +57,23 @@ function* nodesOf(value: unknown, path = '#'): Generator<Node> {
 const nodes = [...nodesOf(openApi)];
 
 describe('the route table and the published document', () => {
+  it('takes in every row of the specified tables, with all that it says', () => {
+    const rows = rowsUnder('tables', 'Method', 'Path');
+    expect(rows.length).toBe(90);
+    expect(specified.length).toBe(rows.reduce((count, { Path }) => count + Path!.split(',').length, 0));
+    expect(specified).toContainEqual({
+      method: 'GET',
+      path: '/v1/receipt/{receipt_id}/pdf/private',
+      auth: 'merchant',
+      status: 200,
+      contentType: 'application/pdf',
+      idempotent: false,
+    });
+    for (const { method, path } of specified)
+      expect([method, path]).toEqual([expect.stringMatching(/^[A-Z]+$/), expect.stringMatching(/^\/[\w/{}.-]+$/)]);
+    expect([...readings.keys()].sort()).toEqual(specified.map(nameOf).sort());
+  });
+
   it('names every route once, and lists as missing only routes it has', () => {
     const names = routes.map(nameOf);
     expect(new Set(names).size).toBe(names.length);
@@ -69,7 +86,7 @@ describe('the route table and the published document', () => {
   });
 
   for (const route of builtRoutes.filter(({ documented }) => documented)) {
-    it(`describes ${nameOf(route)} with its success status, its callers and its idempotency`, () => {
+    it(`describes ${nameOf(route)} with its success status and type, its callers and its idempotency`, () => {
       const operation = operations.get(nameOf(route))!;
       const successes = Object.keys(operation.responses).filter((status) => status < '400');
       // A payment whose outcome nobody knows yet is neither settled nor refused.
@@ -78,6 +95,7 @@ describe('the route table and the published document', () => {
       expect(operation.security).toEqual(SECURITY[route.auth]);
       const header = operation.parameters?.find(({ in: place, name }) => place === 'header' && name.toLowerCase() === 'idempotency-key');
       expect(header?.required ?? false).toBe(route.idempotent);
+      expect(Object.keys(operation.responses[route.status]?.content ?? {})).toEqual(route.contentType === null ? [] : [route.contentType]);
       const named = (operation.parameters ?? []).filter(({ in: place }) => place === 'path').map(({ name }) => name);
       expect(named.sort()).toEqual([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).sort());
     });
@@ -176,12 +194,18 @@ describe('the published document', () => {
     expect(nodes.filter(({ node }) => 'nullable' in node).map(({ path }) => path)).toEqual([]);
   });
 
-  it('requires the body of every request that has one', () => {
+  it('requires the body of every request that has one, unless no field of it is required', () => {
     const bodies = [...operations].filter(([, { requestBody }]) => requestBody);
     expect(bodies.length).toBeGreaterThan(5);
     const optional = bodies.filter(([, { requestBody }]) => requestBody!.required !== true).map(([name]) => name);
-    // Its token may come as Bearer instead.
-    expect(optional).toEqual(['POST /v1/auth/refresh']);
+    expect(optional.sort()).toEqual([
+      // Its token may come as Bearer instead.
+      'POST /v1/auth/refresh',
+      'POST /v1/products/p/{slug}/connect',
+      'POST /v1/products/{product_id}/handoffs',
+      'POST /v1/webhooks/endpoints/{endpoint_id}/rotate-secret',
+      'POST /v1/webhooks/endpoints/{endpoint_id}/test',
+    ]);
   });
 
   it('shows examples that fit their schemas, and uses only schemes it defines', () => {

@@ -87,7 +87,8 @@ export type RefusalReason =
 
 export type AdmissionAnswer =
   | { ok: true; caller: Caller; rate: RateLimit }
-  | { ok: false; reason: RefusalReason; rate?: RateLimit }
+  /** `keyId`: of a key that is known and not revoked; its usage counts what it was refused. */
+  | { ok: false; reason: RefusalReason; keyId?: string; rate?: RateLimit }
   /** The object woke up empty: the caller loads it once from the database and asks again. */
   | { ok: false; reason: 'unknown' };
 
@@ -200,7 +201,7 @@ export function judgeCaller(
   account: AdmittedAccount,
   key: AdmittedKey | undefined,
   request: AdmissionRequest,
-): { ok: true; caller: Caller } | { ok: false; reason: RefusalReason } {
+): { ok: true; caller: Caller } | { ok: false; reason: RefusalReason; keyId?: string } {
   const { credential, permission, mode } = request;
   if (credential.kind === 'key') {
     if (!key) return { ok: false, reason: 'unknown_key' };
@@ -209,14 +210,15 @@ export function judgeCaller(
     return { ok: false, reason: 'stale_token' };
   }
   if (account.status === 'deleted') return { ok: false, reason: 'account_deleted' };
-  if (account.status === 'suspended') return { ok: false, reason: 'account_suspended' };
+  const known = key && { keyId: key.keyId };
+  if (account.status === 'suspended') return { ok: false, reason: 'account_suspended', ...known };
   if (credential.kind === 'jwt' && credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
   const permissions = key?.permissions ?? TOKEN_PERMISSIONS;
   // A key made while its owner was staff keeps the word, not the power.
   const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || account.isStaff));
-  if (!isAllowed) return { ok: false, reason: 'permission' };
+  if (!isAllowed) return { ok: false, reason: 'permission', ...known };
   const livemode = key ? key.livemode : mode !== 'sandbox';
-  if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode' };
+  if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode', ...known };
   const { accountId, isStaff } = account;
   const plan = planAt(account, request.now);
   return { ok: true, caller: { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan, isStaff } };

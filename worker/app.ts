@@ -12,18 +12,20 @@ import { setupRoutes } from './access/setup.routes.ts';
 import { switchRoutes } from './access/switches.routes.ts';
 import { x402Routes } from './access/x402.routes.ts';
 import { newCtx } from './context.ts';
-import { randomBase62 } from './core/encoding.ts';
-import { ApiError, ERRORS, storyOf } from './core/errors.ts';
-import { admissionIdOf } from './core/ids.ts';
-import { withPaymentInfo, x402Discovery } from './discovery.ts';
+import { ApiError, ERRORS } from './core/errors.ts';
+import { BODY_KB } from './core/limits.ts';
+import { publishedLimits, withPaymentInfo, x402Discovery } from './discovery.ts';
 import { docsRoutes } from './docs.ts';
 import { eventTypeRoutes, registerEvents } from './event-types.routes.ts';
-import { healthRoutes } from './health.ts';
-import { findUnacceptable } from './http/body.ts';
-import { requireMigrations } from './http/configured.ts';
+import { healthRoutes, unconfiguredHealth } from './health.ts';
+import { closeBodies } from './http/closed-bodies.ts';
+import { requireConfiguration, requireWhole } from './http/configured.ts';
 import { onError } from './http/errors.ts';
+import { ICON, ICON_HEADERS, ICON_PATH } from './http/icon.ts';
 import { type AppEnv, router } from './http/openapi.ts';
 import { underCeiling } from './http/rate-limit.ts';
+import { readJsonBody } from './http/request-body.ts';
+import { nameRequest } from './http/request-id.ts';
 import { isPublished, matcherOf } from './http/route-patterns.ts';
 import { accountRoutes } from './identity/account.routes.ts';
 import { authRoutes } from './identity/auth.routes.ts';
@@ -31,7 +33,7 @@ import { authenticate } from './identity/authenticate.ts';
 import { keyRoutes } from './identity/keys.routes.ts';
 import { operatorRoutes } from './identity/operator.routes.ts';
 import { llmsText } from './llms.ts';
-import { logRequest } from './log.ts';
+import { deferring, logRequest } from './log.ts';
 import { membershipRoutes } from './memberships/routes.ts';
 import { metricsRoutes } from './metrics.ts';
 import { pageRoutes } from './pages/routes.tsx';
@@ -43,44 +45,36 @@ import { paymentRoutes } from './payments/routes.ts';
 import { chainWebhookRoutes } from './payments/webhook.routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from './receipts/routes.ts';
-import { registerSecuritySchemes } from './security-schemes.ts';
+import { registerSecuritySchemes, withSignatureHeader } from './security-schemes.ts';
 import { VERSION } from './version.ts';
 import { deliveryRoutes } from './webhooks/deliveries.routes.ts';
 import { integrationRoutes } from './webhooks/integrations.routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
-/** 64 KB; a manifest and what providers send may be longer. (contract section 1 "Error code") */
-const BODY_MAX_BYTES = 64 * 1024;
-const LONG_BODY_MAX_BYTES = 1024 * 1024;
+/** Of these a body may be longer. (contract section 1 "Error code") */
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|products\/webhook\/.*)$/;
 
-/** Every request: a context, an id, one log line, and after the answer the usage of the key that called. */
+/** Every request: a context, one log line, and after the answer the usage of the key that called. */
 const accompany = createMiddleware<AppEnv>(async (c, next) => {
-  const given = c.req.header('X-Svc-Request-Id') ?? c.req.header('X-Request-Id') ?? '';
-  const requestId = /^[\w-]{8,64}$/.test(given) ? given : `req_${randomBase62(20)}`;
+  const { requestId } = c.var;
   const notes: string[] = [];
   const ctx = newCtx(c.env, {
     requestId,
+    kind: 'request',
     origin: new URL(c.req.url).origin,
-    defer: (work) =>
-      c.executionCtx.waitUntil(work.catch((error: unknown) => logRequest({ request_id: requestId, deferred: storyOf(error) }))),
+    defer: deferring(c.executionCtx, { request_id: requestId }),
     note: (reason) => notes.push(reason),
   });
   c.set('ctx', ctx);
   c.set('authenticate', authenticate);
   await next();
   const { status } = c.res;
-  c.res.headers.set('X-Svc-Request-Id', requestId);
-  c.res.headers.set('X-Request-Id', requestId);
-  c.res.headers.set('X-Svc-Api-Version', VERSION);
-  c.res.headers.set('X-Content-Type-Options', 'nosniff');
-  // Tokens, raw keys and secrets of webhooks are in answers: no cache on the way keeps any, unless a route says that its own may be kept.
-  if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
   const actor = c.var.actor ?? c.var.viewer ?? null;
-  if (actor?.keyId) {
-    const outcome = { keyId: actor.keyId, at: ctx.now, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
-    ctx.defer(c.env.ADMISSION.getByName(`account:${admissionIdOf(actor.accountId)}`).record(outcome));
+  const { key } = c.var;
+  if (key) {
+    const outcome = { keyId: key.keyId, at: ctx.now, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
+    ctx.defer(c.env.ADMISSION.getByName(`account:${key.admissionId}`).record(outcome));
   }
   logRequest({
     request_id: requestId,
@@ -94,25 +88,15 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   });
 });
 
-const UNACCEPTABLE = {
-  secret_refused: 'This looks like a private key or seed phrase. Never send one to anybody; move its funds to a new wallet.',
-  not_unicode: 'A text holds half a character (a lone surrogate)',
-};
-
 /** Only JSON, and never a private key, where a route exists at all: refused before anything reads the body's meaning. */
 const admitBody = createMiddleware<AppEnv>(async (c, next) => {
   const hasBody = c.req.raw.body !== null && c.req.header('Content-Length') !== '0';
   if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method) || !isRoute(c.req.method, c.req.path)) return next();
   if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
     throw new ApiError('unsupported_media_type');
-  const isProviders = c.req.path.startsWith('/v1/products/webhook/');
-  // Signatures of webhooks are over exact bytes; everything else is read as text once, for all who ask. What is not JSON is for
-  // the route to refuse.
-  await (isProviders ? c.req.arrayBuffer() : c.req.text());
-  // A provider's list is long, signed, and holds nobody's secret of ours.
-  if (isProviders) return next();
-  const found = findUnacceptable(await c.req.json().catch(() => null));
-  if (found) throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg: UNACCEPTABLE[found], type: found }] });
+  // Signatures of webhooks are over exact bytes; and a provider's list is long, signed, and holds nobody's secret of ours.
+  if (c.req.path.startsWith('/v1/products/webhook/')) await c.req.arrayBuffer();
+  else await readJsonBody(c);
   return next();
 });
 
@@ -156,13 +140,15 @@ const openToBrowsers = cors({
 });
 
 export const app = router();
+app.use(nameRequest);
+app.use(requireConfiguration(unconfiguredHealth));
 app.use(accompany);
 for (const path of PUBLIC_PATHS) app.use(path, openToBrowsers);
-for (const path of ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt'])
+for (const path of ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt', ICON_PATH])
   app.use(path, underCeiling);
-app.use(requireMigrations);
-const [short, long] = [BODY_MAX_BYTES, LONG_BODY_MAX_BYTES].map((maxSize) =>
-  bodyLimit({ maxSize, onError: () => Promise.reject(new ApiError('payload_too_large')) }),
+app.use(requireWhole);
+const [short, long] = [BODY_KB.usual, BODY_KB.long].map((kilobytes) =>
+  bodyLimit({ maxSize: kilobytes * 1024, onError: () => Promise.reject(new ApiError('payload_too_large')) }),
 );
 app.use((c, next) => (LONG_BODIES.test(c.req.path) ? long! : short!)(c, next));
 app.use(admitBody);
@@ -210,21 +196,26 @@ let document: object | null = null;
 export function openApiDocument(): object {
   document ??= {
     ...withPaymentInfo(
-      app.getOpenAPI31Document({
-        openapi: '3.1.0',
-        info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
-      }),
+      closeBodies(
+        app.getOpenAPI31Document({
+          openapi: '3.1.0',
+          info: { title: 'Merchant payments and access on Solana', version: VERSION, description: DESCRIPTION },
+        }),
+      ),
     ),
     'x-error-codes': ERRORS,
+    'x-limits': publishedLimits(),
   };
   return document;
 }
 /** What is the same for all who ask. */
 const KEEP = { 'Cache-Control': 'public, max-age=300' };
-app.get('/v1/openapi.json', (c) => c.json(openApiDocument(), 200, KEEP));
+app.get('/v1/openapi.json', (c) => c.json(withSignatureHeader(openApiDocument(), c.var.ctx.config.RPC_WEBHOOK_HEADER), 200, KEEP));
 /** For agents that look before they ask. */
 app.get('/.well-known/x402', (c) => c.json(x402Discovery(c.var.ctx, openApiDocument()), 200, KEEP));
 app.get('/llms.txt', (c) => c.text(llmsText(c.var.ctx.baseUrl, openApiDocument()), 200, KEEP));
+
+app.get(ICON_PATH, (c) => c.body(ICON, 200, ICON_HEADERS));
 
 app.onError(onError);
 app.notFound((c) => {

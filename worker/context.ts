@@ -1,12 +1,14 @@
 import { drizzle } from 'drizzle-orm/d1';
-import { z } from 'zod';
 import type { AdmissionRpc, Caller, SignIn } from './admission.ts';
+import { type Config, readConfig } from './config.ts';
+import { ApiError, assert } from './core/errors.ts';
+import { MINUTE, SECOND } from './core/time.ts';
 import type { EntitlementProjection, EntitlementRpc } from './entitlement-rpc.ts';
-import { NETWORKS, type Network, parseWallet } from './solana/assets.ts';
+import { logRequest } from './log.ts';
 import { Chain } from './solana/rpc.ts';
 
-/** Work handed to the queue: only ids, the truth is in the database. `requestId`: of the request or job that asked for it. */
-export type Job = { requestId?: string } & (
+/** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`; absent in what an earlier release sent. */
+export type Job = { requestId?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   /** Somebody says this transaction may be one of ours: its memo tells. */
   | { kind: 'findPayment'; txSignature: string; attempt: number }
@@ -18,6 +20,8 @@ export type Job = { requestId?: string } & (
 /** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
 export interface AttemptMessage {
   deliveryId: number;
+  /** The sender's `cause`; absent in what an earlier release sent. */
+  requestId?: string;
 }
 
 /** A run of one sweep: the first of a cron, or the next where one invocation could not finish. */
@@ -29,7 +33,7 @@ export interface SweepMessage {
   requestId: string;
 }
 
-/** What wrangler.toml binds. Variables are text; `configOf` checks and converts them. */
+/** What wrangler.toml binds. Variables are text; `readConfig` checks and converts them. */
 export interface Env extends Record<string, unknown> {
   DB: D1Database;
   JOBS: Queue<Job>;
@@ -38,108 +42,31 @@ export interface Env extends Record<string, unknown> {
   WEBHOOKS_SLOW: Queue<AttemptMessage>;
   /** One message an invocation: none waits for another sweep, or shares its limits. */
   SWEEPS: Queue<SweepMessage>;
+  /** The platform's Analytics Engine, for what the operator's metrics tell over time; nothing is written where it is not bound. */
+  METRICS?: AnalyticsEngineDataset;
   ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
   ENTITLEMENT: DurableObjectNamespace<EntitlementRpc & Rpc.DurableObjectBranded>;
 }
 
-const seeds = z.string().regex(/^[\w-]{43}(,[\w-]{43})*$/, '32-byte base64url seeds, separated by commas');
-const connectorSecrets = z
-  .string()
-  .regex(/^[\x21-\x2b\x2d-\x7e]{32,256}(,[\x21-\x2b\x2d-\x7e]{32,256})*$/, 'at least 32 characters each, separated by commas');
-const wallet = z.string().refine((text) => parseWallet(text).ok, 'a Solana wallet address');
-const count = (fallback: number) => z.coerce.number().int().nonnegative().default(fallback);
+const configs = new WeakMap<object, ReturnType<typeof readConfig>>();
 
-const Config = z.object({
-  NETWORK: z.enum(['mainnet', 'devnet']),
-  /** The nodes we read and send through: the first is asked, the next where it does not answer. `RPC_URL` is a list of one. */
-  RPC_URLS: z
-    .string()
-    .transform((list) => [...new Set(list.split(',').map((url) => url.trim()))])
-    .pipe(z.array(z.url()))
-    .optional(),
-  RPC_URL: z.url().optional(),
-  /** Where buyers and agents reach us; the origin of the request where it is not set. */
-  BASE_URL: z.url().optional(),
-  /** Read-only key that every checkout transaction carries, so that all of them can be found. */
-  SERVICE_REFERENCE: wallet,
-  FEE_BPS: count(0).pipe(z.number().max(5000)),
-  FEE_WALLET: wallet.optional(),
-  SESSION_SECONDS: count(900),
-  LATE_GRACE_SECONDS: count(120),
-  /** How the chain data provider signs what it sends us: the header, and the shared secret; without one it is refused. */
-  RPC_WEBHOOK_HEADER: z
-    .string()
-    .regex(/^[\w-]+$/)
-    .default('X-Rpc-Signature'),
-  RPC_WEBHOOK_SECRET: z.string().min(16).optional(),
-  /** `age:hint` pairs: up to that age of a payment in seconds, poll again after so many milliseconds. */
-  POLL_AFTER_MS: z
-    .string()
-    .regex(/^(\d+:\d+,)*\d+:\d+$/)
-    .default('30:2000,120:3000,86400:10000'),
-  /** Multiplies every rate limit; 1 in production. */
-  RATE_MULTIPLIER: z.coerce.number().positive().default(1),
-  PEPPER: z.string().min(32),
-  JWT_KEYS: seeds,
-  RECEIPT_KEYS: seeds,
-  /** Seals webhook secrets in the database: the first seals, all open. */
-  SEAL_KEYS: seeds,
-  /** x402: pays the network fees of agents' payments. The first signs new challenges; without one there is no x402. */
-  FEE_PAYER_KEYS: seeds.optional(),
-  /** Authenticates the challenges of x402: the first makes, all verify. */
-  CHALLENGE_KEYS: seeds.optional(),
-  /** Payments of one UTC day whose network fee we pay for all free accounts together. */
-  FREE_FEES_PER_DAY: count(5000),
-  /** Below this balance the fee payer counts as running dry. */
-  FEE_PAYER_LOW_LAMPORTS: count(50_000_000),
-  /** Where plans are paid to; without one they cannot be bought. */
-  TREASURY_WALLET: wallet.optional(),
-  /** How long an agent's payment is waited for before its caller is told to come back. */
-  SETTLE_PATIENCE_MS: count(8000),
-  /** Local development only: webhooks to http://127.0.0.1. */
-  ALLOW_INSECURE_WEBHOOKS: z.enum(['true', 'false']).default('false'),
-  /** Where the price of SOL comes from, in the shape of Pyth Hermes; without it each asset is sold for itself alone. */
-  PRICE_URL: z.url().optional(),
-  /** Signs what a merchant's server hands buyers over with: the first signs, all verify. Without one there is no hand-off. */
-  HANDOFF_SECRETS: seeds.optional(),
-  /** Messaging platforms where buyers show who they are: the link they follow, and the secrets our connectors there show us. */
-  TELEGRAM_BOT_USERNAME: z
-    .string()
-    .regex(/^\w{4,32}$/)
-    .optional(),
-  TELEGRAM_CONNECTOR_SECRETS: connectorSecrets.optional(),
-  DISCORD_CLIENT_ID: z
-    .string()
-    .regex(/^\d{5,25}$/)
-    .optional(),
-  /** Of the connector, as registered there: it gets the session back as `state`. */
-  DISCORD_REDIRECT_URI: z.url().optional(),
-  DISCORD_CONNECTOR_SECRETS: connectorSecrets.optional(),
-  /** Who may show the hosted pages in a frame: a list of https origins, or nobody. */
-  FRAME_ANCESTORS: z
-    .string()
-    .regex(/^(?:'none'|https:\/\/[\w.-]+(?: https:\/\/[\w.-]+)*)$/)
-    .default("'none'"),
-  /** Local development only: the checkout page offers a wallet with play money of the local chain. */
-  DEMO_WALLET: z.enum(['true', 'false']).default('false'),
-  /** How long after a person signed in they may do what a stolen token must not. */
-  FRESH_SIGN_IN_SECONDS: count(900),
-  /** Opens the operator's route; without one there is no such route. */
-  OPERATOR_SECRET: z.string().min(32).optional(),
-});
-export type Config = Omit<z.infer<typeof Config>, 'RPC_URL' | 'RPC_URLS'> & { network: Network; rpcUrls: [string, ...string[]] };
+export type { Config } from './config.ts';
 
-const configs = new WeakMap<object, Config>();
-
-/** The checked configuration of an environment. A missing or malformed variable stops the request with its name in the log. */
-export function configOf(env: Env): Config {
+/** What an environment says, read once for its life, and all that is wrong with it told in the log that one time. */
+export function checkedConfig(env: Env): ReturnType<typeof readConfig> {
   const known = configs.get(env);
   if (known) return known;
-  const { RPC_URL, RPC_URLS, ...parsed } = Config.parse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
-  const [rpcUrl = RPC_URL, ...otherUrls] = RPC_URLS ?? [];
-  if (rpcUrl === undefined) throw new Error('RPC_URLS or RPC_URL is missing');
-  const config = { ...parsed, network: NETWORKS[parsed.NETWORK], rpcUrls: [rpcUrl, ...otherUrls] as [string, ...string[]] };
-  configs.set(env, config);
+  const read = readConfig(env);
+  configs.set(env, read);
+  const notes = read.findings.map(({ name, problem }) => `config: ${name} ${problem}`);
+  if (notes.length > 0) logRequest({ request_id: 'configuration', notes, ...(read.config ? {} : { code: 'misconfigured' }) });
+  return read;
+}
+
+/** The configuration of a sound environment. One that is not is refused before anything asks for it. */
+export function configOf(env: Env): Config {
+  const { config, findings } = checkedConfig(env);
+  assert(config !== null, `configuration: ${findings.map(({ name, problem }) => `${name} ${problem}`).join('; ')}`);
   return config;
 }
 
@@ -150,6 +77,9 @@ export const hasX402 = (config: Config): boolean => config.FEE_PAYER_KEYS !== un
 export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: string } => config.PRICE_URL !== undefined;
 
 export type Db = ReturnType<typeof drizzle>;
+
+/** The database alone, for what must go on where the rest of the configuration is not sound. */
+export const databaseOf = (env: Env): Db => drizzle(env.DB);
 
 /** Who makes the request, once admitted. `signIn` tells when and how a person last proved who they are; null for a key. */
 export interface Actor extends Caller {
@@ -167,7 +97,14 @@ export interface Ctx {
   readonly now: number;
   /** Milliseconds since `now`, for measuring others: how long a stranger's server took. */
   elapsedMs(): number;
+  /** What is left until the deadline, never below 0. Calls of nodes, objects and strangers' servers take no longer. */
+  leftMs(): number;
   readonly requestId: string;
+  /**
+   * The request, cron or run of a sweep that all of this goes back to; a request's own id. It goes with every message and every call of
+   * an object, so that one id finds the lines of all that it set going.
+   */
+  readonly cause: string;
   readonly baseUrl: string;
   /** Runs after the answer is out; a failure there is logged, never shown. */
   defer(work: Promise<unknown>): void;
@@ -175,27 +112,85 @@ export interface Ctx {
   note(reason: string): void;
 }
 
+/**
+ * How long each kind of invocation may wait for others. A request ends well before the 30 s after which another may take over what it
+ * began; an attempt before its lease of a minute; what a job left undone the queue brings again, and a sweep's is due with the next cron.
+ */
+const DEADLINES_MS = { request: 20 * SECOND, job: 30 * SECOND, attempt: 30 * SECOND, sweep: 2 * MINUTE } as const;
+
 export interface CtxOptions {
   requestId: string;
+  kind?: keyof typeof DEADLINES_MS;
+  cause?: string | undefined;
   origin?: string;
   now?: number;
   defer(work: Promise<unknown>): void;
   note?(reason: string): void;
 }
 
-export function newCtx(env: Env, { requestId, origin, now = Date.now(), defer, note = () => {} }: CtxOptions): Ctx {
+export function newCtx(
+  env: Env,
+  { requestId, kind = 'sweep', cause = requestId, origin, now = Date.now(), defer, note = () => {} }: CtxOptions,
+): Ctx {
   const config = configOf(env);
   const startedAt = Date.now();
+  const elapsedMs = () => Date.now() - startedAt;
+  const leftMs = () => Math.max(0, DEADLINES_MS[kind] - elapsedMs());
   return {
-    elapsedMs: () => Date.now() - startedAt,
+    elapsedMs,
+    leftMs,
     env,
     config,
-    db: drizzle(env.DB),
-    chain: Chain.at(config.rpcUrls, config.network.genesisHash),
+    db: databaseOf(env),
+    chain: Chain.at(config.rpcUrls, config.network.genesisHash, leftMs),
     now,
     requestId,
+    cause,
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',
     defer,
     note,
   };
+}
+
+/** Hands one job to the queue, in the name of what this request goes back to. */
+export async function sendJob(ctx: Ctx, job: Job, delaySeconds = 0): Promise<void> {
+  await ctx.env.JOBS.send({ ...job, requestId: ctx.cause }, { delaySeconds });
+}
+
+/** A queue takes so many messages at once. */
+const MESSAGES_MAX = 100;
+
+/** The same for any number of jobs. */
+export async function sendJobs(ctx: Ctx, jobs: readonly { job: Job; delaySeconds?: number }[]): Promise<void> {
+  const messages = jobs.map(({ job, delaySeconds = 0 }) => ({ body: { ...job, requestId: ctx.cause }, delaySeconds }));
+  for (let i = 0; i < messages.length; i += MESSAGES_MAX) await ctx.env.JOBS.sendBatch(messages.slice(i, i + MESSAGES_MAX));
+}
+
+/**
+ * The object of an account or of a caller's address. A call that outlasts the deadline is given up: 503 temporarily_unavailable, since what
+ * became of it is not known.
+ */
+export const admissionObject = (ctx: Ctx, name: string): AdmissionRpc => inTime(ctx, ctx.env.ADMISSION.getByName(name));
+
+/** The same for the object of an entitlement. */
+export const entitlementObject = (ctx: Ctx, name: string): EntitlementRpc => inTime(ctx, ctx.env.ENTITLEMENT.getByName(name));
+
+type Calls = Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+function inTime<Rpc extends object>(ctx: Ctx, object: Rpc): Rpc {
+  const call = async (method: string, args: unknown[]) => {
+    const tooLate = () => new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+    if (ctx.leftMs() === 0) throw tooLate();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const deadline = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(tooLate()), ctx.leftMs());
+    });
+    return Promise.race([(object as Calls)[method]!(...args), deadline]).finally(() => clearTimeout(timer));
+  };
+  return new Proxy({} as Rpc, {
+    get:
+      (_, method: string) =>
+      (...args: unknown[]) =>
+        call(method, args),
+  });
 }

@@ -1,8 +1,9 @@
 import { feePayersOf } from './access/fee-payer.ts';
 import { activationPath } from './access/next-actions.ts';
 import { type Ctx, hasX402 } from './context.ts';
+import { BODY_KB, COUNTED_ROWS_MAX, IDEMPOTENCY_KEY, LIFE, OPEN_SESSIONS_MAX, OWN_NAME_MAX, PER_PAGE, TIMELINE } from './core/limits.ts';
 import { parseAmount } from './core/money.ts';
-import { PAID_PLANS, PLANS } from './plans.ts';
+import { ADDRESS_CEILINGS, PAID_PLANS, PAYER_LIMITS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from './plans.ts';
 import { RAILS, servedRails } from './rails.ts';
 import { CHALLENGE_SECONDS } from './x402/challenge.ts';
 import { type PaymentRequirements, X402_VERSION } from './x402/wire.ts';
@@ -112,3 +113,44 @@ export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
     docs: { openapi: `${baseUrl}/v1/openapi.json`, llms: `${baseUrl}/llms.txt`, reference: `${baseUrl}/v1/docs` },
   };
 }
+
+const windowed = (buckets: Record<string, PublicBucket>) =>
+  Object.fromEntries(Object.entries(buckets).map(([name, { max, windowSeconds }]) => [name, { max, window_seconds: windowSeconds }]));
+
+/** `x-limits` of the document: every figure that callers may run into, taken from where the code takes it. null: any number. */
+export const publishedLimits = () => ({
+  plans: Object.fromEntries(
+    PLAN_NAMES.map((plan) => {
+      const { activeProductsMax, ...rest } = PLANS[plan];
+      return [
+        plan,
+        {
+          price_usdc: rest.priceUsdc,
+          active_keys: rest.activeKeysMax,
+          active_products: Number.isFinite(activeProductsMax) ? activeProductsMax : null,
+          webhook_endpoints: rest.enabledEndpointsMax,
+          requests_per_minute: rest.requestsPerMinute,
+          metered_per_second: rest.meteredPerSecond,
+          fee_paid_payments_per_day: rest.feesPerDay,
+        },
+      ];
+    }),
+  ),
+  public_buckets: windowed(PUBLIC_BUCKETS),
+  address_ceilings: windowed(ADDRESS_CEILINGS),
+  payer: { open_payments: PAYER_LIMITS.open, failed_payments: PAYER_LIMITS.failed, window_minutes: PAYER_LIMITS.failedMinutes },
+  open_sessions_per_product: OPEN_SESSIONS_MAX,
+  per_page: PER_PAGE,
+  timeline: TIMELINE,
+  counted_rows: COUNTED_ROWS_MAX,
+  idempotency_key_characters: IDEMPOTENCY_KEY,
+  own_name_characters: OWN_NAME_MAX,
+  body_kilobytes: BODY_KB,
+  lifetimes: {
+    payment_session_minutes: LIFE.paymentSessionMinutes,
+    handoff_minutes: LIFE.handoffMinutes,
+    identity_minutes: LIFE.identityMinutes,
+    setup_hours: LIFE.setupHours,
+    refund_hours: LIFE.refundHours,
+  },
+});

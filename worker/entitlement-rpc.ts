@@ -2,14 +2,22 @@ import type { Addition, DenialReason, EntitlementIdentity, EntitlementSnapshot }
 
 /** What the Worker and an entitlement's object say to each other. Expected failures are answers; a rejected call is a fault. */
 
+/** What every call says of its caller. */
+export interface Called {
+  now: number;
+  /** What the caller goes back to, for the log; absent from a caller of an earlier release. */
+  requestId?: string | undefined;
+  /** How long the caller still waits: an operation that has waited longer for its commit is not begun. */
+  leftMs?: number;
+}
+
 /** A caller's operation, exactly once per key while it is kept. `fingerprint` tells another request with the same key. */
-export interface Operation<T> {
+export interface Operation<T> extends Called {
   identity: EntitlementIdentity;
   key: string;
   fingerprint: string;
   /** As the release before made it: an operation it recorded is recognised by this. */
   formerFingerprint?: string | undefined;
-  now: number;
   input: T;
 }
 
@@ -32,11 +40,10 @@ export type RefundAnswer =
   | { ok: false; reason: 'conflict' | 'not_found' | 'already_refunded' };
 
 /** What a payment bought, and optionally its first use in the same step. Once per payment, for ever. */
-export interface Credit {
+export interface Credit extends Called {
   identity: EntitlementIdentity;
   paymentId: string;
   addition: Addition;
-  now: number;
   /**
    * `key` tells who consumes: a payment's first use belongs to one caller. `isTold`: a caller was told of this payment's success
    * before, so only a use that was given back is free.
@@ -57,6 +64,17 @@ export interface CreditAnswer {
   paidThrough: number | null;
 }
 
+/** What is said of one payment of a customer. */
+export interface PaymentCall extends Called {
+  identity: EntitlementIdentity;
+  paymentId: string;
+  /**
+   * Of the payment as the caller read it. What is said of an older one than was heard of comes too late, and changes nothing. Absent from
+   * a caller of an earlier release, which is believed.
+   */
+  paymentVersion?: number;
+}
+
 /** What the Worker knows of the object. The class in durable-objects/ implements it. */
 export interface EntitlementRpc {
   consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
@@ -67,17 +85,17 @@ export interface EntitlementRpc {
    * Takes a payment out of the history: the balance is as if it had never been made, but used units stay used. Once; unknown
    * payments are remembered as revoked.
    */
-  revoke(revocation: { identity: EntitlementIdentity; paymentId: string; now: number }): Promise<void>;
+  revoke(revocation: PaymentCall): Promise<void>;
   /**
    * Undoes `revoke`: the balance is as if it had never been called. Once; for a payment that is not revoked it does nothing. One
    * that was revoked before its credit came is added now, or when that comes.
    */
-  reinstate(reinstatement: { identity: EntitlementIdentity; paymentId: string; now: number }): Promise<void>;
+  reinstate(reinstatement: PaymentCall): Promise<void>;
   /**
    * Says that the fate of these payments is decided: none of them will be revoked or reinstated. Optional, and a hint: it
    * shortens the history that `revoke` and `reinstate` read. Payments the object does not know are ignored.
    */
-  finalize(finality: { paymentIds: string[]; now: number }): Promise<void>;
+  finalize(finality: Called & { paymentIds: string[] }): Promise<void>;
   /** The database holds this. Late, doubled or out of order: harmless. */
   published(projected: Projected): Promise<void>;
   /** null where nothing was ever granted: asking leaves nothing behind. */
@@ -91,13 +109,14 @@ export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhauste
  */
 export interface EntitlementProjection {
   snapshot: EntitlementSnapshot;
-  events: { type: EntitlementEventType; snapshot: EntitlementSnapshot }[];
+  events: { type: EntitlementEventType; snapshot: EntitlementSnapshot; requestId?: string | undefined }[];
 }
 
 /** The database's acknowledgement of a projection: the state's version, and those of its events, oldest first. */
 export interface Projected {
   version: number;
   eventVersions: number[];
+  requestId?: string | undefined;
 }
 export const projectedOf = ({ snapshot, events }: EntitlementProjection): Projected => ({
   version: snapshot.version,

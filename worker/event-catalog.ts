@@ -32,6 +32,9 @@ const member = (description: string, change: Partial<typeof membership> = {}): C
   example: { ...membership, ...change },
 });
 
+const FAILING_SINCE = '2026-11-20T09:00:00.000Z';
+const DISABLES_AT = '2026-11-25T09:00:00.000Z';
+
 export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
   'payment.created': payment('A checkout session began.', created),
   'payment.submitted': payment('A transaction for it was seen or sent; nothing is proven yet.', submitted),
@@ -86,11 +89,24 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     example: payout,
   },
   'webhook.test': { description: 'A test you asked for.', subject: 'webhook_test', object: EndpointBody, example: endpoint },
+  'webhook.endpoint_failing': {
+    description:
+      'An endpoint has not succeeded for 24 hours, and once more for 72: at `disables_at` it is given up. Sent to your other endpoints.',
+    subject: 'webhook_endpoint',
+    object: EndpointBody,
+    example: { ...endpoint, failure_streak: 12, last_failure_at: AT, failing_since: FAILING_SINCE, disables_at: DISABLES_AT },
+  },
   'webhook.endpoint_disabled': {
     description: 'An endpoint was given up: it said it is gone, or did not succeed for five days.',
     subject: 'webhook_endpoint',
     object: EndpointBody,
-    example: { ...endpoint, status: 'disabled', disabled_reason: 'no_success_for_5_days', failure_streak: 31 },
+    example: {
+      ...endpoint,
+      status: 'disabled',
+      disabled_reason: 'no_success_for_5_days',
+      failure_streak: 31,
+      failing_since: FAILING_SINCE,
+    },
   },
 };
 

@@ -18,6 +18,7 @@ export const EVENT_TYPES = [
   'entitlement.expired',
   'payout.changed',
   'webhook.test',
+  'webhook.endpoint_failing',
   'webhook.endpoint_disabled',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
-import { type Ctx, hasPriceSource } from './context.ts';
+import { type Ctx, databaseOf, type Env, hasPriceSource } from './context.ts';
 import { iso, MINUTE, SECOND } from './core/time.ts';
-import { fullness } from './db/vital-signs.ts';
+import { fullness, isStalled } from './db/vital-signs.ts';
 import { errors, orNull, router, Timestamp } from './http/openapi.ts';
 import { isPriceHealthy } from './providers/price.ts';
 import { VERSION } from './version.ts';
@@ -28,17 +28,39 @@ const route = (path: '/health' | '/v1/health', operationId: string) =>
     operationId,
     tags: ['System'],
     summary: 'Is the service well?',
+    request: {
+      query: z.object({
+        strict: z
+          .enum(['0', '1'])
+          .optional()
+          .openapi({ description: '1: a degraded service is 503 too, for monitors that read the status alone.' }),
+      }),
+    },
     responses: {
       200: {
         description: 'Serving; degraded where something it depends on is not',
         content: { 'application/json': { schema: HealthResponse } },
       },
-      ...errors('rate_limited'),
-      503: { description: 'The database does not answer', content: { 'application/json': { schema: HealthResponse } } },
+      ...errors('rate_limited', 'validation_error'),
+      503: {
+        description: 'The database does not answer; with `strict=1`, or the service is degraded',
+        content: { 'application/json': { schema: HealthResponse } },
+      },
     },
   });
 
 const STALLED_MS = 30 * MINUTE;
+
+/** What is asked of others; null where the configuration names none to ask. */
+interface Outside {
+  rpc: boolean | null;
+  prices: boolean | null;
+}
+
+async function askOutside({ chain, config, now }: Ctx): Promise<Outside> {
+  const [rpc, prices] = await Promise.all([chain.isHealthy(now), hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, now) : null]);
+  return { rpc, prices };
+}
 
 interface Waiting {
   stalled: number;
@@ -47,59 +69,53 @@ interface Waiting {
 
 /** What the database said last, by the environment that asked: anybody may ask for our health, all day. A failure is not remembered. */
 const REMEMBERED_MS = 5 * SECOND;
-const remembered = new WeakMap<object, { until: number; waiting: Waiting }>();
+const remembered = new WeakMap<Env, { until: number; waiting: Waiting }>();
 
-async function readWaiting(ctx: Ctx): Promise<Waiting | null> {
-  const known = remembered.get(ctx.env);
-  if (known && ctx.now < known.until) return known.waiting;
-  // Money that was not looked for so long means that neither the queue nor the sweeps behind it run. What strangers name says nothing.
-  const stalled = sql`SELECT EXISTS (SELECT 1 FROM payment_candidates
-    WHERE origin IN ('found', 'sent') AND next_check_at < ${ctx.now - STALLED_MS}) AS n`;
+async function readWaiting({ env, db, now }: Asking): Promise<Waiting | null> {
+  const known = remembered.get(env);
+  if (known && now < known.until) return known.waiting;
   try {
-    const {
-      results: [row],
-      meta,
-    } = await ctx.db.run(stalled);
-    const waiting = { stalled: (row as { n: number }).n, fullness: fullness(meta.size_after) };
-    remembered.set(ctx.env, { until: ctx.now + REMEMBERED_MS, waiting });
+    const answer = await db.run(sql`SELECT ${isStalled(now - STALLED_MS)} AS n`);
+    const waiting = { stalled: (answer.results[0] as { n: number }).n, fullness: fullness(answer.meta.size_after) };
+    remembered.set(env, { until: now + REMEMBERED_MS, waiting });
     return waiting;
   } catch {
     return null;
   }
 }
 
-async function checkHealth(ctx: Ctx) {
-  const { config } = ctx;
-  const [waiting, rpc, prices] = await Promise.all([
-    readWaiting(ctx),
-    ctx.chain.isHealthy(ctx.now),
-    hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, ctx.now) : null,
-  ]);
+type Asking = Pick<Ctx, 'env' | 'db' | 'now'>;
+
+async function checkHealth(asking: Asking, asked: Promise<Outside>, isStrict: boolean) {
+  const { now } = asking;
+  const [waiting, { rpc, prices }] = await Promise.all([readWaiting(asking), asked]);
   const [database, queue] = [waiting !== null, waiting?.stalled === 0];
   const hasRoom = waiting?.fullness.isWarning === false;
-  const word = (isWell: boolean) => (isWell ? 'ok' : 'failing') as z.infer<typeof Check>;
+  const word = (isWell: boolean | null): z.infer<typeof Check> => (isWell === null ? 'not_configured' : isWell ? 'ok' : 'failing');
   const health = {
     status: database && hasRoom && queue && rpc && prices !== false ? ('ok' as const) : ('degraded' as const),
     version: VERSION,
-    time: iso(ctx.now),
-    checks: {
-      database: word(database),
-      queue: word(queue),
-      rpc: word(rpc),
-      price_source: prices === null ? ('not_configured' as const) : word(prices),
-      processor: 'not_configured' as const,
-    },
+    time: iso(now),
+    checks: { database: word(database), queue: word(queue), rpc: word(rpc), price_source: word(prices), processor: word(null) },
     database_used: waiting?.fullness.used ?? null,
   };
-  return { health, status: database ? (200 as const) : (503 as const) };
+  const isWell = isStrict ? health.status === 'ok' : database;
+  return { health, status: isWell ? (200 as const) : (503 as const) };
+}
+
+/** Where the configuration is not sound only the database can be asked, and the answer is never better than degraded. */
+export async function unconfiguredHealth(env: Env, isStrict: boolean): Promise<Response> {
+  const nobody = Promise.resolve({ rpc: null, prices: null });
+  const { health, status } = await checkHealth({ env, db: databaseOf(env), now: Date.now() }, nobody, isStrict);
+  return Response.json(health, { status });
 }
 
 export const healthRoutes = router()
   .openapi(route('/health', 'getHealth'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx);
+    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), c.req.valid('query').strict === '1');
     return c.json(health, status);
   })
   .openapi(route('/v1/health', 'getHealthV1'), async (c) => {
-    const { health, status } = await checkHealth(c.var.ctx);
+    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), c.req.valid('query').strict === '1');
     return c.json(health, status);
   });

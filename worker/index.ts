@@ -1,18 +1,31 @@
 import { app } from './app.ts';
-import type { AttemptMessage, Env, Job, SweepMessage } from './context.ts';
+import { type AttemptMessage, checkedConfig, type Env, type Job, type SweepMessage } from './context.ts';
 import { consumeAttempts, consumeJobs, parkDeadMessages } from './jobs.ts';
+import { recordMetrics, recordNotes } from './metrics.ts';
 import { consumeSweeps, dispatchSweeps } from './sweeps.ts';
 
 export { Admission } from '../durable-objects/admission.ts';
 export { Entitlement } from '../durable-objects/entitlement.ts';
 
+/** Work waits so long for an environment that is not sound; what has waited too often is parked for a person. */
+const UNSOUND_RETRY_SECONDS = 300;
+
 export default {
-  fetch: app.fetch,
+  fetch: (request: Request, env, execution) => {
+    recordNotes(env, Date.now());
+    return app.fetch(request, env, execution);
+  },
   queue: async (batch, env, execution) => {
+    recordNotes(env, Date.now());
     if (batch.queue.endsWith('-dead')) return parkDeadMessages(batch, env);
+    if (!checkedConfig(env).config) return batch.retryAll({ delaySeconds: UNSOUND_RETRY_SECONDS });
     if (batch.queue.startsWith('svc-webhooks')) return consumeAttempts(batch as MessageBatch<AttemptMessage>, env, execution);
     if (batch.queue === 'svc-sweeps') return consumeSweeps(batch as MessageBatch<SweepMessage>, env, execution);
     return consumeJobs(batch as MessageBatch<Job>, env, execution);
   },
-  scheduled: (_controller, env) => dispatchSweeps(env, Date.now()),
+  scheduled: async (_controller, env) => {
+    if (!checkedConfig(env).config) return;
+    const now = Date.now();
+    await Promise.all([dispatchSweeps(env, now), recordMetrics(env, now)]);
+  },
 } satisfies ExportedHandler<Env>;

@@ -1,9 +1,9 @@
-import { type AttemptMessage, type Ctx, type Env, type Job, newCtx } from './context.ts';
+import { type AttemptMessage, type Ctx, databaseOf, type Env, type Job, newCtx } from './context.ts';
 import { storyOf } from './core/errors.ts';
 import { deleteParked, endParked, listParked, type ParkedMessage, parkMessages } from './db/parked.ts';
 import { type Swept, sweepPages, sweepRounds } from './db/sweep-pages.ts';
 import { projectEntitlement } from './entitlements/entitlement.ts';
-import { logRequest } from './log.ts';
+import { deferring, logRequest } from './log.ts';
 import { findQueued, recheckQueued } from './payments/recheck.ts';
 import { claimAttempt, makeAttempt } from './webhooks/deliver.ts';
 import { fanOut } from './webhooks/fan-out.ts';
@@ -26,8 +26,9 @@ export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution:
     batch.messages.map(async (message) => {
       const { kind, requestId: cause } = message.body;
       const requestId = `job_${message.id}`;
+      const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
       const notes: string[] = [];
-      const ctx = newCtx(env, { requestId, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
+      const ctx = newCtx(env, { requestId, kind: 'job', cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
       try {
         if (isKnown(kind)) await (JOBS[kind] as (ctx: Ctx, job: Job) => Promise<void>)(ctx, message.body);
         else await park(ctx, batch.queue, [message], 'unknown_kind');
@@ -37,8 +38,7 @@ export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution:
         message.retry({ delaySeconds: RETRY_SECONDS });
       }
       logRequest({
-        request_id: requestId,
-        ...(cause ? { cause } : {}),
+        ...ids,
         job: isKnown(kind) ? kind : `unknown kind, parked: ${String(kind).slice(0, 64)}`,
         ms: Date.now() - ctx.now,
         ...(notes.length > 0 ? { notes } : {}),
@@ -54,21 +54,31 @@ export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution:
 export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: Env, execution: ExecutionContext): Promise<void> {
   await Promise.all(
     batch.messages.map(async (message) => {
-      const requestId = `delivery_${message.body.deliveryId}`;
+      const { deliveryId, requestId: cause } = message.body;
+      const requestId = `delivery_${deliveryId}`;
+      const ids = { request_id: requestId, causes: cause ? [cause] : [] };
       const notes: string[] = [];
-      const ctx = newCtx(env, { requestId, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
+      const ctx = newCtx(env, {
+        requestId,
+        kind: 'attempt',
+        cause,
+        defer: deferring(execution, ids),
+        note: (reason) => notes.push(reason),
+      });
       const log = (status?: number | null) =>
         logRequest({
-          request_id: requestId,
+          ...ids,
           job: 'attempt',
           ms: ctx.elapsedMs(),
           ...(status ? { status } : {}),
           ...(notes.length > 0 ? { notes } : {}),
         });
       try {
-        const claimed = await claimAttempt(ctx, message.body.deliveryId);
+        const claimed = await claimAttempt(ctx, deliveryId);
         message.ack();
         if (!claimed) return;
+        // The event keeps what it goes back to, so that a retry days later, or one that a sweep or a replay brings, says it too.
+        if (claimed.event.requestId !== cause) ids.causes.push(claimed.event.requestId);
         const attempt = makeAttempt(ctx, claimed).then(
           (outcome) => log(outcome?.status),
           (error: unknown) => {
@@ -92,9 +102,8 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
  */
 export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   const requestId = `dead_${batch.messages[0]?.id}`;
-  const ctx = newCtx(env, { requestId, defer: () => {} });
   try {
-    await park(ctx, batch.queue, batch.messages, 'failed');
+    await park({ db: databaseOf(env), now: Date.now() }, batch.queue, batch.messages, 'failed');
   } catch (error) {
     // It is not let go of before it is kept.
     logRequest({ request_id: requestId, notes: [storyOf(error)] });
@@ -102,15 +111,22 @@ export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): 
     return;
   }
   for (const message of batch.messages) {
+    const { requestId: cause } = message.body as Job;
     // What it says is in the table of parked messages; a log is no place for customers' references.
-    logRequest({ request_id: `job_${message.id}`, dead_letter: { queue: batch.queue, kind: kindOf(message.body) } });
+    const dead_letter = { queue: batch.queue, kind: kindOf(message.body) };
+    logRequest({ request_id: `job_${message.id}`, ...(cause ? { cause } : {}), dead_letter });
     message.ack();
   }
 }
 
 const kindOf = (body: unknown) => (body as { kind?: unknown } | null)?.kind;
 
-function park({ db, now }: Ctx, queue: string, messages: readonly Message<unknown>[], reason: ParkedMessage['reason']): Promise<unknown> {
+function park(
+  { db, now }: Pick<Ctx, 'db' | 'now'>,
+  queue: string,
+  messages: readonly Message<unknown>[],
+  reason: ParkedMessage['reason'],
+): Promise<unknown> {
   return parkMessages(
     db,
     messages.map(({ id, body }) => {

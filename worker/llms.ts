@@ -1,3 +1,4 @@
+import { IDEMPOTENCY_KEY } from './core/limits.ts';
 import { operationsOf, type PublishedDocument } from './discovery.ts';
 import { PAID_PLANS, PLAN_DAYS, PLANS } from './plans.ts';
 
@@ -74,7 +75,7 @@ const RULES = [
   'Amounts are `{asset, amount, base_units}`: decimal strings with their atomic units. More decimals than the asset has are refused.',
   'Errors are `{detail, code, request_id, docs_url, retryable, meta}`. Branch on `code`, never on the text; every code is under `x-error-codes` of the OpenAPI document.',
   'Retry only what says `retryable: true`, after `Retry-After` seconds where it is there.',
-  'Any write takes an `Idempotency-Key`, and some require it: 8 to 255 visible ASCII characters, new for every request, the same for its repetitions. A repetition is byte-equal and carries `Idempotent-Replayed: true`. Sign-in, plans, the facilitator, an agent’s setup and the deletion of an account need none.',
+  `Any write takes an \`Idempotency-Key\`, and some require it: ${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.max} visible ASCII characters, new for every request, the same for its repetitions. A repetition is byte-equal and carries \`Idempotent-Replayed: true\`. Sign-in, plans, the facilitator, an agent’s setup and the deletion of an account need none.`,
   'Never send a private key or a seed phrase: a body that holds one is refused.',
   'A sandbox key (`svc_test_`) never touches the chain. What it makes is invisible to a live key (`svc_live_`).',
 ];

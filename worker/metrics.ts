@@ -1,12 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { latestAudit } from './audit/store.ts';
-import type { Ctx } from './context.ts';
+import { type Ctx, type Env, newCtx } from './context.ts';
+import { storyOf } from './core/errors.ts';
+import { MINUTE } from './core/time.ts';
 import { fullness, readVitalSigns, secondsSince, type VitalSigns } from './db/vital-signs.ts';
 import { publicBodyErrors } from './http/guards.ts';
 import { router } from './http/openapi.ts';
 import { publicBucket } from './http/rate-limit.ts';
 import { operatorOnly } from './identity/operator-only.ts';
-import { notesCounted } from './log.ts';
+import { logRequest, notesCounted, takeNotesCounted } from './log.ts';
 import { SWEEPS } from './sweeps.ts';
 
 interface Metric {
@@ -64,7 +66,7 @@ function sweepMetrics({ sweeps }: VitalSigns, now: number): Metric[] {
   ];
 }
 
-/** What the operator watches: nothing of it is counted on the way of a request, all of it is read from the ends of indexes. */
+/** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
   const [signs, audit] = await Promise.all([readVitalSigns(ctx.db), latestAudit(ctx.db)]);
   const { waiting, parked, chainToWebhookMs: times } = signs;
@@ -116,6 +118,44 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
       samples: notesCounted().map(({ about, times }) => ({ labels: { about }, value: times })),
     },
   ];
+}
+
+/** The platform takes so many data points of one invocation. */
+const POINTS_MAX = 250;
+
+/** A data point a sample: its metric is the index, the metric and the value of its label are the blobs. */
+function writePoints(dataset: AnalyticsEngineDataset, samples: { name: string; label?: string | undefined; value: number }[]): void {
+  for (const { name, label, value } of samples.slice(0, POINTS_MAX))
+    dataset.writeDataPoint({ indexes: [name], blobs: [name, label ?? ''], doubles: [value] });
+}
+
+/**
+ * Keeps what the page shows, once for each round of sweeps, where the Analytics Engine is bound. What goes wrong here is only noted.
+ */
+export async function recordMetrics(env: Env, now: number): Promise<void> {
+  if (!env.METRICS) return;
+  const ctx = newCtx(env, { requestId: `metrics_${now}`, kind: 'job', now, defer: () => {} });
+  try {
+    const gauges = (await readMetrics(ctx)).filter(({ type }) => type === 'gauge');
+    const samples = gauges.flatMap((metric) =>
+      metric.samples.map(({ labels = {}, value }) => ({ name: metric.name, label: Object.values(labels)[0], value })),
+    );
+    writePoints(env.METRICS, samples);
+  } catch (error) {
+    logRequest({ request_id: ctx.requestId, notes: [storyOf(error)] });
+  }
+}
+
+let notesRecordedAt = 0;
+
+/** What this isolate noted since the last time, at most once a minute: no other isolate can tell of it. */
+export function recordNotes(env: Env, now: number): void {
+  if (!env.METRICS || now < notesRecordedAt + MINUTE) return;
+  notesRecordedAt = now;
+  writePoints(
+    env.METRICS,
+    takeNotesCounted().map(({ about, times }) => ({ name: 'svc_notes', label: about, value: times })),
+  );
 }
 
 const metrics = createRoute({

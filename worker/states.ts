@@ -88,10 +88,11 @@ export const SETTLEMENT = machine<SettlementStatus, 'settle' | 'fail'>({
 
 /** An agent's own setup. A manifest moves it to and fro until it is approved; time ends what was never paid for. */
 export type SetupStatus = 'created' | 'changes_required' | 'ready' | 'approved' | 'expired';
-export const SETUP = machine<SetupStatus, 'refuse' | 'accept' | 'approve' | 'expire'>({
+export const SETUP = machine<SetupStatus, 'refuse' | 'accept' | 'approve' | 'expire' | 'revive'>({
   created: { refuse: 'changes_required', accept: 'ready', expire: 'expired' },
   changes_required: { refuse: 'changes_required', accept: 'ready', expire: 'expired' },
   ready: { refuse: 'changes_required', accept: 'ready', approve: 'approved', expire: 'expired' },
   approved: { approve: 'approved', expire: 'expired' },
-  expired: {},
+  // Paid for after all: its keys stay revoked, and approving it issues another.
+  expired: { revive: 'created' },
 });

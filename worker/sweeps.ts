@@ -12,7 +12,7 @@ import { sweepFinality } from './finality/watch.ts';
 import { sweepErasures } from './identity/erasure.ts';
 import { sweepPlans } from './identity/lapse-plans.ts';
 import { sweepParked } from './jobs.ts';
-import { logRequest } from './log.ts';
+import { deferring, logRequest } from './log.ts';
 import { sweepMemberships } from './memberships/lapse.ts';
 import { sweepEndedSessions } from './payments/ended.ts';
 import { sweepExpired } from './payments/expire.ts';
@@ -103,7 +103,8 @@ async function runSweep(env: Env, execution: ExecutionContext, sweep: Sweep, { r
   const now = Date.now();
   const requestId = `sweep_${name}_${now}`;
   const notes: string[] = [];
-  const ctx = newCtx(env, { requestId, now, defer: (work) => execution.waitUntil(work), note: (reason) => notes.push(reason) });
+  const defer = deferring(execution, { request_id: requestId, cause });
+  const ctx = newCtx(env, { requestId, kind: 'sweep', now, defer, note: (reason) => notes.push(reason) });
   let swept: Swept | null = null;
   try {
     const lease = await leaseSweep(ctx.db, name, now);

@@ -1546,6 +1546,7 @@ export interface components {
         | 'entitlement.expired'
         | 'payout.changed'
         | 'webhook.test'
+        | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
       /** Format: date-time */
       created_at: string;
@@ -1581,6 +1582,7 @@ export interface components {
       /** @description Place in the merchant’s hash chain. Merchant view only. */
       link?: {
         seq: number;
+        /** @description Of the link before: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, "sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a merchant and mode carries 64 zeros. */
         prev_hash: string;
       };
       /** Format: date-time */
@@ -1698,6 +1700,16 @@ export interface components {
       /** Format: date-time */
       last_failure_at?: string;
       failure_streak: number;
+      /**
+       * Format: date-time
+       * @description Since when every delivery fails.
+       */
+      failing_since?: string;
+      /**
+       * Format: date-time
+       * @description When the endpoint is given up, unless a delivery succeeds before.
+       */
+      disables_at?: string;
       livemode: boolean;
       /** Format: date-time */
       created_at: string;
@@ -1759,6 +1771,7 @@ export interface components {
         | 'payload_too_large'
         | 'unsupported_media_type'
         | 'validation_error'
+        | 'unknown_field'
         | 'no_change'
         | 'password_too_short'
         | 'invalid_permissions'
@@ -1786,6 +1799,10 @@ export interface components {
         loc: (string | number)[];
         msg: string;
         type: string;
+        /** @description Of an `unknown_field`: the known field whose name is nearest, if one is near. */
+        ctx?: {
+          nearest?: string;
+        };
       }[];
       /** @enum {string} */
       code:
@@ -1823,6 +1840,7 @@ export interface components {
         | 'payload_too_large'
         | 'unsupported_media_type'
         | 'validation_error'
+        | 'unknown_field'
         | 'no_change'
         | 'password_too_short'
         | 'invalid_permissions'
@@ -1906,13 +1924,20 @@ export interface components {
       auth_providers: string[];
     };
     MerchantSettings: {
-      checkout_brand_name?: string;
-      checkout_logo_url?: string;
-      checkout_hero_image_url?: string;
-      checkout_success_button_label?: string;
-      checkout_accent_hex?: string;
-      default_redirect_url?: string;
-      default_support_url?: string;
+      /** @description Empty where it is not set. */
+      checkout_brand_name: string;
+      /** @description Empty where it is not set. */
+      checkout_logo_url: string;
+      /** @description Empty where it is not set. */
+      checkout_hero_image_url: string;
+      /** @description Empty where it is not set. */
+      checkout_success_button_label: string;
+      /** @description Empty where it is not set. */
+      checkout_accent_hex: string;
+      /** @description Empty where it is not set. */
+      default_redirect_url: string;
+      /** @description Empty where it is not set. */
+      default_support_url: string;
     };
     UpdateResponse: {
       detail: string;
@@ -2117,7 +2142,7 @@ export interface components {
       access_period_days?: number | null;
       usage_units?: number | null;
       unit_name?: string | null;
-      payout_wallet?: string;
+      payout_wallet?: string | null;
       grace_hours?: number;
       session_seconds?: number | null;
       /** @description Where a buyer has to show who they are before they pay. What it is now counts, also for payments already begun: without that identity they are not confirmed, and money that comes all the same is unmatched once they have ended. */
@@ -2199,6 +2224,7 @@ export interface components {
       email?: string;
       /** @description The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`. */
       customer_ref?: string;
+      /** @description The language the buyer reads. It is kept with the payment. */
       locale?: string;
       handoff_token?: string;
       /** Format: uuid */
@@ -2211,6 +2237,7 @@ export interface components {
     };
     SolanaPayLabel: {
       label: string;
+      /** Format: uri */
       icon: string;
     };
     SolanaPayTransaction: {
@@ -2219,6 +2246,8 @@ export interface components {
     };
     SolanaPayRequest: {
       account: string;
+    } & {
+      [key: string]: unknown;
     };
     Handoff: {
       handoff_token: string;
@@ -2371,7 +2400,7 @@ export interface components {
     UpdateWebhookEndpointRequest: {
       /** Format: uri */
       url?: string;
-      description?: string;
+      description?: string | null;
       event_types?: string[];
       product_ids?: string[];
       /** @enum {string} */
@@ -2478,6 +2507,7 @@ export interface components {
         | 'entitlement.expired'
         | 'payout.changed'
         | 'webhook.test'
+        | 'webhook.endpoint_failing'
         | 'webhook.endpoint_disabled';
       description: string;
       schema: {
@@ -2495,9 +2525,12 @@ export interface components {
         disabled: number;
         failing: number;
       };
-      last_delivery_at: string | null;
-      success_rate_24h: number | null;
-      oldest_pending_seconds: number | null;
+      /** Format: date-time */
+      last_delivery_at?: string;
+      /** @description Absent where nothing was delivered or given up in a day. */
+      success_rate_24h?: number;
+      /** @description Absent where nothing waits. */
+      oldest_pending_seconds?: number;
       hooks: number;
     };
     AutomationHookWithSecret: components['schemas']['AutomationHook'] & {
@@ -2615,15 +2648,19 @@ export interface components {
       /** @enum {string} */
       rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
       enabled: boolean;
-      /** @description Where the rail pays out; null: the wallet of the account. */
-      payout_wallet: string | null;
+      /** @description Where the rail pays out; absent: to the wallet of the account. */
+      payout_wallet?: string;
       /** @description USDC account of the wallet that the money goes to; SOL goes to the wallet itself. */
       payout_ata?: string;
-      /** @description null where there is no wallet yet, where none is needed, or where the node does not answer. */
-      ata_exists: boolean | null;
+      /** @description Absent where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it. */
+      ata_exists?: boolean;
       /** @description Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it. */
       create_ata_transaction?: string;
-      updated_at: string | null;
+      /**
+       * Format: date-time
+       * @description Absent until the merchant sets something.
+       */
+      updated_at?: string;
     };
     RailSettingUpdate: {
       enabled?: boolean;
@@ -2675,10 +2712,10 @@ export interface components {
       /** @enum {string} */
       status: 'pass' | 'fail' | 'warn' | 'skip';
       message: string;
-      fix: components['schemas']['Fix'] | null;
+      fix?: components['schemas']['Fix'];
       docs_url: string;
     };
-    /** @description What to do: a call, with values of yours in the place of <…>. Without a method only the operator can do it. */
+    /** @description What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it. */
     Fix: {
       detail: string;
       /** @enum {string} */
@@ -2835,6 +2872,8 @@ export interface components {
       paymentRequirements: {
         [key: string]: unknown;
       };
+    } & {
+      [key: string]: unknown;
     };
     FacilitatorSettlement: {
       success: boolean;
@@ -3683,7 +3722,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['ConnectRequest'];
       };
@@ -3763,7 +3802,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['HandoffRequest'];
       };
@@ -4341,7 +4380,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['RotateSecretRequest'];
       };
@@ -4373,7 +4412,7 @@ export interface operations {
       };
       cookie?: never;
     };
-    requestBody: {
+    requestBody?: {
       content: {
         'application/json': components['schemas']['TestWebhookRequest'];
       };
@@ -4527,7 +4566,10 @@ export interface operations {
           | 'entitlement.expired'
           | 'payout.changed'
           | 'webhook.test'
+          | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
+        /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
+        after?: string;
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
@@ -4619,7 +4661,10 @@ export interface operations {
           | 'entitlement.expired'
           | 'payout.changed'
           | 'webhook.test'
+          | 'webhook.endpoint_failing'
           | 'webhook.endpoint_disabled';
+        /** @description The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000. */
+        after?: string;
         /** @description The mode a token acts in; default live. */
         mode?: 'live' | 'sandbox';
       };
@@ -5400,7 +5445,10 @@ export interface operations {
   };
   getHealth: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description 1: a degraded service is 503 too, for monitors that read the status alone. */
+        strict?: '0' | '1';
+      };
       header?: never;
       path?: never;
       cookie?: never;
@@ -5420,7 +5468,10 @@ export interface operations {
   };
   getHealthV1: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description 1: a degraded service is 503 too, for monitors that read the status alone. */
+        strict?: '0' | '1';
+      };
       header?: never;
       path?: never;
       cookie?: never;

@@ -139,7 +139,7 @@ describe('how many may pass', () => {
     expect(new Set(passed.map(({ rate }) => rate.remaining)).size).toBe(60);
     const refused = answers.filter((answer) => !answer.ok);
     for (const answer of refused)
-      expect(answer).toEqual({ ok: false, reason: 'rate', rate: { limit: 60, remaining: 0, resetAt: NOW + MINUTE } });
+      expect(answer).toEqual({ ok: false, reason: 'rate', keyId: 'key-1', rate: { limit: 60, remaining: 0, resetAt: NOW + MINUTE } });
     expect(await ask(stub, { now: NOW + MINUTE - 1 })).toBe('rate');
     expect(await ask(stub, { now: NOW + MINUTE })).toBe('ok');
   });

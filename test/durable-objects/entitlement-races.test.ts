@@ -154,6 +154,8 @@ describe('group commit', () => {
   }
   const newLedger = (storage: DurableObjectStorage) =>
     new Ledger<Count, string, string>(storage, {
+      kind: 'entitlement',
+      idOf: () => 'counter',
       empty: { version: 0 },
       restore: (state) => state,
       tables: {},
@@ -163,7 +165,7 @@ describe('group commit', () => {
       publish: async () => {},
     });
   const count = (ledger: Ledger<Count, string, string>, key: string) =>
-    ledger.run(Date.now(), () => {
+    ledger.run({ now: Date.now() }, () => {
       ledger.state = { version: ledger.state.version + 1 };
       ledger.operations.record(ledger.nextTick(), key, '', key);
       return ledger.state.version;
@@ -177,7 +179,7 @@ describe('group commit', () => {
       for (const key of ['a', 'b', 'c']) await count(ledger, key);
       expect(commits).toEqual({ transactions: 5, syncs: 5 });
       // What reads only commits nothing.
-      expect(await ledger.run(0, () => ledger.operations.find('key-7')?.content)).toBe('key-7');
+      expect(await ledger.run({ now: 0 }, () => ledger.operations.find('key-7')?.content)).toBe('key-7');
       expect(commits.syncs).toBe(5);
     });
   });
@@ -185,7 +187,7 @@ describe('group commit', () => {
   it('with bugs in it refuses these alone: their neighbours are answered and stored, and nothing of them is', async () => {
     await counting(async (ledger, _, storage) => {
       const broken = (key: string) =>
-        ledger.run(Date.now(), () => {
+        ledger.run({ now: Date.now() }, () => {
           ledger.state = { version: ledger.state.version + 100 };
           ledger.operations.record(ledger.nextTick(), key, '', key);
           ledger.emit(key);
@@ -203,7 +205,10 @@ describe('group commit', () => {
         4,
       ]);
       const stored = (of: Ledger<Count, string, string>) =>
-        of.run(0, () => [of.state.version, ...['good', 'bad', 'other', 'worse', 'last'].map((key) => of.operations.find(key)?.content)]);
+        of.run({ now: 0 }, () => [
+          of.state.version,
+          ...['good', 'bad', 'other', 'worse', 'last'].map((key) => of.operations.find(key)?.content),
+        ]);
       expect(await stored(ledger)).toEqual([4, 'good', undefined, 'other', undefined, 'last']);
       expect(await stored(newLedger(storage))).toEqual([4, 'good', undefined, 'other', undefined, 'last']);
       expect(storage.sql.exec('SELECT * FROM outbox').toArray()).toEqual([]);
@@ -212,7 +217,7 @@ describe('group commit', () => {
 
   it('with a bug in its very first write leaves no table', async () => {
     await counting(async (ledger, _, storage) => {
-      const broken = ledger.run(0, () => {
+      const broken = ledger.run({ now: 0 }, () => {
         ledger.operations.record(ledger.nextTick(), 'key', '', '');
         raise();
       });
@@ -227,7 +232,7 @@ describe('group commit', () => {
       const start = Date.now() + HOUR;
       const tick = (from: Ledger<Count, string, string>, now: number) => {
         setTime(start + now);
-        return from.run(start + now, () => from.nextTick() - start);
+        return from.run({ now: start + now }, () => from.nextTick() - start);
       };
       expect([await tick(ledger, 1000), await tick(ledger, 1000), await tick(ledger, 500), await tick(ledger, 5000)]).toEqual([
         1000, 1001, 1002, 5000,

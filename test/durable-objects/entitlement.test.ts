@@ -59,6 +59,21 @@ describe('a key', () => {
     expect(await stub.read(Date.now())).toMatchObject({ grantedUnits: 2, version: 2 });
   });
 
+  it('can be refunded for exactly a day after it was used, whether it was dropped by then or not', async () => {
+    const { stub, consume, grant, refund } = newHolder();
+    const now = Date.now();
+    await interceptJobs(stub);
+    setTime(now);
+    await grant('grant-1', { units: 5 });
+    const [first, second] = [await consume('first', 1), await consume('second', 1)];
+    const idOf = (use: typeof first) => ('consumptionId' in use ? use.consumptionId : '');
+    setTime(now + DAY);
+    expect(await refund('in-time', idOf(first))).toMatchObject({ ok: true, remaining: 4 });
+    setTime(now + DAY + MINUTE);
+    expect(await refund('too-late', idOf(second))).toEqual({ ok: false, reason: 'not_found' });
+    expect(await refund('in-time', idOf(first))).toMatchObject({ ok: true, replayed: true });
+  });
+
   it('is dropped a day later, not sooner, and no consumption id is ever given twice', async () => {
     const { stub, consume, grant, read } = newHolder();
     const now = Date.now();

@@ -100,7 +100,7 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     expect(await expectMissing(own, 'payout_wallet_set')).toContain('payout_wallet');
     const wallet = (await generateKeyPairSigner()).address;
     expect((await setRail(own, { payout_wallet: wallet })).status).toBe(200);
-    expect(await expectMissing(own, 'payout_ata_exists')).toContain('/rail-settings');
+    expect(await expectMissing(own, 'payout_ata_exists')).toContain('/v1/access/setup/readiness?product_id=');
     await w.chain.call('local_fundUsdc', wallet, '0');
     await expectOffered(own);
     expect(decoded(await own.challenge()).accepts[0].payTo).toBe(wallet);
@@ -118,7 +118,7 @@ describe('a denial that cannot offer a payment says what is missing, and offers 
     });
     await w.chain.call('local_resetCalls');
     const own = stall(w, shop.merchant, product, shop.agent);
-    expect(await expectMissing(own, 'sandbox', { key: shop.merchant.sandboxKey })).toContain('/v1/testing/sessions');
+    expect(await expectMissing(own, 'sandbox', { key: shop.merchant.sandboxKey })).toContain('Create a live product');
     expect(await w.chain.call('local_calls')).toEqual({});
     // And it works for tests all the same: what is granted there is used there.
     await own.grant({ units: 1 }, { key: shop.merchant.sandboxKey });

@@ -191,10 +191,10 @@ describe('the rails available to a product', () => {
     };
     const fresh = await w.merchant();
     const terms = { payout_wallet: fresh.wallet.address };
-    // The hosted page sells without the merchant's word; payment sessions and agents wait for it.
+    // Plain checkout sells without the merchant's word; agents wait for it.
     const unconfirmed = await w.product(ada, terms);
     expect(await reasons(unconfirmed)).toEqual([
-      ['degraded', 'live_mode_confirmed'],
+      ['available', undefined],
       ['unavailable', 'live_mode_confirmed'],
     ]);
     const fix = railOf(await byId(unconfirmed), 'x402_solana_usdc').fix;
@@ -214,13 +214,12 @@ describe('the rails available to a product', () => {
       key: ada.key,
       body: { name: 'A', price: { asset: 'USDC', amount: '1' } },
     });
-    expect((await reasons(poor))[0]).toEqual(['unavailable', 'live_mode_confirmed']);
+    expect((await reasons(poor))[0]).toEqual(['unavailable', 'payout_wallet_set']);
     const { body: sandbox } = await w.call('POST', '/v1/products', {
       key: ada.sandboxKey,
       body: { name: 'A', price: { asset: 'USDC', amount: '1' } },
     });
     const page = await byId(sandbox, ada.sandboxKey);
-    for (const rail of page.items)
-      expect([rail.status, rail.reason, rail.fix.path]).toEqual(['unavailable', 'sandbox', '/v1/testing/sessions']);
+    for (const rail of page.items) expect([rail.status, rail.reason, rail.fix.path]).toEqual(['unavailable', 'sandbox', '/v1/products']);
   });
 });

@@ -39,8 +39,13 @@ describe('PATCH /v1/account/me', () => {
     const { body } = await patch(key, { merchant_settings: { checkout_brand_name: '', checkout_success_button_label: 'Go on' } });
     expect(body.updated_fields).toEqual(['merchant_settings.checkout_brand_name', 'merchant_settings.checkout_success_button_label']);
     expect((await me(token)).body.merchant_settings).toEqual({
-      default_support_url: 'https://shop.example/help',
+      checkout_brand_name: '',
+      checkout_logo_url: '',
+      checkout_hero_image_url: '',
       checkout_success_button_label: 'Go on',
+      checkout_accent_hex: '',
+      default_redirect_url: '',
+      default_support_url: 'https://shop.example/help',
     });
   });
 
@@ -68,7 +73,6 @@ describe('PATCH /v1/account/me', () => {
       { display_name: '  ' },
       { display_name: 'x'.repeat(121) },
       ...[
-        { checkout_brand: 'x' },
         { checkout_accent_hex: '#fff' },
         { checkout_accent_hex: 'red' },
         { checkout_logo_url: 'http://shop.example/logo.png' },
@@ -80,6 +84,8 @@ describe('PATCH /v1/account/me', () => {
     ];
     for (const body of refused)
       expect(await patch(merchant.token, body), JSON.stringify(body)).toMatchObject({ status: 422, body: { code: 'validation_error' } });
+    const misspelt = await patch(merchant.token, { merchant_settings: { checkout_brand: 'x' } });
+    expect(misspelt).toMatchObject({ status: 422, body: { code: 'unknown_field', detail: [{ ctx: {} }] } });
   });
 
   it('needs the execute permission of a key', async () => {

@@ -195,14 +195,23 @@ describe('a manifest', () => {
       { products: [{ name: 'x', price: { asset: 'USDC', amount: 5 } }] },
       ['body', 'products', 0, 'price', 'amount'],
     ],
-    ['a field nobody knows', { spend_limit: {} }, ['body']],
-    ['a misspelt limit', { spend_limits: { perday: {} } }, ['body', 'spend_limits']],
     ['101 resources', { resources: Array.from({ length: 101 }, () => ({})) }, ['body', 'resources']],
   ])('refuses %s by its structure', async (_what, over, loc) => {
     const setup = await Setup.create(w);
     const { status, body } = await setup.call('manifest', await goodManifest(w, over));
     expect([status, body.code]).toEqual([422, 'validation_error']);
     expect(body.detail.map((problem: { loc: unknown }) => problem.loc)).toContainEqual(loc);
+    expect((await setup.row()).status).toBe('created');
+  });
+
+  it.each<[string, Record<string, unknown>, string[], string]>([
+    ['a field nobody knows', { spend_limit: {} }, ['body', 'spend_limit'], 'spend_limits'],
+    ['a misspelt limit', { spend_limits: { perday: {} } }, ['body', 'spend_limits', 'perday'], 'per_day'],
+  ])('refuses %s, and says which one is meant', async (_what, over, loc, nearest) => {
+    const setup = await Setup.create(w);
+    const { status, body } = await setup.call('manifest', await goodManifest(w, over));
+    expect([status, body.code, body.detail.map((one: { loc: unknown }) => one.loc)]).toEqual([422, 'unknown_field', [loc]]);
+    expect(body.detail[0].ctx).toEqual({ nearest });
     expect((await setup.row()).status).toBe('created');
   });
 });

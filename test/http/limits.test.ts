@@ -110,6 +110,18 @@ describe('rate limits, as in production', () => {
     expect((await call(1, newAddress())).status).not.toBe(429);
   });
 
+  it.each([
+    ['checkout pages', '/v1/products/p/any'],
+    ['the list of rails', '/v1/access/rails'],
+    ['public receipts', '/v1/receipt/01900000-0000-7000-8000-000000000001/public'],
+    ['verifications of receipts', '/v1/receipt/01900000-0000-7000-8000-000000000001/verify'],
+  ])('gives an address 120 looks a minute at %s, and another address its own', async (_what, path) => {
+    const address = newAddress();
+    const look = (caller: string) => w.call('GET', path, from(caller));
+    expect(await exhaust(() => look(address), 60, 130)).toEqual({ passed: 120, limit: 120 });
+    expect((await look(newAddress())).status).not.toBe(429);
+  });
+
   it('does not let who shows who they are use up the connects that follow', async () => {
     const address = newAddress();
     const call = (route: string) => w.call('POST', `/v1/products/p/any/${route}`, { body: {}, ...from(address) });

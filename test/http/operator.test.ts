@@ -9,7 +9,7 @@ const SECRET = 'the secret of an operator in a test';
 const w = new World({ OPERATOR_SECRET: SECRET });
 const me = (key: string) => w.call('GET', '/v1/account/me', { key });
 const operate = (account: string, action: string, options: CallOptions = {}, world = w) =>
-  world.call('POST', '/operator/accounts', { body: { account, action }, headers: { 'X-Svc-Operator-Secret': SECRET }, ...options });
+  world.call('POST', '/v1/operator/accounts', { body: { account, action }, headers: { 'X-Svc-Operator-Secret': SECRET }, ...options });
 
 describe('the operator', () => {
   it('suspends an account: tokens and keys are refused on their next request, and so is signing in', async () => {

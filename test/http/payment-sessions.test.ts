@@ -53,9 +53,6 @@ describe('a payment session', () => {
       const answer = await openSession(w, merchant, input);
       expect([input, answer.status, answer.body.code, answer.body.meta.reason]).toEqual([input, status, code, reason]);
     };
-    const unconfirmed = await w.product(ada);
-    await refused({ product_id: unconfirmed.product_id }, 409, 'setup_not_ready', 'live_mode_confirmed');
-    expect((await connectPlain(unconfirmed)).status).toBe(200);
     const archived = await w.product(ada, { live_mode_confirmed: true });
     await w.call('POST', `/v1/products/${archived.product_id}/archive`, { key: ada.key });
     await refused({ product_id: archived.product_id }, 409, 'setup_not_ready', 'product_active');
@@ -74,7 +71,11 @@ describe('a payment session', () => {
     for (const wrong of [{ customer_ref: 'a b' }, { success_url: 'http://a.co' }, { rail_id: 'cash' }, { metadata: { a: 1 } }])
       await refused({ product_id: product.product_id, ...wrong }, 422, 'validation_error');
   });
-  const connectPlain = (of: Body) => w.call('POST', `/v1/products/p/${of.slug}/connect`, { body: {} });
+  it('is not opened by a service that takes a fee and has no wallet for it: 503, and nothing the merchant is told to mend', async () => {
+    const greedy = new World({ FEE_BPS: '100' });
+    const { status, body } = await openSession(greedy, ada, { product_id: product.product_id });
+    expect([status, body.code, body.retryable, body.meta]).toEqual([503, 'fee_wallet_missing', false, { reason: 'fee_wallet_configured' }]);
+  });
 
   it('fixes price, customer and success page, whatever the product and the buyer say later', async () => {
     const own = await sellToAgents(w, ada, { price: { asset: 'USDC', amount: '5' }, success_url: 'https://shop.example/own' });
@@ -203,7 +204,7 @@ describe('a payment session', () => {
     const session = await openSession(w, ada, { product_id: sandbox.product_id }, { key: ada.sandboxKey });
     expect(session.status).toBe(201);
     const refused = await connect(session.body, {}, sandbox.slug);
-    expect([refused.status, refused.body.code, refused.body.meta.next]).toEqual([409, 'setup_not_ready', 'POST /v1/testing/sessions']);
+    expect([refused.status, refused.body.code, refused.body.meta.next]).toEqual([409, 'setup_not_ready', 'POST /v1/products']);
     expect((await write(w, ada, 'payment-sessions', { product_id: sandbox.product_id })).status).toBe(404);
     await w.call('POST', `/v1/products/${sandbox.product_id}/archive`, { key: ada.sandboxKey });
     const archived = await openSession(w, ada, { product_id: sandbox.product_id }, { key: ada.sandboxKey });

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { base58 } from '../../worker/core/encoding.ts';
 import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
 import { USDC } from '../world/chain.ts';
+import { getPage } from '../world/page.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 const randomSignature = () => base58.encode(crypto.getRandomValues(new Uint8Array(64)));
@@ -202,7 +203,15 @@ describe('payments', () => {
     const { payment_id } = await w.connect(product);
     const label = await w.call('GET', `/v1/pay/${payment_id}/solana-pay`);
     expect([label.status, label.body.label]).toEqual([200, 'Weather API']);
-    expect(label.body.icon).toMatch(/^data:image\/svg\+xml,/);
+    const icon = new URL(label.body.icon);
+    expect(icon.protocol).toMatch(/^https?:$/);
+    const picture = await getPage(w, icon.pathname);
+    expect([picture.status, picture.headers.get('Content-Type'), picture.headers.get('Access-Control-Allow-Origin')]).toEqual([
+      200,
+      'image/svg+xml',
+      '*',
+    ]);
+    expect(picture.html).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"[\s\S]*<\/svg>$/);
     const buyer = await w.chain.wallet();
     const asked = await solanaPay(payment_id, buyer.address);
     expect([asked.status, asked.headers.get('Cache-Control')]).toEqual([200, 'no-store']);

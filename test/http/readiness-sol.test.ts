@@ -59,7 +59,7 @@ describe('readiness of a sale in SOL', () => {
     const answer = await expectBlocked(product, ['fee_wallet_configured'], poor, merchant);
     expect(Object.keys(checkOf(answer, 'fee_wallet_configured').fix)).toEqual(['detail']);
     const refused = await openSession(poor, merchant, { product_id: product.product_id });
-    expect([refused.status, refused.body.meta.reason]).toEqual([409, 'fee_wallet_empty']);
+    expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([503, 'fee_wallet_missing', 'fee_wallet_empty']);
     await poor.chain.call('local_fundSol', feeWallet, '890880');
     await expectBlocked(product, [], poor, merchant);
   });

@@ -90,8 +90,8 @@ const PROMISES: Record<string, Promised> = {
   setup: {
     machine: SETUP as unknown as Promised['machine'],
     table: 'setup_intents',
-    transitions: ['refuse', 'accept', 'approve', 'expire'],
-    terminal: ['expired'],
+    transitions: ['refuse', 'accept', 'approve', 'expire', 'revive'],
+    terminal: [],
     edges: [
       'created -refuse-> changes_required',
       'created -accept-> ready',
@@ -105,6 +105,7 @@ const PROMISES: Record<string, Promised> = {
       'ready -expire-> expired',
       'approved -approve-> approved',
       'approved -expire-> expired',
+      'expired -revive-> created',
     ],
   },
   settlement: {

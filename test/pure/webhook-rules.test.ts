@@ -7,8 +7,8 @@ import { base64, base64url, hex, utf8 } from '../../worker/core/encoding.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../worker/core/time.ts';
 import { EVENT_TYPES, isTypePattern, matchesType } from '../../worker/events.ts';
 import {
+  disablesAt,
   type Health,
-  healthAfter,
   heldUntil,
   isGivenUp,
   isSuccess,
@@ -102,25 +102,19 @@ describe('Retry-After', () => {
 
 describe('the health of an endpoint', () => {
   const fresh: Health = { failureStreak: 0, lastSuccessAt: null, lastFailureAt: null, failingSince: null };
-  const failed = (times: number, from = NOW, every = 1000) =>
-    Array.from({ length: times }).reduce<Health>((health, _, i) => healthAfter(health, false, from + i * every), fresh);
-
-  it('counts failures in a row from the first, and forgets them at one success', () => {
-    const after = failed(3);
-    expect(after).toEqual({ failureStreak: 3, lastSuccessAt: null, lastFailureAt: NOW + 2000, failingSince: NOW });
-    expect(healthAfter(after, true, NOW + 9000)).toEqual({
-      failureStreak: 0,
-      lastSuccessAt: NOW + 9000,
-      lastFailureAt: NOW + 2000,
-      failingSince: null,
-    });
+  const failed = (times: number, from = NOW, every = 1000): Health => ({
+    failureStreak: times,
+    lastSuccessAt: null,
+    lastFailureAt: from + (times - 1) * every,
+    failingSince: from,
   });
 
   it('is given up after five days without a success, by time alone', () => {
     const one = failed(1);
     expect([5 * DAY - 1, 5 * DAY, 50 * DAY].map((later) => isGivenUp(one, NOW + later))).toEqual([false, true, true]);
     expect(isGivenUp(failed(5000, NOW, 1), NOW + DAY)).toBe(false);
-    expect([isGivenUp(fresh, NOW + 50 * DAY), isGivenUp(healthAfter(one, true, NOW), NOW + 50 * DAY)]).toEqual([false, false]);
+    expect(isGivenUp(fresh, NOW + 50 * DAY)).toBe(false);
+    expect([disablesAt(one), disablesAt(fresh)]).toEqual([NOW + 5 * DAY, null]);
   });
 
   it('is warned about at 24 and at 72 hours', () => {
@@ -135,7 +129,7 @@ describe('the health of an endpoint', () => {
     expect(heldUntil(failed(20), last)).toBe(last + 5 * MINUTE);
     expect(heldUntil(failed(20), last + 5 * MINUTE - 1)).toBe(last + 5 * MINUTE);
     expect(heldUntil(failed(20), last + 5 * MINUTE)).toBeNull();
-    expect(heldUntil(healthAfter(failed(20), true, last), last)).toBeNull();
+    expect(heldUntil(fresh, last)).toBeNull();
   });
 });
 

@@ -160,7 +160,8 @@ describe('the sweeps over it', () => {
   const minutes = async (count: number, env = w.env) => {
     for (let i = 0; i < count; i++) {
       aheadMs += MINUTE + 1000;
-      await w.sweepAll(env);
+      // Every tenth minute has its housekeeping; the last one of a test is one.
+      await (i === count - 1 ? w.sweepAll(env) : w.sweep(env));
       await w.deliver(undefined, env);
     }
   };

@@ -28,9 +28,9 @@ describe('one stranger', () => {
     const refused = await connect(crowded.slug);
     expect(refused).toMatchObject({
       status: 429,
-      body: { code: 'rate_limited', retryable: true, meta: { reason: 'open_sessions', limit: OPEN_MAX } },
+      body: { code: 'plan_limit_reached', retryable: false, meta: { reason: 'open_sessions', limit: OPEN_MAX, used: OPEN_MAX } },
     });
-    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+    expect(refused.headers.get('Retry-After')).toBeNull();
     expect((await connect(product.slug)).status).toBe(200);
   });
 

@@ -162,3 +162,52 @@ describe('the end of a setup against its activation', REPEATED, () => {
     expect(await works(setup.created.sandbox_api_key)).toBe(false);
   });
 });
+
+describe('the endpoints of a setup nobody paid for', () => {
+  const hooked = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+  const rowsOf = async <T>(columns: string, table: string, accountId: string) =>
+    (await testEnv.DB.prepare(`SELECT ${columns} FROM ${table} WHERE merchant_id = ? ORDER BY 1`).bind(accountId).all<T>()).results;
+
+  it('end with it: each with its event, and what waited for them is cancelled and never sent', async () => {
+    const setup = await Setup.create(hooked);
+    const { account_id: accountId, sandbox_api_key: key } = setup.created;
+    const url = `${testEnv.TEST_RECEIVER_URL}/ok/setup-expiry-${crypto.randomUUID()}`;
+    const made = await hooked.call('POST', '/v1/webhooks/endpoints', { key, body: { url } });
+    const hook = await hooked.call('POST', '/v1/integrations/automation/hooks', { key, body: { target_url: url, event_type: '*' } });
+    expect([made.status, hook.status]).toEqual([201, 201]);
+    const payout_wallet = (await hooked.chain.wallet(0n)).address;
+    await hooked.call('POST', '/v1/products', { key, body: { name: 'X', price: { asset: 'USDC', amount: '1' }, payout_wallet } });
+    await hooked.deliver();
+    expect(await rowsOf('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'pending' }, { status: 'pending' }]);
+
+    await setup.runOut(120);
+    await sweep(hooked.env);
+    const ids = [made.body.endpoint_id, hook.body.endpoint_id].sort();
+    const ended = { status: 'disabled', reason: 'setup_expired' };
+    expect(await rowsOf('id, status, disabled_reason AS reason', 'webhook_endpoints', accountId)).toEqual(
+      ids.map((id) => ({ id, ...ended })),
+    );
+    expect(await rowsOf('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'cancelled' }, { status: 'cancelled' }]);
+    const events = await rowsOf<{ id: string; type: string; data: string }>('subject_id AS id, type, data', 'events', accountId);
+    const told = events.filter(({ type }) => type === 'webhook.endpoint_disabled');
+    expect(told.map(({ id }) => id)).toEqual(ids);
+    for (const { data } of told) expect(JSON.parse(data).object).toMatchObject({ status: 'disabled', disabled_reason: 'setup_expired' });
+    await hooked.attempt();
+    expect(await rowsOf('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'cancelled' }, { status: 'cancelled' }]);
+  });
+
+  it('end all of them, also one that is made the moment before', async () => {
+    const setup = await Setup.create(hooked);
+    const { account_id: accountId, sandbox_api_key: key } = setup.created;
+    const make = () =>
+      hooked.call('POST', '/v1/webhooks/endpoints', { key, body: { url: `${testEnv.TEST_RECEIVER_URL}/ok/${crypto.randomUUID()}` } });
+    await make();
+    await setup.runOut(120);
+    await sweep(withRival(make));
+    await sweep(hooked.env);
+    const rows = await rowsOf<{ status: string }>('status', 'webhook_endpoints', accountId);
+    expect(rows).toEqual([{ status: 'disabled' }, { status: 'disabled' }]);
+    const events = await rowsOf<{ type: string }>('type', 'events', accountId);
+    expect(events.filter(({ type }) => type === 'webhook.endpoint_disabled')).toHaveLength(2);
+  });
+});

@@ -117,6 +117,23 @@ describe('the chain provider’s webhook', REPEATED, () => {
     }
   });
 
+  it.each(['Rpc-Signature', 'X-Rpc-Signature'])(
+    'is read under %s wherever it runs, and the document names the configured header',
+    async (name) => {
+      const raw = '[]';
+      const headers = { [name]: hex.encode(hmacSha256(utf8(SECRET), utf8(raw))) };
+      const own = new World({ RPC_WEBHOOK_SECRET: SECRET, RPC_WEBHOOK_HEADER: 'helius-signature' });
+      for (const [world, named] of [
+        [new World({ RPC_WEBHOOK_SECRET: SECRET }), 'Rpc-Signature'],
+        [own, 'helius-signature'],
+      ] as const) {
+        expect((await world.call('POST', '/v1/products/webhook/rpc', { raw, headers })).status).toBe(200);
+        const { body } = await world.call('GET', '/v1/openapi.json');
+        expect(body.components.securitySchemes.chainSignature).toMatchObject({ in: 'header', name: named });
+      }
+    },
+  );
+
   it('that is signed and makes no sense answers 400 invalid_rpc_payload', async () => {
     for (const body of ['{', '"text"', '[{"signature":5}]', '[null]', '{"no":"signature"}', '[{"signature":"short"}]']) {
       expect(await hook(w, body), body).toMatchObject({ status: 400, body: { code: 'invalid_rpc_payload' } });

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   attemptDue,
   type Consumer,
@@ -201,34 +201,6 @@ describe('a test', () => {
 });
 
 describe('an endpoint that keeps failing', () => {
-  it('is warned about once at 24 and once at 72 hours, and is shown as failing until it is given up', async () => {
-    const owner = await w.merchant();
-    const mine = await consumer(w, owner, 'fail');
-    const log = vi.spyOn(console, 'log');
-    const warned = () =>
-      log.mock.calls.map(([line]) => /warning \d: endpoint ([\w-]+)/.exec(String(line))).filter((found) => found?.[1] === mine.id);
-    const shown: unknown[] = [];
-    for (const hours of [0, 20, 5, 20, 30, 5]) {
-      await pass(mine, hours * HOUR);
-      await announce(owner);
-      await w.attempt(await waiting(w, mine));
-      const { body } = await w.call('GET', '/v1/integrations/health', { key: owner.key });
-      shown.push([hours, warned().length, body.status, body.endpoints.failing]);
-    }
-    log.mockRestore();
-    expect(shown).toEqual([
-      [0, 0, 'degraded', 1],
-      [20, 0, 'degraded', 1],
-      [5, 1, 'degraded', 1],
-      [20, 1, 'degraded', 1],
-      [30, 2, 'degraded', 1],
-      [5, 2, 'degraded', 1],
-    ]);
-    const { body } = await w.call('GET', '/v1/webhooks/endpoints', { key: owner.key });
-    expect(body.items[0]).toMatchObject({ status: 'enabled', failure_streak: 6, last_failure_at: expect.any(String) });
-    expect(body.items[0].last_success_at).toBeUndefined();
-  });
-
   it('is not given up where a success comes between the judgement and the sentence', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'fail');

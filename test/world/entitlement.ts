@@ -51,6 +51,8 @@ export function newHolder() {
 
 export interface SentJobs {
   sent: EntitlementProjection[];
+  /** The same, as the queue got it. */
+  messages: Job[];
   isFailing: boolean;
   /** The database has what was sent since the last time. */
   acknowledge(): Promise<void>;
@@ -61,6 +63,7 @@ export async function interceptJobs(stub: Stub): Promise<SentJobs> {
   let acknowledged = 0;
   const jobs: SentJobs = {
     sent: [],
+    messages: [],
     isFailing: false,
     acknowledge: async () => {
       for (; acknowledged < jobs.sent.length; acknowledged++) await stub.published(projectedOf(jobs.sent[acknowledged]!));
@@ -68,6 +71,7 @@ export async function interceptJobs(stub: Stub): Promise<SentJobs> {
   };
   const send = async (job: Job) => {
     if (jobs.isFailing) throw new Error('the queue is down');
+    jobs.messages.push(job);
     if (job.kind === 'projectEntitlement') jobs.sent.push(job.projection);
   };
   await runInDurableObject(stub, (instance) => {

@@ -3,10 +3,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
 import type { PriceHabit } from '../../local/price-source.ts';
-import type { AttemptMessage, Env, Job, SweepMessage } from '../../worker/context.ts';
+import { type AttemptMessage, type Env, type Job, newCtx, type SweepMessage } from '../../worker/context.ts';
 import { MINUTE } from '../../worker/core/time.ts';
 import { EVENT_CATALOG } from '../../worker/event-catalog.ts';
 import type { EventType } from '../../worker/events.ts';
+import { emailKeyOf, newAccount, storeAccount } from '../../worker/identity/sign-in.ts';
+import { issueToken } from '../../worker/identity/tokens.ts';
 import worker from '../../worker/index.ts';
 import type { PlanName } from '../../worker/plans.ts';
 import { SWEEPS as ALL_SWEEPS } from '../../worker/sweeps.ts';
@@ -53,6 +55,7 @@ export interface HeldAttempt {
   deliveryId: number;
   isSlow: boolean;
   delaySeconds: number;
+  requestId?: string | undefined;
 }
 
 let worlds = 0;
@@ -89,6 +92,9 @@ async function sweepsSent(name: string, invoke: (execution: ExecutionContext) =>
   await outbox.run(sent, () => invoked(name, invoke, { countsReads: true }));
   return sent;
 }
+
+/** Of `correct horse battery`. */
+const PASSWORD_HASH = '$scrypt$ln=14,r=8,p=5$c2FsdCBvZiB0aGUgdGVzdA==$Air4tGfgagiYpRK6yJC8fppLEJbbMCcil6SVxyPcgAw=';
 
 /** What most tests are not about, and half of the time that a cron takes. */
 const HOUSEKEEPING = new Set(ALL_SWEEPS.filter(({ nextDueAt }) => nextDueAt(0) > MINUTE).map(({ name }) => name));
@@ -129,18 +135,18 @@ export class World {
 
   #attemptQueue(isSlow: boolean): Queue<AttemptMessage> {
     const sendBatch = async (messages: Iterable<{ body: AttemptMessage; delaySeconds?: number }>) => {
-      for (const { body, delaySeconds = 0 } of messages) this.attempts.push({ deliveryId: body.deliveryId, isSlow, delaySeconds });
+      for (const { body, delaySeconds = 0 } of messages) this.attempts.push({ ...body, isSlow, delaySeconds });
     };
     return { sendBatch } as unknown as Queue<AttemptMessage>;
   }
 
   /** Makes the attempts that wait, as one batch of the queue; what they put back waits for the next call. */
   async attempt(waiting: HeldAttempt[] = this.attempts.splice(0), env: Env = this.env): Promise<void> {
-    const messages = waiting.map(({ deliveryId }, index) => ({
+    const messages = waiting.map(({ deliveryId, requestId }, index) => ({
       id: `a${index}`,
       timestamp: new Date(),
       attempts: 1,
-      body: { deliveryId },
+      body: { deliveryId, requestId },
       ack: () => {},
       retry: () => this.attempts.push(waiting[index]!),
     }));
@@ -169,20 +175,23 @@ export class World {
     return { status: response.status, body: parsed, headers: response.headers };
   }
 
-  /** A registered merchant with a live and a sandbox key. On the scale plan, so that quotas stay out of the way unless asked for. */
+  /**
+   * A merchant with a live and a sandbox key, and the password `correct horse battery`. On the scale plan, so that quotas stay out of the
+   * way unless asked for. Stored as registering would, but for the hash of the password, which takes longer than most tests.
+   */
   async merchant(plan: PlanName = 'scale'): Promise<Merchant> {
     const email = `merchant-${this.#name}-${++this.#people}@example.com`;
-    const { body } = await this.call('POST', '/v1/auth/register', {
-      body: { email, password: 'correct horse battery', display_name: 'Ada’s weather' },
-    });
-    await testEnv.DB.prepare('UPDATE accounts SET plan = ? WHERE id = ?').bind(plan, body.user_id).run();
+    const ctx = newCtx(this.env, { requestId: 'req_merchant', defer: () => {} });
+    const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeyOf(ctx, email), passwordHash: PASSWORD_HASH });
+    await storeAccount(ctx, { ...account, plan });
+    const { token } = await issueToken(ctx, account, { authTime: ctx.now, firstIat: ctx.now, method: 'pwd' });
     const [key, sandboxKey] = await Promise.all(
       [false, true].map(
         async (sandbox) =>
-          (await this.call('POST', '/v1/keys', { key: body.token, body: { name: 'server', sandbox_mode: sandbox } })).body.raw_key,
+          (await this.call('POST', '/v1/keys', { key: token, body: { name: 'server', sandbox_mode: sandbox } })).body.raw_key,
       ),
     );
-    return { token: body.token, userId: body.user_id, email, key, sandboxKey, wallet: await this.chain.wallet(0n) };
+    return { token, userId: account.id, email, key, sandboxKey, wallet: await this.chain.wallet(0n) };
   }
 
   /** An active product, for USDC unless said otherwise, paid out to the merchant's wallet. */

@@ -1,6 +1,7 @@
 import type { Ctx } from '../context.ts';
 import type { PaymentId } from '../core/ids.ts';
-import { DAY } from '../core/time.ts';
+import { LIFE } from '../core/limits.ts';
+import { HOUR } from '../core/time.ts';
 import { type FateFollower, type FateStep, storeStep } from '../db/fate.ts';
 import { changeAccount } from '../identity/change-account.ts';
 import { planAt } from '../plans.ts';
@@ -17,7 +18,7 @@ export const activationFate: FateFollower = {
 };
 
 /** A setup whose payment is gone has as long to pay again as a new one. */
-const SETUP_MS = DAY;
+const SETUP_MS = LIFE.setupHours * HOUR;
 
 async function countAfresh(ctx: Ctx, one: { paymentId: PaymentId; stands: boolean }, step: FateStep): Promise<void> {
   const { accountId, setupIntentId } = await getActivationOfSetup(ctx.db, one.paymentId);

@@ -8,6 +8,7 @@ import { vetoIf, type Write } from '../db/commit.ts';
 import { accounts } from '../db/identity.ts';
 import { txClaims } from '../db/tx-claims.ts';
 import { foldPurchases, type HeldPlan, type PaidTime, type PlanPurchase, planPrice } from '../plans.ts';
+import { SETUP } from '../states.ts';
 import type { Settlement } from './store.ts';
 
 export type SetupIntent = typeof setupIntents.$inferSelect;
@@ -91,12 +92,20 @@ export async function getHolding(db: Db, { id, plan, planThrough }: HeldPlan & {
 
 export const insertActivation = (db: Db, activation: Activation): Write => db.insert(activations).values(activation);
 
-/** A setup that was paid for stays (null), and one whose payment is gone ends again. Its version moves too, so that nobody writes the old end back. */
+/**
+ * A setup that was paid for stays (null), and one whose payment is gone ends again. One that had ended before its payment was found after
+ * all begins anew, because its secret is the only way to a key for what was paid. Its version moves too, so that no request writes the
+ * old end back.
+ */
 export const setExpiry = (ctx: Ctx, setupIntentId: SetupIntentId, expiresAt: number | null): Write =>
   ctx.db
     .update(setupIntents)
-    .set({ expiresAt, updatedAt: ctx.now, version: sql`${setupIntents.version} + 1` })
-    .where(and(eq(setupIntents.id, setupIntentId), ne(setupIntents.status, 'expired')));
+    .set({ expiresAt, updatedAt: ctx.now, version: sql`${setupIntents.version} + 1`, ...(expiresAt === null ? REVIVED : {}) })
+    .where(and(eq(setupIntents.id, setupIntentId), expiresAt === null ? undefined : ne(setupIntents.status, 'expired')));
+const REVIVED = {
+  status: sql`CASE status WHEN 'expired' THEN ${SETUP.next('expired', 'revive')} ELSE status END`,
+  isKept: false,
+};
 
 const spentSince = (setupIntentId: SetupIntentId, since: number) => sql`(SELECT coalesce(sum(CAST(amount AS INTEGER)), 0) FROM settlements
   WHERE setup_intent_id = ${setupIntentId} AND status <> 'failed' AND created_at >= ${since})`;

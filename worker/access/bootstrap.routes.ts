@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { KeyId, SetupIntentId } from '../core/ids.ts';
+import { LIFE } from '../core/limits.ts';
 import { publicBodyErrors } from '../http/guards.ts';
 import { type AppEnv, created, jsonBody, ok, router, uuidParam } from '../http/openapi.ts';
 import { countWrongSecrets, publicBucket } from '../http/rate-limit.ts';
@@ -34,7 +35,7 @@ const create = createRoute({
   tags,
   summary: 'Start as an agent: an account, a sandbox key, and the way to a live one',
   description:
-    'Needs no credential. `setup_secret` and `sandbox_api_key` are shown once, here. The setup ends after 24 hours unless a plan is ' +
+    `Needs no credential. \`setup_secret\` and \`sandbox_api_key\` are shown once, here. The setup ends after ${LIFE.setupHours} hours unless a plan is ` +
     'activated with its secret; a payment that is on its way by then is waited for. Follow `next_actions`.',
   middleware: publicBucket('agent-bootstrap'),
   request: jsonBody(CreateRequest),
@@ -54,7 +55,7 @@ const status = createRoute({
 });
 
 const ManifestRequest = z
-  .strictObject({ ...secret, ...manifestFields })
+  .object({ ...secret, ...manifestFields })
   .openapi('SetupManifestRequest', { example: { ...SECRET_EXAMPLE, ...MANIFEST_EXAMPLE } });
 const manifest = createRoute({
   method: 'post',

@@ -2,7 +2,8 @@ import { type Ctx, hasX402 } from '../context.ts';
 import { canonicalJson } from '../core/encoding.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import { newId, type SetupIntentId } from '../core/ids.ts';
-import { DAY } from '../core/time.ts';
+import { LIFE } from '../core/limits.ts';
+import { HOUR } from '../core/time.ts';
 import { type Change, commitNew, transact, unchanged } from '../db/commit.ts';
 import { announceAccount, planAgentAccount } from '../identity/agent.ts';
 import { wouldNeedSignIn } from '../identity/payout.ts';
@@ -24,7 +25,7 @@ import { statusAt } from './setup-intent.ts';
 import { findSetupBySecret, hashSetupSecret, newSetupSecret } from './setup-secret.ts';
 import { spendLimitsOf } from './spend-limits.ts';
 
-const SETUP_MS = DAY;
+const SETUP_MS = LIFE.setupHours * HOUR;
 
 export interface CreateSetup {
   agentName: string;

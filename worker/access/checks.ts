@@ -16,7 +16,8 @@ export const CHECKS = {
   webhook_endpoint_enabled:
     'An enabled endpoint hears of this product’s events. A warning: sales work without, you only do not hear of them.',
   plan_active: 'Every plan sells, the free one too; a warning when a paid plan is about to end, since its limits end with it.',
-  live_mode_confirmed: 'You said that you are ready to be paid. Blocks payment sessions and x402.',
+  live_mode_confirmed:
+    'You said that you are ready to be paid by those who buy by themselves. Blocks x402; plain checkout sells without it.',
   live_key_present: 'A live key with execute exists. A warning: without one only a signed-in person’s token can consume and settle.',
   subscription_plan_published: 'Always skipped: automatic renewal is not sold here yet.',
 } as const;

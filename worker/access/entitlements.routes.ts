@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { raise } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
+import { LIFE, OWN_NAME_MAX } from '../core/limits.ts';
 import { isoOrNull } from '../core/time.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { grantEntitlement, identityOf, listEntitlements, readEntitlement, refundConsumption } from '../entitlements/entitlement.ts';
@@ -99,7 +100,7 @@ const refund = createRoute({
   operationId: 'refundConsumption',
   tags,
   summary: 'Free the units of a consumption that could not be served',
-  description: 'Possible for 24 hours. The key that consumed is answered 409 from then on, so that nothing is served for free.',
+  description: `Possible for ${LIFE.refundHours} hours. The key that consumed is answered 409 from then on, so that nothing is served for free.`,
   ...idempotentRoute('metered'),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(RefundRequest) },
   responses: { ...ok(RefundResponse), ...merchantBodyErrors(...idempotencyErrors, 'not_found', 'state_conflict') },
@@ -112,14 +113,20 @@ const list = createRoute({
   summary: 'Entitlements as of a few seconds ago',
   ...merchantRoute('read'),
   request: {
-    query: z.object({
-      ...PageQuery,
-      ...ModeQuery,
-      ...productRef,
-      wallet_address: z.string().max(64).optional(),
-      customer_ref: z.string().max(180).optional(),
-      status: z.enum(['active', 'exhausted', 'expired', 'revoked']).optional(),
-    }),
+    query: z
+      .object({
+        ...PageQuery,
+        ...ModeQuery,
+        ...productRef,
+        wallet_address: z.string().max(64).optional(),
+        customer_ref: z.string().max(OWN_NAME_MAX).optional(),
+        status: z.enum(['active', 'exhausted', 'expired', 'revoked']).optional(),
+      })
+      .refine(({ wallet_address: wallet, customer_ref: ref }) => wallet === undefined || ref === undefined, {
+        path: ['customer_ref'],
+        message: 'A customer is named by wallet_address or by customer_ref, not by both',
+        params: { type: 'ambiguous' },
+      }),
   },
   responses: { ...ok(pageOf(EntitlementBody, 'EntitlementPage')), ...merchantErrors('not_found') },
 });

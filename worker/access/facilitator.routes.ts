@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { keyRoute, merchantBodyErrors } from '../http/guards.ts';
-import { errors, jsonBody, ok, router } from '../http/openapi.ts';
+import { keyRoute, merchantErrors } from '../http/guards.ts';
+import { errors, jsonBody, ok, protocolBodyErrors, router } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { SettleResponse, VerifyResponse } from '../x402/wire.ts';
 import { settleFacilitated, supportedKinds, verifyFacilitated } from './facilitator.ts';
@@ -8,8 +8,9 @@ import { FEE_BUDGET_TEXT } from './fee-budget.ts';
 
 const tags = ['x402'];
 const bag = z.record(z.string(), z.unknown());
+// Of a protocol that may grow: it takes fields that we do not know.
 const FacilitatorRequest = z
-  .object({ x402Version: z.int(), paymentPayload: bag, paymentRequirements: bag })
+  .looseObject({ x402Version: z.int(), paymentPayload: bag, paymentRequirements: bag })
   .openapi('FacilitatorRequest', { description: 'The body the reference client of a facilitator sends.' });
 
 const SupportedResponse = z
@@ -32,7 +33,7 @@ const supported = createRoute({
   responses: { ...ok(SupportedResponse), ...errors('rate_limited') },
 });
 const call = { ...keyRoute('metered'), request: jsonBody(FacilitatorRequest) };
-const refusals = merchantBodyErrors('setup_not_ready', 'rpc_unavailable', 'duplicate_settlement');
+const refusals = merchantErrors(...protocolBodyErrors, 'setup_not_ready', 'rpc_unavailable', 'duplicate_settlement');
 const verify = createRoute({
   method: 'post',
   path: '/access/x402/facilitator/verify',

@@ -1,4 +1,4 @@
-import type { Ctx } from '../context.ts';
+import { admissionObject, type Ctx } from '../context.ts';
 import { ApiError, objectAway, storyOf } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
@@ -54,7 +54,7 @@ async function spend(ctx: Ctx, name: string, { fees, isKnownPayer }: Pick<FeeSpe
   const { RATE_MULTIPLIER: rateMultiplier, FREE_FEES_PER_DAY } = ctx.config;
   const max = name === FREE_POOL ? FREE_FEES_PER_DAY : null;
   try {
-    return await ctx.env.ADMISSION.getByName(name).spendFees({ fees, max, isKnownPayer, rateMultiplier, now: ctx.now });
+    return await admissionObject(ctx, name).spendFees({ fees, max, isKnownPayer, rateMultiplier, now: ctx.now });
   } catch (error) {
     ctx.note(`object: ${storyOf(error)}`);
     throw objectAway(error);
@@ -68,7 +68,7 @@ const giveBack = async (ctx: Ctx, names: string[], fees: number): Promise<void> 
 
 /** Its fee is paid and nothing came of it: counted against the share of failures of its merchant. */
 export function noteFailedFee(ctx: Ctx, { merchantId }: Settlement): Promise<void> {
-  const noted = ctx.env.ADMISSION.getByName(accountObject(merchantId)).noteFailedFee(ctx.now);
+  const noted = admissionObject(ctx, accountObject(merchantId)).noteFailedFee(ctx.now);
   return noted.catch((error: unknown) => ctx.note(`failed fee not noted: ${storyOf(error)}`));
 }
 

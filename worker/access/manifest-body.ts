@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { OWN_NAME_MAX } from '../core/limits.ts';
 
 /**
  * What a manifest looks like. Only its structure is judged here: what an agent got wrong in it is for the evaluation to say,
@@ -7,8 +8,8 @@ import { z } from '@hono/zod-openapi';
 const Amount = z.object({ asset: z.string().max(16), amount: z.string().max(64) });
 const Url = z.string().min(1).max(2048).openapi({ description: 'A public https URL. It is never fetched.' });
 
-const ManifestProduct = z.strictObject({
-  external_product_id: z.string().min(1).max(180).optional(),
+const ManifestProduct = z.object({
+  external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional(),
   name: z.string().trim().min(1).max(160),
   description: z.string().max(2000).optional(),
   price: Amount,
@@ -16,10 +17,10 @@ const ManifestProduct = z.strictObject({
   access_period_days: z.number().int().min(1).max(3660).optional(),
 });
 
-const ManifestResource = z.strictObject({
+const ManifestResource = z.object({
   method: z.string().min(1).max(16),
   url: Url,
-  product_ref: z.string().min(1).max(180).openapi({ description: 'external_product_id or name of one of `products`.' }),
+  product_ref: z.string().min(1).max(OWN_NAME_MAX).openapi({ description: 'external_product_id or name of one of `products`.' }),
   units: z.number().default(1).openapi({ description: 'Units one call uses.' }),
 });
 
@@ -31,9 +32,9 @@ export const manifestFields = {
   contact_email: z.string().max(254).optional(),
   resources: z.array(ManifestResource).max(100).default([]),
   products: z.array(ManifestProduct).max(50).default([]),
-  payout: z.strictObject({ rail_id: z.string().max(64), wallet_address: z.string().max(64) }).optional(),
+  payout: z.object({ rail_id: z.string().max(64), wallet_address: z.string().max(64) }).optional(),
   webhooks: z
-    .array(z.strictObject({ url: Url, event_types: z.array(z.string().max(80)).min(1).max(60) }))
+    .array(z.object({ url: Url, event_types: z.array(z.string().max(80)).min(1).max(60) }))
     .max(20)
     .default([]),
   requested_permissions: z
@@ -42,13 +43,13 @@ export const manifestFields = {
     .default(['read', 'execute'])
     .openapi({ description: 'What the live key may do: read, execute.' }),
   spend_limits: z
-    .strictObject({ per_payment: Amount.optional(), per_day: Amount.optional() })
+    .object({ per_payment: Amount.optional(), per_day: Amount.optional() })
     .default({})
     .openapi({ description: 'In USDC. Bind what is paid with the setup secret, by the day of UTC.' }),
   live_requested: z.boolean().default(false),
 };
 
-export const ManifestBody = z.strictObject(manifestFields).openapi('SetupManifest');
+export const ManifestBody = z.object(manifestFields).openapi('SetupManifest');
 export type Manifest = z.infer<typeof ManifestBody>;
 
 export const SEVERITIES = ['error', 'warning', 'info'] as const;

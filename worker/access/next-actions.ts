@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { IDEMPOTENCY_KEY } from '../core/limits.ts';
 import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLANS, type PlanName } from '../plans.ts';
 import type { SetupStatus } from '../states.ts';
 import type { Manifest } from './manifest-body.ts';
@@ -33,7 +34,7 @@ const BOOTSTRAP = '/v1/access/agent-bootstrap';
 const SECRET = { setup_secret: '<setup_secret>' };
 const SANDBOX_KEY = { 'X-Svc-Key': '<sandbox_api_key>' };
 const LIVE_KEY = { 'X-Svc-Key': '<live_api_key>' };
-const ONCE = { 'Idempotency-Key': '<8 to 255 visible characters, new for every request>' };
+const ONCE = { 'Idempotency-Key': `<${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.max} visible characters, new for every request>` };
 
 export const manifestPath = (setupIntentId: string): string => `${BOOTSTRAP}/${setupIntentId}/manifest`;
 export const activationPath = (plan: PaidPlan): string => `/v1/access/x402/activate/${plan}`;

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
+import { LIFE } from '../core/limits.ts';
 import { toMoneyResource } from '../core/money.ts';
 import { iso } from '../core/time.ts';
 import { commitKept, once } from '../db/once.ts';
@@ -49,7 +50,7 @@ const create = createRoute({
   path: '/access/payment-sessions',
   operationId: 'createPaymentSession',
   tags: ['Checkout'],
-  summary: 'Open a checkout for one buyer, with the price and customer fixed for 30 minutes',
+  summary: `Open a checkout for one buyer, with the price and customer fixed for ${LIFE.paymentSessionMinutes} minutes`,
   description:
     'Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one, ' +
     'in the asset it was begun in, whichever is asked for. ' +
@@ -58,7 +59,15 @@ const create = createRoute({
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(PaymentSessionRequest) },
   responses: {
     ...created(PaymentSessionBody),
-    ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race', 'not_found', 'setup_not_ready', 'price_unavailable', 'rpc_unavailable'),
+    ...merchantBodyErrors(
+      ...idempotencyErrors,
+      'idempotency_race',
+      'not_found',
+      'setup_not_ready',
+      'fee_wallet_missing',
+      'price_unavailable',
+      'rpc_unavailable',
+    ),
   },
 });
 

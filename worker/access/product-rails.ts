@@ -4,11 +4,11 @@ import { raise } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { given } from '../http/openapi.ts';
 import { findListing, type Listing, saleOn } from '../products/product.ts';
-import { fixOf, type Obstacle, obstaclesOf, prospectOf } from '../products/sale.ts';
-import { RAILS, type RailId } from '../rails.ts';
+import { fixOf, obstaclesOf, prospectOf } from '../products/sale.ts';
+import { RAIL_IDS, type RailId } from '../rails.ts';
 import { SILENCE, viewChain } from './obstacles.ts';
 import type { NamedProduct } from './product-ref.ts';
-import { listRails, RailBody } from './rails.ts';
+import { listRails, RailBody, railFacts } from './rails.ts';
 
 export const FixBody = z
   .object({
@@ -19,7 +19,8 @@ export const FixBody = z
     transaction: z.string().optional().openapi({ description: 'Unsigned, base64: sign it with the payout wallet and send it.' }),
   })
   .openapi('Fix', {
-    description: 'What to do: a call, with values of yours in the place of <…>. Without a method only the operator can do it.',
+    description:
+      'What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it.',
   });
 
 export const ProductRailBody = RailBody.extend({
@@ -37,26 +38,29 @@ export const getOwnListing = async (ctx: Ctx, actor: Actor, named: NamedProduct)
 /** Every rail, and whether this product could be sold over it this moment. */
 export async function listProductRails(ctx: Ctx, actor: Actor, named: NamedProduct): Promise<z.infer<typeof ProductRailBody>[]> {
   const listing = await getOwnListing(ctx, actor, named);
+  if (!actor.livemode) return RAIL_IDS.map((railId) => sandboxRail(ctx, listing, railId));
   const rails = await listRails(ctx);
   return Promise.all(
     rails.map(async ({ status: state, reason: why, ...rail }) => {
       const prospect = prospectOf(saleOn(listing, rail.rail_id));
       const serviceReason = given('reason', why ?? null);
       // A rail the service itself cannot serve says why in the service's own words.
-      if (state === 'unavailable' && prospect.livemode)
+      if (state === 'unavailable')
         return { ...rail, status: state, ...serviceReason, fix: fixOf('rail_unavailable', rail.rail_id, prospect) };
-      const seen = prospect.livemode ? await viewChain(ctx, prospect, rail.rail_id) : null;
-      const obstacles = [...obstaclesOf(ctx.config, prospect, rail.rail_id), ...(seen?.obstacles ?? [])];
+      const seen = await viewChain(ctx, prospect, rail.rail_id);
+      const obstacles = [...obstaclesOf(ctx.config, prospect, rail.rail_id), ...seen.obstacles];
       const [reason] = obstacles;
-      if (!reason && seen?.silent) return { ...rail, status: 'degraded' as const, reason: seen.silent, fix: SILENCE[seen.silent] };
+      if (!reason && seen.silent) return { ...rail, status: 'degraded' as const, reason: seen.silent, fix: SILENCE[seen.silent] };
       // What the service says of a checkout for everybody, it was asked just now for this product.
       if (!reason && rail.kind === 'checkout') return { ...rail, status: 'available' as const };
       if (!reason) return { ...rail, status: state, ...serviceReason };
-      return { ...rail, status: hindrance(rail.rail_id, obstacles), reason, fix: fixOf(reason, rail.rail_id, prospect) };
+      return { ...rail, status: 'unavailable' as const, reason, fix: fixOf(reason, rail.rail_id, prospect) };
     }),
   );
 }
 
-/** The hosted page sells without the merchant's word that he is ready; payment sessions and agents wait for it. */
-const hindrance = (railId: RailId, obstacles: Obstacle[]): 'degraded' | 'unavailable' =>
-  RAILS[railId].kind === 'checkout' && obstacles.every((obstacle) => obstacle === 'live_mode_confirmed') ? 'degraded' : 'unavailable';
+/** A sandbox product is sold over no rail, whatever the node would say of one: it is not asked. */
+function sandboxRail(ctx: Ctx, listing: Listing, railId: RailId): z.infer<typeof ProductRailBody> {
+  const prospect = prospectOf(saleOn(listing, railId));
+  return { ...railFacts(ctx, railId), status: 'unavailable', reason: 'sandbox', fix: fixOf('sandbox', railId, prospect) };
+}

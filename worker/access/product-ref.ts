@@ -2,10 +2,11 @@ import { z } from '@hono/zod-openapi';
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import type { AccountId, ProductId } from '../core/ids.ts';
+import { OWN_NAME_MAX } from '../core/limits.ts';
 import { findByExternalId } from '../products/product.ts';
 
 /** How a body names a product: by our id, or by the merchant's. */
-export const productRef = { product_id: z.uuid().optional(), external_product_id: z.string().min(1).max(180).optional() };
+export const productRef = { product_id: z.uuid().optional(), external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional() };
 export interface ProductRef {
   product_id?: string;
   external_product_id?: string;

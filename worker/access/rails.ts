@@ -3,7 +3,7 @@ import { type Actor, type Ctx, hasPriceSource, hasX402 } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { DECIMALS } from '../core/money.ts';
-import { iso } from '../core/time.ts';
+import { isoOrNull } from '../core/time.ts';
 import type { Change } from '../db/commit.ts';
 import { given, orNull, Timestamp } from '../http/openapi.ts';
 import { planPayout } from '../identity/payout.ts';
@@ -61,43 +61,35 @@ async function statusOf(
 
 export async function listRails(ctx: Ctx): Promise<z.infer<typeof RailBody>[]> {
   const switchedOff = await listSwitchedOff(ctx.db);
-  return Promise.all(
-    RAIL_IDS.map(async (railId) => {
-      const { name, kind, asset, supports } = RAILS[railId];
-      const { caip2: network, usdcMint } = ctx.config.network;
-      const mint = asset === 'USDC' ? { mint: usdcMint } : {};
-      return {
-        rail_id: railId,
-        name,
-        kind,
-        asset,
-        network,
-        ...mint,
-        decimals: DECIMALS[asset],
-        ...(await statusOf(ctx, railId, switchedOff)),
-        supports: [...supports],
-      };
-    }),
-  );
+  return Promise.all(RAIL_IDS.map(async (railId) => ({ ...railFacts(ctx, railId), ...(await statusOf(ctx, railId, switchedOff)) })));
+}
+
+/** What a rail is, whatever its state. */
+export function railFacts({ config }: Ctx, railId: RailId): Omit<z.infer<typeof RailBody>, 'status' | 'reason'> {
+  const { name, kind, asset, supports } = RAILS[railId];
+  const { caip2: network, usdcMint } = config.network;
+  const mint = asset === 'USDC' ? { mint: usdcMint } : {};
+  return { rail_id: railId, name, kind, asset, network, ...mint, decimals: DECIMALS[asset], supports: [...supports] };
 }
 
 export const RailSettingBody = z
   .object({
     rail_id: z.enum(RAIL_IDS),
     enabled: z.boolean(),
-    payout_wallet: orNull(z.string()).openapi({ description: 'Where the rail pays out; null: the wallet of the account.' }),
+    payout_wallet: z.string().optional().openapi({ description: 'Where the rail pays out; absent: to the wallet of the account.' }),
     payout_ata: z
       .string()
       .optional()
       .openapi({ description: 'USDC account of the wallet that the money goes to; SOL goes to the wallet itself.' }),
-    ata_exists: orNull(z.boolean()).openapi({
-      description: 'null where there is no wallet yet, where none is needed, or where the node does not answer.',
+    ata_exists: z.boolean().optional().openapi({
+      description:
+        'Absent where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it.',
     }),
     create_ata_transaction: z
       .string()
       .optional()
       .openapi({ description: 'Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it.' }),
-    updated_at: orNull(Timestamp),
+    updated_at: Timestamp.optional().openapi({ description: 'Absent until the merchant sets something.' }),
   })
   .openapi('RailSetting');
 
@@ -105,25 +97,25 @@ export const RailSettingUpdate = z
   .object({ enabled: z.boolean().optional(), payout_wallet: orNull(z.string().max(64)).optional() })
   .openapi('RailSettingUpdate', { example: { payout_wallet: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' } });
 
-/** A setting with what the chain says of its wallet, and the transaction that mends what is missing. */
-export async function presentSetting(
+/** A setting with what the chain says of its wallet, and the transaction that mends what is missing. The sandbox asks no node. */
+async function presentSetting(
   ctx: Ctx,
   railId: RailId,
-  setting: Pick<Setting, 'enabled' | 'payoutWallet'> & { updatedAt: number | null },
+  setting: Pick<Setting, 'livemode' | 'enabled' | 'payoutWallet'> & { updatedAt: number | null },
   accountWallet: string | null,
 ): Promise<z.infer<typeof RailSettingBody>> {
   const wallet = setting.payoutWallet ?? accountWallet;
   const usesToken = RAILS[railId].asset === 'USDC';
   const ata = wallet && usesToken ? await associatedTokenAccount(wallet, ctx.config.network.usdcMint) : null;
-  const exists = ata ? await tokenAccountExists(ctx, ata) : null;
+  const exists = ata && setting.livemode ? await tokenAccountExists(ctx, ata) : null;
   return {
     rail_id: railId,
     enabled: setting.enabled,
-    payout_wallet: setting.payoutWallet,
+    ...given('payout_wallet', setting.payoutWallet),
     ...given('payout_ata', ata),
-    ata_exists: exists,
+    ...given('ata_exists', exists),
     ...given('create_ata_transaction', exists === false ? await ataTransaction(ctx, wallet!) : null),
-    updated_at: setting.updatedAt === null ? null : iso(setting.updatedAt),
+    ...given('updated_at', isoOrNull(setting.updatedAt)),
   };
 }
 
@@ -135,15 +127,13 @@ export async function ataTransaction(ctx: Ctx, wallet: string): Promise<string |
 /** Every rail that exists here, with what the merchant set, or the defaults. */
 export async function listRailSettings(ctx: Ctx, actor: Actor): Promise<z.infer<typeof RailSettingBody>[]> {
   const merchantId = actor.accountId as AccountId;
-  const [settings, accountWallet] = await Promise.all([
-    listSettings(ctx.db, merchantId, actor.livemode),
-    findAccountWallet(ctx.db, merchantId),
-  ]);
+  const { livemode } = actor;
+  const [settings, accountWallet] = await Promise.all([listSettings(ctx.db, merchantId, livemode), findAccountWallet(ctx.db, merchantId)]);
   const rails = RAIL_IDS.filter((railId) => RAILS[railId].supports.length > 0);
   return Promise.all(
     rails.map((railId) => {
       const known = settings.find((setting) => setting.railId === railId);
-      return presentSetting(ctx, railId, known ?? { enabled: true, payoutWallet: null, updatedAt: null }, accountWallet);
+      return presentSetting(ctx, railId, known ?? { livemode, enabled: true, payoutWallet: null, updatedAt: null }, accountWallet);
     }),
   );
 }

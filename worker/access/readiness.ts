@@ -3,7 +3,7 @@ import type { Actor, Ctx } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, AppId } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
-import { given, orNull, Timestamp } from '../http/openapi.ts';
+import { given, Timestamp } from '../http/openapi.ts';
 import { findApp, findListing, saleOn } from '../products/product.ts';
 import { isAllowed, isOffered, type Prospect, prospectOf } from '../products/sale.ts';
 import { type RailId, SELLING_RAILS } from '../rails.ts';
@@ -19,7 +19,7 @@ const CheckBody = z
     code: z.enum(Object.keys(CHECKS) as [CheckCode, ...CheckCode[]]),
     status: z.enum(['pass', 'fail', 'warn', 'skip']),
     message: z.string(),
-    fix: orNull(FixBody),
+    fix: FixBody.optional(),
     docs_url: z.string(),
   })
   .openapi('ReadinessCheck', { 'x-checks': CHECKS });
@@ -77,7 +77,7 @@ export async function checkReadiness(
     mode: livemode ? 'live' : 'sandbox',
     ...given('access_app_id', appId),
     ...given('product_id', product?.id ?? null),
-    checks: ordered.map((check) => ({ ...check, docs_url: `${docsUrl}/${check.code}` })),
+    checks: ordered.map(({ fix, ...check }) => ({ ...check, ...given('fix', fix), docs_url: `${docsUrl}/${check.code}` })),
     blocking,
     checked_at: iso(ctx.now),
   };

@@ -15,7 +15,7 @@ export interface Way extends ChainView {
   prospect: Prospect;
 }
 
-export const SANDBOX = 'Skipped: sandbox products are never sold on chain. Simulate payments with POST /v1/testing/sessions.';
+export const SANDBOX = 'Skipped: sandbox products are never sold on chain.';
 export const SANDBOX_SKIPS = [
   'rail_enabled',
   'payout_wallet_set',
@@ -101,10 +101,18 @@ export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' |
     hasCheckout
       ? over('fee_wallet_configured', ways, 'fee_wallet_configured', over('fee_wallet_configured', ways, 'fee_wallet_empty', FEE_FINE))
       : skip('fee_wallet_configured', 'No fee is taken where no checkout is offered.'),
-    product
-      ? over('live_mode_confirmed', ways, 'live_mode_confirmed', 'You said that you are ready to be paid.')
-      : skip('live_mode_confirmed', 'No product is named.'),
+    confirmed(ways, product),
   ];
+}
+
+/** Where only plain checkout is offered, nothing waits for the merchant's word. */
+function confirmed(ways: Way[], product: Prospect['product']): Check {
+  const code = 'live_mode_confirmed';
+  if (!product) return skip(code, 'No product is named.');
+  const fine = product.liveModeConfirmed
+    ? pass(code, 'You said that you are ready to be paid.')
+    : skip(code, 'Plain checkout sells without it.');
+  return over(code, ways, code, fine);
 }
 
 const FEE_FINE = 'The fee of this service, if any, can be paid.';
@@ -130,14 +138,12 @@ async function payoutAccounts(ctx: Ctx, everyWay: Way[]): Promise<Check> {
     const isUnknown = ways.some(({ hasAccount, prospect }) => hasAccount === null && payoutOf(prospect) !== null);
     return isUnknown ? warn(code, 'The Solana node does not answer right now. Ask again.', null) : pass(code, 'Payout accounts exist.');
   }
-  const { detail } = fixOf(code, missing.railId, missing.prospect);
-  const transaction = await ataTransaction(ctx, payoutOf(missing.prospect)!);
-  const fix: Fix = {
-    detail: transaction ? `${detail} It is here too: sign the transaction with the payout wallet and send it.` : detail,
-    method: 'GET',
-    path: '/v1/access/rail-settings',
-    ...given('transaction', transaction),
-  };
+  const payTo = payoutOf(missing.prospect)!;
+  const detail = `The payout wallet ${payTo} has no USDC account yet.`;
+  const transaction = await ataTransaction(ctx, payTo);
+  const fix: Fix = transaction
+    ? { detail: `${detail} Sign this transaction with it and send it: that creates the account.`, transaction }
+    : fixOf(code, missing.railId, missing.prospect);
   if (missing.obstacles.includes(code)) return fail(code, `${missing.railId}: ${detail}`, fix);
   return warn(code, 'The payout wallet has no USDC account yet. The first buyer pays for creating it.', fix);
 }

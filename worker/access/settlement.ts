@@ -52,8 +52,6 @@ const BUSY_SECONDS = 5;
 /** Waits between looks; their sum is how long a caller is kept before being told to come back. */
 const LOOKS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
 
-/** The looking request holds a lease of 30 s: it stops well before another may take it over. */
-const PURSUIT_MS = 20 * SECOND;
 const CALL_MS = 3 * SECOND;
 
 /**
@@ -92,7 +90,7 @@ async function sendAndLook(ctx: Ctx, settlement: Settlement, options: Pursuit): 
   for (const wait of LOOKS_MS) {
     waited += wait;
     if (waited > options.patienceMs) break;
-    if (ctx.elapsedMs() > PURSUIT_MS) return { status: 'pending' };
+    if (ctx.leftMs() <= wait) return { status: 'pending' };
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const sighting = await chain.findTransaction(settlement.txSignature);
     const outcome = sighting.kind === 'found' ? await conclude(ctx, settlement, sighting.transaction) : null;
@@ -100,7 +98,6 @@ async function sendAndLook(ctx: Ctx, settlement: Settlement, options: Pursuit): 
     if (outcome && outcome.status !== 'pending') return outcome;
     if (sighting.kind === 'unavailable') ctx.note(`rpc: ${sighting.reason}`);
   }
-  if (ctx.elapsedMs() > PURSUIT_MS) return { status: 'pending' };
   const last = await chain.findTransactions([settlement.txSignature]);
   return last.kind === 'unavailable' ? { status: 'pending' } : judge(ctx, settlement, last.sightings[0]!, last.finalHeight);
 }

@@ -5,7 +5,7 @@ import { type Swept, sweepPages } from '../db/sweep-pages.ts';
 import { endKeys, revokeKeys } from '../identity/agent.ts';
 import { planAt } from '../plans.ts';
 import { SETUP } from '../states.ts';
-import { disableEndpointsOf } from '../webhooks/endpoints.ts';
+import { planEndOfEndpoints } from '../webhooks/end-endpoints.ts';
 import { vetoWhilePaid } from './activation.store.ts';
 import { type EndedSetup, listActiveKeys, listEndedSetups, updateSetup } from './bootstrap.store.ts';
 
@@ -32,7 +32,7 @@ async function expireSetup(ctx: Ctx, { intent, account }: EndedSetup): Promise<v
   }
   const keys = await listActiveKeys(ctx.db, account.id);
   const expired = updateSetup(ctx, intent, { status: SETUP.next(intent.status, 'expire') });
-  const ended = [...revokeKeys(ctx, keys), disableEndpointsOf(ctx, account.id, 'setup_expired')];
-  const writes = [...expired, ...vetoWhilePaid(ctx, account.id), ...ended];
-  await endKeys(ctx, account, keys, () => commit(ctx, { events: [], writes, result: null }));
+  const ended = await planEndOfEndpoints(ctx, account.id, 'setup_expired');
+  const writes = [...expired, ...vetoWhilePaid(ctx, account.id), ...revokeKeys(ctx, keys), ...ended.writes];
+  await endKeys(ctx, account, keys, () => commit(ctx, { events: ended.events, writes, result: null }));
 }

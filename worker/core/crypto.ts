@@ -11,9 +11,29 @@ export const crc32 = (bytes: Uint8Array): number => crc32Of(bytes);
 export const sha256Hex = (bytes: Uint8Array): string => hex.encode(sha256Of(bytes));
 export const hmacSha256 = (key: Uint8Array, message: Uint8Array): Uint8Array => hmac(sha256Of, key, message);
 
-/** Keyed, so that a stolen table cannot be searched by guessing. `purpose` keeps one pepper's uses apart. */
-export const pepperedHash = (pepper: string, purpose: string, value: string): string =>
-  hex.encode(hmacSha256(utf8(pepper), utf8(`${purpose}\0${value}`)));
+/**
+ * The secrets of a text, newest first, separated by commas. Where a part is shorter than `minBytes` the whole is one secret, because
+ * a text from before there were rings may hold a comma.
+ */
+export function secretRing(text: string, minBytes: number): readonly [string, ...string[]] {
+  const parts = text.split(',') as [string, ...string[]];
+  return parts.every((part) => utf8(part).length >= minBytes) ? parts : [text];
+}
+
+export const PEPPER_BYTES = 32;
+
+/**
+ * A value under each pepper of a ring, the first first. Keyed, so that a stolen table cannot be searched by guessing; `purpose` keeps
+ * one pepper's uses apart.
+ */
+export const pepperedHashes = (peppers: string, purpose: string, value: string): [string, ...string[]] =>
+  secretRing(peppers, PEPPER_BYTES).map((pepper) => hex.encode(hmacSha256(utf8(pepper), utf8(`${purpose}\0${value}`)))) as [
+    string,
+    ...string[],
+  ];
+
+/** A value under the first pepper of a ring: what is stored. Whatever looks for it tries them all. */
+export const pepperedHash = (peppers: string, purpose: string, value: string): string => pepperedHashes(peppers, purpose, value)[0];
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);

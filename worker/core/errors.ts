@@ -1,3 +1,5 @@
+import { BODY_KB, IDEMPOTENCY_KEY } from './limits.ts';
+
 /** The closed list of what can go wrong, with a status each. Codes are durable; messages may become clearer. (contract section 1) */
 interface ErrorEntry {
   readonly status: 400 | 401 | 402 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503;
@@ -9,8 +11,11 @@ interface ErrorEntry {
 const entry = (status: ErrorEntry['status'], message: string, retryable = false): ErrorEntry => ({ status, message, retryable });
 
 export const ERRORS = {
-  idempotency_key_required: entry(400, 'Send an Idempotency-Key header of 8 to 255 visible ASCII characters.'),
-  idempotency_key_too_long: entry(400, 'The Idempotency-Key is longer than 255 characters.'),
+  idempotency_key_required: entry(
+    400,
+    `Send an Idempotency-Key header of ${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.max} visible ASCII characters.`,
+  ),
+  idempotency_key_too_long: entry(400, `The Idempotency-Key is longer than ${IDEMPOTENCY_KEY.max} characters.`),
   idempotency_key_invalid: entry(400, 'The Idempotency-Key may hold visible ASCII characters only.'),
   invalid_rpc_payload: entry(400, 'The body is not a list of enhanced transactions.'),
   invalid_product_type: entry(400, 'This product_type is not supported.'),
@@ -46,9 +51,10 @@ export const ERRORS = {
   session_expired: entry(410, 'This checkout session has expired. Start a new one; do not sign this one again.'),
   handoff_expired: entry(410, 'This hand-off was used or has expired. Send the buyer here again.'),
   identity_expired: entry(410, 'This identity session has expired. Start a new one.'),
-  payload_too_large: entry(413, 'The body is larger than 64 KB; for a manifest, than 1 MB.'),
+  payload_too_large: entry(413, `The body is larger than ${BODY_KB.usual} KB; for a manifest, than ${BODY_KB.long / 1024} MB.`),
   unsupported_media_type: entry(415, 'Send the body as application/json.'),
   validation_error: entry(422, 'The request is not valid.'),
+  unknown_field: entry(422, 'The body has a field that this route does not know. Check its spelling.'),
   no_change: entry(422, 'Nothing would change.'),
   password_too_short: entry(422, 'A password has 8 to 128 characters.'),
   invalid_permissions: entry(422, 'Permissions are a non-empty list of read, execute and admin.'),
@@ -74,11 +80,13 @@ export interface ValidationProblem {
   loc: (string | number)[];
   msg: string;
   type: string;
+  /** Of a field nobody knows: the known one whose name is nearest. */
+  ctx?: { nearest?: string };
 }
 
 export interface ApiErrorOptions {
   detail?: string;
-  /** With validation_error: becomes the list in `detail`. */
+  /** With validation_error and unknown_field: becomes the list in `detail`. */
   problems?: ValidationProblem[];
   meta?: Record<string, unknown>;
   /** One code, two statuses: invalid_authorization is 401 for a bad credential and 403 for a good one out of scope. */

@@ -4,7 +4,8 @@ import { instant } from './columns.ts';
 
 /**
  * Signatures to look for, not claims: what the service `sent`, what it `found` on chain by its reference key, what a caller `named`.
- * `judged` is what was found and got its verdict, kept for a while because the list it was found in is read more than once.
+ * `judged` is what was found and got its verdict, kept for a while because the list it was found in is read more than once. The payment
+ * id of such a row is `''`: it belongs to no payment, so that none is slowed down by how many there are.
  */
 export const paymentCandidates = sqliteTable(
   'payment_candidates',

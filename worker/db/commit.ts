@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import type { Ctx } from '../context.ts';
+import { type Ctx, sendJob } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { newEventId } from '../core/ids.ts';
 import type { NewEvent } from '../events.ts';
@@ -55,7 +55,7 @@ const ANNOUNCED_MAX = 50;
 /** Has stored events fanned out. The row is the outbox: a message lost here is found by the sweep over events not yet fanned out. */
 export function announceEvents(ctx: Ctx, eventIds: string[]): void {
   for (let from = 0; from < eventIds.length; from += ANNOUNCED_MAX)
-    ctx.defer(ctx.env.JOBS.send({ kind: 'fanOut', eventIds: eventIds.slice(from, from + ANNOUNCED_MAX), requestId: ctx.requestId }));
+    ctx.defer(sendJob(ctx, { kind: 'fanOut', eventIds: eventIds.slice(from, from + ANNOUNCED_MAX) }));
 }
 
 /**
@@ -134,6 +134,6 @@ export const eventRow = (ctx: Ctx, event: NewEvent): EventRow & { id: string } =
   productId: event.productId ?? null,
   paymentId: event.paymentId ?? null,
   membershipId: event.membershipId ?? null,
-  requestId: ctx.requestId,
+  requestId: ctx.cause,
   createdAt: ctx.now,
 });

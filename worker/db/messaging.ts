@@ -37,6 +37,8 @@ export const events = sqliteTable(
     uniqueIndex('events_once').on(table.subjectId, table.subjectVersion),
     // An index ends in the rowid, which `seq` is.
     index('events_by_merchant').on(table.merchantId, table.livemode),
+    // For what a merchant missed since a moment.
+    index('events_by_time').on(table.merchantId, table.livemode, table.createdAt),
     index('events_by_type').on(table.merchantId, table.livemode, table.type),
     index('events_by_payment').on(table.paymentId, table.createdAt).where(sql`payment_id IS NOT NULL`),
     index('events_by_membership').on(table.membershipId, table.createdAt).where(sql`membership_id IS NOT NULL`),
@@ -69,6 +71,8 @@ export const webhookEndpoints = sqliteTable(
     lastFailureAt: instant('last_failure_at'),
     failureStreak: integer('failure_streak').notNull(),
     failingSince: instant('failing_since'),
+    /** How many warnings of the present failure its merchant was sent. */
+    warningsTold: integer('warnings_told').notNull().default(0),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),

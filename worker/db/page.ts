@@ -3,6 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
+import { COUNTED_ROWS_MAX } from '../core/limits.ts';
 
 /** Which slice of a list is wanted. */
 export interface PageRequest {
@@ -11,14 +12,11 @@ export interface PageRequest {
   offset: number;
 }
 
-/** Counting stops here, and no page begins behind it: a list longer than this says so instead of scanning itself. (contract section 1 "Lists") */
-const TOTAL_MAX = 10_000;
-
 /** The slice a query asks for. 422 validation_error where it begins beyond the last row that is counted. */
 export function pageRequest(query: { page: number; per_page: number }): PageRequest {
   const offset = (query.page - 1) * query.per_page;
-  if (offset >= TOTAL_MAX) {
-    const msg = 'Lists are paged through up to row 10,000: narrow this one by a filter';
+  if (offset >= COUNTED_ROWS_MAX) {
+    const msg = `Lists are paged through up to row ${COUNTED_ROWS_MAX.toLocaleString('en')}: narrow this one by a filter`;
     throw new ApiError('validation_error', { problems: [{ loc: ['query', 'page'], msg, type: 'too_far' }] });
   }
   return { page: query.page, perPage: query.per_page, offset };
@@ -75,13 +73,13 @@ export const countTo = (db: Db, table: SQLiteTable, where: SQL | undefined, thro
   if (through) rows.innerJoin(through.index, through.on);
   const counted = rows
     .where(where)
-    .limit(TOTAL_MAX + 1)
+    .limit(COUNTED_ROWS_MAX + 1)
     .as('counted');
   return db.select({ total: sql<number>`count(*)` }).from(counted);
 };
 
 export function toPage<T>(request: PageRequest, counted: number, items: T[]) {
-  const total = Math.min(counted, TOTAL_MAX);
+  const total = Math.min(counted, COUNTED_ROWS_MAX);
   return {
     items,
     page: request.page,
@@ -89,6 +87,6 @@ export function toPage<T>(request: PageRequest, counted: number, items: T[]) {
     total,
     total_pages: Math.ceil(total / request.perPage),
     has_more: request.page * request.perPage < counted,
-    ...(counted > TOTAL_MAX ? { total_exact: false as const } : {}),
+    ...(counted > COUNTED_ROWS_MAX ? { total_exact: false as const } : {}),
   };
 }

@@ -25,6 +25,8 @@ export interface PaymentTerms {
   successUrl: string | null;
   /** The customer's reference came from the merchant's server, by a payment session or a hand-off; else it is a buyer's claim. */
   isRefTrusted?: true;
+  /** What language the buyer reads (BCP 47), for letters to them. */
+  locale?: string;
   /** Where the price was converted into the asset that is paid. */
   quote?: PriceQuote;
   /** Where the product asked for it; whether it still does is the product's to say. */

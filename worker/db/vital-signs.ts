@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../context.ts';
 import { SECOND } from '../core/time.ts';
 import { sweeps } from './operations.ts';
@@ -34,11 +34,12 @@ const DELIVERIES_MAX = 1000;
 const parked = (reason: string) =>
   sql`(SELECT count(*) FROM (SELECT 1 FROM parked_messages WHERE reason = ${reason} LIMIT ${PARKED_MAX + 1}))`;
 
+const eventDueAt = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
+
 /** One round trip that reads the ends of indexes, and some thousand rows for the times of deliveries. */
 export async function readVitalSigns(db: Db): Promise<VitalSigns> {
-  const dueAt = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
   const waiting = sql`SELECT
-    (SELECT ${dueAt} FROM events WHERE fanned_out_at IS NULL ORDER BY ${dueAt} LIMIT 1) AS outbox,
+    (SELECT ${eventDueAt} FROM events WHERE fanned_out_at IS NULL ORDER BY ${eventDueAt} LIMIT 1) AS outbox,
     (SELECT min(confirmed_at) FROM payments WHERE status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL) AS unfinal,
     (SELECT min(next_attempt_at) FROM webhook_deliveries WHERE status IN ('pending', 'retrying')) AS webhook,
     (SELECT min(next_check_at) FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL) AS settlement,
@@ -63,6 +64,15 @@ export async function readVitalSigns(db: Db): Promise<VitalSigns> {
     databaseBytes: first.meta.size_after,
   };
 }
+
+/**
+ * True where something has been due since before then, which means that neither a queue nor the sweeps behind it run: a look at money,
+ * an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back are due to nobody.
+ */
+export const isStalled = (dueBefore: number): SQL => sql`(
+  EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND next_check_at < ${dueBefore})
+  OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND ${eventDueAt} < ${dueBefore})
+  OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${dueBefore}))`;
 
 /** The largest a database of the platform may grow; then no write succeeds any more. */
 const DATABASE_BYTES_MAX = 10 * 1000 ** 3;

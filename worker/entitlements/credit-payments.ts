@@ -2,8 +2,8 @@ import type { Customer, EntitlementIdentity } from '../balance.ts';
 import type { Ctx } from '../context.ts';
 import { storyOf } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
-import type { Credit, CreditAnswer } from '../entitlement-rpc.ts';
-import { callEntitlement, identityOf } from './entitlement.ts';
+import type { Credit, CreditAnswer, PaymentCall } from '../entitlement-rpc.ts';
+import { callEntitlement, calledBy, identityOf } from './entitlement.ts';
 import { listPaid, type Paid } from './store.ts';
 
 /** The reference a purchase gave, else the wallet it named, else the wallet that paid. (contract section 3 "Customer") */
@@ -18,7 +18,7 @@ export const identityOfPaid = (paid: Paid): EntitlementIdentity =>
 export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {
   const identity = identityOfPaid(paid);
   const { usageUnits: units, accessPeriodDays: days } = paid.terms;
-  const credit = { identity, paymentId: paid.id, addition: { units, days }, now: ctx.now, consume };
+  const credit = { identity, paymentId: paid.id, addition: { units, days }, consume, ...calledBy(ctx) };
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.credit(credit));
 }
 
@@ -73,25 +73,32 @@ async function hintFinal(ctx: Ctx, payments: Paid[]): Promise<void> {
   await Promise.all(
     Array.from(byObject, ([entitlementId, [first, ...more]]) => {
       const paymentIds = [first!, ...more].map(({ id }) => id);
-      return callEntitlement(ctx, first!, entitlementId, (object) => object.finalize({ paymentIds, now: ctx.now })).catch(
+      return callEntitlement(ctx, first!, entitlementId, (object) => object.finalize({ paymentIds, ...calledBy(ctx) })).catch(
         (error: unknown) => ctx.note(`finalize: ${storyOf(error)}`),
       );
     }),
   );
 }
 
-function revokePayment(ctx: Ctx, payment: Paid): Promise<void> {
-  const identity = identityOfPaid(payment);
-  return callEntitlement(ctx, identity, identity.entitlementId, (object) =>
-    object.revoke({ identity, paymentId: payment.id, now: ctx.now }),
-  );
+/** A payment as it was read: a call that is held up is told from a later one by its version. */
+type Read = Paid & { version: number };
+
+/** What is said of a payment to the object of its buyer. */
+const callOf = (ctx: Ctx, payment: Read): PaymentCall => ({
+  identity: identityOfPaid(payment),
+  paymentId: payment.id,
+  paymentVersion: payment.version,
+  ...calledBy(ctx),
+});
+
+function revokePayment(ctx: Ctx, payment: Read): Promise<void> {
+  const call = callOf(ctx, payment);
+  return callEntitlement(ctx, payment, call.identity.entitlementId, (object) => object.revoke(call));
 }
 
 /** Also credits it, where it was taken back before it ever was. */
-async function reinstatePayment(ctx: Ctx, payment: Paid): Promise<void> {
-  const identity = identityOfPaid(payment);
-  await callEntitlement(ctx, identity, identity.entitlementId, (object) =>
-    object.reinstate({ identity, paymentId: payment.id, now: ctx.now }),
-  );
+async function reinstatePayment(ctx: Ctx, payment: Read): Promise<void> {
+  const call = callOf(ctx, payment);
+  await callEntitlement(ctx, payment, call.identity.entitlementId, (object) => object.reinstate(call));
   await creditPayment(ctx, payment);
 }

@@ -1,10 +1,17 @@
 import type { Addition, Customer, EntitlementIdentity, EntitlementSnapshot } from '../balance.ts';
-import type { Actor, Ctx } from '../context.ts';
+import { type Actor, type Ctx, entitlementObject } from '../context.ts';
 import { ApiError, objectAway, storyOf } from '../core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '../core/ids.ts';
 import { announceEvents, commit, eventRow } from '../db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '../db/idempotency-record.ts';
-import { type ConsumeAnswer, type EntitlementProjection, type EntitlementRpc, type Operation, projectedOf } from '../entitlement-rpc.ts';
+import {
+  type Called,
+  type ConsumeAnswer,
+  type EntitlementProjection,
+  type EntitlementRpc,
+  type Operation,
+  projectedOf,
+} from '../entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
 import { projectionWrites } from './store.ts';
 
@@ -31,12 +38,15 @@ export async function callEntitlement<T>(
 ): Promise<T> {
   const name = `${owner.merchantId}:${owner.livemode ? 'live' : 'sandbox'}:${entitlementId}`;
   try {
-    return await call(ctx.env.ENTITLEMENT.getByName(name));
+    return await call(entitlementObject(ctx, name));
   } catch (error) {
     ctx.note(`object: ${storyOf(error)}`);
     throw objectAway(error);
   }
 }
+
+/** What each call of an object says of its caller. */
+export const calledBy = (ctx: Ctx): Called => ({ now: ctx.now, requestId: ctx.cause, leftMs: ctx.leftMs() });
 
 /** As it is this moment; null where nothing was ever granted. */
 export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
@@ -45,7 +55,7 @@ export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): 
 /** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
 function operationOf<T>(ctx: Ctx, identity: EntitlementIdentity, verb: string, request: IdempotentRequest, input: T): Operation<T> {
   const [fingerprint, formerFingerprint] = fingerprintsOf(ctx, request);
-  return { identity, key: `${verb}:${request.key}`, fingerprint, formerFingerprint, now: ctx.now, input };
+  return { identity, key: `${verb}:${request.key}`, fingerprint, formerFingerprint, input, ...calledBy(ctx) };
 }
 
 /** Consumes units in one step, exactly once per key. Denials and conflicts are answers; the caller knows what to offer. */
@@ -101,8 +111,8 @@ export async function refundConsumption(
  */
 export async function projectEntitlement(ctx: Ctx, projection: EntitlementProjection): Promise<void> {
   const { snapshot, events } = projection;
-  const rows = events.map(({ type, snapshot: object }) =>
-    eventRow(ctx, {
+  const rows = events.map(({ type, snapshot: object, requestId = ctx.cause }) => ({
+    ...eventRow(ctx, {
       merchantId: object.merchantId,
       livemode: object.livemode,
       type,
@@ -110,11 +120,14 @@ export async function projectEntitlement(ctx: Ctx, projection: EntitlementProjec
       object: toEntitlementResource(object),
       productId: object.productId,
     }),
-  );
+    requestId,
+  }));
   await commit(ctx, { events: [], writes: projectionWrites(ctx, snapshot, rows), result: undefined });
   announceEvents(
     ctx,
     rows.map(({ id }) => id),
   );
-  await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) => object.published(projectedOf(projection)));
+  await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) =>
+    object.published({ ...projectedOf(projection), requestId: ctx.cause }),
+  );
 }

@@ -1,12 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import type { Customer, EntitlementSnapshot } from '../balance.ts';
 import { base58Bytes } from '../core/encoding.ts';
+import { OWN_NAME_MAX } from '../core/limits.ts';
 import { iso, isoOrNull } from '../core/time.ts';
 import { orNull, Timestamp } from '../http/openapi.ts';
 
 /** Any address can be a customer, programs' among them; only its form is checked. */
 const WalletAddress = z.string().refine((text) => base58Bytes(text, 32) !== null, 'Not a Solana address');
-export const CustomerRef = z.string().regex(/^[\x21-\x7e]{1,180}$/, '1 to 180 visible characters');
+export const CustomerRef = z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${OWN_NAME_MAX}}$`), `1 to ${OWN_NAME_MAX} visible characters`);
 
 /** Who an entitlement belongs to: exactly one of the two. (contract section 6 "Customer") */
 export const CustomerBody = z

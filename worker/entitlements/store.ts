@@ -21,11 +21,12 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
       payerWallet: payments.payerWallet,
       terms: payments.terms,
       orphanedAt: payments.orphanedAt,
+      version: payments.version,
     })
     .from(payments)
     .where(inArray(payments.id, paymentIds));
 
-export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt'>;
+export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt' | 'version'>;
 
 /** Statements, not effects. An older copy never overwrites a newer one. */
 export function projectionWrites({ db }: Ctx, snapshot: EntitlementSnapshot, rows: EventRow[]): Write[] {

@@ -42,6 +42,32 @@ export function findUnacceptable(body: unknown): Unacceptable | null {
   return null;
 }
 
+interface Place {
+  key: string | number;
+  within: Place | null;
+}
+
+/** Where a text that is not Unicode stands; one that is a name is told by the object it is in. Not recursive, because bodies nest deeply. */
+export function notUnicodeAt(body: unknown): (string | number)[] {
+  const rest: { value: unknown; place: Place | null }[] = [{ value: body, place: null }];
+  for (let next = rest.pop(); next; next = rest.pop()) {
+    const { value, place } = next;
+    if (typeof value === 'string' && !value.isWellFormed()) return pathTo(place);
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, member] of Object.entries(value)) {
+      if (!name.isWellFormed()) return pathTo(place);
+      rest.push({ value: member, place: { key: Array.isArray(value) ? Number(name) : name, within: place } });
+    }
+  }
+  return [];
+}
+
+function pathTo(place: Place | null): (string | number)[] {
+  const path: (string | number)[] = [];
+  for (let step = place; step; step = step.within) path.push(step.key);
+  return path.reverse();
+}
+
 /** The 64 bytes a text may stand for: base58 as wallets export it, hex, base64, or the list of numbers key files hold. */
 function secretBytes(text: string): Uint8Array | null {
   if (text.length < 86) return null;

@@ -2,18 +2,17 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '../core/errors.ts';
+import { IDEMPOTENCY_KEY } from '../core/limits.ts';
 import type { Answer, IdempotentRequest, StoredAnswer } from '../db/idempotency-record.ts';
 import { toStoredAnswer } from '../db/idempotency-record.ts';
 import { onceLeased } from '../db/lease.ts';
 import { type Keep, keepNothing, once } from '../db/once.ts';
 import type { AppEnv } from './openapi.ts';
 
-const LENGTH = { min: 8, max: 255 };
-
 /** In this order: there, not too long, only visible ASCII. */
 function requireWellFormed(key: string): void {
-  if (key.length < LENGTH.min) throw new ApiError('idempotency_key_required');
-  if (key.length > LENGTH.max) throw new ApiError('idempotency_key_too_long');
+  if (key.length < IDEMPOTENCY_KEY.min) throw new ApiError('idempotency_key_required');
+  if (key.length > IDEMPOTENCY_KEY.max) throw new ApiError('idempotency_key_too_long');
   if (!/^[\x21-\x7e]+$/.test(key)) throw new ApiError('idempotency_key_invalid');
 }
 
@@ -30,8 +29,8 @@ export const checkIdempotencyKey = createMiddleware<AppEnv>(async (c, next) => {
 });
 
 const KeyBody = z.string().openapi({
-  minLength: LENGTH.min,
-  maxLength: LENGTH.max,
+  minLength: IDEMPOTENCY_KEY.min,
+  maxLength: IDEMPOTENCY_KEY.max,
   description: 'Names this request: sent again, it has no second effect.',
   example: 'order-4711-1',
 });

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { AddressWindow, RateLimit } from '../admission.ts';
-import type { Ctx } from '../context.ts';
+import { admissionObject, type Ctx } from '../context.ts';
 import { sha256Hex } from '../core/crypto.ts';
 import { utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
@@ -44,7 +44,7 @@ async function hitObject(c: Context<AppEnv>, caller: string, windows: AddressWin
   const object = objectOf(caller);
   const asked = windows.map((one) => ({ ...one, max: Math.max(1, Math.floor(one.max * ctx.config.RATE_MULTIPLIER)) }));
   for (const { name, max } of asked) refuseWhileFull(ctx, `${object} ${name} ${max}`);
-  const answer = await ctx.env.ADMISSION.getByName(object).hit(asked, ctx.now);
+  const answer = await admissionObject(ctx, object).hit(asked, ctx.now);
   if (answer.allowed) return answer.rate;
   if (full.size >= REMEMBERED_MAX) full.clear();
   full.set(`${object} ${answer.full} ${answer.rate.limit}`, answer.rate);

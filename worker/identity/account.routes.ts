@@ -18,7 +18,7 @@ import { type Account, getAccount } from './store.ts';
 import { claimsOf } from './tokens.ts';
 
 const MerchantSettings = z
-  .object(Object.fromEntries(SETTING_NAMES.map((name) => [name, z.string().optional()])))
+  .object(Object.fromEntries(SETTING_NAMES.map((name) => [name, z.string().openapi({ description: 'Empty where it is not set.' })])))
   .openapi('MerchantSettings');
 
 const AccountBody = z
@@ -55,7 +55,7 @@ const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor) => ({
   key_id: actor.keyId,
   sandbox: actor.keyId !== null && !actor.livemode,
   notification_prefs: account.notificationPrefs,
-  merchant_settings: account.merchantSettings,
+  merchant_settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, account.merchantSettings[name] ?? ''])),
   claims: claimsOf(account),
   has_password: account.passwordHash !== null,
   auth_providers: [],

@@ -1,4 +1,4 @@
-import type { Ctx } from '../context.ts';
+import { admissionObject, type Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import { isConstraint, type Write } from '../db/commit.ts';
@@ -13,7 +13,7 @@ import { type Account, type ApiKey, insertAccount, insertKey, revokeKeyRow, toAd
  */
 export type { Account, ApiKey };
 
-const admissionOf = (ctx: Ctx, accountId: string) => ctx.env.ADMISSION.getByName(`account:${admissionIdOf(accountId)}`);
+const admissionOf = (ctx: Ctx, accountId: string) => admissionObject(ctx, `account:${admissionIdOf(accountId)}`);
 
 /** An account without e-mail or wallet, on the free plan, and its sandbox key: belong into one batch. */
 export function planAgentAccount(ctx: Ctx, agentName: string): { account: Account; key: ApiKey; rawKey: string; writes: Write[] } {

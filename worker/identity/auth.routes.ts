@@ -1,13 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { createMiddleware } from 'hono/factory';
 import type { SignIn, SignInMethod } from '../admission.ts';
 import type { Ctx } from '../context.ts';
 import { iso } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
 import { merchantErrors, personRoute, publicBodyErrors } from '../http/guards.ts';
 import { answerOnce, checkIdempotencyKey, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
-import { type AppEnv, created, DetailResponse, jsonBody, ok, orNull, router, Timestamp } from '../http/openapi.ts';
+import { type AppEnv, created, DetailResponse, jsonBody, ok, optionalJsonBody, orNull, router, Timestamp } from '../http/openapi.ts';
 import { publicBucket, underCeiling } from '../http/rate-limit.ts';
 import { PLAN_NAMES, planAt } from '../plans.ts';
 import { bearerOf } from './authenticate.ts';
@@ -134,14 +133,6 @@ const wallet = createRoute({
   },
 });
 
-const optionalJsonBody = <S extends z.ZodType>(schema: S) => ({
-  body: { required: false as const, content: { 'application/json': { schema } } },
-});
-// Browsers' wrappers announce JSON even where they send nothing; nothing is what an optional body may be.
-const readEmptyBody = createMiddleware<AppEnv>(async (c, next) => {
-  if ((await c.req.text()).trim() === '') Object.assign(c.req.bodyCache, { text: Promise.resolve('{}') });
-  await next();
-});
 const refresh = createRoute({
   method: 'post',
   path: '/auth/refresh',
@@ -150,7 +141,7 @@ const refresh = createRoute({
   summary: 'A new token, its claims read afresh from the account',
   description: 'For a token that is valid or expired at most 7 days ago, given in the body or as Bearer; at most 30 days after signing in.',
   security: [{}, { bearer: [] }] as Record<string, string[]>[],
-  middleware: [underCeiling, readEmptyBody] as const,
+  middleware: underCeiling,
   request: optionalJsonBody(RefreshRequest),
   responses: { ...ok(AuthResponse), ...publicBodyErrors('rate_limited', 'invalid_authorization', 'account_suspended', 'account_deleted') },
 });

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { AdmissionAnswer, AdmissionRequest, Credential, Permission, RefusalReason, SignIn } from '../admission.ts';
-import type { Actor, Ctx } from '../context.ts';
+import { type Actor, admissionObject, type Ctx } from '../context.ts';
 import { ApiError, unreachable } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import type { AppEnv } from '../http/openapi.ts';
@@ -31,18 +31,21 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
   const request: AdmissionRequest = {
     credential: presented.credential,
     permission,
-    mode,
+    mode: mode === 'unknown' ? null : mode,
     bucket,
     rateMultiplier: ctx.config.RATE_MULTIPLIER,
     now: ctx.now,
   };
   const answer = await admit(ctx, presented.admissionId, request);
+  const keyId = answer.ok ? answer.caller.keyId : 'keyId' in answer && answer.keyId;
+  if (keyId) c.set('key', { keyId, admissionId: presented.admissionId });
   if ('rate' in answer && answer.rate) for (const [name, value] of Object.entries(rateHeaders(answer.rate))) c.header(name, value);
   if (!answer.ok) {
     ctx.note(`refused: ${answer.reason}`);
     if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.now);
     return refuse(c, answer.reason);
   }
+  if (mode === 'unknown') throw new ApiError('validation_error', { problems: [UNKNOWN_MODE] });
   return { ...answer.caller, via: presented.credential.kind, signIn: presented.signIn };
 }
 
@@ -54,7 +57,7 @@ async function refuse(c: Context<AppEnv>, reason: RefusalReason | 'unknown', det
 }
 
 async function admit(ctx: Ctx, admissionId: string, request: AdmissionRequest): Promise<AdmissionAnswer> {
-  const object = ctx.env.ADMISSION.getByName(`account:${admissionId}`);
+  const object = admissionObject(ctx, `account:${admissionId}`);
   const answer = await object.admit(request);
   if (answer.ok || answer.reason !== 'unknown') return answer;
   const known = await findAdmission(ctx.db, admissionId);
@@ -86,12 +89,13 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
   return { admissionId: admissionIdOf(claims.sub), credential, signIn: claims.signIn, isVouched: true };
 }
 
-function modeOf(c: Context<AppEnv>): 'live' | 'sandbox' | null {
+const UNKNOWN_MODE = { loc: ['query', 'mode'], msg: 'Expected live or sandbox', type: 'invalid_value' };
+
+/** The mode asked for in words; null where none is. One that does not exist is refused after who calls is known. */
+function modeOf(c: Context<AppEnv>): 'live' | 'sandbox' | 'unknown' | null {
   const mode = c.req.query('mode');
-  if (mode === undefined || mode === 'live' || mode === 'sandbox') return mode ?? null;
-  throw new ApiError('validation_error', {
-    problems: [{ loc: ['query', 'mode'], msg: 'Expected live or sandbox', type: 'invalid_value' }],
-  });
+  if (mode === undefined) return null;
+  return mode === 'live' || mode === 'sandbox' ? mode : 'unknown';
 }
 
 /** Many internal reasons, few public words: an outsider learns nothing from the difference. */

@@ -1,4 +1,4 @@
-import type { Ctx } from '../context.ts';
+import { admissionObject, type Ctx } from '../context.ts';
 import { canonicalJson } from '../core/encoding.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
@@ -64,7 +64,7 @@ const isSame = (a: object, b: object): boolean => canonicalJson(a) === canonical
 
 const writesOf = (ctx: Ctx, next: Account, { writes = [] }: AccountChange): Write[] => [...replaceAccount(ctx, next), ...writes];
 
-const admissionOf = (ctx: Ctx, { admissionId }: Account) => ctx.env.ADMISSION.getByName(`account:${admissionId}`);
+const admissionOf = (ctx: Ctx, { admissionId }: Account) => admissionObject(ctx, `account:${admissionId}`);
 
 function isJudgedAlike(account: Account, next: Account): boolean {
   return canonicalJson({ ...toAdmittedAccount(account), version: 0 }) === canonicalJson({ ...toAdmittedAccount(next), version: 0 });

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { emptyUsage, type KeyUsage, PERMISSIONS } from '../admission.ts';
+import { admissionObject } from '../context.ts';
 import { type AccountId, admissionIdOf, type KeyId } from '../core/ids.ts';
 import { iso, isoOrNull } from '../core/time.ts';
 import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } from '../http/guards.ts';
@@ -106,7 +107,7 @@ export const keyRoutes = router()
     const { actor, ctx } = c.var;
     const merchantId = actor.accountId as AccountId;
     const keys = await listKeys(ctx.db, merchantId, actor.via === 'key' || c.req.valid('query').mode !== undefined ? actor.livemode : null);
-    const usage = await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).usage();
+    const usage = await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).usage();
     return c.json(
       keys.map((key) => toKeyResource(key, usage[key.id])),
       200,

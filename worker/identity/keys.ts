@@ -1,6 +1,6 @@
 import type { Permission } from '../admission.ts';
 import { PERMISSIONS } from '../admission.ts';
-import type { Actor, Ctx } from '../context.ts';
+import { type Actor, admissionObject, type Ctx } from '../context.ts';
 import { crc32, equalBytes, pepperedHash } from '../core/crypto.ts';
 import { base62, randomBase62, utf8 } from '../core/encoding.ts';
 import { ApiError, raise, storyOf } from '../core/errors.ts';
@@ -107,7 +107,7 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
 export async function announceKey(ctx: Ctx, { merchantId, id }: Pick<ApiKey, 'merchantId' | 'id'>): Promise<void> {
   try {
     const key = await findKey(ctx.db, merchantId, id);
-    if (key) await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
+    if (key) await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
   } catch (error) {
     ctx.note(`key not announced: ${storyOf(error)}`);
     throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
@@ -119,6 +119,6 @@ export async function revokeKey(ctx: Ctx, actor: Actor, keyId: KeyId): Promise<v
   const merchantId = actor.accountId as AccountId;
   const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
   const revokedAt = key.revokedAt ?? ctx.now;
-  await ctx.env.ADMISSION.getByName(`account:${admissionIdOf(merchantId)}`).revokeKey(key.keyHash, revokedAt);
+  await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).revokeKey(key.keyHash, revokedAt);
   await commit(ctx, { events: [], writes: [revokeKeyRow(ctx.db, merchantId, keyId, revokedAt)], result: null });
 }

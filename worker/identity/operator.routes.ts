@@ -7,7 +7,7 @@ import { operatorOnly } from './operator-only.ts';
 
 const operate = createRoute({
   method: 'post',
-  path: '/operator/accounts',
+  path: '/v1/operator/accounts',
   hide: true,
   middleware: [publicBucket('operator'), operatorOnly] as const,
   request: jsonBody(z.object({ account: z.string().min(1).max(254), action: z.enum(OPERATOR_ACTIONS) })),

@@ -9,7 +9,7 @@ const httpsUrl = orCleared(z.url({ protocol: /^https$/, hostname: z.regexes.doma
 const colour = orCleared(z.string().regex(/^#[0-9a-fA-F]{6}$/, 'Expected a colour such as #1a2b3c'));
 
 export const MerchantSettingsPatch = z
-  .strictObject({
+  .object({
     checkout_brand_name: text(80),
     checkout_logo_url: httpsUrl,
     checkout_hero_image_url: httpsUrl,

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId, PaymentId, ProductId } from '../core/ids.ts';
+import { OWN_NAME_MAX } from '../core/limits.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { merchantErrors, merchantRoute } from '../http/guards.ts';
 import { ModeQuery, ok, PageQuery, pageOf, router } from '../http/openapi.ts';
@@ -30,7 +31,7 @@ const lookup = createRoute({
   request: {
     query: z.object({
       wallet_address: z.string().max(64).optional(),
-      customer_ref: z.string().max(180).optional(),
+      customer_ref: z.string().max(OWN_NAME_MAX).optional(),
       email: z.string().max(254).optional(),
       payment_id: z.uuid().optional(),
       product_id: z.uuid().optional(),

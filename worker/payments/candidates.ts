@@ -1,4 +1,4 @@
-import type { Ctx } from '../context.ts';
+import { type Ctx, sendJob } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '../core/time.ts';
@@ -48,7 +48,7 @@ const newCandidate = (ctx: Ctx, paymentId: PaymentId, txSignature: string, origi
 
 /** Has the first look of a candidate brought by the queue. */
 const queueLook = (ctx: Ctx, { paymentId, txSignature }: Candidate, delaySeconds: number): void =>
-  ctx.defer(ctx.env.JOBS.send({ kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }, { delaySeconds }));
+  ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }, delaySeconds));
 
 /**
  * Keeps the signature of what the service is about to broadcast, before it does. `isNew`: no earlier request has sent it. 409
@@ -88,5 +88,5 @@ async function findUnknown(ctx: Ctx, named: Candidate[]): Promise<Candidate | nu
 export async function rememberFound(ctx: Ctx, { id: paymentId, nonce }: Payment, txSignature: string): Promise<void> {
   const found = insertFound(ctx, [{ signature: txSignature, nonce }], ctx.now - SWEEP_PATIENCE_MS);
   await commit(ctx, { events: [], writes: [found], result: null });
-  ctx.defer(ctx.env.JOBS.send({ kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }));
+  ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }));
 }

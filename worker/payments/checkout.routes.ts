@@ -7,6 +7,7 @@ import type { Answer } from '../db/idempotency-record.ts';
 import { IDENTITY_PROVIDERS } from '../db/terms.ts';
 import { CustomerRef } from '../entitlements/resource.ts';
 import { publicBodyErrors } from '../http/guards.ts';
+import { ICON_PATH } from '../http/icon.ts';
 import {
   answerLeased,
   answerOnce,
@@ -15,7 +16,7 @@ import {
   optionalKeyErrors,
   sendStored,
 } from '../http/idempotency-key.ts';
-import { errors, jsonBody, ok, router, uuidParam } from '../http/openapi.ts';
+import { errors, jsonBody, ok, optionalJsonBody, protocolBodyErrors, router, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { requireNoneInFlight } from './candidates.ts';
 import { ConnectResponse, toConnectResource } from './checkout.resource.ts';
@@ -25,6 +26,19 @@ import { failureOf } from './judge.ts';
 import { prepareTransaction } from './prepare.ts';
 import { connectInSession } from './session.ts';
 import { findWithProduct, getPayment } from './store.ts';
+
+const isLocale = (tag: string): boolean => {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+};
+const Locale = z
+  .string()
+  .max(35)
+  .refine(isLocale, 'Expected a language tag such as de or pt-BR (BCP 47)')
+  .openapi({ description: 'The language the buyer reads. It is kept with the payment.', example: 'pt-BR' });
 
 const ConnectRequest = z
   .object({
@@ -36,7 +50,7 @@ const ConnectRequest = z
         "The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known " +
         'membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`.',
     }),
-    locale: z.string().max(35).optional(),
+    locale: Locale.optional(),
     handoff_token: z.string().max(2048).optional(),
     identity_session_id: z.uuid().optional(),
     payment_session_id: z
@@ -71,7 +85,7 @@ const connect = createRoute({
         .max(80)
         .openapi({ param: { name: 'slug', in: 'path' } }),
     }),
-    ...jsonBody(ConnectRequest),
+    ...optionalJsonBody(ConnectRequest),
   },
   responses: {
     ...ok(z.union([ConnectResponse, IdentityNeededResponse])),
@@ -87,6 +101,7 @@ const connect = createRoute({
       'invalid_wallet_address',
       'identity_verification_required',
       'rate_limited',
+      'plan_limit_reached',
       'fee_wallet_missing',
       'handoff_not_configured',
       'price_unavailable',
@@ -105,10 +120,12 @@ const solanaPayLabel = createRoute({
   middleware: publicBucket('status', (c) => c.req.param('payment_id') ?? ''),
   request: { params },
   responses: {
-    ...ok(z.object({ label: z.string(), icon: z.string() }).openapi('SolanaPayLabel')),
+    ...ok(z.object({ label: z.string(), icon: z.url() }).openapi('SolanaPayLabel')),
     ...errors('not_found', 'rate_limited', 'validation_error'),
   },
 });
+// Of a protocol that may grow: it takes fields that we do not know.
+const SolanaPayRequest = z.looseObject({ account: z.string().max(64) }).openapi('SolanaPayRequest');
 const solanaPay = createRoute({
   method: 'post',
   path: '/pay/{payment_id}/solana-pay',
@@ -116,10 +133,12 @@ const solanaPay = createRoute({
   tags: ['Checkout'],
   summary: 'Solana Pay transaction request: the transaction to sign',
   middleware: publicBucket('confirm', (c) => c.req.param('payment_id') ?? ''),
-  request: { params, ...jsonBody(z.object({ account: z.string().max(64) }).openapi('SolanaPayRequest')) },
+  request: { params, ...jsonBody(SolanaPayRequest) },
   responses: {
     ...ok(z.object({ transaction: z.string(), message: z.string() }).openapi('SolanaPayTransaction')),
-    ...publicBodyErrors(
+    ...errors(
+      'validation_error',
+      ...protocolBodyErrors,
       'not_found',
       'state_conflict',
       'payment_failed',
@@ -143,18 +162,16 @@ function requireOpen(ctx: Ctx, asked: Asked): void {
   if (unidentified) throw unidentified;
 }
 
-// A wallet shows it next to the label; a data URL needs no further request and cannot be exchanged.
-const ICON =
-  'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 64 64%22%3E%3Crect width=%2264%22 height=%2264%22 rx=%2214%22 fill=%22%23111827%22/%3E%3Cpath d=%22M18 33l10 10 18-22%22 fill=%22none%22 stroke=%22%2334d399%22 stroke-width=%227%22/%3E%3C/svg%3E';
-
 export const checkoutRoutes = router()
   .openapi(connect, async (c) => {
-    const { wallet_address, customer_ref, email, asset, handoff_token, identity_session_id, payment_session_id } = c.req.valid('json');
+    const { wallet_address, customer_ref, email, asset, locale, handoff_token, identity_session_id, payment_session_id } =
+      c.req.valid('json');
     const { slug } = c.req.valid('param');
     const buyer: Connect = {
       slug,
       asset,
       email,
+      locale,
       walletAddress: wallet_address,
       customerRef: customer_ref,
       handoffToken: handoff_token,
@@ -173,7 +190,7 @@ export const checkoutRoutes = router()
   })
   .openapi(solanaPayLabel, async (c) => {
     const payment = await getPayment(c.var.ctx.db, c.req.valid('param').payment_id as PaymentId);
-    return c.json({ label: payment.terms.productName, icon: ICON }, 200);
+    return c.json({ label: payment.terms.productName, icon: `${c.var.ctx.baseUrl}${ICON_PATH}` }, 200);
   })
   .openapi(solanaPay, async (c) => {
     const { ctx } = c.var;

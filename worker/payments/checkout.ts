@@ -32,6 +32,8 @@ export interface Connect {
   asset?: Asset;
   walletAddress?: string;
   email?: string;
+  /** A BCP 47 tag. */
+  locale?: string;
   customerRef?: string;
   handoffToken?: string;
   identitySessionId?: IdentitySessionId;
@@ -110,6 +112,7 @@ export async function beginPayment(
     usageUnits: product.usageUnits,
     successUrl: product.successUrl ?? merchant.merchantSettings.default_redirect_url ?? null,
     ...(due.quote ? { quote: due.quote } : {}),
+    ...(input.locale === undefined ? {} : { locale: Intl.getCanonicalLocales(input.locale)[0]! }),
   };
   const payment: Payment = {
     ...(await newPayment(ctx, listing, recipient, due)),
@@ -125,8 +128,8 @@ export async function beginPayment(
   return { ...created, writes: [...created.writes, ...used] };
 }
 
-/** Not asked of a buyer: the one gates what a merchant's server begins, the others have codes of their own. */
-const NOT_FOR_BUYERS: Obstacle[] = ['live_mode_confirmed', 'fee_wallet_configured', 'rail_unavailable'];
+/** These have codes of their own. */
+const NOT_FOR_BUYERS: Obstacle[] = ['fee_wallet_configured', 'rail_unavailable'];
 
 /** In what a checkout is paid, and to whom. 409 setup_not_ready, 422 for an asset that is not accepted. */
 function requireCheckout(

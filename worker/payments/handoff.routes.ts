@@ -1,10 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { ProductId } from '../core/ids.ts';
+import { LIFE } from '../core/limits.ts';
 import { iso } from '../core/time.ts';
 import { CustomerRef } from '../entitlements/resource.ts';
 import { merchantWriteErrors, writeRoute } from '../http/guards.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
-import { created, errors, given, jsonBody, ModeQuery, ok, router, Timestamp, uuidParam } from '../http/openapi.ts';
+import { created, errors, given, ModeQuery, ok, optionalJsonBody, router, Timestamp, uuidParam } from '../http/openapi.ts';
 import { publicBucket } from '../http/rate-limit.ts';
 import { HttpsUrl, Metadata } from '../products/resource.ts';
 import { type CreatedHandoff, createHandoff, getHandedOffer, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
@@ -20,13 +21,13 @@ const create = createRoute({
   operationId: 'createHandoff',
   tags: ['Checkout'],
   summary: 'A link that brings a buyer you know to the checkout, recognised',
-  description: 'It is used once, within 10 minutes. What you say of the buyer stays with us: the link only names it.',
+  description: `It is used once, within ${LIFE.handoffMinutes} minutes. What you say of the buyer stays with us: the link only names it.`,
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,
     params: uuidParam('product_id'),
     query: z.object(ModeQuery),
-    ...jsonBody(
+    ...optionalJsonBody(
       z
         .object({
           customer_ref: CustomerRef.optional(),

@@ -1,6 +1,7 @@
 import type { Actor, Ctx } from '../context.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import { type AccountId, type HandoffId, newId, type PaymentId, type ProductId } from '../core/ids.ts';
+import { LIFE } from '../core/limits.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
 import { commitNew } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
@@ -11,7 +12,7 @@ import { type NamedHandoff, newHandoffToken, parseHandoffToken } from './handoff
 
 export type { Handoff } from './handoff.store.ts';
 
-const HANDOFF_MS = 10 * MINUTE;
+const HANDOFF_MS = LIFE.handoffMinutes * MINUTE;
 
 export interface HandoffInput {
   customerRef?: string;

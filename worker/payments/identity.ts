@@ -3,6 +3,7 @@ import { equalBytes, sha256 } from '../core/crypto.ts';
 import { utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type IdentitySessionId, newId } from '../core/ids.ts';
+import { LIFE } from '../core/limits.ts';
 import { MINUTE } from '../core/time.ts';
 import { commitNew, transact } from '../db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '../db/once.ts';
@@ -13,7 +14,7 @@ import type { Payment } from './store.ts';
 
 export type { IdentitySession } from './identity.store.ts';
 
-const IDENTITY_MS = 10 * MINUTE;
+const IDENTITY_MS = LIFE.identityMinutes * MINUTE;
 
 export const isIdentityProvider = (name: string): name is IdentityProvider => (IDENTITY_PROVIDERS as readonly string[]).includes(name);
 
@@ -61,7 +62,7 @@ export async function openIdentitySession(ctx: Ctx, slug: string, keep: Keep<Ope
   }
   if (!product.livemode) {
     const detail = 'Sandbox products never touch the chain, so nobody has to show who they are.';
-    throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox', next: 'POST /v1/testing/sessions' } });
+    throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox' } });
   }
   const { variables, link } = PLATFORMS[provider];
   const missing = variables.filter((name) => ctx.config[name] === undefined);

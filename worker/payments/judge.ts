@@ -62,7 +62,7 @@ export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransacti
     const writes = [vetoRecovered(ctx, payment), ...recovery.writes];
     return { ...recovery, writes, result: { outcome: 'refused', error, recovered: recovery.result } };
   }
-  // From here the confirmation must succeed, or a rival's already has.
+  // Nothing is left that refuses this transaction: it confirms the payment, unless the batch of another request was stored first.
   return planConfirmed(ctx, loaded, proof, match.payment);
 }
 

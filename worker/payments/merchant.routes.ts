@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { AccountId, PaymentId } from '../core/ids.ts';
+import { OWN_NAME_MAX } from '../core/limits.ts';
 import { MONEY_KEEP_MS } from '../db/idempotency-record.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
@@ -26,7 +27,7 @@ const list = createRoute({
       ...PageQuery,
       status: z.enum(PAYMENT.states).optional(),
       product_id: z.uuid().optional(),
-      customer_ref: z.string().max(180).optional(),
+      customer_ref: z.string().max(OWN_NAME_MAX).optional(),
       wallet: z.string().max(64).optional().openapi({ description: 'The wallet that paid.' }),
       ...ModeQuery,
     }),

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import { basisPoints, type Money } from '../core/money.ts';
-import { fixOf, notReady, type Obstacle, type Prospect, payoutOf } from '../products/sale.ts';
+import { notReady, type Obstacle, type Prospect, payoutOf } from '../products/sale.ts';
 import { RAILS, type RailId, takesPrice } from '../rails.ts';
 import { RENT_EXEMPT_LAMPORTS } from '../solana/assets.ts';
 import { dueIn, type Outage, outage } from './quote.ts';
@@ -56,10 +56,6 @@ export async function requireReceivable(ctx: Ctx, payment: Payment, prospect: Pr
   const { obstacles, silent } = await foreseeWallets(ctx, payment);
   const [obstacle] = obstacles;
   if (silent) throw outage(silent);
-  if (obstacle === 'fee_wallet_empty') {
-    const { detail } = fixOf(obstacle, 'solana_sol', prospect);
-    throw new ApiError('fee_wallet_missing', { detail, meta: { reason: obstacle } });
-  }
   if (obstacle) throw notReady(obstacle, 'solana_sol', prospect);
 }
 

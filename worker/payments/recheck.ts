@@ -1,4 +1,4 @@
-import type { Ctx } from '../context.ts';
+import { type Ctx, sendJob, sendJobs } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
@@ -26,7 +26,7 @@ export async function findQueued(ctx: Ctx, job: { txSignature: string; attempt: 
   // Past the schedule the cursor finds what is ours; but while nobody could look, a hint is all there is, for a day.
   const isWorthwhile = outcome === 'later' ? isQueued : outcome === 'unavailable' && job.attempt < HINT_ATTEMPTS_MAX;
   if (!isWorthwhile) return;
-  ctx.defer(ctx.env.JOBS.send({ kind: 'findPayment', txSignature: job.txSignature, attempt: job.attempt + 1 }, { delaySeconds }));
+  ctx.defer(sendJob(ctx, { kind: 'findPayment', txSignature: job.txSignature, attempt: job.attempt + 1 }, delaySeconds));
 }
 
 /** A day of sweeps' intervals. */
@@ -76,11 +76,11 @@ async function lookAt(ctx: Ctx, candidates: Candidate[]): Promise<boolean> {
   const looks = candidates.map((candidate) => ({ candidate, nextCheckAt: ctx.now + next(candidate).delaySeconds * SECOND }));
   const taken = await takeLooks(ctx.db, looks);
   if (taken.length === 0) return true;
-  const messages = taken.flatMap(({ paymentId, txSignature, attempt, createdAt }) => {
+  const looksToCome = taken.flatMap(({ paymentId, txSignature, attempt, createdAt }) => {
     const { isQueued, delaySeconds } = nextCheck(attempt, ctx.now - createdAt);
-    return isQueued ? [{ body: { kind: 'recheckCandidate', paymentId, txSignature, attempt } as const, delaySeconds }] : [];
+    return isQueued ? [{ job: { kind: 'recheckCandidate', paymentId, txSignature, attempt } as const, delaySeconds }] : [];
   });
-  if (messages.length > 0) ctx.defer(ctx.env.JOBS.sendBatch(messages));
+  if (looksToCome.length > 0) ctx.defer(sendJobs(ctx, looksToCome));
   const answer = await ctx.chain.findTransactions(taken.map(({ txSignature }) => txSignature));
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);

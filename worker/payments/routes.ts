@@ -116,8 +116,8 @@ const send = createRoute({
 /** Sandbox keys never touch the chain: they simulate. (contract section 7) */
 function requireLive(viewer: Actor | null): void {
   if (!viewer || viewer.livemode) return;
-  const detail = 'A sandbox key cannot pay on chain. Simulate a payment with POST /v1/testing/sessions.';
-  throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox', next: 'POST /v1/testing/sessions' } });
+  const detail = 'A sandbox key cannot pay on chain. Use a live key.';
+  throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox' } });
 }
 
 const toConfirmResource = (ctx: Ctx, { payment, alreadyConfirmed }: Confirmation, view: 'buyer' | 'merchant') => ({

@@ -1,6 +1,7 @@
 import type { Ctx } from '../context.ts';
 import { ApiError, raise } from '../core/errors.ts';
 import { newId, type PaymentSessionId } from '../core/ids.ts';
+import { LIFE } from '../core/limits.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
 import { type Change, transact, unchanged } from '../db/commit.ts';
 import { firstCheckoutRail } from '../products/open-rails.ts';
@@ -21,7 +22,7 @@ import type { Payment } from './store.ts';
 export type { PaymentSession } from './session.store.ts';
 
 /** A merchant's server keeps a price and a customer for one buyer so long. */
-const SESSION_MS = 30 * MINUTE;
+const SESSION_MS = LIFE.paymentSessionMinutes * MINUTE;
 /** A buyer who comes in the last moment still has time to sign: the shortest life a checkout may have. */
 const LEAST_MS = 5 * MINUTE;
 /** Where the sweep is behind it is not asked in vain every second. */
@@ -45,8 +46,8 @@ export interface OpenPaymentSession {
 }
 
 /**
- * A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it, 503 price_unavailable or
- * rpc_unavailable where it cannot be told now. (contract section 6)
+ * A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it, 503 fee_wallet_missing where the
+ * service's own wallet is in the way, price_unavailable or rpc_unavailable where it cannot be told now. (contract section 6)
  */
 export async function planPaymentSession(ctx: Ctx, listing: Listing, input: OpenPaymentSession): Promise<Change<PaymentSession>> {
   const { product } = listing;

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
-import type { Job } from '../context.ts';
+import { sendJobs } from '../context.ts';
 import { equalBytes, hmacSha256 } from '../core/crypto.ts';
 import { hex, utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
@@ -8,13 +8,14 @@ import { type AppEnv, errors, ok, router } from '../http/openapi.ts';
 import { countForgedWebhook } from '../http/rate-limit.ts';
 import { isSignature } from '../solana/assets.ts';
 
-/** A queue takes so many messages at once. */
-const BATCH_MAX = 100;
+/** Read beside the one this deployment is configured for: the provider's is `<provider>-signature`, and earlier releases named it with an X. */
+const SIGNATURE_HEADERS = ['Rpc-Signature', 'X-Rpc-Signature'];
 
 /** HMAC-SHA256 over the raw bytes, hex, with or without a `sha256=` in front. Without a configured secret nothing can be genuine. */
 const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
   const { RPC_WEBHOOK_SECRET: secret, RPC_WEBHOOK_HEADER: header } = c.var.ctx.config;
-  const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(c.req.header(header) ?? '') ?? [];
+  const shown = [header, ...SIGNATURE_HEADERS].map((name) => c.req.header(name)).find((value) => value !== undefined);
+  const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(shown ?? '') ?? [];
   const raw = new Uint8Array(await c.req.arrayBuffer());
   if (!secret || !given || !equalBytes(hmacSha256(utf8(secret), raw), hex.decode(given.toLowerCase()))) {
     await countForgedWebhook(c);
@@ -64,7 +65,9 @@ function signaturesOf(payload: unknown): string[] {
 
 export const chainWebhookRoutes = router().openapi(route, async (c) => {
   const signatures = signaturesOf(await c.req.json());
-  const jobs = signatures.map((txSignature): { body: Job } => ({ body: { kind: 'findPayment', txSignature, attempt: 0 } }));
-  for (let i = 0; i < jobs.length; i += BATCH_MAX) await c.var.ctx.env.JOBS.sendBatch(jobs.slice(i, i + BATCH_MAX));
+  await sendJobs(
+    c.var.ctx,
+    signatures.map((txSignature) => ({ job: { kind: 'findPayment', txSignature, attempt: 0 } })),
+  );
   return c.json({ accepted: signatures.length }, 200);
 });

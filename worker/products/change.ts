@@ -10,7 +10,7 @@ import { PLANS } from '../plans.ts';
 import { SELLING_RAILS, suits } from '../rails.ts';
 import { PRODUCT } from '../states.ts';
 import { requireSpendable } from './payee.ts';
-import { narrowed, planProductPayout, priceOf, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
+import { planProductPayout, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
 import type { UpdateProductRequest } from './resource.ts';
 import { isAllowed, payoutOf, prospectOf } from './sale.ts';
 import {
@@ -24,6 +24,7 @@ import {
   saleOn,
   updateProduct,
 } from './store.ts';
+import { narrowed, priceOf, requireMeant } from './terms.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
@@ -32,7 +33,7 @@ export async function changeProduct(
   { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
   keep: Keep<Product>,
 ): Promise<Product> {
-  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, actor.livemode);
+  if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, actor.livemode);
   try {
     return await transact(ctx, async () => {
       const listing = (await findListing(ctx.db, actor.accountId as AccountId, actor.livemode, { productId })) ?? raise('not_found');
@@ -47,13 +48,15 @@ export async function changeProduct(
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product])))
         return unchangedKept(product, keep);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
+      if (product.usageUnits !== null || product.accessPeriodDays !== null) requireMeant(input, after);
       // A stolen key must not be able to put another product under the name that the merchant's own server sells by.
       const isRenamed = product.externalProductId !== null && after.externalProductId !== product.externalProductId;
       if (product.livemode && isRenamed) requireFreshSignIn(ctx, actor);
       const moved = movedPayout(listing, { ...listing, product: after });
       const payout = moved && (await planProductPayout(ctx, actor, after, moved.wallet, moved.previous));
       if (after.asset !== product.asset || !isSame(after.acceptedAssets, product.acceptedAssets)) requireAssets(ctx, after);
-      requireRails(ctx, after);
+      // A rail that this service gave up stands in the way of nothing but a change of rails.
+      if (ON_RAILS.some((name) => !isSame(after[name], product[name]))) requireRails(ctx, after);
       const writes = [...updateProduct(ctx, product, after), ...(payout?.writes ?? [])];
       return withAnswer({ events: payout?.events ?? [], writes, result: after }, keep(after));
     });
@@ -67,6 +70,9 @@ export async function changeProduct(
     throw error;
   }
 }
+
+/** What decides over which rails a product can be sold. */
+const ON_RAILS = ['allowedRails', 'defaultRail', 'asset', 'acceptedAssets', 'requiresIdentity'] as const;
 
 /** Where a product's money goes, over each rail it is offered on. */
 const paidOver = (listing: Listing): string[] =>

@@ -5,12 +5,10 @@ import { type Listing, saleOn } from './store.ts';
 
 /**
  * The rails of the hosted checkout that a buyer can pay over, as far as can be told without asking anybody else, and the one to
- * begin with first. The merchant's word that he is ready is not asked for there.
+ * begin with first.
  */
 export const openRails = (config: Config, listing: Listing): RailId[] =>
-  checkoutRailsOf(listing.product).filter((railId) =>
-    obstaclesInMode(config, prospectOf(saleOn(listing, railId)), railId).every((one) => one === 'live_mode_confirmed'),
-  );
+  checkoutRailsOf(listing.product).filter((railId) => obstaclesInMode(config, prospectOf(saleOn(listing, railId)), railId).length === 0);
 
 /** The rail a checkout begins with where nobody names one. Where none is open: the one whose obstacles are worth saying. */
 export function firstCheckoutRail(config: Config, listing: Listing): RailId {

@@ -3,7 +3,6 @@ import { type Actor, type Ctx, hasPriceSource, hasX402 } from '../context.ts';
 import { randomBase62 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AccountId, type AppId, newId, type ProductId } from '../core/ids.ts';
-import { ASSETS, type Asset, type Money, parseAmount } from '../core/money.ts';
 import { type Change, commitNew, isConstraint } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
 import { planPayout } from '../identity/payout.ts';
@@ -11,6 +10,7 @@ import { PLANS } from '../plans.ts';
 import { allowedRailsOf } from '../rails.ts';
 import { requireSpendable } from './payee.ts';
 import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
+import { invalid, narrowed, priceOf, requireMeant } from './terms.ts';
 
 // What other features may use of products goes through here.
 export {
@@ -44,7 +44,8 @@ const notReady = (feature: string): ApiError =>
  * that contradict each other. (contract section 3 "Product")
  */
 export async function planProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Change<Product>> {
-  const productType = requireSellable({ ...input, product_type: input.product_type ?? 'api' });
+  const { product_type = 'api', billing_model = 'one_off' } = input;
+  const productType = requireSellable({ ...input, product_type, billing_model });
   if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
   if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, actor.livemode);
   const product = newProduct(ctx, actor, productType, input);
@@ -116,12 +117,6 @@ export function requireRails({ config }: Ctx, product: Product): void {
     throw invalid('default_rail', 'The default rail is not among the allowed ones', 'rail_not_allowed');
 }
 
-/** However it is written: each asset once, in one order; null for the asset of the price alone. */
-export function narrowed(assets: Asset[], priced: Asset): Asset[] | null {
-  const accepted = ASSETS.filter((asset) => assets.includes(asset));
-  return accepted.length === 1 && accepted[0] === priced ? null : accepted;
-}
-
 /** The price itself is always taken; another asset needs somebody who says what it is worth. */
 export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<Product, 'asset' | 'acceptedAssets'>): void {
   if (acceptedAssets === null) return;
@@ -132,22 +127,12 @@ export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<P
   }
 }
 
-export function priceOf(input: { asset: Asset; amount: string }): Money {
-  const price = parseAmount(input.asset, input.amount);
-  if (!price.ok) throw invalid('price.amount', `Not an amount of ${input.asset}`, price.reason);
-  if (price.value.units === 0n) throw invalid('price.amount', 'A price is more than zero', 'too_small');
-  return price.value;
-}
-
 function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, input: z.infer<typeof CreateProductRequest>): Product {
   const price = priceOf(input.price);
   const defaults = TYPES[productType];
   const usageUnits = input.usage_units === undefined ? defaults.usageUnits : input.usage_units;
   const accessPeriodDays = input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days;
-  // Sold for ever only where both were said: one null alone would mean it by accident.
-  if (usageUnits === null && accessPeriodDays === null && (input.usage_units === undefined || input.access_period_days === undefined)) {
-    throw invalid('usage_units', 'Without units and without days it is sold for ever: send both as null to mean that', 'ambiguous');
-  }
+  requireMeant(input, { usageUnits, accessPeriodDays });
   return {
     id: newId<ProductId>(ctx.now),
     merchantId: actor.accountId as AccountId,
@@ -192,8 +177,4 @@ function newSlug(name: string): string {
     .slice(0, 40)
     .replace(/-+$/, '');
   return `${words || 'product'}-${randomBase62(6).toLowerCase()}`;
-}
-
-function invalid(field: string, msg: string, type = 'invalid_value'): ApiError {
-  return new ApiError('validation_error', { problems: [{ loc: ['body', ...field.split('.')], msg, type }] });
 }

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { type Config, type Ctx, hasX402 } from '../context.ts';
+import { OWN_NAME_MAX } from '../core/limits.ts';
 import { ASSETS, toMoneyResource } from '../core/money.ts';
 import { iso } from '../core/time.ts';
 import { IDENTITY_PROVIDERS } from '../db/terms.ts';
@@ -21,12 +22,11 @@ const SellingRail = z.enum(SELLING_RAILS as [RailId, ...RailId[]]);
 
 /** What may be changed later. The slug is not among them: links to a checkout keep working. */
 const terms = {
-  external_product_id: z.string().min(1).max(180).optional(),
+  external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional(),
   description: z.string().max(5000).optional(),
   // Judged in the verb: an unsupported type has a code of its own.
   product_type: z
     .string()
-    .max(40)
     .optional()
     .openapi({ enum: ['api', 'link', 'telegram', 'discord'], default: 'api' }),
   accepted_assets: z.array(z.enum(ASSETS)).min(1).max(2).optional(),
@@ -86,6 +86,7 @@ export const UpdateProductRequest = z
     ...terms,
     external_product_id: orNull(terms.external_product_id).optional(),
     access_app_id: orNull(z.uuid()).optional(),
+    payout_wallet: orNull(terms.payout_wallet).optional(),
     description: orNull(terms.description).optional(),
     unit_name: orNull(terms.unit_name).optional(),
     session_seconds: orNull(terms.session_seconds).optional(),

@@ -85,7 +85,8 @@ export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId):
     ['product_active', product !== null && (product.status !== 'active' || prospect.switchedOff === 'product')],
     ['price_set', product !== null && !takesPrice(product, railId)],
     ['rail_enabled', !isOn || (product !== null && !takesBuyers(product, railId))],
-    ['live_mode_confirmed', product !== null && !product.liveModeConfirmed],
+    // Plain checkout is opened by a person, one by one: the merchant's word is for those who buy by themselves.
+    ['live_mode_confirmed', RAILS[railId].kind !== 'checkout' && product !== null && !product.liveModeConfirmed],
     ['payout_wallet_set', payoutOf(prospect) === null],
     ['fee_wallet_configured', lacksFeeWallet(config, railId)],
   ];
@@ -116,11 +117,17 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
   const { product, setting } = sale;
   const path = `/v1/products/${product?.id ?? '{product_id}'}`;
   const railPath = `/v1/access/rail-settings/${railId}`;
+  const readiness = readinessOf(sale);
   const patch = (detail: string, body: Record<string, unknown>): Fix => ({ detail, method: 'PATCH', path, body });
   switch (obstacle) {
     case 'sandbox': {
-      const detail = 'Sandbox products never touch the chain. Use a live product, or simulate a payment with POST /v1/testing/sessions.';
-      return { detail, method: 'POST', path: '/v1/testing/sessions', body: { scenario: 'payment_confirmed' } };
+      const detail = 'A sandbox product never touches the chain, so it cannot be paid. Create a live product, with a live key.';
+      return {
+        detail,
+        method: 'POST',
+        path: '/v1/products',
+        body: { name: '<name>', price: { asset: 'USDC', amount: '<amount of USDC>' } },
+      };
     }
     case 'rail_unavailable':
       return {
@@ -160,7 +167,11 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
     case 'fee_wallet_configured':
       return { detail: 'This service charges a fee and has no wallet for it. Only its operator can mend this: FEE_WALLET.' };
     case 'payout_ata_exists':
-      return { detail: 'The payout wallet has no USDC account yet. GET /v1/access/rail-settings has the transaction that creates it.' };
+      return {
+        detail: `The payout wallet ${payoutOf(sale)} has no USDC account yet. GET ${readiness} has the transaction that creates it.`,
+        method: 'GET',
+        path: readiness,
+      };
     case 'payout_wallet_empty':
       return patch(`The payout wallet ${payoutOf(sale)} holds too little SOL to receive so small a payment. ${LEAST} Or ask for more.`, {
         price: { asset: product?.asset, amount: `<an amount worth more than ${LEAST_SOL} SOL>` },
@@ -172,6 +183,8 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
   }
 }
 
+const readinessOf = ({ product }: Mendable): string => `/v1/access/setup/readiness${product ? `?product_id=${product.id}` : ''}`;
+
 /** There is no wallet to be paid on, or one that nobody can spend from. */
 function namePayee(wallet: string | null, railPath: string): Fix {
   const what = wallet === null ? 'No payout wallet is set.' : `Nobody can spend from the payout wallet ${wallet}.`;
@@ -182,11 +195,15 @@ function namePayee(wallet: string | null, railPath: string): Fix {
 const LEAST_SOL = formatAmount({ asset: 'SOL', units: RENT_EXEMPT_LAMPORTS });
 const LEAST = `An account on chain holds at least ${LEAST_SOL} SOL: send it that much once.`;
 
-/** 409 setup_not_ready in the words of readiness, with the call that mends it. */
+/**
+ * 409 setup_not_ready in the words of readiness, with the call that mends it; 503 fee_wallet_missing where the service's own wallet is
+ * in the way, which no merchant can mend.
+ */
 export function notReady(obstacle: Obstacle, railId: RailId, prospect: Mendable): ApiError {
   const fix = fixOf(obstacle, railId, prospect);
-  const named = prospect.product ? `?product_id=${prospect.product.id}` : '';
+  if (obstacle === 'fee_wallet_configured' || obstacle === 'fee_wallet_empty')
+    return new ApiError('fee_wallet_missing', { detail: fix.detail, meta: { reason: obstacle } });
   const next = fix.method ? { next: `${fix.method} ${fix.path}` } : {};
-  const readiness = `GET /v1/access/setup/readiness${named}`;
+  const readiness = `GET ${readinessOf(prospect)}`;
   return new ApiError('setup_not_ready', { detail: fix.detail, meta: { reason: obstacle, ...next, fix, readiness } });
 }

@@ -51,14 +51,16 @@ const health = new Map<string, { isHealthy: boolean; at: number }>();
  * The price at `now`, in milliseconds: of the feed that `url` names, fresh, sure of itself and near its own average, or none at
  * all. Kept for seconds, by URL; a promise is not, because one request may not wait for what another one asks.
  */
-export async function solPrice(url: string, now: number): Promise<PriceAnswer> {
+export async function solPrice(url: string, now: number, leftMs = TIMEOUT_MS): Promise<PriceAnswer> {
   const known = kept.get(url);
   if (known && now < known.until) return timely(known.answer, now);
-  const answer = timely(await ask(url), now);
+  const answer = timely(await ask(url, Math.min(TIMEOUT_MS, leftMs)), now);
   // Who was asked later may have answered sooner.
   const other = kept.get(url);
   const isOutdone = answer.kind === 'unavailable' && other?.answer.kind === 'price' && now < other.until;
-  if (!isOutdone) kept.set(url, { answer, until: now + keepFor(answer) });
+  // A caller with little time left tells nothing about the source.
+  const isCutShort = answer.kind === 'unavailable' && leftMs < TIMEOUT_MS;
+  if (!isOutdone && !isCutShort) kept.set(url, { answer, until: now + keepFor(answer) });
   return answer;
 }
 
@@ -86,9 +88,9 @@ function timely(answer: PriceAnswer, now: number): PriceAnswer {
   return asOf - now > AHEAD_MAX_MS ? unavailable('from the future') : answer;
 }
 
-async function ask(url: string): Promise<PriceAnswer> {
+async function ask(url: string, timeoutMs: number): Promise<PriceAnswer> {
   try {
-    const response = await fetch(url, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetch(url, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(timeoutMs) });
     if (!response.ok) {
       await response.body?.cancel();
       return unavailable(`HTTP ${response.status}`);

@@ -30,6 +30,13 @@ const DocumentBody = z
   })
   .openapi('ReceiptDocument');
 
+const PrevHash = z.string().openapi({
+  description:
+    'Of the link before: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, ' +
+    '"sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a merchant and mode carries 64 zeros.',
+  example: '0'.repeat(64),
+});
+
 export const ReceiptBody = z
   .object({
     receipt_id: z.uuid(),
@@ -41,7 +48,7 @@ export const ReceiptBody = z
     verify_url: z.string(),
     public_url: z.string(),
     link: z
-      .object({ seq: z.int(), prev_hash: z.string() })
+      .object({ seq: z.int(), prev_hash: PrevHash })
       .optional()
       .openapi({ description: 'Place in the merchant’s hash chain. Merchant view only.' }),
     created_at: Timestamp,

@@ -1,10 +1,9 @@
 import type { Ctx } from '../context.ts';
 import { DAY } from '../core/time.ts';
-import { forEach } from '../db/commit.ts';
 import { type Swept, sweepRounds } from '../db/sweep-pages.ts';
 import {
   type Forget,
-  forgetAccount,
+  forgetAccounts,
   forgetDeliveries,
   forgetFailedSettlements,
   forgetHandoffs,
@@ -12,9 +11,9 @@ import {
   forgetIdentities,
   forgetNonces,
   forgetPaymentSessions,
-  forgetStoryOf,
-  keepSetupsWithMoney,
-  listForgettableSetups,
+  forgetStories,
+  keepSetups,
+  listEndedSetups,
 } from './store.ts';
 
 interface Rule {
@@ -56,18 +55,23 @@ export const sweepOf =
   };
 
 const SETUP_KEEP_MS = 7 * DAY;
-const SETUPS_MAX = 20;
+/** Accounts, and events of them all, that one round ends. */
+const SETUPS = { max: 250, roundsMax: 24 };
+const STORY_MAX = 2000;
 
 /**
  * Setups that nobody paid for, with their account, its keys and all it set up: a week after their end, so that an agent that comes back
- * is told what happened. An account that holds anything of money stays. One with more events than a page is done in several steps.
+ * is told what happened. An account that holds anything of money stays. Where a page of them has more events than a round may end, the
+ * next round goes on with the same page.
  */
-export async function sweepEndedSetups(ctx: Ctx): Promise<Swept> {
-  const before = ctx.now - SETUP_KEEP_MS;
-  await keepSetupsWithMoney(ctx.db, before, SETUPS_MAX);
-  const over = await listForgettableSetups(ctx.db, before, SETUPS_MAX);
-  const taken = await forEach(ctx, over, async (setup) => {
-    if (await forgetStoryOf(ctx.db, setup.accountId, PAGE)) await forgetAccount(ctx.db, setup);
+export const sweepEndedSetups = (ctx: Ctx): Promise<Swept> =>
+  sweepRounds(ctx, SETUPS, async (max) => {
+    const ended = await listEndedSetups(ctx.db, ctx.now - SETUP_KEEP_MS, max);
+    const kept = ended.filter(({ holdsMoney }) => holdsMoney === 1);
+    const over = ended.filter(({ holdsMoney }) => holdsMoney === 0);
+    if (kept.length > 0) await keepSetups(ctx.db, kept);
+    if (over.length === 0) return ended.length;
+    if (!(await forgetStories(ctx.db, over, STORY_MAX))) return max;
+    await forgetAccounts(ctx.db, over);
+    return ended.length;
   });
-  return { taken, isFinished: over.length < SETUPS_MAX };
-}

@@ -1,11 +1,10 @@
-import { and, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
+import { lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db } from '../context.ts';
-import type { AccountId } from '../core/ids.ts';
 import { accessApps, paymentSessions, railSettings, settlements, setupIntents } from '../db/access.ts';
 import { products } from '../db/commerce.ts';
 import { handoffs, identitySessions } from '../db/handoff.ts';
-import { accounts, apiKeys, loginNonces } from '../db/identity.ts';
+import { accounts, apiKeys, loginNonces, payoutWallets } from '../db/identity.ts';
 import { endpointHours, events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 
 /** Deletes up to so many rows of which `isOver` holds: it must be what an index of the table begins with. Answers how many. */
@@ -43,43 +42,48 @@ const HOLDS_MONEY = sql.join(
   sql` OR `,
 );
 
-/** Setups that ended by then, with nothing of money in their accounts, longest ended first. */
-export const listForgettableSetups = (db: Db, before: number, limit: number) =>
+/** Setups that ended by then, longest ended first, and whether their accounts hold anything of money. */
+export const listEndedSetups = (db: Db, before: number, limit: number) =>
   db
-    .select({ id: setupIntents.id, accountId: setupIntents.accountId })
+    .select({ id: setupIntents.id, accountId: setupIntents.accountId, holdsMoney: sql<0 | 1>`${HOLDS_MONEY}` })
     .from(setupIntents)
-    .where(sql`status = 'expired' AND is_kept = 0 AND ${lte(setupIntents.expiresAt, before)} AND NOT (${HOLDS_MONEY})`)
+    .where(sql`status = 'expired' AND is_kept = 0 AND ${lte(setupIntents.expiresAt, before)}`)
     .orderBy(setupIntents.expiresAt)
     .limit(limit);
+export type EndedSetup = Awaited<ReturnType<typeof listEndedSetups>>[number];
 
-/** What holds money is kept for good, and is not looked at again. */
-export const keepSetupsWithMoney = (db: Db, before: number, limit: number) =>
+const among = (values: string[]): SQL => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
+
+/** These are kept for good, and not looked at again. */
+export const keepSetups = (db: Db, setups: EndedSetup[]) =>
   db
     .update(setupIntents)
     .set({ isKept: true })
-    .where(
-      sql`rowid IN (SELECT rowid FROM setup_intents WHERE status = 'expired' AND is_kept = 0 AND expires_at <= ${before}
-        AND (${HOLDS_MONEY}) ORDER BY expires_at LIMIT ${limit})`,
-    );
+    .where(sql`id IN ${among(setups.map(({ id }) => id))}`);
 
-/** Deletes up to so many deliveries of an account, then as many events. True once none is left. */
-export async function forgetStoryOf(db: Db, accountId: string, limit: number): Promise<boolean> {
+/** Deletes up to so many deliveries of these accounts, then as many events. True once none is left. */
+export async function forgetStories(db: Db, setups: EndedSetup[], limit: number): Promise<boolean> {
+  const accountIds = among(setups.map(({ accountId }) => accountId));
   for (const table of [webhookDeliveries, events]) {
-    const isOf = and(eq(table.merchantId, accountId as AccountId), inArray(table.livemode, [true, false]));
+    // Both modes are named, because the indexes begin with account and mode.
+    const isOf = sql`merchant_id IN ${accountIds} AND livemode IN (0, 1)`;
     if ((await deleteOver(db, table, isOf, limit)) === limit) return false;
   }
   return true;
 }
 
-/** An account nobody can sign in to, with all it set up, in one batch. */
-export async function forgetAccount(db: Db, { id, accountId }: Awaited<ReturnType<typeof listForgettableSetups>>[number]): Promise<void> {
+/** Accounts that no person can sign in to, with all they set up, in one batch. */
+export async function forgetAccounts(db: Db, setups: EndedSetup[]): Promise<void> {
+  const accountIds = among(setups.map(({ accountId }) => accountId));
+  const ofThem = sql`merchant_id IN ${accountIds}`;
   await db.batch([
-    db.delete(apiKeys).where(eq(apiKeys.merchantId, accountId)),
-    db.delete(webhookEndpoints).where(eq(webhookEndpoints.merchantId, accountId)),
-    db.delete(products).where(eq(products.merchantId, accountId)),
-    db.delete(accessApps).where(eq(accessApps.merchantId, accountId)),
-    db.delete(railSettings).where(eq(railSettings.merchantId, accountId)),
-    db.delete(accounts).where(eq(accounts.id, accountId)),
-    db.delete(setupIntents).where(eq(setupIntents.id, id)),
+    db.delete(apiKeys).where(ofThem),
+    db.delete(webhookEndpoints).where(ofThem),
+    db.delete(products).where(ofThem),
+    db.delete(accessApps).where(ofThem),
+    db.delete(railSettings).where(ofThem),
+    db.delete(payoutWallets).where(ofThem),
+    db.delete(accounts).where(sql`id IN ${accountIds}`),
+    db.delete(setupIntents).where(sql`id IN ${among(setups.map(({ id }) => id))}`),
   ]);
 }

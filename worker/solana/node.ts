@@ -16,13 +16,26 @@ const RESTS_FOR_CALLS = 20;
 export class Node {
   readonly url: string;
   readonly #genesisHash: string;
+  readonly #leftMs: () => number;
   /** The node's genesis was compared once; a node does not change networks under one URL. */
   static readonly #verified = new Set<string>();
+  static readonly #foreign = new Set<string>();
   static readonly #resting = new Map<string, number>();
 
-  constructor(url: string, genesisHash: string) {
+  constructor(url: string, genesisHash: string, leftMs: () => number) {
     this.url = url;
     this.#genesisHash = genesisHash;
+    this.#leftMs = leftMs;
+  }
+
+  /** It has shown the genesis hash of our network. */
+  get isVerified(): boolean {
+    return Node.#verified.has(this.url);
+  }
+
+  /** It has shown that of another one, lately. */
+  get isForeign(): boolean {
+    return Node.#foreign.has(this.url);
   }
 
   /** In the order to ask them: as configured, but those that lately did not answer come last. */
@@ -36,15 +49,25 @@ export class Node {
     return [...nodes.filter((node) => !resting.has(node)), ...resting];
   }
 
-  /** One HTTP round trip for all `calls`, answers in their order. The first one to a URL also asks for the genesis hash. */
-  async call(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcAnswer[] | Unavailable> {
-    const trusted = Node.#verified.has(this.url);
+  /**
+   * One HTTP round trip for all `calls`, answers in their order, within `patienceMs` and what the caller has left. The first one to a URL
+   * also asks for the genesis hash.
+   */
+  async call(calls: readonly RpcCall[], patienceMs: number): Promise<RpcAnswer[] | Unavailable> {
+    const timeoutMs = Math.min(patienceMs, this.#leftMs());
+    if (timeoutMs === 0) return unavailable('the deadline is over');
+    const trusted = this.isVerified;
     const answers = await this.#post(trusted ? calls : [...calls, { method: 'getGenesisHash', params: [] }], timeoutMs);
-    if ('kind' in answers) Node.#resting.set(this.url, RESTS_FOR_CALLS);
+    // A caller with little time left tells nothing about the node.
+    if ('kind' in answers && timeoutMs === patienceMs) Node.#resting.set(this.url, RESTS_FOR_CALLS);
     if ('kind' in answers || trusted) return answers;
     const genesis = answers.pop();
     if (!genesis || !('result' in genesis)) return unavailable('no genesis hash');
-    if (genesis.result !== this.#genesisHash) return unavailable('the RPC serves another network');
+    if (genesis.result !== this.#genesisHash) {
+      Node.#foreign.add(this.url);
+      return unavailable('the RPC serves another network');
+    }
+    Node.#foreign.delete(this.url);
     Node.#verified.add(this.url);
     return answers;
   }

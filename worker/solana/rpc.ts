@@ -16,6 +16,8 @@ const BLOCKHASH_LIFE = 150;
 const PATIENCE = { timeoutMs: 8000, attempts: 2 };
 const HEALTH_TIMEOUT_MS = 2000;
 const HEALTH_FOR_MS = 3000;
+/** A request waits for it, so not for long; and a node that does not answer is left alone for a while. */
+const GENESIS = { timeoutMs: 500, everyMs: 30_000 };
 const MINT_OF_TOKEN_ACCOUNT = { offset: 0, length: 32 };
 
 const FINAL_EPOCH: RpcCall = { method: 'getEpochInfo', params: [{ commitment: 'finalized' }] };
@@ -28,6 +30,7 @@ const transactionCall = (signature: string): RpcCall => ({
 export class Chain {
   readonly #nodes: readonly Node[];
   readonly #patience: typeof PATIENCE;
+  static readonly #askedAt = new Map<string, number>();
   static readonly #health = new Map<string, { at: number; isHealthy: boolean }>();
 
   constructor(nodes: readonly Node[], patience = PATIENCE) {
@@ -35,8 +38,9 @@ export class Chain {
     this.#patience = patience;
   }
 
-  static at(urls: readonly string[], genesisHash: string): Chain {
-    return new Chain(urls.map((url) => new Node(url, genesisHash)));
+  /** `leftMs` tells how long the caller has left: no call takes longer, and with nothing left no node is asked. */
+  static at(urls: readonly string[], genesisHash: string, leftMs: () => number): Chain {
+    return new Chain(urls.map((url) => new Node(url, genesisHash, leftMs)));
   }
 
   /** The same nodes for somebody who cannot wait. */
@@ -187,6 +191,17 @@ export class Chain {
     const isHealthy = !('kind' in answers) && answers[0] !== undefined && 'result' in answers[0];
     Chain.#health.set(place, { at: now, isHealthy });
     return isHealthy;
+  }
+
+  /**
+   * Which of the nodes have shown that they serve another network, as numbers from 1. Those that have not shown any are asked; one that does
+   * not answer counts as none of them, because it may be back in a moment.
+   */
+  async foreignNodes(now: number): Promise<number[]> {
+    const unknown = this.#nodes.filter(({ url, isVerified }) => !isVerified && now >= (Chain.#askedAt.get(url) ?? 0) + GENESIS.everyMs);
+    for (const { url } of unknown) Chain.#askedAt.set(url, now);
+    await Promise.all(unknown.map((node) => node.call([], GENESIS.timeoutMs)));
+    return this.#nodes.flatMap(({ isForeign }, index) => (isForeign ? [index + 1] : []));
   }
 
   async #call(calls: RpcCall[], timeoutMs?: number): Promise<RpcAnswer[] | Unavailable> {

@@ -10,7 +10,6 @@ import { post } from './post.ts';
 import { toEndpointResource } from './resource.ts';
 import {
   BREAKER_STREAK,
-  healthAfter,
   heldUntil,
   isBroken,
   isGivenUp,
@@ -123,15 +122,23 @@ async function record(ctx: Ctx, { delivery }: Claimed, after: DeliveryChange, ..
   }
 }
 
-/** After a failure: gone for good on 410, given up after five days, and told about before that. */
+/** After a failure: gone for good on 410, given up after five days, and warned of before that. */
 async function judgeEndpoint(ctx: Ctx, endpoint: Endpoint, isGone: boolean, now: number): Promise<void> {
   const current = await getEndpoint(ctx.db, endpoint.merchantId, endpoint.livemode, endpoint.id);
-  const warnings = warningsDue(current, now);
-  if (warnings > warningsDue(healthAfter(endpoint, false, endpoint.lastFailureAt ?? now), endpoint.lastFailureAt ?? now)) {
-    ctx.note(`warning ${warnings}: endpoint ${endpoint.id} has failed since ${current.failingSince}`);
-  }
   if (isGone || isGivenUp(current, now)) await giveUp(ctx, endpoint, isGone, now);
+  else if (warningsDue(current, now) > current.warningsTold) await warn(ctx, endpoint, now);
 }
+
+/** Tells the merchant's other endpoints, once for each warning that is due; two that are due together are one event. */
+const warn = (ctx: Ctx, { merchantId, livemode, id }: Endpoint, now: number): Promise<void> =>
+  transact(ctx, async () => {
+    const current = await getEndpoint(ctx.db, merchantId, livemode, id);
+    const warningsTold = warningsDue(current, now);
+    if (current.status === 'disabled' || warningsTold <= current.warningsTold) return unchanged(undefined);
+    const after = { ...current, warningsTold, updatedAt: ctx.now, version: current.version + 1 };
+    const event = endpointEvent('webhook.endpoint_failing', after, after.version);
+    return { events: [event], writes: updateEndpoint(ctx, current, { warningsTold }), result: undefined };
+  });
 
 /** Disables, tells, and ends what waited. Judged afresh at every try: a success or a change by its merchant may come between. */
 const giveUp = (ctx: Ctx, { merchantId, livemode, id }: Endpoint, isGone: boolean, now: number): Promise<void> =>

@@ -1,16 +1,16 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
+import { TIMELINE } from '../core/limits.ts';
 import { iso } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
-import { EVENT_TYPES } from '../events.ts';
 import { merchantErrors, merchantRoute, writeRoute } from '../http/guards.ts';
 import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import { ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '../http/openapi.ts';
 import { DELIVERY } from '../states.ts';
 import { replayDelivery } from './replay-delivery.ts';
-import { DeliveryBody, EventBody, toDeliveryResource, toEventResource } from './resource.ts';
+import { DeliveryBody, EventBody, EventQuery, toDeliveryResource, toEventResource } from './resource.ts';
 import { type Delivery, listDeliveries, listEvents } from './store.ts';
 import { loadTimeline } from './story.store.ts';
 
@@ -65,7 +65,9 @@ const timeline = createRoute({
     query: z.object({
       payment_id: z.uuid().optional(),
       membership_id: z.uuid().optional(),
-      limit: positiveInteger(120).default(40).openapi({ type: 'integer', minimum: 1, maximum: 120, default: 40 }),
+      limit: positiveInteger(TIMELINE.max)
+        .default(TIMELINE.default)
+        .openapi({ type: 'integer', minimum: 1, maximum: TIMELINE.max, default: TIMELINE.default }),
       ...ModeQuery,
     }),
   },
@@ -78,7 +80,7 @@ const eventList = createRoute({
   tags,
   summary: 'Emitted events in the order they happened',
   ...read,
-  request: { query: z.object({ ...PageQuery, event_type: z.enum(EVENT_TYPES).optional(), ...ModeQuery }) },
+  request: { query: z.object({ ...PageQuery, ...EventQuery, ...ModeQuery }) },
   responses: { ...ok(pageOf(EventBody, 'EventPage')), ...merchantErrors() },
 });
 
@@ -121,8 +123,8 @@ export const deliveryRoutes = router()
   })
   .openapi(eventList, async (c) => {
     const { actor, ctx } = c.var;
-    const { event_type: eventType, ...rest } = c.req.valid('query');
+    const { event_type: eventType, after, ...rest } = c.req.valid('query');
     const page = pageRequest(rest);
-    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, eventType, page);
+    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, { eventType, after }, page);
     return c.json(toPage(page, total, items.map(toEventResource)), 200);
   });

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { type EventRow, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
@@ -126,16 +126,20 @@ export function recordDelivery(ctx: Ctx, delivery: Delivery, after: DeliveryChan
   ];
 }
 
-/** What an endpoint wants of a window and never got: its failed and cancelled deliveries, and events it has no delivery of. */
+/**
+ * What an endpoint wants of a window and never got: its failed and cancelled deliveries, and events it has no delivery of. By the time
+ * they happened, from `since` or behind the last one of the page before, so that nothing older is read.
+ */
 export async function listMissed(
   db: Db,
   endpoint: Endpoint,
   types: string[],
-  window: { since: number; until: number; afterSeq: number },
+  window: { since: number; until: number; after: { createdAt: number; seq: number } | null },
   limit: number,
 ) {
   const isOneOf = (column: typeof events.type | typeof events.productId, values: string[]) =>
-    sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
+    // The plus keeps other indexes than that of the time from being used.
+    sql`+${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
   const reached = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
   const lastFailed = sql<
     number | null
@@ -147,13 +151,15 @@ export async function listMissed(
       and(
         eq(events.merchantId, endpoint.merchantId),
         eq(events.livemode, endpoint.livemode),
-        sql`${events.createdAt} BETWEEN ${window.since} AND ${window.until}`,
-        gt(events.seq, window.afterSeq),
+        sql`${events.createdAt} BETWEEN ${window.after?.createdAt ?? window.since} AND ${window.until}`,
+        window.after ? sql`(${events.createdAt}, ${events.seq}) > (${window.after.createdAt}, ${window.after.seq})` : undefined,
         isOneOf(events.type, types),
         endpoint.productIds.length > 0 ? isOneOf(events.productId, endpoint.productIds) : undefined,
+        // As when it was told: an endpoint's own failing is for the others to hear of.
+        sql`NOT (${events.type} = 'webhook.endpoint_failing' AND ${events.subjectId} = ${endpoint.id})`,
         sql`NOT ${reached}`,
       ),
     )
-    .orderBy(events.seq)
+    .orderBy(events.createdAt, events.seq)
     .limit(limit);
 }

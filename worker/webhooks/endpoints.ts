@@ -14,10 +14,8 @@ import { countEnabledEndpoints, type Endpoint, findEndpoint, getEndpoint, insert
 import { checkTarget, type TargetRules } from './target.ts';
 import { cancelWaiting } from './waiting.store.ts';
 
-export { disableEndpointsOf } from './store.ts';
-
 export const targetRules = ({ config, baseUrl }: Ctx): TargetRules => ({
-  ownHosts: URL.canParse(baseUrl) ? [new URL(baseUrl).hostname] : [],
+  ownHosts: [...(URL.canParse(baseUrl) ? [new URL(baseUrl).hostname] : []), ...config.OWN_HOSTS],
   allowLoopback: config.ALLOW_INSECURE_WEBHOOKS === 'true',
 });
 
@@ -83,6 +81,7 @@ export async function createEndpoint(
     lastFailureAt: null,
     failureStreak: 0,
     failingSince: null,
+    warningsTold: 0,
     createdAt: ctx.now,
     updatedAt: ctx.now,
     version: 1,

@@ -10,12 +10,17 @@ import { insertDeliveries, insertMissed, listMissed, loadFanOut, markFannedOut, 
 import { scheduleOf } from './schedule.ts';
 import { type Endpoint, getEndpoint, type StoredEvent } from './store.ts';
 
-/** Does this endpoint want this event? Its type, its product, its mode, and not what happened before it existed. */
+/** A warning that an endpoint fails reaches its merchant through the others alone. */
+const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
+  type === 'webhook.endpoint_failing' && subjectId === id;
+
+/** Does this endpoint want this event? Its type, its product, its mode, and neither what happened before it existed nor its own failing. */
 export const wants = (endpoint: Endpoint, event: StoredEvent): boolean =>
   endpoint.merchantId === event.merchantId &&
   endpoint.livemode === event.livemode &&
   endpoint.createdAt <= event.createdAt &&
   matchesType(endpoint.eventTypes, event.type) &&
+  !isAboutItself(endpoint, event) &&
   (endpoint.productIds.length === 0 || (event.productId !== null && endpoint.productIds.includes(event.productId)));
 
 const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | null = null): NewDelivery => ({
@@ -78,7 +83,7 @@ export async function sendAttempts(ctx: Ctx, due: { id: number; failureStreak: n
   const feed = async (queue: typeof ctx.env.WEBHOOKS, isSlow: boolean) => {
     const messages = due
       .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
-      .map(({ id }) => ({ body: { deliveryId: id }, delaySeconds }));
+      .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause }, delaySeconds }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
   };
   // Together: one queue out of order does not keep the other from being fed.
@@ -132,9 +137,15 @@ export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: Endpoi
   // A test was for one endpoint and one moment: nobody missed it.
   const types = EVENT_TYPES.filter((type) => type !== 'webhook.test' && matchesType(endpoint.eventTypes, type));
   let scheduled = 0;
-  let afterSeq = 0;
+  let after: { createdAt: number; seq: number } | null = null;
   for (let page = 0; page < RECOVER_PAGES_MAX; page++) {
-    const missed = await listMissed(ctx.db, endpoint, types, { since: from, until, afterSeq }, RECOVER_PAGE);
+    const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(
+      ctx.db,
+      endpoint,
+      types,
+      { since: from, until, after },
+      RECOVER_PAGE,
+    );
     const written = await insertMissed(
       ctx,
       missed.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
@@ -145,7 +156,7 @@ export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: Endpoi
     );
     scheduled += written.length;
     if (missed.length < RECOVER_PAGE) break;
-    afterSeq = missed.at(-1)!.event.seq;
+    after = missed.at(-1)!.event;
   }
   return scheduled;
 }

@@ -1,18 +1,19 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError, raise } from '../core/errors.ts';
 import type { AccountId, EndpointId } from '../core/ids.ts';
+import { PER_PAGE } from '../core/limits.ts';
 import { DAY, isoOrNull, SECOND } from '../core/time.ts';
 import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
-import { EVENT_TYPES, isTypePattern } from '../events.ts';
+import { isTypePattern } from '../events.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
 import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
 import {
   created,
+  given,
   jsonBody,
   ModeQuery,
   ok,
-  orNull,
   PageQuery,
   pageOf,
   positiveInteger,
@@ -21,7 +22,7 @@ import {
   uuidParam,
 } from '../http/openapi.ts';
 import { createEndpoint, disableEndpoint, type EndpointWithSecret } from './endpoints.ts';
-import { CreateEndpointRequest, EndpointBody, EventBody, toEndpointResource, toEventResource } from './resource.ts';
+import { CreateEndpointRequest, EndpointBody, EventBody, EventQuery, toEndpointResource, toEventResource } from './resource.ts';
 import { type Endpoint, getEndpoint, listEvents } from './store.ts';
 import { loadIntegrationHealth } from './story.store.ts';
 
@@ -40,9 +41,9 @@ const health = createRoute({
         .object({
           status: z.enum(['ok', 'degraded']),
           endpoints: z.object({ enabled: z.int(), disabled: z.int(), failing: z.int() }),
-          last_delivery_at: orNull(Timestamp),
-          success_rate_24h: orNull(z.number()),
-          oldest_pending_seconds: orNull(z.int()),
+          last_delivery_at: Timestamp.optional(),
+          success_rate_24h: z.number().optional().openapi({ description: 'Absent where nothing was delivered or given up in a day.' }),
+          oldest_pending_seconds: z.int().optional().openapi({ description: 'Absent where nothing waits.' }),
           hooks: z.int(),
         })
         .openapi('IntegrationHealth'),
@@ -62,9 +63,11 @@ const events = createRoute({
   request: {
     query: z.object({
       page: PageQuery.page,
-      per_page: positiveInteger(100).optional().openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20 }),
-      limit: positiveInteger(100).optional().openapi({ type: 'integer', minimum: 1, maximum: 100 }),
-      event_type: z.enum(EVENT_TYPES).optional(),
+      per_page: positiveInteger(PER_PAGE.max)
+        .optional()
+        .openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max, default: PER_PAGE.default }),
+      limit: positiveInteger(PER_PAGE.max).optional().openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max }),
+      ...EventQuery,
       ...ModeQuery,
     }),
   },
@@ -136,9 +139,9 @@ export const integrationRoutes = router()
       {
         status: failing > 0 ? ('degraded' as const) : ('ok' as const),
         endpoints: { enabled: enabled.length, disabled, failing },
-        last_delivery_at: isoOrNull(lastAt),
-        success_rate_24h: found.ended === 0 ? null : found.succeeded / found.ended,
-        oldest_pending_seconds: found.oldestAt === null ? null : Math.max(0, Math.floor((ctx.now - found.oldestAt) / SECOND)),
+        ...given('last_delivery_at', isoOrNull(lastAt)),
+        ...given('success_rate_24h', found.ended === 0 ? null : found.succeeded / found.ended),
+        ...given('oldest_pending_seconds', found.oldestAt === null ? null : Math.max(0, Math.floor((ctx.now - found.oldestAt) / SECOND))),
         hooks: enabled.filter(({ kind }) => kind === 'automation').length,
       },
       200,
@@ -146,14 +149,14 @@ export const integrationRoutes = router()
   })
   .openapi(events, async (c) => {
     const { actor, ctx } = c.var;
-    const { event_type: eventType, limit, per_page: perPage, page: number } = c.req.valid('query');
+    const { event_type: eventType, after, limit, per_page: perPage, page: number } = c.req.valid('query');
     if (limit !== undefined && perPage !== undefined) {
       throw new ApiError('validation_error', {
         problems: [{ loc: ['query', 'limit'], msg: 'limit and per_page are the same; give one', type: 'conflict' }],
       });
     }
-    const page = pageRequest({ page: number, per_page: limit ?? perPage ?? 20 });
-    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, eventType, page);
+    const page = pageRequest({ page: number, per_page: limit ?? perPage ?? PER_PAGE.default });
+    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, { eventType, after }, page);
     return c.json(toPage(page, total, items.map(toEventResource)), 200);
   })
   .openapi(subscribe, async (c) => {

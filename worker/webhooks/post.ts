@@ -12,7 +12,7 @@ import { checkTarget } from './target.ts';
 const TIMEOUT_MS = 15 * SECOND;
 const EXCERPT_BYTES = 4096;
 
-/** One POST to a stranger's server: no redirect followed, no more than 4 KB read, 15 s at most. */
+/** One POST to a stranger's server: no redirect followed, no more than 4 KB read, 15 s at most, and no longer than the caller has. */
 export async function post(ctx: Ctx, { delivery, endpoint, event }: Claimed): Promise<Outcome> {
   const startedMs = ctx.elapsedMs();
   const failed = (error: string): Outcome => ({ status: null, ms: ctx.elapsedMs() - startedMs, error, excerpt: null, retryAfterMs: null });
@@ -32,7 +32,8 @@ export async function post(ctx: Ctx, { delivery, endpoint, event }: Claimed): Pr
   let response: Response;
   try {
     const headers = signatureHeaders(signable, await liveSecrets(ctx, endpoint), ctx.now);
-    response = await fetch(target.value, { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const signal = AbortSignal.timeout(Math.min(TIMEOUT_MS, ctx.leftMs()));
+    response = await fetch(target.value, { method: 'POST', headers, body, redirect: 'manual', signal });
   } catch (error) {
     return failed(reasonOf(ctx, error));
   }

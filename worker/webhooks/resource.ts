@@ -4,6 +4,7 @@ import { EVENT_TYPES, isTypePattern } from '../events.ts';
 import { given, orNull, Timestamp } from '../http/openapi.ts';
 import { DELIVERY, ENDPOINT } from '../states.ts';
 import { VERSION } from '../version.ts';
+import { disablesAt } from './schedule.ts';
 import type { Delivery, Endpoint, StoredEvent } from './store.ts';
 
 const TypePattern = z
@@ -22,7 +23,12 @@ export const CreateEndpointRequest = z.object({ url: Url, ...settings }).openapi
   example: { url: 'https://shop.example.com/hooks', event_types: ['payment.confirmed', 'membership.*'] },
 });
 export const UpdateEndpointRequest = z
-  .object({ url: Url.optional(), ...settings, status: z.enum(ENDPOINT.states).optional() })
+  .object({
+    url: Url.optional(),
+    ...settings,
+    description: orNull(settings.description).optional(),
+    status: z.enum(ENDPOINT.states).optional(),
+  })
   .openapi('UpdateWebhookEndpointRequest', { example: { event_types: ['payment.*'] } });
 
 export const EndpointBody = z
@@ -40,6 +46,8 @@ export const EndpointBody = z
     last_success_at: Timestamp.optional(),
     last_failure_at: Timestamp.optional(),
     failure_streak: z.int(),
+    failing_since: Timestamp.optional().openapi({ description: 'Since when every delivery fails.' }),
+    disables_at: Timestamp.optional().openapi({ description: 'When the endpoint is given up, unless a delivery succeeds before.' }),
     livemode: z.boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -61,6 +69,8 @@ export const toEndpointResource = (endpoint: Endpoint): z.infer<typeof EndpointB
   ...given('last_success_at', isoOrNull(endpoint.lastSuccessAt)),
   ...given('last_failure_at', isoOrNull(endpoint.lastFailureAt)),
   failure_streak: endpoint.failureStreak,
+  ...given('failing_since', isoOrNull(endpoint.failingSince)),
+  ...given('disables_at', isoOrNull(endpoint.status === 'enabled' ? disablesAt(endpoint) : null)),
   livemode: endpoint.livemode,
   created_at: iso(endpoint.createdAt),
   updated_at: iso(endpoint.updatedAt),
@@ -103,6 +113,16 @@ export const toDeliveryResource = (delivery: Delivery): z.infer<typeof DeliveryB
   created_at: iso(delivery.createdAt),
   ...given('completed_at', isoOrNull(delivery.completedAt)),
 });
+
+/** What narrows a list of events. */
+export const EventQuery = {
+  event_type: z.enum(EVENT_TYPES).optional(),
+  after: z
+    .string()
+    .max(64)
+    .optional()
+    .openapi({ description: 'The id of an event: the list begins behind it. A list that is read on like this has no end at row 10,000.' }),
+};
 
 export const EventBody = z
   .object({

@@ -4,7 +4,7 @@ import type { Keep } from '../db/once.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '../http/guards.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '../http/idempotency-key.ts';
-import { created, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
+import { created, given, jsonBody, ModeQuery, ok, optionalJsonBody, PageQuery, pageOf, router, uuidParam } from '../http/openapi.ts';
 import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecret, rotateSecret } from './endpoints.ts';
 import { recoverEndpoint } from './fan-out.ts';
 import { CreateEndpointRequest, EndpointBody, EndpointSecretBody, toEndpointResource, UpdateEndpointRequest } from './resource.ts';
@@ -58,6 +58,7 @@ const disable = createRoute({
   request: { headers, params, query },
   responses: { ...ok(EndpointBody), ...merchantErrors(...optionalKeyErrors, 'not_found', 'state_conflict') },
 });
+const OVERLAP_HOURS = 24;
 const rotate = createRoute({
   method: 'post',
   path: '/webhooks/endpoints/{endpoint_id}/rotate-secret',
@@ -69,7 +70,7 @@ const rotate = createRoute({
     headers,
     params,
     query,
-    ...jsonBody(z.object({ overlap_hours: z.int().min(0).max(168).default(24) }).openapi('RotateSecretRequest')),
+    ...optionalJsonBody(z.object({ overlap_hours: z.int().min(0).max(168).default(OVERLAP_HOURS) }).openapi('RotateSecretRequest')),
   },
   responses: { ...ok(EndpointSecretBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
@@ -84,7 +85,7 @@ const test = createRoute({
     headers,
     params,
     query,
-    ...jsonBody(z.object({ event_type: z.literal('webhook.test').optional() }).openapi('TestWebhookRequest')),
+    ...optionalJsonBody(z.object({ event_type: z.literal('webhook.test').optional() }).openapi('TestWebhookRequest')),
   },
   responses: {
     ...ok(
@@ -174,7 +175,8 @@ export const webhookRoutes = router()
   })
   .openapi(rotate, async (c) => {
     const { actor, ctx } = c.var;
-    const named = { endpointId: c.req.valid('param').endpoint_id as EndpointId, overlapHours: c.req.valid('json').overlap_hours };
+    const { overlap_hours: overlapHours = OVERLAP_HOURS } = c.req.valid('json');
+    const named = { endpointId: c.req.valid('param').endpoint_id as EndpointId, overlapHours };
     const run = (keep: Keep<EndpointWithSecret>) => rotateSecret(ctx, actor, { ...named, keep });
     return sendStored(c, await answerOnce(c, run, presentSecret(200), { isSecret }));
   })

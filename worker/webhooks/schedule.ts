@@ -57,18 +57,14 @@ export interface Health {
   failingSince: number | null;
 }
 
-export function healthAfter(health: Health, success: boolean, now: number): Health {
-  return success
-    ? { ...health, failureStreak: 0, failingSince: null, lastSuccessAt: now }
-    : { ...health, failureStreak: health.failureStreak + 1, failingSince: health.failingSince ?? now, lastFailureAt: now };
-}
-
 const DISABLE_AFTER_MS = 5 * DAY;
 const WARNINGS_MS = [24 * HOUR, 72 * HOUR];
 
-/** Given up by time only: five days without one success. */
-export const isGivenUp = ({ failingSince }: Health, now: number): boolean =>
-  failingSince !== null && now - failingSince >= DISABLE_AFTER_MS;
+/** Given up by time only: five days without one success. null while nothing fails. */
+export const disablesAt = ({ failingSince }: Pick<Health, 'failingSince'>): number | null =>
+  failingSince === null ? null : failingSince + DISABLE_AFTER_MS;
+
+export const isGivenUp = (health: Health, now: number): boolean => now >= (disablesAt(health) ?? Number.POSITIVE_INFINITY);
 
 /** How many of the warnings before that are due. */
 export const warningsDue = ({ failingSince }: Health, now: number): number =>

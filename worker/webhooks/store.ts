@@ -1,11 +1,10 @@
-import { and, asc, desc, eq, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, EndpointId } from '../core/ids.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '../db/page.ts';
-import { ENDPOINT } from '../states.ts';
 
 export type Endpoint = typeof webhookEndpoints.$inferSelect;
 export type Delivery = typeof webhookDeliveries.$inferSelect;
@@ -46,18 +45,24 @@ export const updateEndpoint = (ctx: Ctx, before: Endpoint, patch: Partial<Endpoi
       and(
         eq(webhookEndpoints.id, before.id),
         eq(webhookEndpoints.version, before.version),
-        patch.disabledReason === 'no_success_for_5_days' ? sql`failing_since IS ${before.failingSince}` : undefined,
+        patch.disabledReason === 'no_success_for_5_days' || patch.warningsTold !== undefined
+          ? sql`failing_since IS ${before.failingSince}`
+          : undefined,
       ),
     ),
   vetoUnlessChanged(ctx),
 ];
 
-/** A statement, not an effect: every endpoint of an account, in both modes. */
-export const disableEndpointsOf = (ctx: Ctx, merchantId: AccountId, disabledReason: string): Write =>
-  ctx.db
-    .update(webhookEndpoints)
-    .set({ status: ENDPOINT.next('enabled', 'disable'), disabledReason, updatedAt: ctx.now, version: sql`version + 1` })
+/** Those of an account that are enabled, in both modes. */
+export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<Endpoint[]> =>
+  db
+    .select()
+    .from(webhookEndpoints)
     .where(and(eq(webhookEndpoints.merchantId, merchantId), eq(webhookEndpoints.status, 'enabled')));
+
+/** A statement, not an effect: refuses the batch where an endpoint of the account is enabled after all. */
+export const vetoWhileEnabled = (ctx: Ctx, merchantId: AccountId): Write =>
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND status = 'enabled')`);
 
 /** A statement, not an effect: what an attempt showed, relative to whatever other attempts showed meanwhile. */
 export const noteHealth = (ctx: Ctx, endpointId: EndpointId, success: boolean, now: number): Write =>
@@ -66,7 +71,13 @@ export const noteHealth = (ctx: Ctx, endpointId: EndpointId, success: boolean, n
     .set(
       success
         ? { failureStreak: 0, failingSince: null, lastSuccessAt: now }
-        : { failureStreak: sql`failure_streak + 1`, failingSince: sql`coalesce(failing_since, ${now})`, lastFailureAt: now },
+        : {
+            failureStreak: sql`failure_streak + 1`,
+            failingSince: sql`coalesce(failing_since, ${now})`,
+            lastFailureAt: now,
+            // The first failure after a success begins a run of its own, of which nobody was warned yet.
+            warningsTold: sql`iif(failing_since IS NULL, 0, warnings_told)`,
+          },
     )
     .where(eq(webhookEndpoints.id, endpointId));
 
@@ -96,6 +107,25 @@ export async function getDelivery(db: Db, merchantId: AccountId, livemode: boole
   return (await db.select().from(webhookDeliveries).where(mine).get()) ?? raise('not_found');
 }
 
-/** In the order they happened, so a page stays what it was while new ones arrive. */
-export const listEvents = (db: Db, merchantId: AccountId, livemode: boolean, eventType: string | undefined, page: PageRequest) =>
-  readPage(db, events, rowsOf(events, merchantId, livemode, [[events.type, eventType]]), [asc(events.seq)], page);
+export interface EventFilter {
+  eventType?: string | undefined;
+  /** The id of an event of this merchant in this mode: the list begins behind it. */
+  after?: string | undefined;
+}
+
+/**
+ * In the order in which they were stored, so a page stays what it was while new ones arrive. The pages of one list end at row 10,000;
+ * the list that begins behind the last event read has pages of its own. 422 validation_error where there is no event `after`.
+ */
+export async function listEvents(db: Db, merchantId: AccountId, livemode: boolean, { eventType, after }: EventFilter, page: PageRequest) {
+  const isNext = after === undefined ? undefined : gt(events.seq, await getSeq(db, merchantId, livemode, after));
+  const wanted = and(rowsOf(events, merchantId, livemode, [[events.type, eventType]]), isNext)!;
+  return readPage(db, events, wanted, [asc(events.seq)], page);
+}
+
+async function getSeq(db: Db, merchantId: AccountId, livemode: boolean, eventId: string): Promise<number> {
+  const mine = and(rowsOf(events, merchantId, livemode), eq(events.id, eventId));
+  const event = await db.select({ seq: events.seq }).from(events).where(mine).get();
+  const problem = { loc: ['query', 'after'], msg: 'There is no event with this id', type: 'not_found' };
+  return event?.seq ?? raise('validation_error', { problems: [problem] });
+}

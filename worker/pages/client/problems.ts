@@ -11,6 +11,7 @@ import type { Watch } from './watch.ts';
 const BY_CODE: Record<string, TextKey> = {
   offline: 'pOffline',
   rate_limited: 'pBusy',
+  plan_limit_reached: 'pBusy',
   rpc_unavailable: 'pNode',
   temporarily_unavailable: 'pNode',
   price_unavailable: 'pPrice',

@@ -1,0 +1,87 @@
+import { storyOf } from '../worker/core/errors.ts';
+import type { Called } from '../worker/entitlement-rpc.ts';
+import { type LogLine, logRequest } from '../worker/log.ts';
+
+/** An operation that waits for its commit, with what its caller is answered then. */
+export interface Waiting {
+  called: Called;
+  arrivedAt: number;
+  operation(): unknown;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+export type Outcome = { ok: true; answer: unknown } | { ok: false; error: unknown };
+
+/**
+ * Gathers what arrives during a commit, so that it goes together in the next one: a durable commit costs more than the work in it.
+ * `commit` answers an outcome for each operation of a group, in order, once it is durable; where it rejects, nothing of the group is
+ * stored.
+ */
+export class Groups {
+  readonly #commit: (group: readonly Waiting[]) => Promise<Outcome[]>;
+  #waiting: Waiting[] = [];
+  #isCommitting = false;
+
+  constructor(commit: (group: readonly Waiting[]) => Promise<Outcome[]>) {
+    this.#commit = commit;
+  }
+
+  /** Alone it is committed at once; while a commit is in flight it waits and goes with the others that came, in order. */
+  run<T>(called: Called, operation: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ called, arrivedAt: Date.now(), operation, resolve: (answer) => resolve(answer as T), reject });
+      if (!this.#isCommitting) void this.#commitWaiting();
+    });
+  }
+
+  async #commitWaiting(): Promise<void> {
+    this.#isCommitting = true;
+    while (this.#waiting.length > 0) {
+      const group = this.#takeWaiting();
+      try {
+        const outcomes = await this.#commit(group);
+        for (const [i, outcome] of outcomes.entries()) {
+          if (outcome.ok) group[i]!.resolve(outcome.answer);
+          else group[i]!.reject(outcome.error);
+        }
+        // Those just answered get a turn to bring their next, so that groups are worth their commit.
+        if (group.length > 1 || this.#waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    }
+    this.#isCommitting = false;
+  }
+
+  /** All that wait, but for those whose callers have gone: under a key they will come again. */
+  #takeWaiting(): Waiting[] {
+    const isGone = ({ called: { leftMs }, arrivedAt }: Waiting) => leftMs !== undefined && Date.now() > arrivedAt + leftMs;
+    const { true: gone = [], false: group = [] } = Object.groupBy(this.#waiting, (waiting) => String(isGone(waiting)) as 'true' | 'false');
+    this.#waiting = [];
+    for (const { reject } of gone) reject(Object.assign(new Error('waited past the deadline of its caller'), { retryable: true }));
+    return group;
+  }
+}
+
+/** How the log names an object. */
+export interface LogName<State> {
+  kind: NonNullable<LogLine['object']>;
+  idOf(state: State): string;
+}
+
+/** One line a commit, with all that its operations go back to, and what broke in it. */
+export function logCommit<State>(
+  { kind, idOf }: LogName<State>,
+  state: State,
+  { group, outcomes, startedAt }: { group: readonly Waiting[]; outcomes: readonly Outcome[]; startedAt: number },
+): void {
+  const notes = outcomes.flatMap((outcome) => (outcome.ok ? [] : [storyOf(outcome.error)]));
+  logRequest({
+    request_id: `${kind}_${idOf(state)}`,
+    object: kind,
+    causes: [...new Set(group.flatMap(({ called: { requestId } }) => requestId ?? []))],
+    taken: group.length,
+    ms: Date.now() - startedAt,
+    ...(notes.length > 0 ? { notes } : {}),
+  });
+}

@@ -1,0 +1,1 @@
+ALTER TABLE `webhook_endpoints` ADD `warnings_told` integer DEFAULT 0 NOT NULL;

@@ -1,0 +1,1 @@
+ALTER TABLE `products` ADD `trusted_customer_ref` integer DEFAULT false NOT NULL;

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+interface Locked {
+  version?: string;
+  integrity?: string;
+  resolved?: string;
+  link?: boolean;
+}
+const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
+const packages = Object.entries<Locked>(read('package-lock.json').packages).filter(([path]) => path !== '');
+
+it('locks every package, of every platform, to the SHA-512 of its archive', () => {
+  expect(packages.length).toBeGreaterThan(500);
+  const unlocked = packages.filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
+  expect(unlocked.map(([path, { version }]) => `${path}@${version}`)).toEqual([]);
+});
+
+it('names no registry: an archive may come from anywhere, since its hash is known', () => {
+  expect(packages.filter(([, { resolved, link }]) => resolved !== undefined || link).map(([path]) => path)).toEqual([]);
+});
+
+it('pins every package we name to one version', () => {
+  const { dependencies, devDependencies } = read('package.json');
+  const ranges = Object.entries<string>({ ...dependencies, ...devDependencies }).filter(
+    ([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version),
+  );
+  expect(ranges).toEqual([]);
+});
