@@ -69,7 +69,7 @@ interface Waiting {
 
 /** What the database said last, by the environment that asked: anybody may ask for our health, all day. A failure is not remembered. */
 const REMEMBERED_MS = 5 * SECOND;
-const remembered = new WeakMap<object, { until: number; waiting: Waiting }>();
+const remembered = new WeakMap<Env, { until: number; waiting: Waiting }>();
 
 async function readWaiting(env: Env, now: number): Promise<Waiting | null> {
   const known = remembered.get(env);

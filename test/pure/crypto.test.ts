@@ -13,7 +13,7 @@ import {
   verifyEd25519,
   verifyPassword,
 } from '../../worker/core/crypto.ts';
-import { base64url, hex, utf8 } from '../../worker/core/encoding.ts';
+import { base64, base64url, hex, utf8 } from '../../worker/core/encoding.ts';
 
 const seed = (fill: number) => new Uint8Array(32).fill(fill);
 const flip = (bytes: Uint8Array, bit: number) => bytes.map((byte, i) => (i === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
@@ -155,6 +155,17 @@ describe('passwords', () => {
     const [a, b] = await Promise.all([hashPassword('the same'), hashPassword('the same')]);
     for (const stored of [a, b]) expect(stored).toMatch(/^\$scrypt\$ln=14,r=8,p=5\$[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=$/);
     expect(a).not.toBe(b);
+  });
+
+  it('are verified at the cost they were stored with, whatever new ones are hashed with', async () => {
+    // RFC 7914 section 12, cut to the 32 bytes that are stored.
+    const vector = Uint8Array.from('fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162'.match(/../g)!, (byte) =>
+      parseInt(byte, 16),
+    );
+    const stored = `$scrypt$ln=10,r=8,p=16$${btoa('NaCl')}$${base64.encode(vector)}`;
+    expect(await verifyPassword('password', stored)).toBe(true);
+    expect(await verifyPassword('passwort', stored)).toBe(false);
+    expect(await verifyPassword('password', stored.replace('p=16', 'p=15'))).toBe(false);
   });
 
   it('are the same however the keyboard composes an accent', async () => {

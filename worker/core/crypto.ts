@@ -135,24 +135,38 @@ export async function unseal(secret: string, purpose: string, sealed: string): P
   return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, found.key, base64url.decode(bytes)));
 }
 
-// scrypt, not PBKDF2: the platform refuses PBKDF2 above 100,000 iterations in production, though not locally. (contract section 2)
-const SCRYPT = { N: 2 ** 14, r: 8, p: 5, maxmem: 64 * 1024 * 1024 };
+interface ScryptCost {
+  ln: number;
+  r: number;
+  p: number;
+}
 
-const scryptHash = (password: string, salt: Uint8Array): Promise<Uint8Array> =>
+// scrypt, not PBKDF2: the platform refuses PBKDF2 above 100,000 iterations in production, though not locally. (contract section 2)
+const SCRYPT: ScryptCost = { ln: 14, r: 8, p: 5 };
+const SCRYPT_MEMORY = 64 * 1024 * 1024;
+
+const scryptHash = (password: string, salt: Uint8Array, { ln, r, p }: ScryptCost): Promise<Uint8Array> =>
   new Promise((resolve, reject) =>
-    scrypt(utf8(password.normalize('NFKC')), salt, 32, SCRYPT, (error, key) => (error ? reject(error) : resolve(new Uint8Array(key)))),
+    scrypt(utf8(password.normalize('NFKC')), salt, 32, { N: 2 ** ln, r, p, maxmem: SCRYPT_MEMORY }, (error, key) =>
+      error ? reject(error) : resolve(new Uint8Array(key)),
+    ),
   );
+
+const written = ({ ln, r, p }: ScryptCost, salt: Uint8Array, hash: Uint8Array): string =>
+  `$scrypt$ln=${ln},r=${r},p=${p}$${base64.encode(salt)}$${base64.encode(hash)}`;
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = new Uint8Array(randomBytes(16));
-  return `$scrypt$ln=14,r=8,p=5$${base64.encode(salt)}$${base64.encode(await scryptHash(password, salt))}`;
+  return written(SCRYPT, salt, await scryptHash(password, salt, SCRYPT));
 }
 
 // Verified when there is nothing to verify, so that an unknown e-mail costs what a wrong password costs.
-const NOBODY = `$scrypt$ln=14,r=8,p=5$${base64.encode(new Uint8Array(16))}$${base64.encode(new Uint8Array(32))}`;
+const NOBODY = written(SCRYPT, new Uint8Array(16), new Uint8Array(32));
 
+/** At the cost it was stored with, so that a release may raise what new ones are hashed with. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
-  const [, , , salt, hash] = (stored ?? NOBODY).split('$');
-  const actual = await scryptHash(password, base64.decode(salt!));
+  const [, , cost, salt, hash] = (stored ?? NOBODY).split('$');
+  const [ln, r, p] = cost!.split(',').map((part) => Number(part.split('=')[1]));
+  const actual = await scryptHash(password, base64.decode(salt!), { ln: ln!, r: r!, p: p! });
   return equalBytes(actual, base64.decode(hash!)) && stored !== null;
 }

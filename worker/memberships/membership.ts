@@ -15,7 +15,6 @@ export interface Purchase {
   paymentId: PaymentId;
   payerWallet: string;
   customerRef: string | null;
-  /** The reference is what a buyer says of themselves: nobody vouches that it is theirs. */
   isClaim: boolean;
   email: string | null;
   /** Days bought; null for access without an end. */
@@ -145,7 +144,7 @@ const activated = (now: number, purchase: Purchase): Membership => ({
 const extended = (now: number, paidThrough: number | null, days: number | null): number | null =>
   paidThrough === null || days === null ? null : addDays(Math.max(now, paidThrough), days);
 
-/** Whoever pays under somebody's reference gives them time, and takes nothing: wallet and e-mail stay those of the customer. */
+/** A claim is a reference that the buyer named alone: it gives time, and takes nothing. Wallet and e-mail stay those of the customer. */
 const renewed = (now: number, existing: Membership, purchase: Purchase): Membership => ({
   ...existing,
   ...(purchase.isClaim ? {} : { walletAddress: purchase.payerWallet, email: purchase.email ?? existing.email }),
