@@ -51,7 +51,7 @@ describe('a secret that is turned under load refuses nobody', () => {
       make: async (env) => firstOf(env, 'OPERATOR_SECRET'),
       use: async (env, secret) => {
         const asked = { body: { account: merchant.userId, action: 'resume' }, headers: { 'X-Svc-Operator-Secret': secret }, env };
-        granted(await w.call('POST', '/operator/accounts', asked));
+        granted(await w.call('POST', '/v1/operator/accounts', asked));
       },
     }));
 
@@ -168,7 +168,7 @@ const personsDrill = (w: World): Drill<Person> => ({
   },
   use: async (env, { email, signer, walletUser, setup, key, request }) => {
     const found = { body: { account: email, action: 'resume' }, headers: { 'X-Svc-Operator-Secret': OPERATOR_SECRET }, env };
-    granted(await w.call('POST', '/operator/accounts', found));
+    granted(await w.call('POST', '/v1/operator/accounts', found));
     expect(granted(await walletSignIn(under(w, env), signer)).user_id).toBe(walletUser);
     granted(await w.call('GET', '/v1/account/me', { key, env }));
     granted(await setup.call('status', {}, { env }));
