@@ -88,6 +88,7 @@ describe('everything secret that was issued, shown or configured', () => {
     for (const [name, value] of Object.entries(w.env))
       if (VARIABLES.test(name)) for (const one of String(value).split(',')) secrets.push({ name, value: one, issuedBy: null });
     owner = await openTenant(w, 'keeper');
+    secrets.push({ name: 'token of the owner', value: owner.merchant.token, issuedBy: null });
     await live();
     await askEverything();
     await w.deliver();
