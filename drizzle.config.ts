@@ -9,6 +9,7 @@ export default defineConfig({
     './worker/db/candidates.ts',
     './worker/db/messaging.ts',
     './worker/db/access.ts',
+    './worker/db/archives.ts',
     './worker/db/audits.ts',
     './worker/db/handoff.ts',
     './worker/db/operations.ts',

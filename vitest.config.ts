@@ -10,6 +10,8 @@ const inWorkerd = (test: TestProjectInlineConfiguration['test'], setups: string[
       main: './test/world/worker.ts',
       wrangler: { configPath: './wrangler.toml' },
       miniflare: {
+        // wrangler.toml leaves it to each deployment.
+        r2Buckets: ['ARCHIVE'],
         bindings: {
           TEST_MIGRATIONS: await readD1Migrations('./migrations'),
           TEST_CHAIN_URL: inject('chainUrl'),

@@ -94,6 +94,12 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
       }),
     },
     {
+      name: 'svc_oldest_event_seconds',
+      type: 'gauge',
+      help: 'Age of the oldest event in the database; where there is an archive, older ones are in it.',
+      samples: [{ value: secondsSince(signs.oldestEventAt, ctx.now) }],
+    },
+    {
       name: 'svc_database_bytes',
       type: 'gauge',
       help: 'Size of the database.',

@@ -20,6 +20,7 @@ import { sweepExpired } from './payments/expire.ts';
 import { sweepCandidates } from './payments/recheck.ts';
 import { sweepReference } from './payments/reference.ts';
 import { sweepChains } from './receipts/chain.ts';
+import { sweepArchive } from './retention/archive.ts';
 import { sweepEndedSetups, sweepOf } from './retention/retention.ts';
 import { sweepDeliveries, sweepFanOut } from './webhooks/fan-out.ts';
 
@@ -54,6 +55,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'failedSettlements', nextDueAt: every(10 * MINUTE), run: sweepOf('failedSettlements') },
   { name: 'endedDeliveries', nextDueAt: every(10 * MINUTE), run: sweepOf('deliveries') },
   { name: 'endpointHours', nextDueAt: every(10 * MINUTE), run: sweepOf('endpointHours') },
+  { name: 'archive', nextDueAt: every(10 * MINUTE), run: sweepArchive },
   { name: 'endedSetups', nextDueAt: every(10 * MINUTE), run: sweepEndedSetups },
   { name: 'endedSessions', nextDueAt: every(10 * MINUTE), run: sweepEndedSessions },
   { name: 'receiptChains', nextDueAt: atEachCron, run: sweepChains },

@@ -7,7 +7,6 @@ import { base64, base64url, hex, utf8 } from '../../worker/core/encoding.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../worker/core/time.ts';
 import { EVENT_TYPES, isTypePattern, matchesType } from '../../worker/events.ts';
 import {
-  disablesAt,
   type Health,
   heldUntil,
   isGivenUp,
@@ -114,7 +113,6 @@ describe('the health of an endpoint', () => {
     expect([5 * DAY - 1, 5 * DAY, 50 * DAY].map((later) => isGivenUp(one, NOW + later))).toEqual([false, true, true]);
     expect(isGivenUp(failed(5000, NOW, 1), NOW + DAY)).toBe(false);
     expect(isGivenUp(fresh, NOW + 50 * DAY)).toBe(false);
-    expect([disablesAt(one), disablesAt(fresh)]).toEqual([NOW + 5 * DAY, null]);
   });
 
   it('is warned about at 24 and at 72 hours', () => {

@@ -28,7 +28,10 @@ const KNOWN: Values = {
   // What is in grace was paid for until some time ago.
   memberships: { paid_through: 'CASE WHEN n % 5 = 2 THEN :past ELSE :future END + n' },
   // What the trigger over new receipts reads.
-  receipts: { document: `'{"product_name":"Crowd ' || (n % 7) || '"}'`, search_text: "''" },
+  receipts: { document: `'{"product_name":"Crowd ' || (n % 7) || '"}'`, search_text: "''", archive_id: 'NULL' },
+  // What is in the archive is of merchants who are not here, because there is no such object.
+  archives: { merchant_id: "'archives-merchant-' || n" },
+  archived_types: { merchant_id: "'archives-merchant-' || n" },
   payment_candidates: { origin: cycle(['sent', 'found', 'named', 'judged']) },
   events: { payment_id: "'payments-id-' || (n / 4)", membership_id: "'memberships-id-' || (n / 4)" },
   // No plan has more of them.

@@ -1,36 +1,44 @@
 import type { Env } from '../../worker/context.ts';
 
-/** One round trip to the database, as a test sees it go by. */
+/** One round trip to the database or the archive, as a test sees it go by. */
 export interface Trip {
-  kind: 'read' | 'write' | 'batch';
+  kind: 'read' | 'write' | 'batch' | 'put' | 'get';
   /** Counted from 1 within the wrapper's life, over all kinds. */
   number: number;
 }
 
 export interface Faults {
-  /** Throws before anything reaches the database. */
+  /** Throws before anything reaches the other side. */
   before?: (trip: Trip) => boolean;
-  /** Throws after the database did its work: committed, and the answer lost. */
+  /** Throws after the other side did its work: committed, and the answer lost. */
   after?: (trip: Trip) => boolean;
 }
 
-/** The real database behind a wire that can be cut, and that counts what goes over it. No hook of this exists in the service. */
-export function faultyDatabase(database: D1Database, faults: Faults = {}): { database: D1Database; trips: Trip[] } {
+type Travel = <T>(kind: Trip['kind'], work: () => Promise<T>) => Promise<T>;
+
+/** A wire that can be cut, and that counts what goes over it. */
+function faultyWire({ before, after }: Faults): { travel: Travel; trips: Trip[] } {
   const trips: Trip[] = [];
-  const { before, after } = faults;
-  const wrapped = routed(database, async (kind, work) => {
+  const travel: Travel = async (kind, work) => {
     const trip = { kind, number: trips.length + 1 };
     trips.push(trip);
     if (before?.(trip)) throw new Error('D1_ERROR: Network connection lost.');
     const answer = await work();
     if (after?.(trip)) throw new Error('D1_ERROR: Network connection lost.');
     return answer;
-  });
-  return { database: wrapped, trips };
+  };
+  return { travel, trips };
 }
 
+/** The real archive, whose every round trip goes by way of `travel`. */
+const routedBucket = (bucket: R2Bucket, travel: Travel): R2Bucket =>
+  ({
+    put: (...args: Parameters<R2Bucket['put']>) => travel('put', () => bucket.put(...args)),
+    get: (...args: Parameters<R2Bucket['get']>) => travel('get', () => bucket.get(...args)),
+  }) as R2Bucket;
+
 /** The real database, whose every round trip goes by way of `travel`. */
-function routed(database: D1Database, travel: <T>(kind: Trip['kind'], work: () => Promise<T>) => Promise<T>): D1Database {
+function routed(database: D1Database, travel: Travel): D1Database {
   const real = new WeakMap<object, D1PreparedStatement>();
   function wrap(statement: D1PreparedStatement, kind: Trip['kind']): D1PreparedStatement {
     const wrapped = {
@@ -70,10 +78,11 @@ export function distantDatabase(database: D1Database, tripMs: number) {
   return { database: distant, traffic };
 }
 
-/** The environment with its database wrapped. */
+/** The environment with its database and its archive behind one wire. No hook of this exists in the service. */
 export function withFaults(env: Env, faults: Faults = {}): { env: Env; trips: Trip[] } {
-  const { database, trips } = faultyDatabase(env.DB, faults);
-  return { env: { ...env, DB: database }, trips };
+  const { travel, trips } = faultyWire(faults);
+  const archive = env.ARCHIVE ? { ARCHIVE: routedBucket(env.ARCHIVE, travel) } : {};
+  return { env: { ...env, DB: routed(env.DB, travel), ...archive }, trips };
 }
 
 /** A generator whose seed is printed with a failure, so that a shuffle can be had again. (mulberry32) */

@@ -51,6 +51,7 @@ export const metered = <E extends Env>(env: E): E => ({
   DB: meteredDatabase(env.DB),
   ADMISSION: meteredObjects(env.ADMISSION),
   ENTITLEMENT: meteredObjects(env.ENTITLEMENT),
+  ...(env.ARCHIVE ? { ARCHIVE: meteredVerbs(env.ARCHIVE) } : {}),
 });
 
 function meteredDatabase(database: D1Database): D1Database {
@@ -96,22 +97,23 @@ function meteredDatabase(database: D1Database): D1Database {
   } as unknown as D1Database;
 }
 
-/** Verbs of an object are subrequests, each of them. */
+/** Verbs of an object or a bucket are subrequests, each of them. */
+const meteredVerbs = <S extends object>(stub: S): S =>
+  new Proxy(stub, {
+    get: (_, verb) => {
+      const value: unknown = Reflect.get(stub, verb);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        ask();
+        return (stub as Record<PropertyKey, (...args: unknown[]) => unknown>)[verb]!(...args);
+      };
+    },
+  });
+
 function meteredObjects<N extends { getByName(name: string): object }>(objects: N): N {
-  const meter = <S extends object>(stub: S): S =>
-    new Proxy(stub, {
-      get: (_, verb) => {
-        const value: unknown = Reflect.get(stub, verb);
-        if (typeof value !== 'function') return value;
-        return (...args: unknown[]) => {
-          ask();
-          return (stub as Record<PropertyKey, (...args: unknown[]) => unknown>)[verb]!(...args);
-        };
-      },
-    });
   return new Proxy(objects, {
     get: (_, property) => {
-      if (property === 'getByName') return (name: string) => meter(objects.getByName(name));
+      if (property === 'getByName') return (name: string) => meteredVerbs(objects.getByName(name));
       const value: unknown = Reflect.get(objects, property);
       return typeof value === 'function' ? value.bind(objects) : value;
     },

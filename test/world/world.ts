@@ -1,5 +1,3 @@
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
 import type { PriceHabit } from '../../local/price-source.ts';
@@ -15,7 +13,8 @@ import { SWEEPS as ALL_SWEEPS } from '../../worker/sweeps.ts';
 import { expectPublishedResponse } from './call.ts';
 import { type Bill, TestChain } from './chain.ts';
 import { testConfig, testEnv } from './env.ts';
-import { metered, withinLimits } from './limits.ts';
+import { invoked, SWEEPS, sweepsSent } from './invocation.ts';
+import { metered } from './limits.ts';
 
 export interface Answer<T> {
   status: number;
@@ -64,36 +63,6 @@ let worlds = 0;
 
 /** Of svc-jobs in wrangler.toml. */
 const BATCH_MAX = 10;
-
-/** One invocation of the worker, to the end of all it left behind, within the limits of the platform. */
-const invoked = <T>(
-  name: string,
-  invoke: (execution: ExecutionContext) => Promise<T> | T,
-  options?: { countsReads: boolean; rowsMax?: number },
-): Promise<T> =>
-  withinLimits(
-    name,
-    async () => {
-      const execution = createExecutionContext();
-      const answer = await invoke(execution);
-      await waitOnExecutionContext(execution);
-      return answer;
-    },
-    options,
-  );
-
-/** The queue of sweeps gives back to each invocation what it sent. */
-const outbox = new AsyncLocalStorage<SweepMessage[]>();
-const SWEEPS = {
-  send: async (body: SweepMessage) => void outbox.getStore()?.push(body),
-  sendBatch: async (messages: Iterable<{ body: SweepMessage }>) => void outbox.getStore()?.push(...[...messages].map(({ body }) => body)),
-} as unknown as Queue<SweepMessage>;
-
-async function sweepsSent(name: string, invoke: (execution: ExecutionContext) => Promise<void>): Promise<SweepMessage[]> {
-  const sent: SweepMessage[] = [];
-  await outbox.run(sent, () => invoked(name, invoke, { countsReads: true }));
-  return sent;
-}
 
 /** Of `correct horse battery`. */
 const PASSWORD_HASH = '$scrypt$ln=14,r=8,p=5$c2FsdCBvZiB0aGUgdGVzdA==$Air4tGfgagiYpRK6yJC8fppLEJbbMCcil6SVxyPcgAw=';

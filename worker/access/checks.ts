@@ -1,4 +1,4 @@
-import type { Fix } from '../products/sale.ts';
+import type { Fix } from '../products/fixes.ts';
 
 /** The checks of readiness, in the order in which they are answered, and what each means. (contract section 6 "Readiness") */
 export const CHECKS = {

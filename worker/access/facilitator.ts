@@ -1,7 +1,7 @@
 import { type Actor, type Ctx, hasX402 } from '../context.ts';
 import { storyOf } from '../core/errors.ts';
 import { type AccountId, type AnswerId, newId } from '../core/ids.ts';
-import { notReady as notReadyFor } from '../products/sale.ts';
+import { notReady as notReadyFor } from '../products/fixes.ts';
 import {
   type PaymentPayload,
   type PaymentRequirements,

@@ -1,7 +1,8 @@
 import { type Ctx, hasX402 } from '../context.ts';
 import type { Outage } from '../payments/quote.ts';
 import { type Foreseen, foresee } from '../payments/receivable.ts';
-import { type Fix, type Obstacle, type Prospect, payoutOf } from '../products/sale.ts';
+import type { Fix } from '../products/fixes.ts';
+import { type Obstacle, type Prospect, payoutOf } from '../products/sale.ts';
 import { RAILS, type RailId } from '../rails.ts';
 import { feePayerFunds } from './fee-payer.ts';
 import { payoutAccountExists } from './token-account.ts';

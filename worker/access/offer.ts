@@ -1,8 +1,9 @@
 import type { Ctx } from '../context.ts';
 import type { ApiError } from '../core/errors.ts';
 import { UNITS_MAX } from '../core/money.ts';
+import { type Fix, fixOf, notReady as notReadyFor } from '../products/fixes.ts';
 import type { Sale } from '../products/product.ts';
-import { type Fix, fixOf, notReady as notReadyFor, type Obstacle, obstaclesOf, payoutOf, prospectOf } from '../products/sale.ts';
+import { type Obstacle, obstaclesOf, payoutOf, prospectOf } from '../products/sale.ts';
 import type { PaymentRequired, ResourceInfo } from '../x402/wire.ts';
 import { askFor } from './challenge.ts';
 import { chainObstacles } from './obstacles.ts';

@@ -1,9 +1,10 @@
 import type { Ctx } from '../context.ts';
 import type { AppId } from '../core/ids.ts';
 import { given } from '../http/openapi.ts';
+import { type Fix, fixOf } from '../products/fixes.ts';
 import { lookAtPayee } from '../products/payee.ts';
 import type { Listing, Product } from '../products/product.ts';
-import { type Fix, fixOf, type Obstacle, obstaclesOf, type Prospect, payoutOf } from '../products/sale.ts';
+import { type Obstacle, obstaclesOf, type Prospect, payoutOf } from '../products/sale.ts';
 import { RAILS, type RailId } from '../rails.ts';
 import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
 import { type ChainView, SILENCE, viewChain } from './obstacles.ts';

@@ -1,6 +1,8 @@
 import type { Ctx } from '../context.ts';
+import { storyOf } from '../core/errors.ts';
 import { expectationOf } from '../payments/payment.ts';
 import { verifyReceipt } from '../receipts/document.ts';
+import { type Receipt, wholeReceipts } from '../receipts/receipt.ts';
 import { matchPayment } from '../solana/match.ts';
 import type { Finality } from '../solana/rpc.ts';
 import type { ChainTransaction } from '../solana/transaction.ts';
@@ -9,6 +11,9 @@ import type { Recorded } from './store.ts';
 /** How a final payment stands: `null` as recorded, `unknown` where no node could tell, else the first thing that differs. */
 export type Finding = string | null;
 export const UNKNOWN = 'unknown';
+
+/** What is recorded of a payment, with its receipt as it was issued. */
+type Whole = Omit<Recorded, 'receipt'> & { receipt: Receipt | null };
 
 /** A node shows so many transactions in one call. */
 const GROUP_MAX = 20;
@@ -20,14 +25,28 @@ export async function auditPayments(ctx: Ctx, sample: readonly Recorded[]): Prom
     const group = sample.slice(from, from + GROUP_MAX);
     const shown = await lookUp(ctx, group);
     for (const [i, recorded] of group.entries()) {
-      // What the rows say of each other needs no node.
-      const known = recordProblem(recorded, ctx.config.RECEIPT_KEYS);
-      const seen = shown[i]!;
-      findings.push(known ?? (typeof seen === 'string' ? seen : chainProblem(recorded, seen)));
+      const whole = await withWholeReceipt(ctx, recorded);
+      findings.push(whole ? problemOf(whole, shown[i]!, ctx.config.RECEIPT_KEYS) : UNKNOWN);
     }
   }
   return findings;
 }
+
+/** Null where the archive, which has its receipt, does not answer. */
+async function withWholeReceipt(ctx: Ctx, recorded: Recorded): Promise<Whole | null> {
+  if (!recorded.receipt) return { ...recorded, receipt: null };
+  try {
+    const [receipt] = await wholeReceipts(ctx, [recorded.receipt]);
+    return { ...recorded, receipt: receipt! };
+  } catch (error) {
+    ctx.note(`receipt of ${recorded.claim.subjectId}: ${storyOf(error)}`);
+    return null;
+  }
+}
+
+/** What the rows say of each other needs no node. */
+const problemOf = (recorded: Whole, seen: ChainTransaction | string, receiptKeys: string): Finding =>
+  recordProblem(recorded, receiptKeys) ?? (typeof seen === 'string' ? seen : chainProblem(recorded, seen));
 
 /** Each transaction as the chain has it; a word where it has not, or cannot tell. */
 async function lookUp(ctx: Ctx, group: readonly Recorded[]): Promise<(ChainTransaction | string)[]> {
@@ -50,7 +69,7 @@ async function lookUp(ctx: Ctx, group: readonly Recorded[]): Promise<(ChainTrans
 }
 
 /** What is wrong between a claim, its payment and its receipt. Pure. */
-export function recordProblem({ claim, payment, receipt }: Recorded, receiptKeys: string): string | null {
+export function recordProblem({ claim, payment, receipt }: Whole, receiptKeys: string): string | null {
   if (!payment) return 'payment_missing';
   if (payment.status !== 'CONFIRMED' || payment.orphanedAt !== null) return 'payment_status';
   if (payment.txSignature !== claim.txSignature || !payment.livemode) return 'payment_transaction';
@@ -63,7 +82,7 @@ export function recordProblem({ claim, payment, receipt }: Recorded, receiptKeys
 }
 
 /** What is wrong between the records of a payment and the transaction that the chain shows for it. Pure. */
-export function chainProblem({ payment, receipt }: Recorded, transaction: ChainTransaction): string | null {
+export function chainProblem({ payment, receipt }: Whole, transaction: ChainTransaction): string | null {
   // Whether it came in time was judged when it was confirmed; money accepted afterwards never did.
   const expected = { ...expectationOf(payment!), notBeforeSeconds: 0, notAfterSeconds: Number.MAX_SAFE_INTEGER };
   const match = matchPayment(transaction, expected);

@@ -19,5 +19,7 @@ export const BODY_KB = { usual: 64, long: 1024 };
 
 /** How long what a merchant's server or an agent begins waits for its buyer or its owner. */
 export const LIFE = { paymentSessionMinutes: 30, handoffMinutes: 10, identityMinutes: 10, setupHours: 24, refundHours: 24 };
+/** So long an endpoint may fail without one success before it is given up. */
+export const ENDPOINT_FAILING_DAYS = 5;
 /** Sessions of one product that strangers may hold open. */
 export const OPEN_SESSIONS_MAX = 1000;

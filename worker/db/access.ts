@@ -57,8 +57,8 @@ export const entitlements = sqliteTable(
     index('entitlements_by_merchant').on(table.merchantId, table.livemode),
     index('entitlements_by_product').on(table.merchantId, table.livemode, table.productId),
     index('entitlements_by_status').on(table.merchantId, table.livemode, table.status),
-    index('entitlements_by_wallet').on(table.merchantId, table.livemode, table.walletAddress),
-    index('entitlements_by_ref').on(table.merchantId, table.livemode, table.customerRef),
+    index('entitlements_by_wallet').on(table.merchantId, table.livemode, table.walletAddress).where(sql`wallet_address IS NOT NULL`),
+    index('entitlements_by_ref').on(table.merchantId, table.livemode, table.customerRef).where(sql`customer_ref IS NOT NULL`),
   ],
 );
 

@@ -192,9 +192,9 @@ export const memberships = sqliteTable(
     index('memberships_ending').on(table.paidThrough).where(sql`status = 'active'`),
     index('memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace'`),
     index('memberships_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
-    index('memberships_by_wallet').on(table.merchantId, table.livemode, table.walletAddress),
-    index('memberships_by_ref').on(table.merchantId, table.livemode, table.customerRef),
-    index('memberships_by_email').on(table.merchantId, table.livemode, table.email),
+    index('memberships_by_wallet').on(table.merchantId, table.livemode, table.walletAddress).where(sql`wallet_address IS NOT NULL`),
+    index('memberships_by_ref').on(table.merchantId, table.livemode, table.customerRef).where(sql`customer_ref IS NOT NULL`),
+    index('memberships_by_email').on(table.merchantId, table.livemode, table.email).where(sql`email IS NOT NULL`),
   ],
 );
 
@@ -206,9 +206,11 @@ export const receipts = sqliteTable(
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
     paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
-    txSignature: text('tx_signature').notNull().unique(),
-    /** The exact signed text (RFC 8785). Served as it is, never rebuilt. */
+    /** Found, and kept from having two, by the claim of the payment. Empty once it is in the archive. */
+    txSignature: text('tx_signature').notNull(),
+    /** The exact signed text (RFC 8785). Served as it is, never rebuilt. Once in the archive, only the product name, which words are found by. */
     document: text('document').notNull(),
+    /** Like the two after it, empty once it is in the archive. */
     sha256: text('sha256').notNull(),
     signature: text('signature').notNull(),
     keyId: text('key_id').notNull(),
@@ -216,9 +218,13 @@ export const receipts = sqliteTable(
     payer: text('payer').notNull(),
     /** Written and searched by releases before words were indexed. */
     searchText: text('search_text').notNull(),
-    /** Place in the merchant's hash chain, given afterwards by a job. */
+    /** Place in the merchant's hash chain, given afterwards by a job. The hash is empty once the receipt is in the archive. */
     linkSeq: integer('link_seq'),
     linkPrevHash: text('link_prev_hash'),
+    /** The object of the archive that holds the whole receipt, and the bytes of its line there; null: this row is the whole receipt. */
+    archiveId: integer('archive_id'),
+    lineAt: integer('line_at'),
+    lineLength: integer('line_length'),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [

@@ -2,6 +2,7 @@ import { getTableName, is, sql } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db } from '../context.ts';
 import * as access from './access.ts';
+import * as archives from './archives.ts';
 import * as audits from './audits.ts';
 import * as candidates from './candidates.ts';
 import * as commerce from './commerce.ts';
@@ -12,8 +13,8 @@ import * as operations from './operations.ts';
 import * as sessions from './sessions.ts';
 import * as txClaims from './tx-claims.ts';
 
-const TABLES = [access, audits, candidates, commerce, handoff, identity, messaging, operations, sessions, txClaims].flatMap((module) =>
-  Object.values(module).filter((value) => is(value, SQLiteTable)),
+const TABLES = [access, archives, audits, candidates, commerce, handoff, identity, messaging, operations, sessions, txClaims].flatMap(
+  (module) => Object.values(module).filter((value) => is(value, SQLiteTable)),
 ) as SQLiteTable[];
 
 /** Columns this release reads and writes that the database does not have: its migrations were not applied. As `table.column`. */

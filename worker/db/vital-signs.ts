@@ -22,6 +22,8 @@ export interface VitalSigns {
   sweeps: (typeof sweeps.$inferSelect)[];
   /** Up to one more than `PARKED_MAX`. */
   parked: { unknown_kind: number; failed: number };
+  /** When the oldest event that is not in the archive was stored; null: there is none. */
+  oldestEventAt: number | null;
   /** From a payment's block to the answer of a merchant's server, ms, of the newest deliveries. */
   chainToWebhookMs: number[];
   databaseBytes: number;
@@ -44,6 +46,7 @@ export async function readVitalSigns(db: Db): Promise<VitalSigns> {
     (SELECT min(next_attempt_at) FROM webhook_deliveries WHERE status IN ('pending', 'retrying')) AS webhook,
     (SELECT min(next_check_at) FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL) AS settlement,
     (SELECT min(expires_at) FROM payments WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')) AS session,
+    (SELECT created_at FROM events ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
   const served = sql`SELECT d.completed_at - p.block_time AS ms FROM webhook_deliveries d
     CROSS JOIN events e ON e.id = d.event_id CROSS JOIN payments p ON p.id = e.payment_id
@@ -54,11 +57,14 @@ export async function readVitalSigns(db: Db): Promise<VitalSigns> {
     db.all<{ ms: number }>(served),
     db.select().from(sweeps).orderBy(sweeps.name),
   ]);
-  const { unknown_kind, failed, ...ends } = first.results[0] as Waiting & VitalSigns['parked'];
+  const { unknown_kind, failed, oldestEventAt, ...ends } = first.results[0] as Waiting &
+    VitalSigns['parked'] &
+    Pick<VitalSigns, 'oldestEventAt'>;
   return {
     waiting: ends,
     sweeps: runs,
     parked: { unknown_kind, failed },
+    oldestEventAt,
     // The chain's clock may be a moment ahead of ours.
     chainToWebhookMs: times.map(({ ms }) => Math.max(0, ms)).sort((a, b) => a - b),
     databaseBytes: first.meta.size_after,

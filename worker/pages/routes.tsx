@@ -62,7 +62,7 @@ pageRoutes.get('/r/:receipt_id', (c) =>
     await hitBucket(c, 'receipt', '');
     const receiptId = c.req.param('receipt_id');
     if (!UUID.test(receiptId)) throw new ApiError('not_found');
-    const { receipt, isOrphaned } = await getReceiptWithFate(c.var.ctx.db, receiptId as ReceiptId);
+    const { receipt, isOrphaned } = await getReceiptWithFate(c.var.ctx, receiptId as ReceiptId);
     return sendReceipt(page, receipt, isOrphaned);
   }),
 );

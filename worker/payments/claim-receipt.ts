@@ -10,7 +10,7 @@ import { findNamedSession, settleFound } from './confirm.ts';
  * refusals apply. Anything without the memo of one of this merchant's sessions is 404: nothing is claimed by asking.
  */
 export async function claimReceipt(ctx: Ctx, actor: Actor, txSignature: string): Promise<Receipt> {
-  const findMine = () => findReceiptOfTransaction(ctx.db, actor.accountId as AccountId, actor.livemode, txSignature);
+  const findMine = () => findReceiptOfTransaction(ctx, actor.accountId as AccountId, actor.livemode, txSignature);
   const known = await findMine();
   if (known) return known;
   // Nothing on the real chain pays a sandbox session, so the node is not asked.

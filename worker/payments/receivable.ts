@@ -1,7 +1,8 @@
 import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import { basisPoints, type Money } from '../core/money.ts';
-import { notReady, type Obstacle, type Prospect, payoutOf } from '../products/sale.ts';
+import { notReady } from '../products/fixes.ts';
+import { type Obstacle, type Prospect, payoutOf } from '../products/sale.ts';
 import { RAILS, type RailId, takesPrice } from '../rails.ts';
 import { RENT_EXEMPT_LAMPORTS } from '../solana/assets.ts';
 import { dueIn, type Outage, outage } from './quote.ts';

@@ -76,14 +76,14 @@ const verify = createRoute({
 export const receiptRoutes = router()
   .openapi(get, async (c) => {
     const { actor, ctx } = c.var;
-    const receipt = await getReceipt(ctx.db, actor.accountId as AccountId, actor.livemode, c.req.valid('param').receipt_id as ReceiptId);
+    const receipt = await getReceipt(ctx, actor.accountId as AccountId, actor.livemode, c.req.valid('param').receipt_id as ReceiptId);
     return c.json(toReceiptResource(receipt, ctx.baseUrl, 'merchant'), 200);
   })
   .openapi(list, async (c) => {
     const { actor, ctx } = c.var;
     const { wallet, q, product_id: productId, ...query } = c.req.valid('query');
     const page = pageRequest(query);
-    const { items, total } = await listReceipts(ctx.db, actor.accountId as AccountId, actor.livemode, { wallet, q, productId }, page);
+    const { items, total } = await listReceipts(ctx, actor.accountId as AccountId, actor.livemode, { wallet, q, productId }, page);
     return c.json(
       toPage(
         page,
@@ -95,14 +95,11 @@ export const receiptRoutes = router()
   })
   .openapi(proof, async (c) => {
     const { ctx } = c.var;
-    return c.json(
-      toReceiptResource(await getPublicReceipt(ctx.db, c.req.valid('param').receipt_id as ReceiptId), ctx.baseUrl, 'public'),
-      200,
-    );
+    return c.json(toReceiptResource(await getPublicReceipt(ctx, c.req.valid('param').receipt_id as ReceiptId), ctx.baseUrl, 'public'), 200);
   })
   .openapi(verify, async (c) => {
     const { ctx } = c.var;
-    const { receipt, isOrphaned } = await getReceiptWithFate(ctx.db, c.req.valid('param').receipt_id as ReceiptId);
+    const { receipt, isOrphaned } = await getReceiptWithFate(ctx, c.req.valid('param').receipt_id as ReceiptId);
     const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt({ ...receipt, isOrphaned }, ctx.config.RECEIPT_KEYS);
     return c.json(
       {

@@ -3,32 +3,53 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, ReceiptId } from '../core/ids.ts';
+import type { Receipt } from '../db/archive.ts';
 import { receipts } from '../db/commerce.ts';
 import { vetoIf, type Write } from '../db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '../db/page.ts';
 import { txClaims } from '../db/tx-claims.ts';
+import { wholeReceipts } from './archived.store.ts';
 
-export type Receipt = typeof receipts.$inferSelect;
+export type { Receipt };
 
-export async function getReceipt(db: Db, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<Receipt> {
-  const mine = and(eq(receipts.merchantId, merchantId), eq(receipts.livemode, livemode), eq(receipts.id, receiptId));
-  return (await db.select().from(receipts).where(mine).get()) ?? raise('not_found');
+/** The receipt that this is true of; null where there is none. */
+async function findReceipt(ctx: Ctx, isIt: SQL | undefined): Promise<Receipt | null> {
+  const rows = await ctx.db.select().from(receipts).where(isIt).limit(1);
+  return (await wholeReceipts(ctx, rows))[0] ?? null;
+}
+
+const ownedBy = (merchantId: AccountId, livemode: boolean) => and(eq(receipts.merchantId, merchantId), eq(receipts.livemode, livemode));
+
+export async function getReceipt(ctx: Ctx, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<Receipt> {
+  return (await findReceipt(ctx, and(ownedBy(merchantId, livemode), eq(receipts.id, receiptId)))) ?? raise('not_found');
 }
 
 /** Of any merchant: a receipt proves itself to whoever holds its id. */
-export async function getPublicReceipt(db: Db, receiptId: ReceiptId): Promise<Receipt> {
-  return (await db.select().from(receipts).where(eq(receipts.id, receiptId)).get()) ?? raise('not_found');
+export async function getPublicReceipt(ctx: Ctx, receiptId: ReceiptId): Promise<Receipt> {
+  return (await findReceipt(ctx, eq(receipts.id, receiptId))) ?? raise('not_found');
 }
 
+export const findReceiptOfTransaction = (
+  ctx: Ctx,
+  merchantId: AccountId,
+  livemode: boolean,
+  txSignature: string,
+): Promise<Receipt | null> => {
+  const claimed = sql`(SELECT subject_id FROM tx_claims WHERE tx_signature = ${txSignature} AND livemode = ${livemode ? 1 : 0})`;
+  return findReceipt(ctx, and(ownedBy(merchantId, livemode), eq(receipts.paymentId, claimed)));
+};
+
 /** With what became of its transaction, whatever that paid: for verification. */
-export async function getReceiptWithFate(db: Db, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
-  const found = await db
+export async function getReceiptWithFate(ctx: Ctx, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
+  const found = await ctx.db
     .select({ receipt: receipts, droppedAt: txClaims.droppedAt })
     .from(receipts)
-    .leftJoin(txClaims, and(eq(txClaims.txSignature, receipts.txSignature), eq(txClaims.livemode, receipts.livemode)))
+    .leftJoin(txClaims, eq(txClaims.subjectId, receipts.paymentId))
     .where(eq(receipts.id, receiptId))
     .get();
-  return found ? { receipt: found.receipt, isOrphaned: found.droppedAt !== null } : raise('not_found');
+  if (!found) return raise('not_found');
+  const [receipt] = await wholeReceipts(ctx, [found.receipt]);
+  return { receipt: receipt!, isOrphaned: found.droppedAt !== null };
 }
 
 export interface ReceiptFilter {
@@ -39,7 +60,12 @@ export interface ReceiptFilter {
 }
 
 /** The merchant's receipts, newest first. Whatever is searched for, little more is read than what is found. */
-export async function listReceipts(db: Db, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
+export async function listReceipts(ctx: Ctx, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
+  const { items, total } = await readReceipts(ctx.db, merchantId, livemode, filter, page);
+  return { items: await wholeReceipts(ctx, items), total };
+}
+
+async function readReceipts(db: Db, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
   const narrowed: [SQLiteColumn, unknown][] = [
     [receipts.payer, filter.wallet],
     [receipts.productId, filter.productId],
@@ -65,10 +91,11 @@ const SIGNATURE_START = /^[1-9A-HJ-NP-Za-km-z]{12,}$/;
 
 /** What `q` may be the beginning of; null where it is too short to be, or cannot be. */
 function beginsWith(q: string): SQL | null {
-  const range = (column: typeof receipts.id | typeof receipts.txSignature, start: string) =>
+  const range = (column: typeof receipts.id | typeof txClaims.txSignature, start: string) =>
     sql`${column} >= ${start} AND ${column} < ${`${start}~`}`;
   if (ID_START.test(q.toLowerCase())) return range(receipts.id, q.toLowerCase());
-  return SIGNATURE_START.test(q) ? range(receipts.txSignature, q) : null;
+  if (!SIGNATURE_START.test(q)) return null;
+  return sql`${receipts.paymentId} IN (SELECT ${txClaims.subjectId} FROM ${txClaims} WHERE ${range(txClaims.txSignature, q)})`;
 }
 
 /** Every word of `q` is in the product name. The first term is the merchant's own, as migrations/ make it: others' receipts are not touched. */
@@ -115,12 +142,5 @@ export const linkReceipts = (ctx: Ctx, links: { receiptId: string; seq: number; 
     .where(sql`${receipts.id} = j.value ->> 'receiptId' AND ${receipts.linkSeq} IS NULL`),
   vetoIf(ctx, sql`changes() <> ${links.length}`),
 ];
-
-export const findReceiptOfTransaction = (db: Db, merchantId: AccountId, livemode: boolean, txSignature: string) =>
-  db
-    .select()
-    .from(receipts)
-    .where(and(eq(receipts.merchantId, merchantId), eq(receipts.livemode, livemode), eq(receipts.txSignature, txSignature)))
-    .get();
 
 export const insertReceipt = (db: Db, receipt: Receipt): Write => db.insert(receipts).values(receipt);

@@ -25,9 +25,9 @@ interface Rule {
 
 /**
  * What ends, how long after its end it is kept, and why. Beside these: idempotency records go with their life
- * (db/idempotency-record.ts), judged candidates once the list they were found in is not read again (payments/recheck.ts), and unpaid
- * sessions become stubs (payments/ended.ts). Payments that were confirmed, their claims and receipts, memberships, entitlements,
- * activations and money that pays nothing stay for ever.
+ * (db/idempotency-record.ts), judged candidates once the list they were found in is not read again (payments/recheck.ts), unpaid
+ * sessions become stubs (payments/ended.ts), and events and receipts go to the archive (archive.ts). Payments that were confirmed, their
+ * claims, memberships, entitlements, activations and money that pays nothing stay for ever.
  */
 const RULES = {
   loginNonces: { keepMs: 0, why: 'A text that nobody signed in time signs nobody in.', forget: forgetNonces },
@@ -55,9 +55,9 @@ export const sweepOf =
   };
 
 const SETUP_KEEP_MS = 7 * DAY;
-/** Accounts, and events of them all, that one round ends. */
-const SETUPS = { max: 250, roundsMax: 24 };
-const STORY_MAX = 2000;
+/** Accounts, and events of them all, that one round ends: about thirty rows are read for each account, and the platform bounds an invocation. */
+const SETUPS = { max: 250, roundsMax: 10 };
+const STORY_MAX = 1000;
 
 /**
  * Setups that nobody paid for, with their account, its keys and all it set up: a week after their end, so that an agent that comes back

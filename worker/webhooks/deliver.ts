@@ -28,8 +28,7 @@ const LEASE_MS = MINUTE;
 const QUEUE_DELAY_MAX_MS = 10 * MINUTE;
 
 /** The next attempt of a delivery, ours for the length of a lease; null where there is nothing to do. */
-export const claimAttempt = (ctx: Ctx, deliveryId: number): Promise<Claimed | null> =>
-  claimDelivery(ctx.db, deliveryId, ctx.now, ctx.now + LEASE_MS);
+export const claimAttempt = (ctx: Ctx, deliveryId: number): Promise<Claimed | null> => claimDelivery(ctx, deliveryId, ctx.now + LEASE_MS);
 
 /** Makes a claimed attempt and records how it went, in one batch with what it says about the endpoint. */
 export async function makeAttempt(ctx: Ctx, claimed: Claimed): Promise<Outcome | null> {

@@ -9,10 +9,10 @@ import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '../http/openapi.ts';
 import { DELIVERY } from '../states.ts';
+import { listEvents, loadTimeline } from './events.store.ts';
 import { replayDelivery } from './replay-delivery.ts';
 import { DeliveryBody, EventBody, EventQuery, toDeliveryResource, toEventResource } from './resource.ts';
-import { type Delivery, listDeliveries, listEvents } from './store.ts';
-import { loadTimeline } from './story.store.ts';
+import { type Delivery, listDeliveries } from './store.ts';
 
 const tags = ['Webhooks'];
 const query = z.object(ModeQuery);
@@ -105,7 +105,7 @@ export const deliveryRoutes = router()
         problems: [{ loc: ['query'], msg: 'Give exactly one of payment_id and membership_id', type: 'missing' }],
       });
     }
-    const found = await loadTimeline(ctx.db, actor.accountId as AccountId, actor.livemode, about, limit);
+    const found = await loadTimeline(ctx, actor.accountId as AccountId, actor.livemode, about, limit);
     const items = [
       ...found.events.map(({ createdAt: at, type, id }) => ({ at, kind: 'event' as const, type, event_id: id })),
       ...found.deliveries.map((delivery) => ({
@@ -125,6 +125,6 @@ export const deliveryRoutes = router()
     const { actor, ctx } = c.var;
     const { event_type: eventType, after, ...rest } = c.req.valid('query');
     const page = pageRequest(rest);
-    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, { eventType, after }, page);
+    const { items, total } = await listEvents(ctx, actor.accountId as AccountId, actor.livemode, { eventType, after }, page);
     return c.json(toPage(page, total, items.map(toEventResource)), 200);
   });

@@ -2,6 +2,7 @@ import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { type EventRow, vetoUnlessChanged, type Write } from '../db/commit.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
+import { findArchivedEvent } from './events.store.ts';
 import type { Delivery, Endpoint, StoredEvent } from './store.ts';
 import { countEnded } from './story.store.ts';
 import { isWaiting } from './waiting.store.ts';
@@ -83,15 +84,17 @@ export interface Claimed {
 const EARLY_MS = 1000;
 
 /**
- * Takes the next attempt of a delivery until the lease ends, with all it needs, in one round trip. Null where it is not due,
- * over, or in another's hands: so no attempt is made twice, unless its maker died before he could say how it went.
+ * Takes the next attempt of a delivery until the lease ends, with all it needs, in one round trip; a second one only where the event is
+ * in the archive. Null where it is not due, over, or in another's hands: so no attempt is made twice, unless its maker died before it
+ * could say how it went.
  */
-export async function claimDelivery(db: Db, deliveryId: number, now: number, leaseUntil: number): Promise<Claimed | null> {
+export async function claimDelivery(ctx: Ctx, deliveryId: number, leaseUntil: number): Promise<Claimed | null> {
+  const { db, now } = ctx;
   const mine = eq(webhookDeliveries.id, deliveryId);
   const of = (column: typeof webhookDeliveries.endpointId | typeof webhookDeliveries.eventId) =>
     db.select({ id: column }).from(webhookDeliveries).where(mine) as never;
   // No join: in a batch D1 names columns without their table, and equal names of two tables would hide each other.
-  const [taken, [delivery], [endpoint], [event]] = await db.batch([
+  const [taken, [delivery], [endpoint], [stored]] = await db.batch([
     db
       .update(webhookDeliveries)
       .set({ leaseUntil })
@@ -107,7 +110,9 @@ export async function claimDelivery(db: Db, deliveryId: number, now: number, lea
       .from(events)
       .where(inArray(events.id, of(webhookDeliveries.eventId))),
   ]);
-  return taken.length > 0 && delivery && endpoint && event ? { delivery, endpoint, event } : null;
+  if (taken.length === 0 || !delivery || !endpoint) return null;
+  const event = stored ?? (await findArchivedEvent(ctx, delivery));
+  return event && { delivery, endpoint, event };
 }
 
 export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };

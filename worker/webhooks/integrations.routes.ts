@@ -22,8 +22,9 @@ import {
   uuidParam,
 } from '../http/openapi.ts';
 import { createEndpoint, disableEndpoint, type EndpointWithSecret } from './endpoints.ts';
+import { listEvents } from './events.store.ts';
 import { CreateEndpointRequest, EndpointBody, EventBody, EventQuery, toEndpointResource, toEventResource } from './resource.ts';
-import { type Endpoint, getEndpoint, listEvents } from './store.ts';
+import { type Endpoint, getEndpoint } from './store.ts';
 import { loadIntegrationHealth } from './story.store.ts';
 
 const tags = ['Integrations'];
@@ -156,7 +157,7 @@ export const integrationRoutes = router()
       });
     }
     const page = pageRequest({ page: number, per_page: limit ?? perPage ?? PER_PAGE.default });
-    const { items, total } = await listEvents(ctx.db, actor.accountId as AccountId, actor.livemode, { eventType, after }, page);
+    const { items, total } = await listEvents(ctx, actor.accountId as AccountId, actor.livemode, { eventType, after }, page);
     return c.json(toPage(page, total, items.map(toEventResource)), 200);
   })
   .openapi(subscribe, async (c) => {

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { iso, isoOrNull } from '../core/time.ts';
+import { ENDPOINT_FAILING_DAYS } from '../core/limits.ts';
+import { addDays, iso, isoOrNull } from '../core/time.ts';
 import { EVENT_TYPES, isTypePattern } from '../events.ts';
 import { given, orNull, Timestamp } from '../http/openapi.ts';
 import { DELIVERY, ENDPOINT } from '../states.ts';
 import { VERSION } from '../version.ts';
-import { disablesAt } from './schedule.ts';
 import type { Delivery, Endpoint, StoredEvent } from './store.ts';
 
 const TypePattern = z
@@ -55,6 +55,9 @@ export const EndpointBody = z
   .openapi('WebhookEndpoint');
 export const EndpointSecretBody = EndpointBody.extend({ secret: z.string() }).openapi('WebhookEndpointWithSecret');
 
+const disablesAt = ({ status, failingSince }: Endpoint): string | null =>
+  status === 'enabled' && failingSince !== null ? iso(addDays(failingSince, ENDPOINT_FAILING_DAYS)) : null;
+
 export const toEndpointResource = (endpoint: Endpoint): z.infer<typeof EndpointBody> => ({
   endpoint_id: endpoint.id,
   kind: endpoint.kind,
@@ -70,7 +73,7 @@ export const toEndpointResource = (endpoint: Endpoint): z.infer<typeof EndpointB
   ...given('last_failure_at', isoOrNull(endpoint.lastFailureAt)),
   failure_streak: endpoint.failureStreak,
   ...given('failing_since', isoOrNull(endpoint.failingSince)),
-  ...given('disables_at', isoOrNull(endpoint.status === 'enabled' ? disablesAt(endpoint) : null)),
+  ...given('disables_at', disablesAt(endpoint)),
   livemode: endpoint.livemode,
   created_at: iso(endpoint.createdAt),
   updated_at: iso(endpoint.updatedAt),

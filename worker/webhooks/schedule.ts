@@ -1,4 +1,5 @@
-import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
+import { ENDPOINT_FAILING_DAYS } from '../core/limits.ts';
+import { addDays, DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
 
 /** When an attempt is due after the one before it, and what an answer means. Data and pure rules. (contract section 5) */
 const LIVE_SCHEDULE = [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
@@ -57,14 +58,11 @@ export interface Health {
   failingSince: number | null;
 }
 
-const DISABLE_AFTER_MS = 5 * DAY;
 const WARNINGS_MS = [24 * HOUR, 72 * HOUR];
 
-/** Given up by time only: five days without one success. null while nothing fails. */
-export const disablesAt = ({ failingSince }: Pick<Health, 'failingSince'>): number | null =>
-  failingSince === null ? null : failingSince + DISABLE_AFTER_MS;
-
-export const isGivenUp = (health: Health, now: number): boolean => now >= (disablesAt(health) ?? Number.POSITIVE_INFINITY);
+/** Given up by time only: so many days without one success. */
+export const isGivenUp = ({ failingSince }: Health, now: number): boolean =>
+  failingSince !== null && now >= addDays(failingSince, ENDPOINT_FAILING_DAYS);
 
 /** How many of the warnings before that are due. */
 export const warningsDue = ({ failingSince }: Health, now: number): number =>

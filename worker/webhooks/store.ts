@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, gt, sql } from 'drizzle-orm';
+import { and, desc, eq, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '../context.ts';
 import { raise } from '../core/errors.ts';
 import type { AccountId, EndpointId } from '../core/ids.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '../db/commit.ts';
-import { events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
+import { type events, webhookDeliveries, webhookEndpoints } from '../db/messaging.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '../db/page.ts';
 
 export type Endpoint = typeof webhookEndpoints.$inferSelect;
@@ -105,27 +105,4 @@ export function listDeliveries(db: Db, merchantId: AccountId, livemode: boolean,
 export async function getDelivery(db: Db, merchantId: AccountId, livemode: boolean, deliveryId: number): Promise<Delivery> {
   const mine = and(rowsOf(webhookDeliveries, merchantId, livemode), eq(webhookDeliveries.id, deliveryId));
   return (await db.select().from(webhookDeliveries).where(mine).get()) ?? raise('not_found');
-}
-
-export interface EventFilter {
-  eventType?: string | undefined;
-  /** The id of an event of this merchant in this mode: the list begins behind it. */
-  after?: string | undefined;
-}
-
-/**
- * In the order in which they were stored, so a page stays what it was while new ones arrive. The pages of one list end at row 10,000;
- * the list that begins behind the last event read has pages of its own. 422 validation_error where there is no event `after`.
- */
-export async function listEvents(db: Db, merchantId: AccountId, livemode: boolean, { eventType, after }: EventFilter, page: PageRequest) {
-  const isNext = after === undefined ? undefined : gt(events.seq, await getSeq(db, merchantId, livemode, after));
-  const wanted = and(rowsOf(events, merchantId, livemode, [[events.type, eventType]]), isNext)!;
-  return readPage(db, events, wanted, [asc(events.seq)], page);
-}
-
-async function getSeq(db: Db, merchantId: AccountId, livemode: boolean, eventId: string): Promise<number> {
-  const mine = and(rowsOf(events, merchantId, livemode), eq(events.id, eventId));
-  const event = await db.select({ seq: events.seq }).from(events).where(mine).get();
-  const problem = { loc: ['query', 'after'], msg: 'There is no event with this id', type: 'not_found' };
-  return event?.seq ?? raise('validation_error', { problems: [problem] });
 }

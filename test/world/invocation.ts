@@ -1,0 +1,34 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { SweepMessage } from '../../worker/context.ts';
+import { withinLimits } from './limits.ts';
+
+/** One invocation of the worker, to the end of all it left behind, within the limits of the platform. */
+export const invoked = <T>(
+  name: string,
+  invoke: (execution: ExecutionContext) => Promise<T> | T,
+  options?: { countsReads: boolean; rowsMax?: number },
+): Promise<T> =>
+  withinLimits(
+    name,
+    async () => {
+      const execution = createExecutionContext();
+      const answer = await invoke(execution);
+      await waitOnExecutionContext(execution);
+      return answer;
+    },
+    options,
+  );
+
+/** The queue of sweeps gives back to each invocation what it sent. */
+const outbox = new AsyncLocalStorage<SweepMessage[]>();
+export const SWEEPS = {
+  send: async (body: SweepMessage) => void outbox.getStore()?.push(body),
+  sendBatch: async (messages: Iterable<{ body: SweepMessage }>) => void outbox.getStore()?.push(...[...messages].map(({ body }) => body)),
+} as unknown as Queue<SweepMessage>;
+
+export async function sweepsSent(name: string, invoke: (execution: ExecutionContext) => Promise<void>): Promise<SweepMessage[]> {
+  const sent: SweepMessage[] = [];
+  await outbox.run(sent, () => invoked(name, invoke, { countsReads: true }));
+  return sent;
+}
