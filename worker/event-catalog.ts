@@ -3,7 +3,7 @@ import { EntitlementBody } from './entitlements/resource.ts';
 import { AT, confirmed, created, endpoint, entitlement, membership, payout, receipt, submitted, unmatched } from './event-examples.ts';
 import { EVENT_TYPES, type EventType } from './events.ts';
 import { PayoutBody } from './identity/payout.ts';
-import { MembershipBody } from './memberships/membership.ts';
+import { MembershipBody } from './memberships/resource.ts';
 import { PaymentBody, UnmatchedBody } from './payments/resource.ts';
 import { ReceiptBody } from './receipts/receipt.ts';
 import { VERSION } from './version.ts';

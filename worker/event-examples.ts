@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi';
 import type { EntitlementBody } from './entitlements/resource.ts';
 import type { PayoutBody } from './identity/payout.ts';
-import type { MembershipBody } from './memberships/membership.ts';
+import type { MembershipBody } from './memberships/resource.ts';
 import type { PaymentBody, UnmatchedBody } from './payments/resource.ts';
 import type { ReceiptBody } from './receipts/receipt.ts';
 import type { EndpointBody } from './webhooks/resource.ts';

@@ -86,10 +86,7 @@ async function readWaiting(env: Env, now: number): Promise<Waiting | null> {
 }
 
 async function checkHealth({ env, now }: Pick<Ctx, 'env' | 'now'>, asked: Promise<Outside>, isStrict: boolean) {
-  const [waiting, { rpc, prices }] = await Promise.all([
-    readWaiting(env, now),
-    asked,
-  ]);
+  const [waiting, { rpc, prices }] = await Promise.all([readWaiting(env, now), asked]);
   const [database, queue] = [waiting !== null, waiting?.stalled === 0];
   const hasRoom = waiting?.fullness.isWarning === false;
   const word = (isWell: boolean | null): z.infer<typeof Check> => (isWell === null ? 'not_configured' : isWell ? 'ok' : 'failing');

@@ -1,53 +1,12 @@
-import { z } from '@hono/zod-openapi';
 import type { Ctx } from '../context.ts';
 import { type AccountId, type MembershipId, newId, type PaymentId, type ProductId } from '../core/ids.ts';
-import { addDays, iso, isoOrNull } from '../core/time.ts';
+import { addDays, isoOrNull } from '../core/time.ts';
 import { type Change, unchanged } from '../db/commit.ts';
-import { given, orNull, Timestamp } from '../http/openapi.ts';
 import { MEMBERSHIP } from '../states.ts';
+import { toMembershipResource } from './resource.ts';
 import { findMembership, insertMembership, listCarrying, type Membership, updateMembership } from './store.ts';
 
 export type { Membership } from './store.ts';
-
-export const MembershipBody = z
-  .object({
-    membership_id: z.uuid(),
-    product_id: z.uuid(),
-    customer: z.object({ wallet_address: z.string().optional(), customer_ref: z.string().optional(), email: z.string().optional() }),
-    status: z.enum(MEMBERSHIP.states),
-    paid_through: orNull(Timestamp),
-    grace_until: Timestamp.optional(),
-    cancel_at_period_end: z.boolean(),
-    cancelled_at: Timestamp.optional(),
-    delivery: z.object({ status: z.enum(['not_required', 'pending', 'delivered', 'failed', 'revoked']), attempts: z.int() }),
-    last_payment_id: z.uuid(),
-    livemode: z.boolean(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    version: z.int(),
-  })
-  .openapi('Membership');
-
-export const toMembershipResource = (membership: Membership): z.infer<typeof MembershipBody> => ({
-  membership_id: membership.id,
-  product_id: membership.productId,
-  customer: {
-    ...given('wallet_address', membership.walletAddress),
-    ...given('customer_ref', membership.customerRef),
-    ...given('email', membership.email),
-  },
-  status: membership.status,
-  paid_through: isoOrNull(membership.paidThrough),
-  ...given('grace_until', isoOrNull(membership.graceUntil)),
-  cancel_at_period_end: false,
-  ...given('cancelled_at', isoOrNull(membership.cancelledAt)),
-  delivery: { status: 'not_required', attempts: 0 },
-  last_payment_id: membership.lastPaymentId,
-  livemode: membership.livemode,
-  created_at: iso(membership.createdAt),
-  updated_at: iso(membership.updatedAt),
-  version: membership.version,
-});
 
 export interface Purchase {
   merchantId: AccountId;
@@ -183,16 +142,16 @@ const activated = (now: number, purchase: Purchase): Membership => ({
   version: 1,
 });
 
+const extended = (now: number, paidThrough: number | null, days: number | null): number | null =>
+  paidThrough === null || days === null ? null : addDays(Math.max(now, paidThrough), days);
+
 /** Whoever pays under somebody's reference gives them time, and takes nothing: wallet and e-mail stay those of the customer. */
 const renewed = (now: number, existing: Membership, purchase: Purchase): Membership => ({
   ...existing,
   ...(purchase.isClaim ? {} : { walletAddress: purchase.payerWallet, email: purchase.email ?? existing.email }),
   status: MEMBERSHIP.next(existing.status, 'renew'),
   // Access without an end cannot be extended, and no later purchase takes it away.
-  paidThrough:
-    existing.paidThrough === null || purchase.accessPeriodDays === null
-      ? null
-      : addDays(Math.max(now, existing.paidThrough), purchase.accessPeriodDays),
+  paidThrough: extended(now, existing.paidThrough, purchase.accessPeriodDays),
   graceUntil: null,
   cancelledAt: null,
   lastPaymentId: purchase.paymentId,

@@ -5,7 +5,7 @@ import { OWN_NAME_MAX } from '../core/limits.ts';
 import { pageRequest, toPage } from '../db/page.ts';
 import { merchantErrors, merchantRoute } from '../http/guards.ts';
 import { ModeQuery, ok, PageQuery, pageOf, router } from '../http/openapi.ts';
-import { MembershipBody, toMembershipResource } from './membership.ts';
+import { MembershipBody, toMembershipResource } from './resource.ts';
 import { getMembershipBy, listMemberships } from './store.ts';
 
 const tags = ['Memberships'];
