@@ -82,11 +82,20 @@ export function exampleOf(given: Schema, belongings: Belongings, name = ''): unk
 const ALIASES: Record<string, string> = { token: 'handoff_token', tx_sig: 'tx_signature' };
 const FREE: Record<string, string> = { rail_id: 'solana_usdc', provider: 'telegram', delivery_id: '999999999' };
 
-/** The path with what belongs to this tenant in its places, and what it filters by: the first object of the tenant that its query can name. */
-export function pathOf({ method, path, operation }: Target, belongings: Belongings): string {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(belongings[ALIASES[name] ?? name] ?? FREE[name] ?? NOWHERE),
+/** What belongs to this tenant in the places of a path. */
+export const paramsOf = ({ path }: Target, belongings: Belongings): Record<string, string> =>
+  Object.fromEntries(
+    [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, belongings[ALIASES[name!] ?? name!] ?? FREE[name!] ?? NOWHERE]),
   );
+
+/** What a list or a look-up goes by: the first object of the tenant that its query can name. */
+export function queryOf({ method, operation }: Target, belongings: Belongings): [string, string][] {
   const named = (operation.parameters ?? []).find(({ in: place, name }) => place === 'query' && /_id$/.test(name) && belongings[name]);
-  return method === 'GET' && named ? `${filled}?${named.name}=${belongings[named.name]}` : filled;
+  return method === 'GET' && named ? [[named.name, belongings[named.name]!]] : [];
+}
+
+export function pathOf(target: Target, belongings: Belongings): string {
+  const params = paramsOf(target, belongings);
+  const filled = target.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name]!));
+  return [filled, ...queryOf(target, belongings).map((pair) => pair.join('='))].join('?');
 }

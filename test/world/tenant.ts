@@ -110,8 +110,10 @@ async function sell(w: World, merchant: Merchant, name: string, { slug, product_
   const identified = await w.product(merchant, { name: `${name} club`, requires_identity: 'telegram' });
   const identity = await w.call('POST', `/v1/products/p/${identified.slug}/identity`);
   const customer = { wallet_address: agent.wallet.address };
-  const headers = { 'Idempotency-Key': newKey() };
-  const denied = await w.call('POST', '/v1/access/entitlements/consume', { key: merchant.key, body: { product_id, customer }, headers });
+  const write = (verb: string, body: object) =>
+    w.call('POST', `/v1/access/entitlements/${verb}`, { key: merchant.key, body, headers: { 'Idempotency-Key': newKey() } });
+  const denied = await write('consume', { product_id, customer });
+  await write('grant', { product_id, customer, units: 1000, reason: 'a gift' });
   return {
     payment_id: payment.payment_id,
     receipt_id: confirmed.receipt_id,

@@ -49,7 +49,10 @@ const route = createRoute({
       required: true,
       content: {
         'application/json': {
-          schema: z.unknown().openapi({ description: 'An enhanced transaction, or a list of them; `signature` is read.' }),
+          schema: z.unknown().openapi({
+            description: 'An enhanced transaction, or a list of them; `signature` is read.',
+            example: { signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' },
+          }),
         },
       },
     },

@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { hmacSha256 } from '../../../worker/core/crypto.ts';
 import { hex, utf8 } from '../../../worker/core/encoding.ts';
 import type { Operation } from '../call.ts';
-import { isOpen, type Schema, schemaOfBody, type Target, takes } from '../document.ts';
+import { exampleOf, isOpen, paramsOf, queryOf, type Schema, schemaOfBody, type Target, takes } from '../document.ts';
 import { CONNECTOR_SECRETS } from '../env.ts';
-import type { Tenant } from '../tenant.ts';
+import type { Belongings, Tenant } from '../tenant.ts';
 import type { World } from '../world.ts';
-import { hostileTexts, type Spoiling, spoil, spoilings, type Wire, wires } from './spoil.ts';
+import type { Made } from './made.ts';
+import { asIs, hostileTexts, type Spoiling, spoil, spoilings, type Wire, wires } from './spoil.ts';
 import { addresses, type Known, signatures, valuesOf } from './values.ts';
 
 export type Caller = 'key' | 'token' | 'sandboxKey' | 'readKey' | 'executeKey' | 'sandboxToken' | 'nobody' | 'garbage';
@@ -26,8 +27,8 @@ export interface Plan {
 export interface Cast {
   owner: Tenant;
   stranger: Tenant;
-  /** Further values of a name that mean something: made for this route. */
-  more: Record<string, string[]>;
+  /** Made for this route: further values that mean something. */
+  made: Made;
 }
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
@@ -41,7 +42,7 @@ const ALIASES: Record<string, string> = {
 };
 
 /** Values of a name: mostly the owner's, else of its other mode, of the stranger or of nobody. */
-const knownOf = ({ owner, stranger, more }: Cast): Known => {
+const knownOf = ({ owner, stranger, made }: Cast): Known => {
   const fixed: Record<string, fc.Arbitrary<string>> = {
     asset: fc.constantFrom('USDC', 'USDC', 'SOL'),
     amount: fc.constantFrom('1', '0.01', '0.000001', '5'),
@@ -61,7 +62,7 @@ const knownOf = ({ owner, stranger, more }: Cast): Known => {
   const FREE: Record<string, fc.Arbitrary<string>> = { wallet_address: addresses, tx_signature: signatures, tx_sig: signatures };
   return (given) => {
     const name = ALIASES[given] ?? given;
-    const own = [owner.live[name], ...(more[name] ?? [])].filter((value) => value !== undefined);
+    const own = [owner.live[name], ...(made[name] ?? [])].filter((value) => value !== undefined);
     if (own.length === 0) return fixed[name];
     const others = [owner.sandbox[name], stranger.live[name], stranger.sandbox[name]].filter((value) => value !== undefined);
     // Who shows the secret of a setup is its agent.
@@ -130,9 +131,37 @@ export function plansOf({ method, operation }: Target, cast: Cast): fc.Arbitrary
   const schema = schemaOfBody(operation);
   // Where none is wanted, one that comes all the same has to be borne.
   const unwanted = { body: fc.constantFrom(undefined, undefined, {}, [], 'x', { mode: 'live' }) };
-  const body = schema ? { body: valuesOf(schema, known) } : method === 'GET' ? {} : unwanted;
+  const example = schema && exampleOf(schema, meantOf(cast));
+  const near = schema && fc.oneof({ weight: 1, arbitrary: fc.constant(example) }, { weight: 2, arbitrary: valuesOf(schema, known) });
+  const body = near ? { body: near } : method === 'GET' ? {} : unwanted;
   const plan = fc.record({ caller: callersOf(operation), params, query, headers, ...body, spoilings, wire: wires }) as fc.Arbitrary<Plan>;
   return plan.map((one) => ({ ...one, [fc.toStringMethod]: () => told(one) }));
+}
+
+/** The owner's things, what was made for the route before what it has otherwise. */
+const meantOf = ({ owner, made }: Cast): Belongings => ({
+  ...owner.live,
+  ...Object.fromEntries(Object.entries(made).map(([name, [first]]) => [name, first!])),
+});
+
+/** A request that does what the route is for. */
+export function asMeant(target: Target, cast: Cast): Plan {
+  const { operation } = target;
+  const meant = meantOf(cast);
+  const schema = schemaOfBody(operation);
+  const named = operation.parameters?.map(({ name }) => name) ?? [];
+  return {
+    caller: takes(operation, 'bearer') && !takes(operation, 'apiKey') ? 'token' : takes(operation, 'apiKey') ? 'key' : 'nobody',
+    params: paramsOf(target, meant),
+    query: queryOf(target, meant),
+    headers: {
+      ...(named.includes('Idempotency-Key') ? { 'Idempotency-Key': crypto.randomUUID() } : {}),
+      ...(named.includes('PAYMENT-SIGNATURE') ? { 'PAYMENT-SIGNATURE': meant.payment_signature! } : {}),
+    },
+    ...(schema ? { body: exampleOf(schema, meant) } : {}),
+    spoilings: [],
+    wire: ['as it should be', asIs],
+  };
 }
 
 /** A plan in a failure's words; the library's own go too deep for what is nested. */

@@ -131,7 +131,7 @@ const twice = (text: string) => text.replace(/^\{("[^"]{1,40}":)/, '{$1null,$1')
 
 const DEEP = '['.repeat(15_000) + ']'.repeat(15_000);
 
-const asIs: Wire = { bytes: (text) => text, contentType: JSON_TYPE };
+export const asIs: Wire = { bytes: (text) => text, contentType: JSON_TYPE };
 const ODD: [string, Wire][] = [
   ['every name twice', { bytes: twice, contentType: JSON_TYPE }],
   ['a number too large for a float', { bytes: (text) => text.replace(/:\s*-?\d+/, ':1e999'), contentType: JSON_TYPE }],

@@ -1,0 +1,87 @@
+import type { PaidPlan } from '../../../worker/plans.ts';
+import { newSpender, openTreasury, payFor } from '../activation.ts';
+import { newAgent, newKey, sellToAgents } from '../agent.ts';
+import { Setup } from '../bootstrap.ts';
+import type { Tenant } from '../tenant.ts';
+import { askNonce, signText } from '../wallet.ts';
+import type { World } from '../world.ts';
+
+/** Values by the name of the field or parameter; the first of each belong together, and make a request that does what the route is for. */
+export type Made = Record<string, string[]>;
+
+/** What a route needs beside what every tenant has. */
+export async function madeFor(w: World, name: string, tenant: Tenant): Promise<Made> {
+  const [, maker] = MAKERS.find(([route]) => route.test(name)) ?? [];
+  return maker ? maker(w, tenant, name) : {};
+}
+
+const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>][] = [
+  [/activate/, makePlanPayment],
+  [/accept-unmatched/, makeSecondPayment],
+  [/confirm|\/receipt$|\/transaction|solana-pay|x402/, makeUnreported],
+  [/\{slug\}\/identity/, makeClub],
+  [/automation\/hooks\/\{/, makeHook],
+  [/auth\/wallet$/, makeProof],
+  [/auth\/login$/, async (_, { merchant }) => ({ email: [merchant.email], password: ['correct horse battery'] })],
+  [/me\/security/, async () => ({ current_password: ['correct horse battery'] })],
+  [/approve/, makeReady],
+];
+
+/** Payments that are paid and that nobody has reported, by checkout and by challenge. */
+async function makeUnreported(w: World, { merchant }: Tenant, name: string): Promise<Made> {
+  const { product_id, slug } = await sellToAgents(w, merchant, { access_period_days: 30 });
+  const buyer = await newAgent(w);
+  const body = { product_id, customer: { wallet_address: buyer.wallet.address } };
+  const headers = { 'Idempotency-Key': newKey() };
+  const denied = await w.call('POST', '/v1/access/entitlements/consume', { key: merchant.key, body, headers });
+  const [bill, other] = [await w.connect({ slug }, { wallet_address: buyer.wallet.address }), await w.connect({ slug })];
+  const paid = await w.chain.pay(buyer.wallet, other);
+  return {
+    product_id: [product_id],
+    // What is still to be signed, or what is paid.
+    payment_id: /transaction|solana-pay/.test(name) ? [bill.payment_id, other.payment_id] : [other.payment_id, bill.payment_id],
+    account: [buyer.wallet.address],
+    transaction: [await w.chain.sign(buyer.wallet, bill.transaction), bill.transaction],
+    tx_signature: [paid],
+    tx_sig: [paid],
+    payment_signature: [await buyer.pay(denied.headers.get('PAYMENT-REQUIRED')!)],
+  };
+}
+
+/** A payment that was paid a second time. */
+async function makeSecondPayment(w: World, { merchant }: Tenant): Promise<Made> {
+  const product = await w.product(merchant, { access_period_days: 30 });
+  const buyer = await w.chain.wallet();
+  const { payment } = await w.purchase(product, buyer);
+  const second = await w.chain.pay(buyer, payment);
+  await w.confirm(payment.payment_id, second);
+  return { payment_id: [payment.payment_id], tx_signature: [second] };
+}
+
+/** A plan that somebody without one has signed for. */
+async function makePlanPayment(w: World, { merchant }: Tenant, name: string): Promise<Made> {
+  await openTreasury(w);
+  const plan = name.split('/').at(-1) as PaidPlan;
+  return { payment_signature: [await payFor(w, await newSpender(w), plan, { key: merchant.key })] };
+}
+
+async function makeClub(w: World, { merchant }: Tenant): Promise<Made> {
+  return { slug: [(await w.product(merchant, { requires_identity: 'telegram' })).slug] };
+}
+
+async function makeHook(w: World, { merchant }: Tenant): Promise<Made> {
+  const body = { target_url: 'https://hooks.example.com/x', event_type: '*' };
+  return { endpoint_id: [(await w.call('POST', '/v1/integrations/automation/hooks', { key: merchant.key, body })).body.endpoint_id] };
+}
+
+async function makeProof(w: World): Promise<Made> {
+  const wallet = await w.chain.wallet(0n);
+  const { body } = await askNonce(w, wallet.address);
+  const signed_message = [await signText(wallet, body.message)];
+  return { wallet_address: [wallet.address], message_nonce: [body.message_nonce], signed_message };
+}
+
+async function makeReady(w: World): Promise<Made> {
+  const setup = await (await Setup.create(w)).ready();
+  return { setup_intent_id: [setup.id], setup_secret: [setup.secret] };
+}
