@@ -21,7 +21,7 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/solana\/rpc\.ts$/, 2],
   [/^worker\/providers\//, 2],
   [/^worker\/(?:variables|config)\.ts$/, 2],
-  [/^worker\/(?:context|log)\.ts$/, 3],
+  [/^worker\/(?:context|log|objects|send-jobs)\.ts$/, 3],
   [/^worker\/db\//, 4],
   [/^worker\/http\//, 5],
   [/^durable-objects\//, 5],

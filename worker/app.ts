@@ -208,10 +208,10 @@ export function openApiDocument(): object {
   };
   return document;
 }
-app.get('/v1/openapi.json', (c) => c.json(withSignatureHeader(openApiDocument(), c.var.ctx.config.RPC_WEBHOOK_HEADER)));
-
-/** For agents that look before they ask. */
+/** What is the same for all who ask. */
 const KEEP = { 'Cache-Control': 'public, max-age=300' };
+app.get('/v1/openapi.json', (c) => c.json(withSignatureHeader(openApiDocument(), c.var.ctx.config.RPC_WEBHOOK_HEADER), 200, KEEP));
+/** For agents that look before they ask. */
 app.get('/.well-known/x402', (c) => c.json(x402Discovery(c.var.ctx, openApiDocument()), 200, KEEP));
 app.get('/llms.txt', (c) => c.text(llmsText(c.var.ctx.baseUrl, openApiDocument()), 200, KEEP));
 

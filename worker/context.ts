@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/d1';
 import type { AdmissionRpc, Caller, SignIn } from './admission.ts';
 import { type Config, readConfig } from './config.ts';
-import { ApiError, assert } from './core/errors.ts';
+import { assert } from './core/errors.ts';
 import { MINUTE, SECOND } from './core/time.ts';
 import type { EntitlementProjection, EntitlementRpc } from './entitlement-rpc.ts';
 import { logRequest } from './log.ts';
@@ -152,47 +152,4 @@ export function newCtx(
     defer,
     note,
   };
-}
-
-/** Hands one job to the queue, in the name of what this request goes back to. */
-export async function sendJob(ctx: Ctx, job: Job, delaySeconds = 0): Promise<void> {
-  await ctx.env.JOBS.send({ ...job, requestId: ctx.cause }, { delaySeconds });
-}
-
-/** A queue takes so many messages at once. */
-const MESSAGES_MAX = 100;
-
-/** The same for any number of jobs. */
-export async function sendJobs(ctx: Ctx, jobs: readonly { job: Job; delaySeconds?: number }[]): Promise<void> {
-  const messages = jobs.map(({ job, delaySeconds = 0 }) => ({ body: { ...job, requestId: ctx.cause }, delaySeconds }));
-  for (let i = 0; i < messages.length; i += MESSAGES_MAX) await ctx.env.JOBS.sendBatch(messages.slice(i, i + MESSAGES_MAX));
-}
-
-/**
- * The object of an account or of a caller's address. A call that outlasts the deadline is given up: 503 temporarily_unavailable, since what
- * became of it is not known.
- */
-export const admissionObject = (ctx: Ctx, name: string): AdmissionRpc => inTime(ctx, ctx.env.ADMISSION.getByName(name));
-
-/** The same for the object of an entitlement. */
-export const entitlementObject = (ctx: Ctx, name: string): EntitlementRpc => inTime(ctx, ctx.env.ENTITLEMENT.getByName(name));
-
-type Calls = Record<string, (...args: unknown[]) => Promise<unknown>>;
-
-function inTime<Rpc extends object>(ctx: Ctx, object: Rpc): Rpc {
-  const call = async (method: string, args: unknown[]) => {
-    const tooLate = () => new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
-    if (ctx.leftMs() === 0) throw tooLate();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const deadline = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(tooLate()), ctx.leftMs());
-    });
-    return Promise.race([(object as Calls)[method]!(...args), deadline]).finally(() => clearTimeout(timer));
-  };
-  return new Proxy({} as Rpc, {
-    get:
-      (_, method: string) =>
-      (...args: unknown[]) =>
-        call(method, args),
-  });
 }

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
 import { type Ctx, databaseOf, type Env, hasPriceSource } from './context.ts';
-import { iso, MINUTE } from './core/time.ts';
+import { iso, MINUTE, SECOND } from './core/time.ts';
 import { fullness, isStalled } from './db/vital-signs.ts';
 import { errors, orNull, router, Timestamp } from './http/openapi.ts';
 import { isPriceHealthy } from './providers/price.ts';
@@ -62,13 +62,32 @@ async function askOutside({ chain, config, now }: Ctx): Promise<Outside> {
   return { rpc, prices };
 }
 
-async function checkHealth({ db, now }: Pick<Ctx, 'db' | 'now'>, asked: Promise<Outside>, isStrict: boolean) {
-  const stalled = sql`SELECT ${isStalled(now - STALLED_MS)} AS n`;
+interface Waiting {
+  stalled: number;
+  fullness: ReturnType<typeof fullness>;
+}
+
+/** What the database said last, by the environment that asked: anybody may ask for our health, all day. A failure is not remembered. */
+const REMEMBERED_MS = 5 * SECOND;
+const remembered = new WeakMap<object, { until: number; waiting: Waiting }>();
+
+async function readWaiting(env: Env, now: number): Promise<Waiting | null> {
+  const known = remembered.get(env);
+  if (known && now < known.until) return known.waiting;
+  try {
+    const answer = await databaseOf(env).run(sql`SELECT ${isStalled(now - STALLED_MS)} AS n`);
+    const [row] = answer.results as { n: number }[];
+    const waiting = { stalled: row!.n, fullness: fullness(answer.meta.size_after) };
+    remembered.set(env, { until: now + REMEMBERED_MS, waiting });
+    return waiting;
+  } catch {
+    return null;
+  }
+}
+
+async function checkHealth({ env, now }: Pick<Ctx, 'env' | 'now'>, asked: Promise<Outside>, isStrict: boolean) {
   const [waiting, { rpc, prices }] = await Promise.all([
-    db.run(stalled).then(
-      ({ results: [row], meta }) => ({ stalled: (row as { n: number }).n, fullness: fullness(meta.size_after) }),
-      () => null,
-    ),
+    readWaiting(env, now),
     asked,
   ]);
   const [database, queue] = [waiting !== null, waiting?.stalled === 0];
@@ -88,7 +107,7 @@ async function checkHealth({ db, now }: Pick<Ctx, 'db' | 'now'>, asked: Promise<
 /** Where the configuration is not sound only the database can be asked, and the answer is never better than degraded. */
 export async function unconfiguredHealth(env: Env, isStrict: boolean): Promise<Response> {
   const nobody = Promise.resolve({ rpc: null, prices: null });
-  const { health, status } = await checkHealth({ db: databaseOf(env), now: Date.now() }, nobody, isStrict);
+  const { health, status } = await checkHealth({ env, now: Date.now() }, nobody, isStrict);
   return Response.json(health, { status });
 }
 

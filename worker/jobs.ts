@@ -112,10 +112,14 @@ export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): 
   }
   for (const message of batch.messages) {
     const { requestId: cause } = message.body as Job;
-    logRequest({ request_id: `job_${message.id}`, ...(cause ? { cause } : {}), dead_letter: message.body });
+    // What it says is in the table of parked messages; a log is no place for customers' references.
+    const dead_letter = { queue: batch.queue, kind: kindOf(message.body) };
+    logRequest({ request_id: `job_${message.id}`, ...(cause ? { cause } : {}), dead_letter });
     message.ack();
   }
 }
+
+const kindOf = (body: unknown) => (body as { kind?: unknown } | null)?.kind;
 
 function park(
   { db, now }: Pick<Ctx, 'db' | 'now'>,
@@ -123,7 +127,6 @@ function park(
   messages: readonly Message<unknown>[],
   reason: ParkedMessage['reason'],
 ): Promise<unknown> {
-  const kindOf = (body: unknown) => (body as { kind?: unknown } | null)?.kind;
   return parkMessages(
     db,
     messages.map(({ id, body }) => {

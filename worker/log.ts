@@ -23,7 +23,8 @@ export interface LogLine {
   audit?: 'payment' | 'entitlement';
   subject_id?: string;
   deferred?: string;
-  dead_letter?: unknown;
+  /** A message that is kept for a person: where it waited and what kind it is, never what it says. */
+  dead_letter?: { queue: string; kind: unknown };
 }
 
 /**

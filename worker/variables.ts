@@ -118,7 +118,7 @@ export const VARIABLES = {
   OPERATOR_SECRET: lineOf(
     secrets(OPERATOR_SECRET_BYTES).optional(),
     'one or more of 32+ bytes, comma-separated',
-    'lets `npm run admin` suspend accounts and name staff; any of them opens, and without one there is no such route',
+    'lets `npm run admin` suspend accounts and name staff (by user id, or by an e-mail that was verified); any of them opens, and without one there is no such route',
     { isSecret: true },
   ),
   FRESH_SIGN_IN_SECONDS: lineOf(

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { write } from '../world/agent.ts';
+import { feePayerOf, write } from '../world/agent.ts';
 import { getPage } from '../world/page.ts';
 import { checkOf, openSession, readiness } from '../world/sale.ts';
 import { type Merchant, World } from '../world/world.ts';
@@ -12,6 +12,7 @@ describe('live_mode_confirmed means one thing: without it nothing sells in live 
   let ada: Merchant;
   beforeAll(async () => {
     ada = await w.merchant();
+    await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
     await w.chain.call('local_fundUsdc', ada.wallet.address, '1');
   });
 
@@ -61,6 +62,7 @@ describe('live_mode_confirmed means one thing: without it nothing sells in live 
 describe('a payout wallet without a USDC account', () => {
   it('is mended by the transaction that readiness hands out, wherever the wallet stands; every refusal points there', async () => {
     const w = new World();
+    await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
     const ada = await w.merchant();
     const product = await w.product(ada, { live_mode_confirmed: true });
     const body = { product_id: product.product_id, customer: { customer_ref: 'c' } };

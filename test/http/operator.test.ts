@@ -38,14 +38,22 @@ describe('the operator', () => {
   });
 
   it('makes staff, who may create admin keys; unmade, both that and those keys end', async () => {
-    const { token, email } = await w.merchant();
+    const { token, email, userId } = await w.merchant();
     const adminKey = () => w.call('POST', '/v1/keys', { key: token, body: { name: 'a', permissions: ['admin'] } });
     expect(await adminKey()).toMatchObject({ status: 403, body: { code: 'admin_requires_staff' } });
-    expect((await operate(email, 'staff')).body.is_staff).toBe(true);
+    expect((await operate(userId, 'staff')).body.is_staff).toBe(true);
     expect((await adminKey()).status).toBe(201);
     expect((await me(token)).body.claims.is_staff).toBe(true);
     expect((await operate(email, 'unstaff')).body.is_staff).toBe(false);
     expect((await adminKey()).status).toBe(403);
+  });
+
+  it('takes an e-mail for a colleague’s only where it was proven: anybody may have registered it first', async () => {
+    const { email, userId } = await w.merchant();
+    const refused = await operate(email, 'staff');
+    expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'state_conflict', 'email_unverified']);
+    await w.env.DB.prepare('UPDATE accounts SET email_verified = 1 WHERE id = ?').bind(userId).run();
+    expect((await operate(email, 'staff')).body).toMatchObject({ user_id: userId, is_staff: true });
   });
 
   it('never makes staff of a wallet', async () => {

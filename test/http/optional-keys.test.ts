@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { base58 } from '../../worker/core/encoding.ts';
 import { builtRoutes, nameOf, operations } from '../spec-routes.ts';
 import { newKey } from '../world/agent.ts';
 import { deliveries } from '../world/consumer.ts';
@@ -125,7 +126,7 @@ const WRITES: Record<string, () => Promise<Write>> = {
     const bill = await w.connect(await w.product(ada));
     const tx_sig = await w.chain.pay(await w.chain.wallet(), bill);
     const effects = () => count('receipts WHERE payment_id = ?', bill.payment_id);
-    return { path: '/v1/receipt', body: { tx_sig }, other: { tx_sig, note: 'x' }, effects };
+    return { path: '/v1/receipt', body: { tx_sig }, other: { tx_sig: base58.encode(new Uint8Array(64).fill(7)) }, effects };
   },
   'PATCH /v1/account/me': async () => {
     const { key, userId } = await w.merchant();

@@ -37,8 +37,13 @@ describe('PATCH /v1/products/{product_id}', () => {
     expect(product.payout_wallet).toBe(ada.wallet.address);
     const { status, body } = await patch(product.product_id, { payout_wallet: null });
     expect([status, 'payout_wallet' in body]).toEqual([200, false]);
-    const events = (await w.call('GET', '/v1/webhooks/events?event_type=payout.changed&per_page=1', { key: ada.key })).body.items;
-    expect(events[0].data.object).toEqual({ payout_wallet: null, previous: ada.wallet.address, product_id: product.product_id, by: 'key' });
+    const events = (await w.call('GET', '/v1/webhooks/events?event_type=payout.changed&per_page=100', { key: ada.key })).body.items;
+    expect(events.at(-1).data.object).toEqual({
+      payout_wallet: null,
+      previous: ada.wallet.address,
+      product_id: product.product_id,
+      by: 'key',
+    });
     const refused = await w.call('POST', `/v1/products/p/${product.slug}/connect`);
     expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'payout_wallet_set']);
   });

@@ -93,7 +93,8 @@ describe('the id of a request', () => {
     const payment = await w.connect(product);
     await w.deliver();
     const unknown = base58.encode(crypto.getRandomValues(new Uint8Array(64)));
-    await w.confirm(payment.payment_id, unknown, { headers: headers('req-of-uma') });
+    const answer = await w.confirm(payment.payment_id, unknown, { headers: headers('req-of-uma', 'key-of-uma') });
+    expect([answer.status, answer.body.code]).toEqual([200, undefined]);
     for (let look = 0; look < 3; look++) await w.deliver();
     expect(told('req-of-uma').filter((line) => line === 'recheckCandidate')).toHaveLength(3);
     const { job } = w.queue.sent.splice(0)[0]!;

@@ -3,6 +3,7 @@ import { type Ctx, newCtx } from '../../worker/context.ts';
 import { sweepEndedSetups, sweepOf } from '../../worker/retention/retention.ts';
 import { Setup } from '../world/bootstrap.ts';
 import { fillTables } from '../world/crowd.ts';
+import { withRowCount, worstOf } from '../world/rows-read.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 const DAY = 86_400_000;
@@ -106,11 +107,11 @@ describe('a setup that nobody paid for', () => {
     expect((await setup.row()).is_kept).toBe(1);
   });
 
-  it('with more events than one step deletes goes in several', async () => {
+  it('with more events than one statement deletes goes in several, one after the other', async () => {
     const setup = await ended();
     await w.env.DB.prepare(
       `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at, fanned_out_at)
-        WITH RECURSIVE rows(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < 700)
+        WITH RECURSIVE rows(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < 4100)
         SELECT 'evt-' || n, ?, 0, 'product', 'many-' || n, 1, 'payout.changed', '{}', 'req', 1, 1 FROM rows`,
     )
       .bind(setup.created.account_id)
@@ -125,9 +126,12 @@ describe('a setup that nobody paid for', () => {
     )
       .bind(setup.created.account_id, endpointId)
       .run();
-    await sweepLater(setup, 7 * DAY);
-    expect((await left(setup))[0]).toBe(1);
-    await sweepLater(setup, 7 * DAY);
+    const { env, readings } = withRowCount(w.env);
+    const now = (await setup.row()).expires_at + 7 * DAY;
+    expect((await sweepEndedSetups(newCtx(env, { requestId: 'req_story', now, defer: () => {} }))).isFinished).toBe(true);
     expect(await left(setup)).toEqual(Array(10).fill(0));
+    const steps = readings.filter(({ sql }) => /delete from "?events/i.test(sql));
+    expect(steps).toHaveLength(5);
+    expect(Math.max(...steps.map(({ rows }) => rows)), worstOf(steps)).toBeLessThan(5000);
   });
 });

@@ -6,8 +6,10 @@ describe('a database whose migrations are behind', () => {
   const w = new World();
 
   it('is told to everybody but health, before anything is done, and is well as soon as they are applied', async () => {
-    // Nobody has called yet in this isolate: the first call looks.
+    // Nobody has called yet in this isolate: the first calls look, all of them.
     await w.env.DB.prepare('ALTER TABLE api_keys RENAME COLUMN key_prefix TO former').run();
+    const first = await Promise.all(Array.from({ length: 5 }, () => w.call('GET', '/v1/account/me')));
+    expect(first.map(({ body: { code } }) => code)).toEqual(Array(5).fill('misconfigured'));
     for (const path of ['/v1/account/me', '/v1/openapi.json', '/v1/receipt/x/public'])
       expect(await w.call('GET', path)).toMatchObject({ status: 503, body: { code: 'misconfigured', retryable: false } });
     const body = { email: 'behind@example.com', password: 'correct horse', display_name: 'Behind' };

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY } from '../../worker/core/time.ts';
+import { Setup } from '../world/bootstrap.ts';
 import { SOAK } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { multiply } from '../world/multiply.ts';
@@ -8,6 +9,7 @@ import { type Merchant, World } from '../world/world.ts';
 /** More than one invocation may end: 10,000 memberships and as many sessions in a soak. */
 const SESSIONS = SOAK > 1 ? 10_000 : 6_500;
 const MEMBERSHIPS = SOAK > 1 ? 10_000 : 5_500;
+const SETUPS = 10_000;
 const PAGE = 250;
 /** A hundred a second, which is more than the service confirms. */
 const RECEIPTS = 6_000;
@@ -123,5 +125,30 @@ describe('what ends at one instant', () => {
     await w.sweepAlone('expired');
     expect((await w.call('GET', `/v1/payments/${ids[1]}`)).body.status).toBe('FAILED');
     await w.env.DB.prepare('DELETE FROM payments WHERE id = ?').bind(ids[0]).run();
+  });
+
+  it(`${SETUPS} setups that ended a week ago are gone with their accounts, in a few statements for each ${PAGE}`, async () => {
+    const setup = await Setup.create(w);
+    await setup.runOut((8 * DAY) / 1000);
+    await w.sweep();
+    expect((await setup.row()).status).toBe('expired');
+    const copies = (prefix: string) => `'${prefix}-' || i`;
+    const { account_id: accountId } = setup.created;
+    await multiply(w.env.DB, 'accounts', 'id', accountId, SETUPS, { id: copies('account'), admission_id: copies('admission') });
+    await multiply(w.env.DB, 'setup_intents', 'id', setup.id, SETUPS, { id: copies('setup'), account_id: copies('account') });
+    const key = { id: copies('key'), key_hash: copies('hash'), merchant_id: copies('account') };
+    await multiply(w.env.DB, 'api_keys', 'merchant_id', accountId, SETUPS, key);
+    // One of them is owed something: it stays, and delays none behind it.
+    await w.env.DB.prepare("UPDATE memberships SET merchant_id = 'account-7' WHERE rowid = (SELECT max(rowid) FROM memberships)").run();
+    const { rounds, trips, ms } = await sweepAll('endedSetups');
+    const left = async (table: string, column: string) =>
+      w.env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} LIKE 'account-%'`).first<number>('n');
+    expect([await left('accounts', 'id'), await left('setup_intents', 'account_id'), await left('api_keys', 'merchant_id')]).toEqual([
+      1, 1, 1,
+    ]);
+    expect(await w.env.DB.prepare('SELECT count(*) AS n FROM setup_intents WHERE is_kept = 1').first<number>('n')).toBe(1);
+    expect(rounds).toBe(Math.ceil((SETUPS + 1) / (10 * PAGE)));
+    expect(trips).toBeLessThanOrEqual(4 * Math.ceil((SETUPS + 1) / PAGE) + 5 * rounds + 5);
+    expect(ms).toBeLessThan(60_000);
   });
 });

@@ -113,15 +113,11 @@ const approve = createRoute({
   },
 });
 
-/** What holds a secret is nobody's to keep. */
-const unkept = (c: Context<AppEnv>) => c.header('Cache-Control', 'no-store');
-
 export const bootstrapRoutes = router()
   .openapi(create, async (c) => {
     const { ctx } = c.var;
     const { agent_name: agentName, operator_contact: contact, intended_use: use, plan } = c.req.valid('json');
     const made = await createSetup(ctx, { agentName, operatorContact: contact ?? null, intendedUse: use ?? null, plan: plan ?? null });
-    unkept(c);
     const secrets = { setup_secret: made.setupSecret, sandbox_api_key: made.sandboxApiKey };
     return c.json({ ...toSetupIntentResource(made.standing, ctx.now), ...secrets }, 201);
   })
@@ -141,6 +137,5 @@ export const bootstrapRoutes = router()
     const { setup_secret: setupSecret, issue_live_key: issueLiveKey, replace_live_key_id: replaced } = c.req.valid('json');
     const input = { issueLiveKey, replaceLiveKeyId: (replaced ?? null) as KeyId | null };
     const { standing, rawKey } = await approveSetup(ctx, c.req.valid('param').setup_intent_id as SetupIntentId, setupSecret, input);
-    unkept(c);
     return c.json({ ...toSetupIntentResource(standing, ctx.now), ...(rawKey === null ? {} : { live_api_key: rawKey }) }, 200);
   });

@@ -1,8 +1,9 @@
-import { admissionObject, type Ctx } from '../context.ts';
+import type { Ctx } from '../context.ts';
 import { ApiError, objectAway, storyOf } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import { MINUTE, SECOND } from '../core/time.ts';
 import type { FeeAnswer, FeeSpend } from '../fees.ts';
+import { admissionObject } from '../objects.ts';
 import { PAYER_LIMITS, PLAN_NAMES, PLANS } from '../plans.ts';
 import { hasPaidBefore } from './payer.store.ts';
 import type { Settlement } from './store.ts';

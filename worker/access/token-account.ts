@@ -6,6 +6,9 @@ import { associatedTokenAccount } from '../solana/checkout-transaction.ts';
 const SEEN_FOR_MS = 10 * MINUTE;
 const SEEN_MAX = 10_000;
 const seen = new Map<string, number>();
+/** One that is not there is asked for again soon: its merchant may be opening it. */
+const MISSING_FOR_MS = 30 * SECOND;
+const missing = new Map<string, number>();
 /** A node that hangs is left alone for a while, and nobody waits long for it. */
 const AWAY_FOR_MS = 5 * SECOND;
 const ASK_MS = 1500;
@@ -15,6 +18,7 @@ const away = new Map<string, number>();
 export async function tokenAccountExists(ctx: Ctx, ata: string, isFresh = false): Promise<boolean | null> {
   const place = `${ctx.config.rpcUrls[0]} ${ata}`;
   if (!isFresh && ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
+  if (!isFresh && ctx.now < (missing.get(place) ?? 0)) return false;
   const asLastSeen = seen.has(place) && !isFresh ? true : null;
   if (!isFresh && ctx.now < (away.get(place) ?? 0)) return asLastSeen;
   const answer = await ctx.chain.within(ASK_MS).prepare([ata]);
@@ -27,8 +31,14 @@ export async function tokenAccountExists(ctx: Ctx, ata: string, isFresh = false)
   }
   away.delete(place);
   const exists = answer.exists[0] === true;
-  if (exists) seen.set(place, ctx.now);
-  else seen.delete(place);
+  if (missing.size >= SEEN_MAX) missing.clear();
+  if (exists) {
+    seen.set(place, ctx.now);
+    missing.delete(place);
+  } else {
+    seen.delete(place);
+    missing.set(place, ctx.now + MISSING_FOR_MS);
+  }
   return exists;
 }
 

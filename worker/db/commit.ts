@@ -1,9 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { type Ctx, sendJob } from '../context.ts';
+import type { Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { newEventId } from '../core/ids.ts';
 import type { NewEvent } from '../events.ts';
+import { sendJob } from '../send-jobs.ts';
 import { events as eventsTable, guard } from './messaging.ts';
 
 export type Write = BatchItem<'sqlite'>;

@@ -1,5 +1,5 @@
 import type { Addition, Customer, EntitlementIdentity, EntitlementSnapshot } from '../balance.ts';
-import { type Actor, type Ctx, entitlementObject } from '../context.ts';
+import type { Actor, Ctx } from '../context.ts';
 import { ApiError, objectAway, storyOf } from '../core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '../core/ids.ts';
 import { announceEvents, commit, eventRow } from '../db/commit.ts';
@@ -12,6 +12,7 @@ import {
   type Operation,
   projectedOf,
 } from '../entitlement-rpc.ts';
+import { entitlementObject } from '../objects.ts';
 import { toEntitlementResource } from './resource.ts';
 import { projectionWrites } from './store.ts';
 

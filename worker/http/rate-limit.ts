@@ -1,11 +1,12 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { AddressWindow, RateLimit } from '../admission.ts';
-import { admissionObject, type Ctx } from '../context.ts';
+import type { Ctx } from '../context.ts';
 import { sha256Hex } from '../core/crypto.ts';
 import { utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { SECOND, unixSeconds } from '../core/time.ts';
+import { admissionObject } from '../objects.ts';
 import {
   ADDRESS_CEILINGS,
   type AddressCeiling,

@@ -13,4 +13,6 @@ export const nameRequest = createMiddleware<AppEnv>(async (c, next) => {
   c.res.headers.set('X-Request-Id', requestId);
   c.res.headers.set('X-Svc-Api-Version', VERSION);
   c.res.headers.set('X-Content-Type-Options', 'nosniff');
+  // Tokens, raw keys and secrets of webhooks are in answers: no cache on the way keeps any, unless a route says that its own may be kept.
+  if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
 });

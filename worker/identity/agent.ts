@@ -1,7 +1,8 @@
-import { admissionObject, type Ctx } from '../context.ts';
+import type { Ctx } from '../context.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import { isConstraint, type Write } from '../db/commit.ts';
+import { admissionObject } from '../objects.ts';
 import { PLANS, planAt } from '../plans.ts';
 import { draftKey } from './keys.ts';
 import { newAccount } from './sign-in.ts';

@@ -1,10 +1,11 @@
 import type { Context } from 'hono';
 import type { AdmissionAnswer, AdmissionRequest, Credential, Permission, RefusalReason, SignIn } from '../admission.ts';
-import { type Actor, admissionObject, type Ctx } from '../context.ts';
+import type { Actor, Ctx } from '../context.ts';
 import { ApiError, unreachable } from '../core/errors.ts';
 import { admissionIdOf } from '../core/ids.ts';
 import type { AppEnv } from '../http/openapi.ts';
 import { countRefusedCredential, rateHeaders, rateLimited, requireRefusalsLeft } from '../http/rate-limit.ts';
+import { admissionObject } from '../objects.ts';
 import type { CallBucket } from '../plans.ts';
 import { parseRawKey } from './keys.ts';
 import { findAdmission } from './store.ts';

@@ -1,9 +1,10 @@
-import { admissionObject, type Ctx } from '../context.ts';
+import type { Ctx } from '../context.ts';
 import { canonicalJson } from '../core/encoding.ts';
 import { ApiError, storyOf } from '../core/errors.ts';
 import type { AccountId } from '../core/ids.ts';
 import { transact, unchanged, type Write } from '../db/commit.ts';
 import type { NewEvent } from '../events.ts';
+import { admissionObject } from '../objects.ts';
 import { type Account, getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
 
 /** What a verb wants of an account: the new values, and what else belongs into the same batch. */

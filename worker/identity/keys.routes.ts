@@ -1,11 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { emptyUsage, type KeyUsage, PERMISSIONS } from '../admission.ts';
-import { admissionObject } from '../context.ts';
 import { type AccountId, admissionIdOf, type KeyId } from '../core/ids.ts';
 import { iso, isoOrNull } from '../core/time.ts';
 import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } from '../http/guards.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '../http/idempotency-key.ts';
 import { created, jsonBody, ModeQuery, ok, orNull, router, Timestamp, uuidParam } from '../http/openapi.ts';
+import { admissionObject } from '../objects.ts';
 import { announceKey, type CreatedKey, createKey, revokeKey } from './keys.ts';
 import { type ApiKey, listKeys } from './store.ts';
 

@@ -1,6 +1,6 @@
 import type { Permission } from '../admission.ts';
 import { PERMISSIONS } from '../admission.ts';
-import { type Actor, admissionObject, type Ctx } from '../context.ts';
+import type { Actor, Ctx } from '../context.ts';
 import { crc32, equalBytes, pepperedHash, pepperedHashes } from '../core/crypto.ts';
 import { base62, randomBase62, utf8 } from '../core/encoding.ts';
 import { ApiError, raise, storyOf } from '../core/errors.ts';
@@ -8,6 +8,7 @@ import { type AccountId, admissionIdOf, type KeyId, newId } from '../core/ids.ts
 import { commit, commitNew, isConstraint } from '../db/commit.ts';
 import { type Keep, withAnswer } from '../db/once.ts';
 import { requireRecentSignIn } from '../http/guards.ts';
+import { admissionObject } from '../objects.ts';
 import { PLANS } from '../plans.ts';
 import { type ApiKey, countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from './store.ts';
 

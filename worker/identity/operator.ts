@@ -21,12 +21,22 @@ export function requireOperator(ctx: Ctx, secret: string | undefined): void {
   if (!isOperator) throw new ApiError('not_found');
 }
 
-/** `account` is an e-mail or a user id. What is so already stays so; 404 not_found, 409 state_conflict. */
+/**
+ * `account` is an e-mail or a user id. Staff are named by their id, or by an e-mail they have proven: somebody else may have
+ * registered it first. What is so already stays so; 404 not_found, 409 state_conflict (email_required, email_unverified).
+ */
 export async function operateAccount(ctx: Ctx, input: { account: string; action: OperatorAction }): Promise<Account> {
   const isUserId = z.uuid().safeParse(input.account).success;
   const found = isUserId ? await findAccount(ctx.db, input.account as AccountId) : await findAccountByEmail(ctx, input.account);
   const { id } = found ?? raise('not_found');
-  return changeAccount(ctx, id, (account) => planAction(account, input.action));
+  return changeAccount(ctx, id, (account) => {
+    const isUnproven = !isUserId && input.action === 'staff' && !account.emailVerified && !account.isStaff;
+    if (isUnproven) {
+      const detail = 'Nobody has proven that this e-mail is theirs. Name the account by its user id.';
+      throw new ApiError('state_conflict', { detail, meta: { reason: 'email_unverified' } });
+    }
+    return planAction(account, input.action);
+  });
 }
 
 function planAction(account: Account, action: OperatorAction): AccountChange | null {

@@ -1,8 +1,9 @@
-import { type Ctx, sendJob } from '../context.ts';
+import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '../core/time.ts';
 import { commit } from '../db/commit.ts';
+import { sendJob } from '../send-jobs.ts';
 import { type Candidate, hasSent, insertFound, isCandidate, keepCandidate } from './candidate.store.ts';
 import type { Payment } from './store.ts';
 

@@ -100,7 +100,6 @@ export const handoffRoutes = router()
     const params = c.req.valid('param');
     const { product } = await getHandedOffer(ctx, params.slug, params.token);
     const handoff = await getHandoff(ctx, verifyHandoff(ctx, product.id, params.token));
-    c.header('Cache-Control', 'no-store');
     return c.json(
       {
         product_id: product.id,

@@ -1,8 +1,9 @@
-import { type Ctx, sendJob, sendJobs } from '../context.ts';
+import type { Ctx } from '../context.ts';
 import { ApiError } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts';
 import { commit, forEach } from '../db/commit.ts';
+import { sendJob, sendJobs } from '../send-jobs.ts';
 import type { Sighting } from '../solana/rpc.ts';
 import { PAYMENT } from '../states.ts';
 import { type Candidate, deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';

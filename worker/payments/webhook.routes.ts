@@ -1,11 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
-import { sendJobs } from '../context.ts';
 import { equalBytes, hmacSha256, secretRing } from '../core/crypto.ts';
 import { hex, utf8 } from '../core/encoding.ts';
 import { ApiError } from '../core/errors.ts';
 import { type AppEnv, errors, ok, router } from '../http/openapi.ts';
 import { hitCeiling } from '../http/rate-limit.ts';
+import { sendJobs } from '../send-jobs.ts';
 import { isSignature } from '../solana/assets.ts';
 import { RPC_WEBHOOK_SECRET_BYTES } from '../variables.ts';
 

@@ -55,9 +55,9 @@ export const sweepOf =
   };
 
 const SETUP_KEEP_MS = 7 * DAY;
-/** Accounts, and events of them all, that one round ends. */
-const SETUPS = { max: 250, roundsMax: 24 };
-const STORY_MAX = 2000;
+/** Accounts, and events of them all, that one round ends: about thirty rows are read for each account, and the platform bounds an invocation. */
+const SETUPS = { max: 250, roundsMax: 10 };
+const STORY_MAX = 1000;
 
 /**
  * Setups that nobody paid for, with their account, its keys and all it set up: a week after their end, so that an agent that comes back
