@@ -27,7 +27,8 @@ describe('an answer lost after the commit', REPEATED, () => {
   it('of a registration leaves one account, and says so', async () => {
     const body = { email: `lost-${crypto.randomUUID()}@example.com`, password: 'correct horse', display_name: 'Lost' };
     expect((await w.call('POST', '/v1/auth/register', { body, env: answerLost() })).status).toBe(201);
-    expect((await w.call('POST', '/v1/auth/login', { body })).status).toBe(200);
+    const { display_name: _, ...proof } = body;
+    expect((await w.call('POST', '/v1/auth/login', { body: proof })).status).toBe(200);
   });
 
   it('of a new key still hands the key out, and it works', async () => {
@@ -169,14 +170,12 @@ describe('a node that misbehaves', REPEATED, () => {
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('and serves another network is refused, whatever it says about the payment', async () => {
+  it('and serves another network is believed nothing, from the first request on: 503 misconfigured', async () => {
     const elsewhere = new World();
-    // From the first question on, because which network a node serves is asked once.
+    const { id, signature } = await paid();
     await elsewhere.chain.fault({ kind: 'wrong_genesis', times: 0 });
-    const seller = await elsewhere.merchant();
-    const payment = await elsewhere.connect(await elsewhere.product(seller));
-    const signature = await elsewhere.chain.pay(await elsewhere.chain.wallet(), payment);
-    expect(await elsewhere.confirm(payment.payment_id, signature)).toMatchObject({ status: 503, body: { code: 'rpc_unavailable' } });
+    expect(await elsewhere.confirm(id, signature)).toMatchObject({ status: 503, body: { code: 'misconfigured' } });
+    expect((await w.call('GET', `/v1/payments/${id}`)).body.status).not.toBe('CONFIRMED');
   });
 });
 
