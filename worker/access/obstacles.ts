@@ -22,13 +22,13 @@ export async function viewChain(ctx: Ctx, prospect: Prospect, railId: RailId): P
   if (asset === 'SOL')
     return (await ctx.chain.isHealthy(ctx.now)) ? { ...(await foresee(ctx, prospect, railId)), hasAccount: null } : silent;
   const payTo = payoutOf(prospect);
-  const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, true);
+  const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, 'nothing');
   return payTo !== null && hasAccount === null ? silent : { ...(await foresee(ctx, prospect, railId)), hasAccount };
 }
 
 async function viewX402(ctx: Ctx, payTo: string | null): Promise<ChainView> {
   const funds = hasX402(ctx.config) ? await feePayerFunds(ctx) : null;
-  const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, true);
+  const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, 'nothing');
   const isSilent = funds === 'unknown' || (payTo !== null && hasAccount === null);
   return { obstacles: obstaclesIn(funds === 'empty', hasAccount === false), hasAccount, silent: isSilent ? 'rpc_unavailable' : null };
 }
@@ -56,7 +56,7 @@ export async function chainObstacles(ctx: Ctx, payTo: string | null, railId: Rai
   if (railId !== 'x402_solana_usdc') return [];
   const [funds, exists] = await Promise.all([
     hasX402(ctx.config) ? feePayerFunds(ctx) : null,
-    payTo === null ? null : payoutAccountExists(ctx, payTo),
+    payTo === null ? null : payoutAccountExists(ctx, payTo, 'all'),
   ]);
   return obstaclesIn(funds === 'empty', exists === false);
 }

@@ -107,7 +107,7 @@ async function presentSetting(
   const wallet = setting.payoutWallet ?? accountWallet;
   const usesToken = RAILS[railId].asset === 'USDC';
   const ata = wallet && usesToken ? await associatedTokenAccount(wallet, ctx.config.network.usdcMint) : null;
-  const exists = ata && setting.livemode ? await tokenAccountExists(ctx, ata) : null;
+  const exists = ata && setting.livemode ? await tokenAccountExists(ctx, ata, 'presence') : null;
   return {
     rail_id: railId,
     enabled: setting.enabled,

@@ -6,7 +6,7 @@ import { associatedTokenAccount } from '../solana/checkout-transaction.ts';
 const SEEN_FOR_MS = 10 * MINUTE;
 const SEEN_MAX = 10_000;
 const seen = new Map<string, number>();
-/** One that is not there is asked for again soon: its merchant may be opening it. */
+/** One that is not there is asked for again soon: its merchant may be opening it. Whoever asks how things stand is about to, so the next denial asks the node again. */
 const MISSING_FOR_MS = 30 * SECOND;
 const missing = new Map<string, number>();
 /** A node that hangs is left alone for a while, and nobody waits long for it. */
@@ -14,13 +14,16 @@ const AWAY_FOR_MS = 5 * SECOND;
 const ASK_MS = 1500;
 const away = new Map<string, number>();
 
-/** Does this token account exist? Where the node does not answer: true if it ever did, else null. `isFresh`: only what it says now. */
-export async function tokenAccountExists(ctx: Ctx, ata: string, isFresh = false): Promise<boolean | null> {
+/** What is believed of an earlier answer: whatever it was, only that the account was there, or nothing. */
+type Trust = 'all' | 'presence' | 'nothing';
+
+/** Does this token account exist? Where the node does not answer: true if it ever did and that is trusted, else null. */
+export async function tokenAccountExists(ctx: Ctx, ata: string, trust: Trust): Promise<boolean | null> {
   const place = `${ctx.config.rpcUrls[0]} ${ata}`;
-  if (!isFresh && ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
-  if (!isFresh && ctx.now < (missing.get(place) ?? 0)) return false;
-  const asLastSeen = seen.has(place) && !isFresh ? true : null;
-  if (!isFresh && ctx.now < (away.get(place) ?? 0)) return asLastSeen;
+  if (trust !== 'nothing' && ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
+  if (trust === 'all' && ctx.now < (missing.get(place) ?? 0)) return false;
+  const asLastSeen = seen.has(place) && trust !== 'nothing' ? true : null;
+  if (trust !== 'nothing' && ctx.now < (away.get(place) ?? 0)) return asLastSeen;
   const answer = await ctx.chain.within(ASK_MS).prepare([ata]);
   if (seen.size >= SEEN_MAX) seen.clear();
   if (away.size >= SEEN_MAX) away.clear();
@@ -37,10 +40,11 @@ export async function tokenAccountExists(ctx: Ctx, ata: string, isFresh = false)
     missing.delete(place);
   } else {
     seen.delete(place);
-    missing.set(place, ctx.now + MISSING_FOR_MS);
+    if (trust === 'all') missing.set(place, ctx.now + MISSING_FOR_MS);
+    else missing.delete(place);
   }
   return exists;
 }
 
-export const payoutAccountExists = async (ctx: Ctx, wallet: string, isFresh = false): Promise<boolean | null> =>
-  tokenAccountExists(ctx, await associatedTokenAccount(wallet, ctx.config.network.usdcMint), isFresh);
+export const payoutAccountExists = async (ctx: Ctx, wallet: string, trust: Trust): Promise<boolean | null> =>
+  tokenAccountExists(ctx, await associatedTokenAccount(wallet, ctx.config.network.usdcMint), trust);

@@ -161,7 +161,7 @@ export const unmatchedPayments = sqliteTable(
     oneOf('unmatched_payments_status', 'status', UNMATCHED.states),
     index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL`),
     // Of a payment the largest first: only those are shown.
-    index('unmatched_of_payment').on(table.paymentId, sql`length(amount)`, table.amount).where(sql`dropped_at IS NULL`),
+    index('unmatched_of_payment').on(table.paymentId, sql`length(amount)`, table.amount),
   ],
 );
 
