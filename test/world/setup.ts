@@ -8,7 +8,6 @@ Object.assign(globalThis, { isSecureContext: true });
 // would wait for it at the end for ever; so what an object logs is heard by those who listen to `console.log`, and goes no further.
 // biome-ignore lint/suspicious/noConsole: its lines are what this is about.
 const pass = console.log;
-// biome-ignore lint/suspicious/noConsole: as above.
 console.log = (...said) => {
   if (!/"object":"(?:entitlement|admission)"/.test(String(said[0]))) pass(...said);
 };
