@@ -101,7 +101,9 @@ function placesOf(root: Holder): [Holder, string][] {
 /** The body with all of this done to it; the body given stays as it is. */
 export function spoil(body: unknown, done: Spoiling[]): unknown {
   const root: Holder = { body: structuredClone(body) };
-  for (const { at, how, value } of done) {
+  for (const { at, how, value: given } of done) {
+    // What one spoiling puts in, the next may spoil.
+    const value = structuredClone(given);
     const places = placesOf(root);
     const [holder, name] = places[at % places.length]!;
     const target = holder[name];
