@@ -60,7 +60,6 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           globalSetup: ['./test/browser/global-setup.ts'],
           testTimeout: 60_000,
-          fileParallelism: false,
         },
       },
     ],

@@ -142,14 +142,14 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     const plan = this.#account ? planAt(this.#account, spend.now) : 'free';
     const limit = Math.floor((spend.max ?? PLANS[plan].feesPerDay) * spend.rateMultiplier);
     const { spent, ...answer } = spendWithin(this.#fees, spend, limit);
-    if (answer.allowed) this.#save('fees:count', spent);
+    if (answer.allowed) this.#save('feeCount', spent);
     this.#fees = spent;
     return { ...answer, plan, limit };
   }
 
   async noteFailedFee(now: number): Promise<void> {
     this.#fees = withFailedFee(this.#fees, now);
-    this.#save('fees:count', this.#fees);
+    this.#save('feeCount', this.#fees);
   }
 
   /** Writes what accumulated in memory; a crash forgives at most these seconds of counting. Windows of an address end here. */
@@ -209,7 +209,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
       if (kind === 'account') this.#account = fact;
       if (kind === 'staged') this.#staged = fact;
       // The release before kept lamports, under 'fees' alone: what it had spent of its last day is forgiven once.
-      if (name === 'fees:count') this.#fees = fact;
+      if (name === 'feeCount') this.#fees = fact;
       if (kind === 'key') this.#keys.set(id, fact);
       if (kind === 'hit') this.#hits.set(name.slice('hit:'.length), fact);
       if (kind === 'window') this.#windows.set(id, fact);

@@ -10,7 +10,7 @@ const OUT_DIR = join(import.meta.dirname, '../dist/worker');
  * Cold starts and the platform's own limit (3 MiB) both grow with it; more than this is a decision, not an accident. The pages
  * in six languages are in it, and zod's own messages in forty, which no bundler sees are unused.
  */
-const GZIP_MAX_KIB = 400;
+const GZIP_MAX_KIB = 420;
 const CONTRIBUTORS_SHOWN = 8;
 
 interface Metafile {

@@ -27,6 +27,15 @@ describe('API keys', () => {
     [ada, free] = await Promise.all([w.merchant(), w.merchant('free')]);
   });
 
+  it('is taken where a token would stand, too', async () => {
+    const merchant = await w.merchant();
+    const me = (headers: Record<string, string>) => w.call('GET', '/v1/account/me', { headers });
+    const asBearer = await me({ Authorization: `Bearer ${merchant.key}` });
+    expect([asBearer.status, asBearer.body]).toEqual([200, (await me({ 'X-Svc-Key': merchant.key })).body]);
+    const { status, body } = await me({ Authorization: `Bearer ${merchant.key.slice(0, -1)}x` });
+    expect([status, body.code]).toEqual([401, 'invalid_authorization']);
+  });
+
   it('shows the raw key once, and never again', async () => {
     const { status, body } = await create(ada, { name: ' server ', permissions: ['execute', 'read', 'read'] });
     expect(status).toBe(201);

@@ -16,12 +16,12 @@ export const isOneOf = (secret: string, known: readonly string[]): boolean =>
   known.map((one) => equalBytes(sha256(utf8(one)), sha256(utf8(secret)))).includes(true);
 
 /**
- * The secrets of a text, newest first, separated by commas. Where a part is shorter than `minBytes` the whole is one secret, because
+ * The secrets of a text, newest first, separated by commas, blanks around them aside. Where a part is shorter than `minBytes` the whole is one secret, because
  * a text from before there were rings may hold a comma.
  */
 export function secretRing(text: string, minBytes: number): readonly [string, ...string[]] {
-  const parts = text.split(',') as [string, ...string[]];
-  return parts.every((part) => utf8(part).length >= minBytes) ? parts : [text];
+  const parts = text.split(',').map((part) => part.trim()) as [string, ...string[]];
+  return parts.length > 1 && parts.every((part) => utf8(part).length >= minBytes) ? parts : [text];
 }
 
 export const PEPPER_BYTES = 32;

@@ -83,17 +83,18 @@ export const bearerOf = (c: Context<AppEnv>): string | null =>
   /^Bearer +([\w.-]+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? null;
 
 async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> {
-  const rawKey = c.req.header('X-Svc-Key');
+  const bearer = bearerOf(c);
+  // A key is taken where a token would stand, too: some clients can set no other header.
+  const rawKey = c.req.header('X-Svc-Key') ?? (bearer?.startsWith('svc_') ? bearer : undefined);
   if (rawKey !== undefined) {
     const parsed = parseRawKey(ctx, rawKey);
     if (!parsed) return refuse(c, 'unknown_key', 'This is not a key of ours. Check that it was copied whole.');
     const { admissionId, keyHashes, isVouched } = parsed;
     return { admissionId, credentials: keyHashes.map((keyHash) => ({ kind: 'key', keyHash })), signIn: null, isVouched };
   }
-  const token = bearerOf(c);
-  const claims = token ? await readToken(ctx, token) : null;
+  const claims = bearer ? await readToken(ctx, bearer) : null;
   if (!claims) {
-    if (token === null) throw new ApiError('invalid_authorization');
+    if (bearer === null) throw new ApiError('invalid_authorization');
     return refuse(c, 'stale_token');
   }
   const credentials: Credential[] = [{ kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver }];

@@ -1,5 +1,5 @@
 import type { Ctx } from '../context.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, storyOf } from '../core/errors.ts';
 import type { PaymentId } from '../core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '../core/time.ts';
 import { commit } from '../db/commit.ts';
@@ -65,11 +65,16 @@ export async function rememberSent(ctx: Ctx, paymentId: PaymentId, txSignature: 
 }
 
 /**
- * Keeps a signature that a caller named, once `countNew` has let it pass where it is not known yet, so that the caller need not stay and ask. Where all places of the payment are taken, it takes
- * the place of the oldest named one that the chain does not know either; a made-up signature displaces no real one.
+ * Keeps a signature that a caller named, so that the caller need not stay and ask; where it is not known yet, only `countNew` may keep it
+ * out, with 429: one that cannot be counted, because time is up or an object is away, is kept all the same. Where all places of the
+ * payment are taken, it takes that of the oldest named one that the chain does not know either; a made-up one displaces no real one.
  */
 export async function rememberNamed(ctx: Ctx, paymentId: PaymentId, txSignature: string, countNew?: () => Promise<void>): Promise<void> {
-  if (countNew && !(await isCandidate(ctx.db, paymentId, txSignature))) await countNew();
+  if (countNew && !(await isCandidate(ctx.db, paymentId, txSignature)))
+    await countNew().catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'rate_limited') throw error;
+      ctx.note(`object: ${storyOf(error)}`);
+    });
   const candidate = newCandidate(ctx, paymentId, txSignature, 'named');
   const { isNew, isKnown, named } = await keepCandidate(ctx, candidate);
   const displaced = isKnown ? null : await findUnknown(ctx, named);

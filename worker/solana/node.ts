@@ -62,7 +62,7 @@ export class Node {
     if ('kind' in answers && timeoutMs === patienceMs) Node.#resting.set(this.url, RESTS_FOR_CALLS);
     if ('kind' in answers || trusted) return answers;
     const genesis = answers.pop();
-    if (!genesis || !('result' in genesis)) return unavailable('no genesis hash');
+    if (!genesis || !('result' in genesis) || typeof genesis.result !== 'string') return unavailable('no genesis hash');
     if (genesis.result !== this.#genesisHash) {
       Node.#foreign.add(this.url);
       return unavailable('the RPC serves another network');

@@ -80,7 +80,7 @@ async function startBehind(ctx: Ctx, merchantId: AccountId, livemode: boolean, e
 }
 
 /** Ids are as old as their events, so few objects can hold one: more only where many were stored in another order than they began. */
-const NEAR_MAX = 8;
+const NEAR_MAX = 64;
 
 /** The object of the archive that holds an event, with all of its events. */
 async function findArchived(ctx: Ctx, merchantId: string, livemode: boolean, eventId: string) {
