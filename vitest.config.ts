@@ -20,6 +20,8 @@ const inWorkerd = (test: TestProjectInlineConfiguration['test'], setups: string[
           TEST_FIXTURE_URL: setups.length > 0 ? inject('fixtureUrl') : '',
           TEST_SOAK: process.env.SOAK ?? '1',
           TEST_SEED: process.env.SEED ?? String(Date.now() % 1_000_000),
+          // A test run asks the same of every commit; a soak, or who names a seed, asks something else.
+          TEST_FUZZ_SEED: process.env.SEED ?? (process.env.SOAK ? String(Date.now() % 1_000_000) : '20261122'),
         },
       },
     })),

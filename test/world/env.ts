@@ -13,6 +13,7 @@ export const testEnv = env as unknown as Env & {
   TEST_FIXTURE_URL: string;
   TEST_SOAK: string;
   TEST_SEED: string;
+  TEST_FUZZ_SEED: string;
 };
 
 /** How many times as large the races are: 1 in `npm test`, 100 in `npm run soak`. */

@@ -3,12 +3,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openApi } from '../call.ts';
 import { fillTables } from '../crowd.ts';
 import { nameOf, type Target, targets } from '../document.ts';
-import { SEED, SOAK } from '../env.ts';
+import { SOAK, testEnv } from '../env.ts';
 import { openTenant, type Tenant, tracesOf } from '../tenant.ts';
 import { World } from '../world.ts';
 import { madeFor } from './made.ts';
 import { asMeant, type Cast, type Plan, plansOf, type Sent, send, told } from './requests.ts';
 
+const SEED = Number(testEnv.TEST_FUZZ_SEED);
 /** Over all files of the fuzz: 3,400 requests in a test run, 200,000 in a soak. */
 const RUNS = SOAK === 1 ? 40 : Math.ceil((2000 * SOAK) / targets.length);
 /** So many are under way together. */
