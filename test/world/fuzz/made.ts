@@ -25,6 +25,7 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/auth\/login$/, async (_, { merchant }) => ({ email: [merchant.email], password: ['correct horse battery'] })],
   [/me\/security/, async () => ({ current_password: ['correct horse battery'] })],
   [/approve/, makeReady],
+  [/handoff\/\{token\}/, makeHandOff],
 ];
 
 /** Payments that are paid and that nobody has reported, by checkout and by challenge. */
@@ -46,6 +47,18 @@ async function makeUnreported(w: World, { merchant }: Tenant, name: string): Pro
     tx_sig: [paid],
     payment_signature: [await buyer.pay(denied.headers.get('PAYMENT-REQUIRED')!)],
   };
+}
+
+/** A buyer who is handed over and has used their link for nothing yet. */
+async function makeHandOff(w: World, { merchant }: Tenant): Promise<Made> {
+  const { product_id, slug } = await w.product(merchant, { access_period_days: 30 });
+  const headers = { 'Idempotency-Key': newKey() };
+  const { body } = await w.call('POST', `/v1/products/${product_id}/handoffs`, {
+    key: merchant.key,
+    body: { customer_ref: 'known' },
+    headers,
+  });
+  return { slug: [slug], handoff_token: [body.handoff_token] };
 }
 
 /** A payment that was paid a second time. */
