@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  BODY_KB,
-  COUNTED_ROWS_MAX,
-  IDEMPOTENCY_KEY,
-  LIFE,
-  OPEN_SESSIONS_MAX,
-  OWN_NAME_MAX,
-  PER_PAGE,
-  TIMELINE,
-} from '../worker/core/limits.ts';
-import { ADDRESS_CEILINGS, PAYER_LIMITS, PLAN_DAYS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '../worker/plans.ts';
+import { BODY_KB, COUNTED_ROWS_MAX, IDEMPOTENCY_KEY, LIFE, OPEN_SESSIONS_MAX, OWN_NAME_MAX, PER_PAGE, TIMELINE } from '#core/limits.ts';
+import { ADDRESS_CEILINGS, PAYER_LIMITS, PLAN_DAYS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '#rules/plans.ts';
 import { operations, rowsUnder } from './spec-routes.ts';
 import { openApi } from './world/call.ts';
 

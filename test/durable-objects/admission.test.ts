@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
-import type { AdmissionAnswer, AdmissionRequest, AdmittedAccount, AdmittedKey, CallOutcome } from '../../worker/admission.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../../worker/core/time.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
+import type { AdmissionAnswer, AdmissionRequest, AdmittedAccount, AdmittedKey, CallOutcome } from '#rules/admission.ts';
 import { testEnv } from '../world/env.ts';
 
 const newObject = (kind = 'account') => testEnv.ADMISSION.getByName(`${kind}:${crypto.randomUUID()}`);

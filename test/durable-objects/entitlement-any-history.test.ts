@@ -1,8 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Addition, snapshotOf } from '../../worker/balance.ts';
-import { DAY, HOUR } from '../../worker/core/time.ts';
-import { type EntitlementProjection, projectedOf } from '../../worker/entitlement-rpc.ts';
+import { DAY, HOUR } from '#core/time.ts';
+import { type Addition, snapshotOf } from '#rules/balance.ts';
+import { type EntitlementProjection, projectedOf } from '#rules/entitlement-rpc.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { abort, alarmOf, interceptJobs, newHolder, type SentJobs, silence, untilAnswered } from '../world/entitlement.ts';
 import { SEED, SOAK } from '../world/env.ts';

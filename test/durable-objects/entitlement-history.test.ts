@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it } from 'vitest';
+import { DAY } from '#core/time.ts';
+import type { Addition } from '#rules/balance.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
-import type { Addition } from '../../worker/balance.ts';
-import { DAY } from '../../worker/core/time.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { type Holder, interceptJobs, newHolder, silence } from '../world/entitlement.ts';
 import { SEED, SOAK, testEnv } from '../world/env.ts';

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { DAY, HOUR, MINUTE, SECOND } from '../../worker/core/time.ts';
-import { type EntitlementProjection, projectedOf } from '../../worker/entitlement-rpc.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
+import { type EntitlementProjection, projectedOf } from '#rules/entitlement-rpc.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { alarmOf, type Holder, interceptJobs, newHolder } from '../world/entitlement.ts';
 import { SEED } from '../world/env.ts';

@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it } from 'vitest';
+import { HOUR } from '#core/time.ts';
+import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
 import { Ledger } from '../../durable-objects/ledger.ts';
-import { HOUR } from '../../worker/core/time.ts';
-import type { ConsumeAnswer } from '../../worker/entitlement-rpc.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { abort, interceptJobs, newHolder, silence, untilAnswered } from '../world/entitlement.ts';
 import { SEED, SOAK } from '../world/env.ts';

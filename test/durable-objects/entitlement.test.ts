@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it } from 'vitest';
-import { consumptionIdOf } from '../../worker/core/ids.ts';
-import { DAY, HOUR, MINUTE } from '../../worker/core/time.ts';
+import { consumptionIdOf } from '#core/ids.ts';
+import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { alarmOf, type Holder, interceptJobs, newHolder, tablesOf } from '../world/entitlement.ts';
 

@@ -1,8 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Job } from '../../worker/context.ts';
-import { MINUTE, SECOND } from '../../worker/core/time.ts';
-import type { EntitlementProjection } from '../../worker/entitlement-rpc.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
+import type { Job } from '#platform/context.ts';
+import type { EntitlementProjection } from '#rules/entitlement-rpc.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { alarmOf, interceptJobs, newHolder, tablesOf } from '../world/entitlement.ts';
 import { SEED, SOAK, testEnv } from '../world/env.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 import { newKey, ONE, openShop, type Shop, sellToAgents, stall, withObjectFaults, write } from '../world/agent.ts';
 import { withFaults } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';

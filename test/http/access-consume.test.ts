@@ -1,11 +1,11 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { consumeUnits } from '../../worker/access/consume.ts';
-import { type Actor, newCtx } from '../../worker/context.ts';
-import { sha256Hex } from '../../worker/core/crypto.ts';
-import { canonicalJson, utf8 } from '../../worker/core/encoding.ts';
-import { entitlementIdOf, type ProductId } from '../../worker/core/ids.ts';
-import { DAY } from '../../worker/core/time.ts';
-import { identityOf } from '../../worker/entitlements/entitlement.ts';
+import { sha256Hex } from '#core/crypto.ts';
+import { canonicalJson, utf8 } from '#core/encoding.ts';
+import { entitlementIdOf, type ProductId } from '#core/ids.ts';
+import { DAY } from '#core/time.ts';
+import { identityOf } from '#features/entitlements/entitlement.ts';
+import { consumeUnits } from '#features/pay-per-request/consume.ts';
+import { type Actor, newCtx } from '#platform/context.ts';
 import { builtRoutes, fill, nameOf } from '../spec-routes.ts';
 import { newKey, openShop, type Shop, stall, write } from '../world/agent.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../worker/solana/assets.ts';
+import { NETWORKS } from '#solana/assets.ts';
 import { decoded, feePayerOf, newAgent, openShop, type Shop, sellToAgents, stall, withConfig, write } from '../world/agent.ts';
 import { USDC } from '../world/chain.ts';
 import { World } from '../world/world.ts';

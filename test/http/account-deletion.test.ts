@@ -1,7 +1,7 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { describe, expect, it } from 'vitest';
-import type { AccountId } from '../../worker/core/ids.ts';
-import { getAccount } from '../../worker/identity/store.ts';
+import type { AccountId } from '#core/ids.ts';
+import { getAccount } from '#features/accounts/store.ts';
 import { testEnv } from '../world/env.ts';
 import { walletSignIn } from '../world/wallet.ts';
 import { World } from '../world/world.ts';

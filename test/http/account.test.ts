@@ -1,7 +1,7 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { AccountId } from '../../worker/core/ids.ts';
-import { getAccount } from '../../worker/identity/store.ts';
+import type { AccountId } from '#core/ids.ts';
+import { getAccount } from '#features/accounts/store.ts';
 import { testEnv } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { tokenSignedIn } from '../world/session.ts';

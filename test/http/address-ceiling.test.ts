@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
-import { crc32 } from '../../worker/core/crypto.ts';
-import { base62, randomBase62, utf8 } from '../../worker/core/encoding.ts';
+import { crc32 } from '#core/crypto.ts';
+import { base62, randomBase62, utf8 } from '#core/encoding.ts';
+import type { Env } from '#platform/context.ts';
 import { newKey } from '../world/agent.ts';
 import { type Merchant, World } from '../world/world.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { MANIFEST_EXAMPLE } from '../../worker/access/manifest-body.ts';
-import { NETWORKS } from '../../worker/solana/assets.ts';
-import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+import { MANIFEST_EXAMPLE } from '#features/agent-setup/manifest/schema.ts';
+import { NETWORKS } from '#solana/assets.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { routes } from '../spec-routes.ts';
 import { BOOTSTRAP, goodManifest, Setup } from '../world/bootstrap.ts';
 import { findOperation, validate } from '../world/call.ts';

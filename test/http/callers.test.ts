@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import { operateAccount } from '../../worker/identity/operator.ts';
+import { operateAccount } from '#features/accounts/operator/operator.ts';
+import { newCtx } from '#platform/context.ts';
 import { exampleOf, isOpen, nameOf, pathOf, schemaOfBody, type Target, takes, targets } from '../world/document.ts';
 import { type Belongings, openTenant, type Tenant, tracesOf } from '../world/tenant.ts';
 import { type Answer, type Merchant, World } from '../world/world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { operationsOf } from '../../worker/discovery.ts';
-import { PAID_PLANS, PLANS } from '../../worker/plans.ts';
+import { PAID_PLANS, PLANS } from '#rules/plans.ts';
+import { operationsOf } from '../../worker/published/discovery.ts';
 import { builtRoutes, nameOf, operations } from '../spec-routes.ts';
 import { openTreasury } from '../world/activation.ts';
 import { decoded } from '../world/agent.ts';

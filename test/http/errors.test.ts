@@ -1,6 +1,6 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 import worker from '../../worker/index.ts';
 import { builtRoutes, fill } from '../spec-routes.ts';
 import { withFaults } from '../world/faults.ts';

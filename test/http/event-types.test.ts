@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EVENT_TYPES } from '../../worker/events.ts';
+import { EVENT_TYPES } from '#rules/events.ts';
 import { openApi, validate } from '../world/call.ts';
 import { type Merchant, World } from '../world/world.ts';
 

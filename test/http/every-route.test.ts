@@ -1,10 +1,10 @@
 import { importJWK, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { crc32, keyRing } from '../../worker/core/crypto.ts';
-import { base62, base64url, utf8 } from '../../worker/core/encoding.ts';
-import { entitlementIdOf } from '../../worker/core/ids.ts';
-import { PLANS } from '../../worker/plans.ts';
-import { NETWORKS } from '../../worker/solana/assets.ts';
+import { crc32, keyRing } from '#core/crypto.ts';
+import { base62, base64url, utf8 } from '#core/encoding.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import { PLANS } from '#rules/plans.ts';
+import { NETWORKS } from '#solana/assets.ts';
 import { builtRoutes, fill, nameOf, type Route } from '../spec-routes.ts';
 import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';

@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { entropyToMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { base58 } from '../../worker/core/encoding.ts';
+import { base58 } from '#core/encoding.ts';
 import { builtRoutes, fill, nameOf } from '../spec-routes.ts';
 import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DAY, MINUTE } from '../../worker/core/time.ts';
+import { DAY, MINUTE } from '#core/time.ts';
 import { newKey, openShop, type Shop } from '../world/agent.ts';
 import { type CallOptions, World } from '../world/world.ts';
 

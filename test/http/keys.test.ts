@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { admissionIdOf } from '../../worker/core/ids.ts';
+import { admissionIdOf } from '#core/ids.ts';
 import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';
 

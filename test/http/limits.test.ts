@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 import { type Answer, type Merchant, World } from '../world/world.ts';
 
 describe('rate limits, as in production', () => {

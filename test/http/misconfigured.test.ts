@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../../worker/app.ts';
-import type { Env } from '../../worker/context.ts';
 import worker from '../../worker/index.ts';
+import type { Env } from '../../worker/platform/context.ts';
 import { builtRoutes, fill } from '../spec-routes.ts';
 import { World } from '../world/world.ts';
 

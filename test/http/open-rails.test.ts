@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 import { newKey, withConfig } from '../world/agent.ts';
 import { getPage } from '../world/page.ts';
 import { openSession } from '../world/sale.ts';

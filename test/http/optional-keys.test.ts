@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { base58 } from '../../worker/core/encoding.ts';
+import { base58 } from '#core/encoding.ts';
 import { builtRoutes, nameOf, operations } from '../spec-routes.ts';
 import { newKey } from '../world/agent.ts';
 import { deliveries } from '../world/consumer.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { base58 } from '../../worker/core/encoding.ts';
-import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+import { base58 } from '#core/encoding.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../world/chain.ts';
 import { getPage } from '../world/page.ts';
 import { type Merchant, World } from '../world/world.ts';

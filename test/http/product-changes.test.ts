@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DAY } from '../../worker/core/time.ts';
-import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+import { DAY } from '#core/time.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../world/chain.ts';
 import { tokenSignedIn } from '../world/session.ts';
 import { type Merchant, World } from '../world/world.ts';

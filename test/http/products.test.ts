@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { USDC } from '../world/chain.ts';
 import { type Merchant, World } from '../world/world.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PLAN_NAMES, PLANS, type PlanName } from '../../worker/plans.ts';
+import { PLAN_NAMES, PLANS, type PlanName } from '#rules/plans.ts';
 import { multiply } from '../world/multiply.ts';
 import { type Answer, type Merchant, World } from '../world/world.ts';
 

@@ -1,8 +1,8 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
-import { NETWORKS } from '../../worker/solana/assets.ts';
-import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+import type { Env } from '#platform/context.ts';
+import { NETWORKS } from '#solana/assets.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { feePayerOf, newKey, withConfig } from '../world/agent.ts';
 import { USDC } from '../world/chain.ts';
 import { withFaults } from '../world/faults.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { CHECKS } from '../../worker/access/checks.ts';
-import { base64url } from '../../worker/core/encoding.ts';
+import { base64url } from '#core/encoding.ts';
+import { CHECKS } from '#features/readiness/checks.ts';
 import { feePayerOf, newAgent, sellToAgents, write } from '../world/agent.ts';
 import { openApi } from '../world/call.ts';
 import { apply, checkOf, isSold, readiness } from '../world/sale.ts';

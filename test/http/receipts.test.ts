@@ -1,7 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sha256Hex } from '../../worker/core/crypto.ts';
-import { base58, base64url, canonicalJson, utf8 } from '../../worker/core/encoding.ts';
+import { sha256Hex } from '#core/crypto.ts';
+import { base58, base64url, canonicalJson, utf8 } from '#core/encoding.ts';
 import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';
 

@@ -1,9 +1,9 @@
 import { decodeJwt, importJWK, type JWTPayload, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import { keyRing } from '../../worker/core/crypto.ts';
-import { readToken } from '../../worker/identity/tokens.ts';
-import { NETWORKS } from '../../worker/solana/assets.ts';
+import { keyRing } from '#core/crypto.ts';
+import { readToken } from '#features/accounts/auth/tokens.ts';
+import { newCtx } from '#platform/context.ts';
+import { NETWORKS } from '#solana/assets.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 /** Two deployments with one key and, as after a copy of the database, the same accounts. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../worker/solana/assets.ts';
-import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+import { NETWORKS } from '#solana/assets.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { feePayerOf, newKey } from '../world/agent.ts';
 import { goodManifest, Setup } from '../world/bootstrap.ts';
 import { USDC } from '../world/chain.ts';

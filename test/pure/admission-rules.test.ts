@@ -12,8 +12,8 @@ import {
   PERMISSIONS,
   type RefusalReason,
   type Window,
-} from '../../worker/admission.ts';
-import { PLAN_NAMES, rateOf } from '../../worker/plans.ts';
+} from '#rules/admission.ts';
+import { PLAN_NAMES, rateOf } from '#rules/plans.ts';
 
 const account = (change: Partial<AdmittedAccount> = {}): AdmittedAccount => ({
   accountId: 'account-1',

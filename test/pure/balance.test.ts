@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DAY } from '#core/time.ts';
 import {
   type Addition,
   assertBalance,
@@ -13,9 +14,8 @@ import {
   remainingOf,
   snapshotOf,
   statusOf,
-} from '../../worker/balance.ts';
-import { DAY } from '../../worker/core/time.ts';
-import { foldHistory, type HistoryEntry, useOf } from '../../worker/history.ts';
+} from '#rules/balance.ts';
+import { foldHistory, type HistoryEntry, useOf } from '#rules/history.ts';
 
 const NOW = 1_800_000_000_000;
 const identity = { entitlementId: 'e', merchantId: 'm', livemode: true, productId: 'p', customer: { customerRef: 'c' } };

@@ -22,14 +22,14 @@ import { getAdvanceNonceAccountInstruction, getTransferSolInstruction } from '@s
 import { getApproveInstruction, getCreateAssociatedTokenIdempotentInstruction, getTransferCheckedInstruction } from '@solana-program/token';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { base58, utf8 } from '../../worker/core/encoding.ts';
-import { ATA_PROGRAM, COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../worker/solana/assets.ts';
+import { base58, utf8 } from '#core/encoding.ts';
+import { ATA_PROGRAM, COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from '#solana/assets.ts';
 import {
   associatedTokenAccount,
   buildCheckoutTransaction,
   type CheckoutTerms,
   checkPreparedTransaction,
-} from '../../worker/solana/checkout-transaction.ts';
+} from '#solana/checkout-transaction.ts';
 import { memoInstruction, TestChain, USDC } from '../world/chain.ts';
 
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import readme from '../../README.md?raw';
-import { type Finding, readConfig } from '../../worker/config.ts';
 import { base64url } from '../../worker/core/encoding.ts';
-import { configTable, type VariableName, variables } from '../../worker/variables.ts';
+import { type Finding, readConfig } from '../../worker/platform/config.ts';
+import { configTable, type VariableName, variables } from '../../worker/platform/variables.ts';
 import wranglerToml from '../../wrangler.toml?raw';
 import { testConfig } from '../world/env.ts';
 

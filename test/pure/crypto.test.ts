@@ -12,8 +12,8 @@ import {
   sha256Hex,
   verifyEd25519,
   verifyPassword,
-} from '../../worker/core/crypto.ts';
-import { base64, base64url, hex, utf8 } from '../../worker/core/encoding.ts';
+} from '#core/crypto.ts';
+import { base64, base64url, hex, utf8 } from '#core/encoding.ts';
 
 const seed = (fill: number) => new Uint8Array(32).fill(fill);
 const flip = (bytes: Uint8Array, bit: number) => bytes.map((byte, i) => (i === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { base58, base58Bytes, base62, base64url, canonicalJson, randomBase62 } from '../../worker/core/encoding.ts';
-import { admissionIdOf, newEventId, newId } from '../../worker/core/ids.ts';
+import { base58, base58Bytes, base62, base64url, canonicalJson, randomBase62 } from '#core/encoding.ts';
+import { admissionIdOf, newEventId, newId } from '#core/ids.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const numberOf = (text: string) => [...text].reduce((sum, digit) => sum * 62n + BigInt(DIGITS.indexOf(digit)), 0n);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DAY } from '#core/time.ts';
 import {
   type Addition,
   addPaid,
@@ -10,9 +11,8 @@ import {
   planRefund,
   remainingOf,
   snapshotOf,
-} from '../../worker/balance.ts';
-import { DAY } from '../../worker/core/time.ts';
-import { foldHistory, type HistoryEntry, playEntries, useOf } from '../../worker/history.ts';
+} from '#rules/balance.ts';
+import { foldHistory, type HistoryEntry, playEntries, useOf } from '#rules/history.ts';
 import { type Happened, play } from '../world/history.ts';
 
 const NOW = 1_800_000_000_000;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Ctx, newCtx } from '../../worker/context.ts';
-import { crc32, pepperedHash } from '../../worker/core/crypto.ts';
-import { base62, randomBase62, utf8 } from '../../worker/core/encoding.ts';
-import { type AccountId, admissionIdOf, newId } from '../../worker/core/ids.ts';
-import { parseRawKey } from '../../worker/identity/keys.ts';
+import { crc32, pepperedHash } from '#core/crypto.ts';
+import { base62, randomBase62, utf8 } from '#core/encoding.ts';
+import { type AccountId, admissionIdOf, newId } from '#core/ids.ts';
+import { parseRawKey } from '#features/accounts/keys/keys.ts';
+import { type Ctx, newCtx } from '#platform/context.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

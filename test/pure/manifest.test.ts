@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FINDINGS, type FindingCode } from '../../worker/access/findings.ts';
-import { evaluateManifest, isAcceptable, type ManifestFacts } from '../../worker/access/manifest.ts';
-import { MANIFEST_EXAMPLE, ManifestBody } from '../../worker/access/manifest-body.ts';
-import { spendLimitsOf } from '../../worker/access/spend-limits.ts';
-import { servedRails } from '../../worker/rails.ts';
-import { NETWORKS, TOKEN_PROGRAM } from '../../worker/solana/assets.ts';
-import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+import { evaluateManifest, isAcceptable, type ManifestFacts } from '#features/agent-setup/manifest/evaluate.ts';
+import { FINDINGS, type FindingCode } from '#features/agent-setup/manifest/findings.ts';
+import { MANIFEST_EXAMPLE, ManifestBody } from '#features/agent-setup/manifest/schema.ts';
+import { spendLimitsOf } from '#features/agent-setup/manifest/spend-limits.ts';
+import { servedRails } from '#rules/rails.ts';
+import { NETWORKS, TOKEN_PROGRAM } from '#solana/assets.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 
 const SERVICE_WALLET = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 /** The USDC account of a wallet: off the curve, as all of them are. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Expectation, type Match, matchPayment } from '../../worker/solana/match.ts';
-import type { ChainTransaction } from '../../worker/solana/transaction.ts';
+import { type Expectation, type Match, matchPayment } from '#solana/match.ts';
+import type { ChainTransaction } from '#solana/transaction.ts';
 
 const MINT = 'mint-usdc';
 const PRICE = 1_000_000n;

@@ -12,7 +12,7 @@ import {
   subtract,
   toMoneyResource,
   UNITS_MAX,
-} from '../../worker/core/money.ts';
+} from '#core/money.ts';
 
 const asset = fc.constantFrom(...ASSETS);
 /** Any amount the chain can hold; small ones, round ones and the largest as likely as the rest. */

@@ -1,15 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  extendPlan,
-  foldPurchases,
-  NO_PLAN,
-  type PaidPlan,
-  type PaidTime,
-  type PlanPurchase,
-  planAt,
-  planRank,
-} from '../../worker/plans.ts';
+import { extendPlan, foldPurchases, NO_PLAN, type PaidPlan, type PaidTime, type PlanPurchase, planAt, planRank } from '#rules/plans.ts';
 import { SEED } from '../world/env.ts';
 import { seededRandom } from '../world/faults.ts';
 

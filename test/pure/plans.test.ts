@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planProductIdOf, SERVICE_ACCOUNT_ID } from '../../worker/core/ids.ts';
+import { planProductIdOf, SERVICE_ACCOUNT_ID } from '#core/ids.ts';
 import {
   extendPlan,
   foldPurchases,
@@ -10,7 +10,7 @@ import {
   type PlanName,
   planAt,
   planPrice,
-} from '../../worker/plans.ts';
+} from '#rules/plans.ts';
 
 const NOW = 1_800_000_000_000;
 const DAY = 86_400_000;

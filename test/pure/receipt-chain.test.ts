@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ReceiptId } from '../../worker/core/ids.ts';
-import { extendChain, type Link, linkHash } from '../../worker/receipts/chain.ts';
+import type { ReceiptId } from '#core/ids.ts';
+import { extendChain, type Link, linkHash } from '#features/receipts/hash-chain.ts';
 
 type Chain = ReturnType<typeof extendChain>;
 type End = Parameters<typeof extendChain>[0];

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { base58, base64url, utf8 } from '../../worker/core/encoding.ts';
-import { type ReceiptFacts, receiptKeySet, signReceipt, verifyReceipt } from '../../worker/receipts/document.ts';
+import { base58, base64url, utf8 } from '#core/encoding.ts';
+import { type ReceiptFacts, receiptKeySet, signReceipt, verifyReceipt } from '#features/receipts/document.ts';
 
 const seed = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
 const [OLD, NEW] = [seed(2), seed(3)];

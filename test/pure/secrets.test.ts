@@ -3,9 +3,9 @@ import { entropyToMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sha256 } from '../../worker/core/crypto.ts';
-import { base58, base64, utf8 } from '../../worker/core/encoding.ts';
-import { findUnacceptable } from '../../worker/http/body.ts';
+import { sha256 } from '#core/crypto.ts';
+import { base58, base64, utf8 } from '#core/encoding.ts';
+import { findUnacceptable } from '#platform/http/bodies/refused-content.ts';
 
 /** The seed of a wallet: as random as a real one, and the same in every run. */
 const seedOf = (name: string) => sha256(utf8(`wallet ${name}`));

@@ -2,12 +2,12 @@ import { address, createNoopSigner, generateKeyPairSigner, type KeyPairSigner } 
 import { getTransferSolInstruction, getTransferSolWithSeedInstruction } from '@solana-program/system';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { base58, base64, utf8 } from '../../worker/core/encoding.ts';
-import { convert, formatRate, type Rate, UNITS_MAX } from '../../worker/core/money.ts';
-import { MEMO_PROGRAM, NATIVE_MINT, NETWORKS, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../worker/solana/assets.ts';
-import { buildCheckoutTransaction, type CheckoutTerms, checkPreparedTransaction } from '../../worker/solana/checkout-transaction.ts';
-import { type Expectation, matchPayment } from '../../worker/solana/match.ts';
-import { parseLamportTransfer, parseTransaction, type RpcInstruction, type RpcTransaction } from '../../worker/solana/transaction.ts';
+import { base58, base64, utf8 } from '#core/encoding.ts';
+import { convert, formatRate, type Rate, UNITS_MAX } from '#core/money.ts';
+import { MEMO_PROGRAM, NATIVE_MINT, NETWORKS, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '#solana/assets.ts';
+import { buildCheckoutTransaction, type CheckoutTerms, checkPreparedTransaction } from '#solana/checkout-transaction.ts';
+import { type Expectation, matchPayment } from '#solana/match.ts';
+import { parseLamportTransfer, parseTransaction, type RpcInstruction, type RpcTransaction } from '#solana/transaction.ts';
 import { TestChain } from '../world/chain.ts';
 
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../worker/core/errors.ts';
-import { ACCOUNT, DELIVERY, ENDPOINT, MEMBERSHIP, PAYMENT, PRODUCT, SETTLEMENT, SETUP, UNMATCHED } from '../../worker/states.ts';
+import { ApiError } from '#core/errors.ts';
+import { ACCOUNT, DELIVERY, ENDPOINT, MEMBERSHIP, PAYMENT, PRODUCT, SETTLEMENT, SETUP, UNMATCHED } from '#rules/states.ts';
 
 /** What a machine lets happen, as `from -transition-> to`; everything not listed must be refused. */
 interface Promised {

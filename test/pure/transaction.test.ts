@@ -1,17 +1,9 @@
 import { address, createNoopSigner } from '@solana/kit';
 import { getTransferCheckedInstruction } from '@solana-program/token';
 import { describe, expect, it } from 'vitest';
-import { base58, utf8 } from '../../worker/core/encoding.ts';
-import {
-  ATA_PROGRAM,
-  MEMO_PROGRAM,
-  MEMO_PROGRAMS,
-  NETWORKS,
-  parseWallet,
-  SYSTEM_PROGRAM,
-  TOKEN_PROGRAM,
-} from '../../worker/solana/assets.ts';
-import { matchPayment } from '../../worker/solana/match.ts';
+import { base58, utf8 } from '#core/encoding.ts';
+import { ATA_PROGRAM, MEMO_PROGRAM, MEMO_PROGRAMS, NETWORKS, parseWallet, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '#solana/assets.ts';
+import { matchPayment } from '#solana/match.ts';
 import {
   isNonceAdvance,
   parseAtaCreation,
@@ -21,7 +13,7 @@ import {
   type RpcInstruction,
   type RpcTransaction,
   svcMemos,
-} from '../../worker/solana/transaction.ts';
+} from '#solana/transaction.ts';
 
 const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
 const MINT = NETWORKS.devnet.usdcMint;

@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { describe, expect, it } from 'vitest';
-import { hmacSha256, seal, unseal } from '../../worker/core/crypto.ts';
-import { base64, base64url, hex, utf8 } from '../../worker/core/encoding.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../../worker/core/time.ts';
-import { EVENT_TYPES, isTypePattern, matchesType } from '../../worker/events.ts';
+import { hmacSha256, seal, unseal } from '#core/crypto.ts';
+import { base64, base64url, hex, utf8 } from '#core/encoding.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import {
   type Health,
   heldUntil,
@@ -16,8 +15,9 @@ import {
   scheduleOf,
   stepAfter,
   warningsDue,
-} from '../../worker/webhooks/schedule.ts';
-import { newSecret, type Signable, secretHint, signatureHeaders } from '../../worker/webhooks/signature.ts';
+} from '#features/webhooks/deliveries/schedule.ts';
+import { newSecret, type Signable, secretHint, signatureHeaders } from '#features/webhooks/deliveries/signature.ts';
+import { EVENT_TYPES, isTypePattern, matchesType } from '#rules/events.ts';
 
 const NOW = 1_790_000_000_000;
 const answered = (status: number | null, retryAfterMs: number | null = null): Outcome => ({

@@ -1,5 +1,5 @@
 import type { Instruction } from '@solana/kit';
-import type { PaymentPayload, PaymentRequirements } from '../../worker/x402/wire.ts';
+import type { PaymentPayload, PaymentRequirements } from '#protocols/x402/wire.ts';
 import {
   craft,
   type Draft,

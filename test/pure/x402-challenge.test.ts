@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { base64url, utf8 } from '../../worker/core/encoding.ts';
+import { base64url, utf8 } from '#core/encoding.ts';
 import {
   type ChallengeFacts,
   claimedChallenge,
@@ -8,8 +8,8 @@ import {
   paymentRequired,
   requirementsFor,
   verifyChallenge,
-} from '../../worker/x402/challenge.ts';
-import { PaymentRequired, sameRequirements } from '../../worker/x402/wire.ts';
+} from '#protocols/x402/challenge.ts';
+import { PaymentRequired, sameRequirements } from '#protocols/x402/wire.ts';
 
 const seed = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
 const [OLD, NEW, LATER] = [seed(1), seed(2), seed(3)];

@@ -1,10 +1,10 @@
 import { getBase58Decoder, getTransactionDecoder } from '@solana/kit';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sha256Hex, verifyEd25519 } from '../../worker/core/crypto.ts';
-import { base64 } from '../../worker/core/encoding.ts';
-import { coSign, verifyExact } from '../../worker/x402/exact.ts';
-import type { PaymentPayload, PaymentRequirements } from '../../worker/x402/wire.ts';
+import { sha256Hex, verifyEd25519 } from '#core/crypto.ts';
+import { base64 } from '#core/encoding.ts';
+import { coSign, verifyExact } from '#protocols/x402/exact.ts';
+import type { PaymentPayload, PaymentRequirements } from '#protocols/x402/wire.ts';
 import { PAYMENTS } from './x402-cases.ts';
 import {
   ataOf,

@@ -21,12 +21,12 @@ import {
   signBytes,
 } from '@solana/kit';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
-import { keyRing } from '../../worker/core/crypto.ts';
-import { base58, base64, base64url } from '../../worker/core/encoding.ts';
-import { COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, NETWORKS } from '../../worker/solana/assets.ts';
-import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
-import type { ExactRules } from '../../worker/x402/exact.ts';
-import type { PaymentPayload, PaymentRequirements } from '../../worker/x402/wire.ts';
+import { keyRing } from '#core/crypto.ts';
+import { base58, base64, base64url } from '#core/encoding.ts';
+import type { ExactRules } from '#protocols/x402/exact.ts';
+import type { PaymentPayload, PaymentRequirements } from '#protocols/x402/wire.ts';
+import { COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, NETWORKS } from '#solana/assets.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { TestChain, USDC } from '../world/chain.ts';
 import { testEnv } from '../world/env.ts';
 

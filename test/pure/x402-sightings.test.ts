@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RpcAnswer } from '../../worker/solana/node.ts';
-import { readSightings } from '../../worker/solana/sightings.ts';
+import type { RpcAnswer } from '#solana/node.ts';
+import { readSightings } from '#solana/node-answers.ts';
 
 const raw = { slot: 1, blockTime: null, transaction: { signatures: [], message: {} }, meta: null };
 const answers = (value: unknown[], transactions: unknown[], statusSlot = 1000): RpcAnswer[] => [

@@ -8,7 +8,7 @@ import { parsePaymentPayload, parsePaymentRequired } from '@x402/core/schemas';
 import { x402ResourceServer } from '@x402/core/server';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { base64, base64url, utf8 } from '../../worker/core/encoding.ts';
+import { base64, base64url, utf8 } from '#core/encoding.ts';
 import {
   encodeHeader,
   PaymentPayload,
@@ -18,7 +18,7 @@ import {
   SettleResponse,
   sameRequirements,
   VerifyResponse,
-} from '../../worker/x402/wire.ts';
+} from '#protocols/x402/wire.ts';
 
 const requirements: PaymentRequirements = {
   scheme: 'exact',

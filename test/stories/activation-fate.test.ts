@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { conclude } from '../../worker/access/conclude.ts';
-import { getSettlement } from '../../worker/access/store.ts';
-import { newCtx } from '../../worker/context.ts';
-import type { PaymentId } from '../../worker/core/ids.ts';
+import type { PaymentId } from '#core/ids.ts';
+import { conclude } from '#features/settlements/finish.ts';
+import { getSettlement } from '#features/settlements/store.ts';
+import { newCtx } from '#platform/context.ts';
 import { activate, buy, newSetup, newSpender, openTreasury, payFor, settlementsOf, setupRow, standing } from '../world/activation.ts';
 import type { Agent } from '../world/agent.ts';
 import { REPEATED, testEnv } from '../world/env.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { PaidPlan } from '../../worker/plans.ts';
+import type { PaidPlan } from '#rules/plans.ts';
 import {
   activate,
   activationsOf,

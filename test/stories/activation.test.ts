@@ -1,6 +1,6 @@
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { PLANS, planPrice } from '../../worker/plans.ts';
+import { PLANS, planPrice } from '#rules/plans.ts';
 import {
   activate,
   activationsOf,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { base64url } from '../../worker/core/encoding.ts';
+import { base64url } from '#core/encoding.ts';
 import { letLeasesEnd, newKey } from '../world/agent.ts';
 import { CONNECTOR_SECRETS, REPEATED } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';

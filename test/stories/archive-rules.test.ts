@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { verifyReceipt } from '../../worker/receipts/document.ts';
-import { sweepArchive } from '../../worker/retention/archive.ts';
+import { verifyReceipt } from '#features/receipts/document.ts';
+import { sweepArchive } from '#features/retention/archive.ts';
 import { consumer, deliveries, emit, received } from '../world/consumer.ts';
 import { answersOf, archiveAll, ctxAt, keepBooks, keptOf } from '../world/old-books.ts';
 import { rowsOf, withRowCount, worstOf } from '../world/rows-read.ts';

@@ -1,8 +1,8 @@
 import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { sweepAudit } from '../../worker/audit/audit.ts';
-import { newCtx } from '../../worker/context.ts';
-import { entitlementIdOf } from '../../worker/core/ids.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import { sweepAudit } from '#features/audit/audit.ts';
+import { newCtx } from '#platform/context.ts';
 import { openShop, type Shop, withObjectFaults } from '../world/agent.ts';
 import { testEnv } from '../world/env.ts';
 import { FIRST_LOOK, letTimePass } from '../world/fate.ts';

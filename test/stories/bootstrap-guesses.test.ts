@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hashSetupSecret } from '../../worker/access/setup-secret.ts';
-import { newCtx } from '../../worker/context.ts';
+import { hashSetupSecret } from '#features/agent-setup/secret.ts';
+import { newCtx } from '#platform/context.ts';
 import { BOOTSTRAP, goodManifest, Setup } from '../world/bootstrap.ts';
 import { SOAK } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';

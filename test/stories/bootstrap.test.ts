@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 import { activate, newSpender, openTreasury } from '../world/activation.ts';
 import { BOOTSTRAP, goodManifest, Setup } from '../world/bootstrap.ts';
 import { REPEATED, testEnv } from '../world/env.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 import { newAgent, type Shop, stall, withObjectFaults } from '../world/agent.ts';
 import { REPEATED } from '../world/env.ts';
 import { expireNow } from '../world/expire-now.ts';

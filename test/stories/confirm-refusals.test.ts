@@ -1,6 +1,6 @@
 import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { memoInstruction, type PayOptions, USDC } from '../world/chain.ts';
 import { type Merchant, World } from '../world/world.ts';
 

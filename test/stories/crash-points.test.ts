@@ -226,7 +226,7 @@ describe('a queue that misbehaves', REPEATED, () => {
     await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 12 });
     const transaction = await w.chain.sign(buyer, payment.transaction);
     const { body } = await w.call('POST', `/v1/payments/${payment.payment_id}/transaction`, { body: { transaction } });
-    const { base58 } = await import('../../worker/core/encoding.ts');
+    const { base58 } = await import('#core/encoding.ts');
     for (let i = 0; i < 9; i++) await w.confirm(payment.payment_id, base58.encode(crypto.getRandomValues(new Uint8Array(64))));
     const { results } = await w.env.DB.prepare('SELECT tx_signature FROM payment_candidates WHERE payment_id = ?')
       .bind(payment.payment_id)

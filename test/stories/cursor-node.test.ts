@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import { sweepReference } from '../../worker/payments/reference.ts';
+import { sweepReference } from '#features/payments/watch/reference-scan.ts';
+import { newCtx } from '#platform/context.ts';
 import { REPEATED } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { newReferenceWorld } from '../world/own-reference.ts';

@@ -1,10 +1,10 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { SECOND } from '#core/time.ts';
+import { readEntitlement } from '#features/entitlements/entitlement.ts';
+import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
+import { type Ctx, type Env, newCtx } from '#platform/context.ts';
 import { Ledger } from '../../durable-objects/ledger.ts';
-import { type Ctx, type Env, newCtx } from '../../worker/context.ts';
-import { SECOND } from '../../worker/core/time.ts';
-import { readEntitlement } from '../../worker/entitlements/entitlement.ts';
-import { claimAttempt, makeAttempt } from '../../worker/webhooks/deliver.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { newHolder } from '../world/entitlement.ts';
 import { testEnv } from '../world/env.ts';

@@ -1,6 +1,6 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { verifyReceipt } from '../../worker/receipts/document.ts';
+import { verifyReceipt } from '#features/receipts/document.ts';
 import { type Row, restoreDatabase, rowsOf } from '../world/database-dump.ts';
 import { testEnv } from '../world/env.ts';
 import { countLedger, openLedger } from '../world/fixtures/ledger.ts';

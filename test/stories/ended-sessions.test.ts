@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import { base58 } from '../../worker/core/encoding.ts';
-import { sweepEndedSessions } from '../../worker/payments/ended.ts';
+import { base58 } from '#core/encoding.ts';
+import { sweepEndedSessions } from '#features/payments/watch/ended.ts';
+import { newCtx } from '#platform/context.ts';
 import { expireNow } from '../world/expire-now.ts';
 import { type Merchant, World } from '../world/world.ts';
 

@@ -1,8 +1,8 @@
 import { createExecutionContext, runDurableObjectAlarm, waitOnExecutionContext } from 'cloudflare:test';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Job } from '../../worker/context.ts';
-import { entitlementIdOf } from '../../worker/core/ids.ts';
-import { MINUTE, SECOND } from '../../worker/core/time.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
+import type { Job } from '#platform/context.ts';
 import worker from '../../worker/index.ts';
 import { openShop, type Shop, sellToAgents, stall, withObjectFaults } from '../world/agent.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';

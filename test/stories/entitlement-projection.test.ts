@@ -1,9 +1,9 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Job } from '../../worker/context.ts';
-import { entitlementIdOf } from '../../worker/core/ids.ts';
-import { SECOND } from '../../worker/core/time.ts';
-import type { EntitlementProjection } from '../../worker/entitlement-rpc.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import { SECOND } from '#core/time.ts';
+import type { Job } from '#platform/context.ts';
+import type { EntitlementProjection } from '#rules/entitlement-rpc.ts';
 import { openShop, type Shop, sellToAgents, stall } from '../world/agent.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { interceptJobs } from '../world/entitlement.ts';

@@ -1,7 +1,7 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Job } from '../../worker/context.ts';
-import { entitlementIdOf } from '../../worker/core/ids.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import type { Job } from '#platform/context.ts';
 import { newAgent, type Shop, stall, withObjectFaults } from '../world/agent.ts';
 import { REPEATED } from '../world/env.ts';
 import { sweepUntilBelieved } from '../world/fate.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ERRORS, type ErrorCode } from '../../worker/core/errors.ts';
+import { ERRORS, type ErrorCode } from '#core/errors.ts';
 import { codesNotBuiltYet, RETRYABLE, statusOfCode } from '../spec-errors.ts';
 import { openApi } from '../world/call.ts';
 import { openScene, PROVOKED } from '../world/provoke.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Actor, newCtx } from '../../worker/context.ts';
-import type { AccountId, EndpointId } from '../../worker/core/ids.ts';
-import { recoverEndpoint } from '../../worker/webhooks/fan-out.ts';
+import type { AccountId, EndpointId } from '#core/ids.ts';
+import { recoverEndpoint } from '#features/webhooks/deliveries/fan-out.ts';
+import { type Actor, newCtx } from '#platform/context.ts';
 import { consumer } from '../world/consumer.ts';
 import { rowsOf, withRowCount, worstOf } from '../world/rows-read.ts';
 import { type Merchant, World } from '../world/world.ts';

@@ -150,7 +150,7 @@ describe('a payment that failed on chain', REPEATED, () => {
 });
 
 async function usdcOf({ agent }: Till): Promise<string> {
-  const { associatedTokenAccount } = await import('../../worker/solana/checkout-transaction.ts');
+  const { associatedTokenAccount } = await import('#solana/checkout-transaction.ts');
   const { USDC } = await import('../world/chain.ts');
   return associatedTokenAccount(agent.wallet.address, USDC);
 }

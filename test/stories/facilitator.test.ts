@@ -1,6 +1,6 @@
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { NETWORKS } from '../../worker/solana/assets.ts';
+import { NETWORKS } from '#solana/assets.ts';
 import { decoded, feePayerOf } from '../world/agent.ts';
 import { testEnv } from '../world/env.ts';
 import { openTill, type Till } from '../world/till.ts';

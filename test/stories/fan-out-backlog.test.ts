@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
-import { entitlementIdOf } from '../../worker/core/ids.ts';
-import { HOUR, MINUTE, SECOND } from '../../worker/core/time.ts';
-import { listDueEvents } from '../../worker/webhooks/backlog.store.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import { HOUR, MINUTE, SECOND } from '#core/time.ts';
+import { listDueEvents } from '#features/webhooks/deliveries/backlog.store.ts';
+import type { Env } from '#platform/context.ts';
 import { newAgent, type Shop, stall, withObjectFaults } from '../world/agent.ts';
 import { letTimeRun, setTime } from '../world/clock.ts';
 import { consumer, deliveries, emit } from '../world/consumer.ts';

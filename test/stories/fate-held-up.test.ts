@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
-import type { PaymentCall } from '../../worker/entitlement-rpc.ts';
+import type { Env } from '#platform/context.ts';
+import type { PaymentCall } from '#rules/entitlement-rpc.ts';
 import { activate, newSpender, openTreasury } from '../world/activation.ts';
 import type { Agent } from '../world/agent.ts';
 import { goodManifest, Setup } from '../world/bootstrap.ts';

@@ -1,7 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
-import { admissionIdOf } from '../../worker/core/ids.ts';
-import { PLANS } from '../../worker/plans.ts';
+import { admissionIdOf } from '#core/ids.ts';
+import { PLANS } from '#rules/plans.ts';
 import { feePayerOf, mayServe, newAgent, type Shop, sellToAgents, stall, withConfig } from '../world/agent.ts';
 import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';

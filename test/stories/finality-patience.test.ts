@@ -1,7 +1,7 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import { sweepFinality } from '../../worker/finality/watch.ts';
+import { sweepFinality } from '#features/finality/watch.ts';
+import { newCtx } from '#platform/context.ts';
 import { REPEATED, testEnv } from '../world/env.ts';
 import { FIRST_LOOK, fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../world/fate.ts';
 import { withTwoNodes } from '../world/two-nodes.ts';

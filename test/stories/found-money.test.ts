@@ -1,6 +1,6 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { base58 } from '../../worker/core/encoding.ts';
+import { base58 } from '#core/encoding.ts';
 import { REPEATED } from '../world/env.ts';
 import { newReferenceWorld } from '../world/own-reference.ts';
 import { rowsOf, withRowCount, worstOf } from '../world/rows-read.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { base64url } from '../../worker/core/encoding.ts';
+import { base64url } from '#core/encoding.ts';
 import { withFaults } from '../world/faults.ts';
 import { type CallOptions, type Merchant, World } from '../world/world.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MINUTE } from '../../worker/core/time.ts';
+import { MINUTE } from '#core/time.ts';
 import { testEnv } from '../world/env.ts';
 import { World } from '../world/world.ts';
 

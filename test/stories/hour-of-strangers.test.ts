@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { base58 } from '../../worker/core/encoding.ts';
+import { base58 } from '#core/encoding.ts';
 import { endSkips, skipTime } from '../world/clock.ts';
 import { SOAK } from '../world/env.ts';
 import { newReferenceWorld } from '../world/own-reference.ts';

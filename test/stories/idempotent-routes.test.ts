@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import { lease } from '../../worker/db/lease.ts';
+import { newCtx } from '#platform/context.ts';
+import { lease } from '#platform/db/lease.ts';
 import { REPEATED } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../world/world.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
-import { base58, utf8 } from '../../worker/core/encoding.ts';
-import { entitlementIdOf } from '../../worker/core/ids.ts';
+import { base58, utf8 } from '#core/encoding.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import type { Env } from '#platform/context.ts';
 import { activationsOf, buy, newSpender, openTreasury, payFor, settlementsOf, standing } from '../world/activation.ts';
 import { type Agent, letLeasesEnd, newAgent, newKey, openShop, type Shop, sellToAgents, stall, withObjectFaults } from '../world/agent.ts';
 import { consumer, deliveries, received } from '../world/consumer.ts';

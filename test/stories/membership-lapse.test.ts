@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import { DAY, HOUR, iso } from '../../worker/core/time.ts';
-import { sweepMemberships } from '../../worker/memberships/lapse.ts';
+import { DAY, HOUR, iso } from '#core/time.ts';
+import { sweepMemberships } from '#features/memberships/expire-membership.ts';
+import { newCtx } from '#platform/context.ts';
 import { SEED, SOAK } from '../world/env.ts';
 import { seededRandom } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Env } from '../../worker/context.ts';
-import { exposition } from '../../worker/metrics.ts';
+import type { Env } from '#platform/context.ts';
+import { exposition } from '../../worker/published/metrics.ts';
 import { SWEEPS } from '../../worker/sweeps.ts';
 import { withFaults } from '../world/faults.ts';
 import { World } from '../world/world.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { exposition, quantile } from '../../worker/metrics.ts';
+import { exposition, quantile } from '../../worker/published/metrics.ts';
 import { SWEEPS } from '../../worker/sweeps.ts';
 import { withFaults } from '../world/faults.ts';
 import { rowsOf, withRowCount } from '../world/rows-read.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MINUTE } from '../../worker/core/time.ts';
+import { MINUTE } from '#core/time.ts';
 import { multiply } from '../world/multiply.ts';
 import { type Merchant, World } from '../world/world.ts';
 

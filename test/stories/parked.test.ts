@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Env, Job } from '../../worker/context.ts';
+import type { Env, Job } from '#platform/context.ts';
 import worker from '../../worker/index.ts';
 import { withFaults } from '../world/faults.ts';
 import { World } from '../world/world.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { associatedTokenAccount } from '../../worker/solana/checkout-transaction.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { type Agent, asDuplicate, decoded, mayServe, newAgent, newKey, sellToAgents, write } from '../world/agent.ts';
 import { USDC } from '../world/chain.ts';
 import { FIRST_LOOK, letTimePass } from '../world/fate.ts';

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { PaymentId } from '../../worker/core/ids.ts';
-import { payments } from '../../worker/db/commerce.ts';
-import { identityOfPaid } from '../../worker/entitlements/credit-payments.ts';
-import { projectEntitlement, readEntitlement } from '../../worker/entitlements/entitlement.ts';
+import type { PaymentId } from '#core/ids.ts';
+import { identityOfPaid } from '#features/entitlements/credit-payments.ts';
+import { projectEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
+import { payments } from '#platform/db/tables/commerce.ts';
 import { bytesPerCopy, type Row } from '../world/life-size.ts';
 import { archiveAll, ctxAt, keepBooks } from '../world/old-books.ts';
 import { World } from '../world/world.ts';

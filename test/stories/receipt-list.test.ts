@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import { canonicalJson } from '../../worker/core/encoding.ts';
-import { sweepChains } from '../../worker/receipts/chain.ts';
+import { canonicalJson } from '#core/encoding.ts';
+import { sweepChains } from '#features/receipts/hash-chain.ts';
+import { newCtx } from '#platform/context.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 interface Receipt {

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
-import { base58 } from '../../worker/core/encoding.ts';
-import { entitlementIdOf } from '../../worker/core/ids.ts';
+import { base58 } from '#core/encoding.ts';
+import { entitlementIdOf } from '#core/ids.ts';
 import { interceptJobs } from '../world/entitlement.ts';
 import { testEnv } from '../world/env.ts';
 import { type Merchant, World } from '../world/world.ts';

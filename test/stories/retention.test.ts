@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Ctx, newCtx } from '../../worker/context.ts';
-import { sweepEndedSetups, sweepOf } from '../../worker/retention/retention.ts';
+import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
+import { type Ctx, newCtx } from '#platform/context.ts';
 import { Setup } from '../world/bootstrap.ts';
 import { fillTables } from '../world/crowd.ts';
 import { withRowCount, worstOf } from '../world/rows-read.ts';

@@ -1,8 +1,8 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sweepAudit } from '../../worker/audit/audit.ts';
-import { newCtx } from '../../worker/context.ts';
-import { sweepExpired } from '../../worker/payments/expire.ts';
+import { sweepAudit } from '#features/audit/audit.ts';
+import { sweepExpired } from '#features/payments/watch/expire.ts';
+import { newCtx } from '#platform/context.ts';
 import { SWEEPS } from '../../worker/sweeps.ts';
 import { openShop, type Shop } from '../world/agent.ts';
 import { fillTables } from '../world/crowd.ts';

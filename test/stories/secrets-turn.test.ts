@@ -1,9 +1,9 @@
 import { generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
-import { crc32, hmacSha256, keyRing, pepperedHash } from '../../worker/core/crypto.ts';
-import { base58, base62, base64url, hex, randomBase62, utf8 } from '../../worker/core/encoding.ts';
-import { admissionIdOf } from '../../worker/core/ids.ts';
+import { crc32, hmacSha256, keyRing, pepperedHash } from '#core/crypto.ts';
+import { base58, base62, base64url, hex, randomBase62, utf8 } from '#core/encoding.ts';
+import { admissionIdOf } from '#core/ids.ts';
+import type { Env } from '#platform/context.ts';
 import { newAgent, sellToAgents, stall } from '../world/agent.ts';
 import { Setup } from '../world/bootstrap.ts';
 import { type Drill, turn, under } from '../world/turn.ts';

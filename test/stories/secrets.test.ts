@@ -1,6 +1,6 @@
 import { listDurableObjectIds, runInDurableObject } from 'cloudflare:test';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { base64, hex, utf8 } from '../../worker/core/encoding.ts';
+import { base64, hex, utf8 } from '#core/encoding.ts';
 import { newAgent, newKey, sellToAgents } from '../world/agent.ts';
 import { Setup } from '../world/bootstrap.ts';
 import { consumer, received } from '../world/consumer.ts';

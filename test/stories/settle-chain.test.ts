@@ -237,6 +237,6 @@ describe('a payment that can never land', REPEATED, () => {
 });
 
 async function tokenAccount({ agent }: Shop): Promise<string> {
-  const { associatedTokenAccount } = await import('../../worker/solana/checkout-transaction.ts');
+  const { associatedTokenAccount } = await import('#solana/checkout-transaction.ts');
   return associatedTokenAccount(agent.wallet.address, USDC);
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { keyRing } from '../../worker/core/crypto.ts';
-import { base58, base64url } from '../../worker/core/encoding.ts';
-import { FEE_LAMPORTS_MAX } from '../../worker/x402/exact.ts';
+import { keyRing } from '#core/crypto.ts';
+import { base58, base64url } from '#core/encoding.ts';
+import { FEE_LAMPORTS_MAX } from '#protocols/x402/exact.ts';
 import { decoded, feePayerOf, mayServe, newAgent, openShop, type Shop, sellToAgents, stall, withConfig } from '../world/agent.ts';
 import { World } from '../world/world.ts';
 

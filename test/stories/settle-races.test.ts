@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 import {
   asDuplicate,
   decoded,

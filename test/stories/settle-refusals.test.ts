@@ -1,11 +1,11 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { settlePayment } from '../../worker/access/settle.ts';
-import { type Actor, newCtx } from '../../worker/context.ts';
-import { base64, utf8 } from '../../worker/core/encoding.ts';
-import type { ProductId } from '../../worker/core/ids.ts';
-import { NETWORKS } from '../../worker/solana/assets.ts';
+import { base64, utf8 } from '#core/encoding.ts';
+import type { ProductId } from '#core/ids.ts';
+import { settlePayment } from '#features/pay-per-request/settle.ts';
+import { type Actor, newCtx } from '#platform/context.ts';
+import { NETWORKS } from '#solana/assets.ts';
 import { asDuplicate, decoded, newKey, ONE, openShop, type Shop, sellToAgents, stall, write } from '../world/agent.ts';
 import { type Merchant, World } from '../world/world.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { base64url } from '../../worker/core/encoding.ts';
+import { base64url } from '#core/encoding.ts';
 import { decoded, mayServe, newKey, openShop, type Shop, sellToAgents, stall, withConfig } from '../world/agent.ts';
 import { World } from '../world/world.ts';
 
@@ -79,8 +79,8 @@ describe('a live challenge', () => {
     const dry = await own.consume({}, { env: rotated });
     expect(dry.body.meta).toMatchObject({ payment_required: null, missing: 'rail_unavailable' });
     const third = withConfig(w, { FEE_PAYER_KEYS: `${seed(11)},${seed(6)}` });
-    const { keyRing } = await import('../../worker/core/crypto.ts');
-    const { base58 } = await import('../../worker/core/encoding.ts');
+    const { keyRing } = await import('#core/crypto.ts');
+    const { base58 } = await import('#core/encoding.ts');
     const current = base58.encode(keyRing(seed(11))[0]!.publicKey);
     await w.chain.call('local_fundSol', current, '1000000000');
     const denied = await own.consume({}, { env: third });

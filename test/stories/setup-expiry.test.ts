@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sweepSetups } from '../../worker/access/setup-expiry.ts';
-import { type Env, newCtx } from '../../worker/context.ts';
+import { sweepSetups } from '#features/agent-setup/expire.ts';
+import { type Env, newCtx } from '#platform/context.ts';
 import { buy, newSpender, openTreasury, payFor, treasuryUnits } from '../world/activation.ts';
 import type { Agent } from '../world/agent.ts';
 import { letDoubtsAge } from '../world/agent.ts';

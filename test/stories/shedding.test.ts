@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 import { World } from '../world/world.ts';
 
 describe('a database whose migrations are behind', () => {

@@ -1,9 +1,9 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Ctx, newCtx } from '../../worker/context.ts';
-import { findAccountByEmail } from '../../worker/identity/sign-in.ts';
-import type { Account } from '../../worker/identity/store.ts';
-import { issueToken } from '../../worker/identity/tokens.ts';
+import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
+import { issueToken } from '#features/accounts/auth/tokens.ts';
+import type { Account } from '#features/accounts/store.ts';
+import { type Ctx, newCtx } from '#platform/context.ts';
 import { testEnv } from '../world/env.ts';
 import { sessionSince } from '../world/session.ts';
 import { askNonce, signText, walletSignIn } from '../world/wallet.ts';

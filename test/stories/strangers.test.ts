@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { base58 } from '../../worker/core/encoding.ts';
+import { base58 } from '#core/encoding.ts';
 import { REPEATED } from '../world/env.ts';
 import { newReferenceWorld } from '../world/own-reference.ts';
 import { openSession } from '../world/sale.ts';

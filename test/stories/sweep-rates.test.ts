@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DAY } from '../../worker/core/time.ts';
+import { DAY } from '#core/time.ts';
 import { Setup } from '../world/bootstrap.ts';
 import { SOAK } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';

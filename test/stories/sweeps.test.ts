@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 import { SWEEPS } from '../../worker/sweeps.ts';
 import { withFaults } from '../world/faults.ts';
 import { LIMITS, metered, withinLimits } from '../world/limits.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import { sweepReference } from '../../worker/payments/reference.ts';
+import { sweepReference } from '#features/payments/watch/reference-scan.ts';
+import { newCtx } from '#platform/context.ts';
 import { REPEATED } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { base58 } from '../../worker/core/encoding.ts';
+import { base58 } from '#core/encoding.ts';
 import { withConfig } from '../world/agent.ts';
 import { World } from '../world/world.ts';
 

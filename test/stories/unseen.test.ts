@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hmacSha256 } from '../../worker/core/crypto.ts';
-import { base58, hex, utf8 } from '../../worker/core/encoding.ts';
+import { hmacSha256 } from '#core/crypto.ts';
+import { base58, hex, utf8 } from '#core/encoding.ts';
 import { REPEATED } from '../world/env.ts';
 import { withFaults } from '../world/faults.ts';
 import { type Merchant, World } from '../world/world.ts';

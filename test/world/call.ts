@@ -1,7 +1,7 @@
 import { Validator } from '@cfworker/json-schema';
 import { expect } from 'vitest';
 import { openApiDocument } from '../../worker/app.ts';
-import { eventTypes } from '../../worker/event-catalog.ts';
+import { eventTypes } from '../../worker/published/event-catalog.ts';
 
 /** The published document as the test reads it. */
 export interface OpenApi {

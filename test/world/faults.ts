@@ -1,4 +1,4 @@
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 
 /** One round trip to the database or the archive, as a test sees it go by. */
 export interface Trip {

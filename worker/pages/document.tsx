@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
-import { base64url } from '../core/encoding.ts';
-import type { AppEnv } from '../http/openapi.ts';
+import { base64url } from '#core/encoding.ts';
+import type { AppEnv } from '#platform/http/openapi.ts';
 import { chooseLocale, LOCALE_NAMES, LOCALES, type Locale } from './locales/locales.ts';
 import { pageHeaders } from './policy.ts';
 import { Mark } from './view/parts.tsx';

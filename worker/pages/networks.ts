@@ -1,4 +1,4 @@
-import { NETWORKS } from '../solana/assets.ts';
+import { NETWORKS } from '#solana/assets.ts';
 
 /** Our name of a network by its CAIP-2 id. */
 export const NETWORK_OF: Record<string, 'mainnet' | 'devnet'> = {

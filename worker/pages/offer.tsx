@@ -1,4 +1,4 @@
-import type { Sale } from '../products/product.ts';
+import type { Sale } from '#features/products/product.ts';
 import type { PageContext } from './document.tsx';
 import type { PageFacts } from './view/model.ts';
 import { Address, Row } from './view/parts.tsx';

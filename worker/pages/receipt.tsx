@@ -1,6 +1,6 @@
-import { iso } from '../core/time.ts';
-import { verifyReceipt } from '../receipts/document.ts';
-import type { Receipt } from '../receipts/receipt.ts';
+import { iso } from '#core/time.ts';
+import { verifyReceipt } from '#features/receipts/document.ts';
+import type { Receipt } from '#features/receipts/receipt.ts';
 import { PAGE_ASSETS } from './assets.ts';
 import { type PageContext, sendPage } from './document.tsx';
 import { NETWORK_OF } from './networks.ts';

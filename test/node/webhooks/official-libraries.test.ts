@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { describe, expect, it } from 'vitest';
-import { newSecret, type Signable, signatureHeaders } from '../../../worker/webhooks/signature.ts';
+import { newSecret, type Signable, signatureHeaders } from '#features/webhooks/deliveries/signature.ts';
 
 /** As a merchant's server on Node verifies: synchronously, with Node's own crypto, and the libraries as they come. */
 const { webhooks } = new Stripe('sk_test_not_used');

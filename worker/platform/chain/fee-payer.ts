@@ -1,0 +1,66 @@
+import { keyRing, type SigningKey } from '#core/crypto.ts';
+import { base58 } from '#core/encoding.ts';
+import { assert } from '#core/errors.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
+import { type Config, type Ctx, hasX402 } from '#platform/context.ts';
+
+/** The keys that pay the network for agents. They hold a little SOL and nothing else: no token account, no share of any sale. */
+export interface FeePayers {
+  /** Of new challenges. */
+  current: string;
+  /** All we sign for, so that a challenge outlives a rotation. */
+  addresses: readonly string[];
+  signerOf(address: string): SigningKey;
+}
+
+export function feePayersOf({ FEE_PAYER_KEYS: secret }: Config): FeePayers {
+  assert(secret !== undefined, 'x402 is configured');
+  const byAddress = new Map(keyRing(secret).map((key) => [base58.encode(key.publicKey), key]));
+  const addresses = [...byAddress.keys()];
+  return {
+    current: addresses[0]!,
+    addresses,
+    signerOf: (address) => {
+      const key = byAddress.get(address);
+      assert(key !== undefined, 'a fee payer signs for itself alone');
+      return key;
+    },
+  };
+}
+
+/** Fees of some thousand payments are left at the threshold; below a hundredth of it nobody is asked to pay any more. */
+type Funds = 'enough' | 'low' | 'empty' | 'unknown';
+
+const LOOKED_FOR_MS = MINUTE;
+/** A node that hangs is left alone for a while, and nobody waits long for it: a denial is not worth more. */
+const AWAY_FOR_MS = 5 * SECOND;
+const ASK_MS = 1500;
+const looks = new Map<string, { until: number; funds: Funds }>();
+
+/** What the current fee payer has left. Asked of the node at most once a minute: every agent's denial wants to know. */
+export async function feePayerFunds(ctx: Ctx): Promise<Funds> {
+  const address = feePayersOf(ctx.config).current;
+  const place = `${ctx.config.rpcUrls[0]} ${address}`;
+  const known = looks.get(place);
+  if (known && ctx.now < known.until) return known.funds;
+  const answer = await ctx.chain.within(ASK_MS).balanceOf(address);
+  if (answer.kind === 'unavailable') {
+    ctx.note(`rpc: ${answer.reason}`);
+    const funds = known?.funds ?? 'unknown';
+    looks.set(place, { until: ctx.now + AWAY_FOR_MS, funds });
+    return funds;
+  }
+  const { FEE_PAYER_LOW_LAMPORTS: low } = ctx.config;
+  const funds = answer.lamports >= low ? 'enough' : answer.lamports * 100 >= low ? 'low' : 'empty';
+  looks.set(place, { until: ctx.now + LOOKED_FOR_MS, funds });
+  return funds;
+}
+
+/** The balance alarm: a fee payer that runs dry stops every sale to agents, so it is said in the log every minute until it is filled. */
+export async function sweepFeePayer(ctx: Ctx): Promise<number> {
+  if (!hasX402(ctx.config)) return 0;
+  const funds = await feePayerFunds(ctx);
+  if (funds === 'enough') return 0;
+  ctx.note(`fee payer ${feePayersOf(ctx.config).current}: balance ${funds}; send it SOL`);
+  return 1;
+}

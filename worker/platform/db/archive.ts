@@ -1,0 +1,39 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { raise, storyOf } from '#core/errors.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { receipts } from './tables/commerce.ts';
+import type { events } from './tables/messaging.ts';
+
+type EventRow = typeof events.$inferSelect;
+type ReceiptRow = typeof receipts.$inferSelect;
+/** A receipt but for where it is kept. */
+export type Receipt = Omit<ReceiptRow, 'archiveId' | 'lineAt' | 'lineLength'>;
+
+/**
+ * A line of an object: a row as the database held it, under the names that the tables give its columns. Objects are read for ever, so
+ * a release that renames one of these goes on reading the old name.
+ */
+export type ArchivedLine = { event: EventRow } | { receipt: Receipt };
+
+/** The id of a payment or membership as the archive's index has it. */
+export const storyIdOf = (id: string | SQL): SQL => sql`coalesce(unhex(replace(${id}, '-', '')), ${id})`;
+
+/** The bytes of an object, or of a part of it. 503 temporarily_unavailable where the archive does not answer, or is not bound. */
+export async function readArchived(ctx: Ctx, key: string, range?: { offset: number; length: number }): Promise<Uint8Array> {
+  try {
+    const found = await ctx.env.ARCHIVE?.get(key, range && { range });
+    if (found) return new Uint8Array(await found.arrayBuffer());
+    ctx.note(`archive: ${ctx.env.ARCHIVE ? 'there is no' : 'not bound, and needed for'} ${key}`);
+  } catch (error) {
+    ctx.note(`archive: ${storyOf(error)}`);
+  }
+  return raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+}
+
+/** The events in an object whose line has this text in it, in their order; all of them where none is given. */
+export async function readArchivedEvents(ctx: Ctx, key: string, having = ''): Promise<EventRow[]> {
+  const lines = new TextDecoder().decode(await readArchived(ctx, key)).split('\n');
+  return lines
+    .filter((line) => line.startsWith('{"event"') && line.includes(having))
+    .map((line) => (JSON.parse(line) as { event: EventRow }).event);
+}
