@@ -5,8 +5,9 @@ import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt
 import { fanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { type AttemptMessage, type Ctx, databaseOf, type Env, type Job, newCtx } from '#platform/context.ts';
 import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweep-pages.ts';
+import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, logRequest } from '#platform/log.ts';
-import { deleteParked, endParked, listParked, type ParkedMessage, parkMessages } from '#platform/queues/parked.store.ts';
+import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked.store.ts';
 
 const RETRY_SECONDS = 10;
 const DEAD_RETRY_SECONDS = 60;

@@ -2,11 +2,12 @@ import { ApiError, storyOf } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import type { Ctx } from '#platform/context.ts';
 import { isConstraint, type Write } from '#platform/db/commit.ts';
+import type { Account, ApiKey } from '#platform/db/tables/identity.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { PLANS, planAt } from '#rules/plans.ts';
 import { newAccount } from './auth/sign-in.ts';
 import { draftKey } from './keys/keys.ts';
-import { type Account, type ApiKey, insertAccount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from './store.ts';
+import { insertAccount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from './store.ts';
 
 /**
  * Accounts that agents make for themselves: nobody can sign in to one, so its keys are all there is, and whoever holds its

@@ -3,9 +3,10 @@ import { ApiError, storyOf } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx } from '#platform/context.ts';
 import { transact, unchanged, type Write } from '#platform/db/commit.ts';
+import type { Account } from '#platform/db/tables/identity.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { NewEvent } from '#rules/events.ts';
-import { type Account, getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
+import { getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
 
 /** What a verb wants of an account: the new values, and what else belongs into the same batch. */
 export interface AccountChange {

@@ -4,6 +4,7 @@ import type { AccountId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
+import type { Account } from '#platform/db/tables/identity.ts';
 import {
   keyedPersonRoute,
   merchantBodyErrors,
@@ -22,7 +23,7 @@ import { ClaimsBody, Email } from './auth/routes.ts';
 import { claimsOf } from './auth/tokens.ts';
 import { changeSecurity } from './security.ts';
 import { MerchantSettingsPatch, SETTING_NAMES } from './settings.ts';
-import { type Account, getAccount } from './store.ts';
+import { getAccount } from './store.ts';
 
 const MerchantSettings = z
   .object(Object.fromEntries(SETTING_NAMES.map((name) => [name, z.string().openapi({ description: 'Empty where it is not set.' })])))

@@ -3,10 +3,11 @@ import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
+import type { Account } from '#platform/db/tables/identity.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { emailKeysOf, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
 import { changeAccount } from './change-account.ts';
-import { type Account, findAccountByKeys, vetoTaken } from './store.ts';
+import { findAccountByKeys, vetoTaken } from './store.ts';
 
 export interface ChangeSecurity {
   email?: string;

@@ -4,14 +4,18 @@ import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
-import { accounts, apiKeys, loginNonces, type MerchantSettings } from '#platform/db/tables/identity.ts';
+import {
+  type Account,
+  type ApiKey,
+  accounts,
+  apiKeys,
+  type LoginNonce,
+  loginNonces,
+  type MerchantSettings,
+} from '#platform/db/tables/identity.ts';
 import type { AdmittedAccount, AdmittedKey } from '#rules/admission.ts';
 
-export type Account = typeof accounts.$inferSelect;
 export type { MerchantSettings };
-export type ApiKey = typeof apiKeys.$inferSelect;
-export type LoginNonce = typeof loginNonces.$inferSelect;
-
 /** The keys of one e-mail or wallet, under each pepper; at most one account has any of them. */
 export type AccountKeys = { column: 'emailKey' | 'walletKey'; keys: readonly string[] };
 

@@ -1,5 +1,5 @@
 import { ApiError } from '#core/errors.ts';
-import type { SetupIntent } from '#features/billing/activation/store.ts';
+import type { SetupIntent } from '#platform/db/tables/access.ts';
 import { SETUP, type SetupStatus } from '#rules/states.ts';
 
 const NEXT = {

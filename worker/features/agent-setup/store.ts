@@ -1,9 +1,10 @@
 import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, SetupIntentId } from '#core/ids.ts';
-import { listPendingPayments, type SetupIntent } from '#features/billing/activation/store.ts';
+import { listPendingPayments } from '#features/billing/activation/store.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import type { SetupIntent } from '#platform/db/tables/access.ts';
 import { setupIntents } from '#platform/db/tables/access.ts';
 import { accounts, apiKeys } from '#platform/db/tables/identity.ts';
 

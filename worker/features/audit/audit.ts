@@ -3,10 +3,11 @@ import { DAY, iso, MINUTE } from '#core/time.ts';
 import { identityOfPaid } from '#features/entitlements/credit-payments.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
+import type { Audit } from '#platform/db/tables/audits.ts';
 import { logRequest } from '#platform/log.ts';
 import { compareEntitlements, hasCaughtUp, type Named } from './entitlements.ts';
 import { auditPayments, UNKNOWN } from './payments.ts';
-import { type Audit, listCopies, noteAudit, type Recorded, type Suspect, sampleEntitlements, samplePayments, takeAudit } from './store.ts';
+import { listCopies, noteAudit, type Recorded, type Suspect, sampleEntitlements, samplePayments, takeAudit } from './store.ts';
 
 const SAMPLE = 50;
 /** A look that has not ended by then is dead, and another begins. */

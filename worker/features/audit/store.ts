@@ -3,12 +3,11 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { entitlements } from '#platform/db/tables/access.ts';
-import { audits } from '#platform/db/tables/audits.ts';
+import { type Audit, audits } from '#platform/db/tables/audits.ts';
 import { payments, receipts } from '#platform/db/tables/commerce.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
 export type { Suspect } from '#platform/db/tables/audits.ts';
-export type Audit = typeof audits.$inferSelect;
 
 /** The audit of this day, for one look; null where it is finished, not due, or in another's hands. */
 export async function takeAudit(db: Db, day: string, now: number, leaseUntil: number): Promise<Audit | null> {

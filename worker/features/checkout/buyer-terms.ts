@@ -1,10 +1,10 @@
 import { ApiError } from '#core/errors.ts';
 import type { Asset } from '#core/money.ts';
-import type { Product } from '#features/products/product.ts';
+import type { PaymentSession } from '#platform/db/tables/access.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Handoff } from '#platform/db/tables/handoff.ts';
 import type { PaymentTerms, ProvenIdentity } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, checkoutRailOf, type RailId } from '#rules/rails.ts';
-import type { Handoff } from './handoffs/handoff.ts';
-import type { PaymentSession } from './sessions/store.ts';
 
 /** What a buyer says of themselves, as far as the merchant's server may know better. */
 interface Introduced {

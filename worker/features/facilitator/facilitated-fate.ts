@@ -2,10 +2,11 @@ import { FACILITATED_PRODUCT_ID, type PaymentId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import type { PaymentResource } from '#features/payments/resource.ts';
-import { getSettlement, type Settlement } from '#features/settlements/store.ts';
+import { getSettlement } from '#features/settlements/store.ts';
 import type { Ctx } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import type { NewEvent } from '#rules/events.ts';
 
 /**

@@ -4,10 +4,11 @@ import { notReady } from '#features/pay-per-request/offer.ts';
 import { notReady as notReadyFor } from '#features/products/selling/fixes.ts';
 import { type Cause, type Draft, draftPayment, type Read, readPayload } from '#features/settlements/co-sign.ts';
 import { claimOnce, outcomeOf, see } from '#features/settlements/follow-through.ts';
-import { findSettlement, isPayoutWallet, listSettings, type Settlement } from '#features/settlements/store.ts';
+import { findSettlement, isPayoutWallet, listSettings } from '#features/settlements/store.ts';
 import { takeSuccess } from '#features/settlements/success.store.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { type Actor, type Ctx, hasX402 } from '#platform/context.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import {
   type PaymentPayload,
   type PaymentRequirements,

@@ -1,9 +1,10 @@
 import { HOUR } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import type { Membership } from '#platform/db/tables/commerce.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { type Lapsing, lapseTogether, listLapsing } from './expired.store.ts';
-import { type Membership, membershipChange } from './membership.ts';
+import { membershipChange } from './membership.ts';
 
 /** Some thousand rows are read for a page. */
 const PAGES = { pageMax: 250, pagesMax: 20 };

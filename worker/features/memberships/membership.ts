@@ -2,11 +2,10 @@ import { type AccountId, type MembershipId, newId, type PaymentId, type ProductI
 import { addDays, isoOrNull } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
+import type { Membership } from '#platform/db/tables/commerce.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { toMembershipResource } from './resource.ts';
-import { findMembership, insertMembership, listCarrying, type Membership, updateMembership } from './store.ts';
-
-export type { Membership } from './store.ts';
+import { findMembership, insertMembership, listCarrying, updateMembership } from './store.ts';
 
 export interface Purchase {
   merchantId: AccountId;

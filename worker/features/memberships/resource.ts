@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { iso, isoOrNull } from '#core/time.ts';
+import type { Membership } from '#platform/db/tables/commerce.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
-import type { Membership } from './store.ts';
 
 export const MembershipBody = z
   .object({

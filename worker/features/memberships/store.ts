@@ -4,9 +4,7 @@ import type { AccountId, MembershipId, PaymentId, ProductId } from '#core/ids.ts
 import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
-import { memberships, payments } from '#platform/db/tables/commerce.ts';
-
-export type Membership = typeof memberships.$inferSelect;
+import { type Membership, memberships, payments } from '#platform/db/tables/commerce.ts';
 
 /** The merchant's memberships, newest first. */
 export const listMemberships = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>

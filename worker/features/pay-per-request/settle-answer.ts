@@ -2,8 +2,8 @@ import { ApiError } from '#core/errors.ts';
 import type { PaymentId, ReceiptId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
 import { identityOf, readEntitlement } from '#features/entitlements/entitlement.ts';
-import type { Settlement } from '#features/settlements/store.ts';
 import type { Ctx } from '#platform/context.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import { encodeHeader } from '#protocols/x402/wire.ts';
 import type { CreditAnswer } from '#rules/entitlement-rpc.ts';
 

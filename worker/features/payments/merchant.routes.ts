@@ -4,6 +4,7 @@ import { OWN_NAME_MAX } from '#core/limits.ts';
 import { type Receipt, ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
@@ -11,7 +12,7 @@ import { PAYMENT } from '#rules/states.ts';
 import { claimReceipt } from './claim-receipt.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
 import { TxSignature } from './routes.ts';
-import { listPayments, type Payment } from './store.ts';
+import { listPayments } from './store.ts';
 import { listUnmatchedOf } from './unmatched.store.ts';
 import { acceptUnmatched } from './unmatched.ts';
 

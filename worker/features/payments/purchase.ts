@@ -1,11 +1,11 @@
 import { storyOf } from '#core/errors.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
-import { type Membership, planMembership } from '#features/memberships/membership.ts';
+import { planMembership } from '#features/memberships/membership.ts';
 import { planReceipt, type Receipt } from '#features/receipts/receipt.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
+import type { Membership, Payment } from '#platform/db/tables/commerce.ts';
 import { memoOf } from './resource.ts';
-import type { Payment } from './store.ts';
 
 /** What the chain proved about a payment: the facts that receipt and membership rest on. */
 export interface Proof {

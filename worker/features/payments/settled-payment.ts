@@ -3,10 +3,11 @@ import type { Asset } from '#core/money.ts';
 import { planReceipt } from '#features/receipts/receipt.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
 import { paymentEvent } from './payment.ts';
 import type { Proof } from './purchase.ts';
 import { memoOf } from './resource.ts';
-import { insertPayment, type Payment } from './store.ts';
+import { insertPayment } from './store.ts';
 
 /** What an agent bought with one x402 payment, as it was when its payment was claimed. */
 export interface PerRequestSale {

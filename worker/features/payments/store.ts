@@ -6,13 +6,11 @@ import type { Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
 import { paymentCandidates } from '#platform/db/tables/candidates.ts';
-import { memberships, payments, products, unmatchedPayments } from '#platform/db/tables/commerce.ts';
+import { memberships, type Payment, payments, products, unmatchedPayments } from '#platform/db/tables/commerce.ts';
 import { accounts } from '#platform/db/tables/identity.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import type { PaymentStatus } from '#rules/states.ts';
 import { findEnded } from './watch/ended.store.ts';
-
-export type Payment = typeof payments.$inferSelect;
 
 /** Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it. (contract D7) */
 export const findPayment = async (db: Db, paymentId: PaymentId): Promise<Payment | undefined> =>

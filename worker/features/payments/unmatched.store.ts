@@ -2,11 +2,9 @@ import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import type { AccountId, PaymentId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { unmatchedPayments } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import { type Unmatched, unmatchedPayments } from '#platform/db/tables/commerce.ts';
 import { UNMATCHED } from '#rules/states.ts';
-import type { Payment } from './store.ts';
-
-export type Unmatched = typeof unmatchedPayments.$inferSelect;
 
 /** Statements, not effects: refused where the transaction has paid for something since it was looked at, or little is left of its session. */
 export const insertUnmatched = (ctx: Ctx, unmatched: Unmatched): Write[] => [

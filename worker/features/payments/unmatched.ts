@@ -5,11 +5,12 @@ import type { Actor, Ctx } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { Payment, Unmatched } from '#platform/db/tables/commerce.ts';
 import { paymentEvent, requireViewer } from './payment.ts';
 import { grantAccess, type Proof, planPurchase } from './purchase.ts';
 import { toUnmatchedResource } from './resource.ts';
-import { claimTransaction, findPayment, insertPayment, loadConfirmation, type Payment } from './store.ts';
-import { acceptUnmatchedRow, closeUnmatched, insertUnmatched, type Unmatched } from './unmatched.store.ts';
+import { claimTransaction, findPayment, insertPayment, loadConfirmation } from './store.ts';
+import { acceptUnmatchedRow, closeUnmatched, insertUnmatched } from './unmatched.store.ts';
 import { restoreEnded } from './watch/ended.ts';
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;

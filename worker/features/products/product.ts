@@ -24,13 +24,13 @@ export {
   getProduct,
   getSale,
   type Listing,
-  type Product,
   productExists,
   type Sale,
   saleOn,
 } from './store.ts';
 
-import { countActiveProducts, findApp, findProduct, insertProduct, isTaken, type Product } from './store.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
+import { countActiveProducts, findApp, findProduct, insertProduct, isTaken } from './store.ts';
 
 /** What can be sold today. The other types of the contract answer setup_not_ready until their delivery exists. */
 const TYPES = { api: { usageUnits: 1, accessPeriodDays: null }, link: { usageUnits: null, accessPeriodDays: 30 } } as const;

@@ -3,11 +3,11 @@ import { OWN_NAME_MAX } from '#core/limits.ts';
 import { ASSETS, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import { type Config, type Ctx, hasX402 } from '#platform/context.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
 import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, allowedRailsOf, isRailId, RAILS, type RailId, SELLING_RAILS } from '#rules/rails.ts';
 import { PRODUCT } from '#rules/states.ts';
-import type { Product } from './store.ts';
 
 export const HttpsUrl = z.url({ protocol: /^https$/, hostname: z.regexes.domain }).max(2048);
 const MoneyInput = z

@@ -4,6 +4,7 @@ import { toMoneyResource } from '#core/money.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, errors, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
@@ -12,7 +13,7 @@ import { RAILS } from '#rules/rails.ts';
 import { createProduct } from './product.ts';
 import { CreateProductRequest, OfferBody, ProductBody, toProductResource, UpdateProductRequest } from './resource.ts';
 import { openRails } from './selling/checkout-rails.ts';
-import { getOffer, getProduct, type Listing, listProducts, type Product } from './store.ts';
+import { getOffer, getProduct, type Listing, listProducts } from './store.ts';
 import { archiveProduct, changeProduct, unarchiveProduct } from './update-product.ts';
 
 const tags = ['Products'];

@@ -5,11 +5,9 @@ import type { Ctx, Db } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
 import { accessApps, railSettings } from '#platform/db/tables/access.ts';
-import { products } from '#platform/db/tables/commerce.ts';
+import { type Product, products } from '#platform/db/tables/commerce.ts';
 import { accounts } from '#platform/db/tables/identity.ts';
 import type { RailId, RailSetting } from '#rules/rails.ts';
-
-export type Product = typeof products.$inferSelect;
 
 export const findProduct = (db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId) =>
   db

@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { ASSETS, type Asset, type Money, parseAmount } from '#core/money.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
 import type { UpdateProductRequest } from './resource.ts';
-import type { Product } from './store.ts';
 
 /** 422 for a term of a product that contradicts another, or itself. */
 export function invalid(field: string, msg: string, type = 'invalid_value'): ApiError {

@@ -6,6 +6,7 @@ import { requireSpendable } from '#platform/chain/payees.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
 import { SELLING_RAILS, suits } from '#rules/rails.ts';
@@ -19,7 +20,6 @@ import {
   findListing,
   getProduct,
   type Listing,
-  type Product,
   reviveProduct,
   saleOn,
   updateProduct,

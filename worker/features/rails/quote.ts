@@ -1,8 +1,8 @@
 import { ApiError } from '#core/errors.ts';
 import { type Asset, convert, formatRate, type Money } from '#core/money.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
-import type { Payment } from '#features/payments/store.ts';
 import { type Ctx, hasPriceSource } from '#platform/context.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
 import { solPrice } from '#platform/providers/price.ts';
 import type { PriceQuote } from '#rules/payment-terms.ts';
 

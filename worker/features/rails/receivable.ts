@@ -1,9 +1,9 @@
 import { ApiError } from '#core/errors.ts';
 import { basisPoints, type Money } from '#core/money.ts';
-import type { Payment } from '#features/payments/store.ts';
 import { notReady } from '#features/products/selling/fixes.ts';
 import { type Obstacle, type Prospect, payoutOf } from '#features/products/selling/obstacles.ts';
 import type { Ctx } from '#platform/context.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
 import { RAILS, type RailId, takesPrice } from '#rules/rails.ts';
 import { RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
 import { dueIn, type Outage, outage } from './quote.ts';

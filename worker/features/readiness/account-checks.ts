@@ -1,6 +1,6 @@
 import { DAY, iso } from '#core/time.ts';
-import type { Product } from '#features/products/product.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
 import { PLANS } from '#rules/plans.ts';
 import { type Check, pass, skip, warn } from './checks.ts';
 import type { Setup } from './store.ts';

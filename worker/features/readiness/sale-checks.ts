@@ -1,11 +1,12 @@
 import type { AppId } from '#core/ids.ts';
-import type { Listing, Product } from '#features/products/product.ts';
+import type { Listing } from '#features/products/product.ts';
 import { type Fix, fixOf } from '#features/products/selling/fixes.ts';
 import { type Obstacle, obstaclesOf, type Prospect, payoutOf } from '#features/products/selling/obstacles.ts';
 import { type ChainView, SILENCE, viewChain } from '#features/rails/live-view.ts';
 import { ataTransaction } from '#features/rails/settings.ts';
 import { lookAtPayee } from '#platform/chain/payees.ts';
 import type { Ctx } from '#platform/context.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
 import { given } from '#platform/http/openapi.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';

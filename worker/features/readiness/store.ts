@@ -2,11 +2,9 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { accessApps, railSettings } from '#platform/db/tables/access.ts';
+import { type AccessApp, accessApps, railSettings } from '#platform/db/tables/access.ts';
 import { accounts, apiKeys } from '#platform/db/tables/identity.ts';
 import { webhookEndpoints } from '#platform/db/tables/messaging.ts';
-
-export type AccessApp = typeof accessApps.$inferSelect;
 
 export const insertApp = (db: Db, app: AccessApp): Write => db.insert(accessApps).values(app);
 

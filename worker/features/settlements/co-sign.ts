@@ -5,12 +5,13 @@ import { SECOND } from '#core/time.ts';
 import type { Sale } from '#features/products/product.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import type { Ctx } from '#platform/context.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import { coSign, type VerifiedTransaction, verifyExact } from '#protocols/x402/exact.ts';
 import { type PaymentPayload, type PaymentRequirements, parsePaymentSignature } from '#protocols/x402/wire.ts';
 import type { Customer } from '#rules/balance.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { readOffer } from './challenge.ts';
-import { findSettlement, type Settlement } from './store.ts';
+import { findSettlement } from './store.ts';
 
 export type Read =
   | { ok: true; verified: VerifiedTransaction; accepted: PaymentRequirements }

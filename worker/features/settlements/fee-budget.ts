@@ -2,11 +2,11 @@ import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { FeeAnswer, FeeSpend } from '#rules/fees.ts';
 import { PAYER_LIMITS, PLAN_NAMES, PLANS } from '#rules/plans.ts';
 import { hasPaidBefore } from './payer.store.ts';
-import type { Settlement } from './store.ts';
 
 /** What the budget is, in the words of the document. (contract section 2 "Plans") */
 export const FEE_BUDGET_TEXT =

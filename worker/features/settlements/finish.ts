@@ -7,11 +7,12 @@ import { planPerRequest } from '#features/payments/settled-payment.ts';
 import { planActivation } from '#features/plans/buy-plan.ts';
 import type { Ctx } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
 import { matchPayment } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import { noteFailedFee } from './fee-budget.ts';
-import { endSettlement, loadSettlement, type Settlement, settleSettlement } from './store.ts';
+import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
 
 /**
  * What became of a settlement. `pending`: it may land yet, and the service keeps looking by itself. A receipt belongs to what

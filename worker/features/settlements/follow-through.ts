@@ -4,12 +4,13 @@ import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { creditPayment } from '#features/entitlements/credit-payments.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, isConstraint, isVeto, type Write } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import { DOUBT_MS } from '#solana/finality.ts';
 import type { Sighting } from '#solana/rpc.ts';
 import { spendFee } from './fee-budget.ts';
 import { conclude, endWith, type Outcome, outcomeOf } from './finish.ts';
 import { readPayerLimits, vetoBusyPayer } from './payer.store.ts';
-import { claimSettlement, EXPIRED, findSettlement, noteLook, type Settlement } from './store.ts';
+import { claimSettlement, EXPIRED, findSettlement, noteLook } from './store.ts';
 
 export { type Outcome, outcomeOf } from './finish.ts';
 

@@ -2,9 +2,10 @@ import { and, eq, sql } from 'drizzle-orm';
 import { MINUTE } from '#core/time.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import { settlements } from '#platform/db/tables/access.ts';
 import { PAYER_LIMITS } from '#rules/plans.ts';
-import { EXPIRED, type Settlement } from './store.ts';
+import { EXPIRED } from './store.ts';
 
 const PAYER_WINDOW_MS = PAYER_LIMITS.failedMinutes * MINUTE;
 

@@ -5,14 +5,11 @@ import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim, watchClaim } from '#platform/db/fate.ts';
-import { activations, railSettings, settlements } from '#platform/db/tables/access.ts';
+import { activations, railSettings, type Setting, type Settlement, settlements } from '#platform/db/tables/access.ts';
 import { payments, products } from '#platform/db/tables/commerce.ts';
 import { accounts } from '#platform/db/tables/identity.ts';
 import { type ClaimKind, txClaims } from '#platform/db/tables/tx-claims.ts';
 import { SETTLEMENT } from '#rules/states.ts';
-
-export type Setting = typeof railSettings.$inferSelect;
-export type Settlement = typeof settlements.$inferSelect;
 
 export const listSettings = async (db: Db, merchantId: AccountId, livemode: boolean): Promise<Setting[]> =>
   db

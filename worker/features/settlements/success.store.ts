@@ -2,9 +2,9 @@ import { and, eq, exists, isNull, sql } from 'drizzle-orm';
 import type { AnswerId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import { settlements } from '#platform/db/tables/access.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
-import type { Settlement } from './store.ts';
 
 /** Stands for whoever was told of a success before it was kept who. */
 export const TOLD_UNKNOWN = 'unknown';

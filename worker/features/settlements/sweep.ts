@@ -3,9 +3,10 @@ import { SECOND } from '#core/time.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import type { Ctx } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import { STATUSES_MAX } from '#solana/finality.ts';
 import { deadAfter, judge, paidOf } from './follow-through.ts';
-import { type Settlement, takeDueSettlements } from './store.ts';
+import { takeDueSettlements } from './store.ts';
 
 /** A node shows so many whole transactions at once. */
 const GROUP_MAX = 20;

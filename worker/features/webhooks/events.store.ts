@@ -6,8 +6,8 @@ import type { Ctx } from '#platform/context.ts';
 import { readArchivedEvents, storyIdOf } from '#platform/db/archive.ts';
 import { countTo, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
+import type { Delivery, StoredEvent } from '#platform/db/tables/messaging.ts';
 import { events, webhookDeliveries } from '#platform/db/tables/messaging.ts';
-import type { Delivery, StoredEvent } from './store.ts';
 
 export interface EventFilter {
   eventType?: string | undefined;

@@ -2,10 +2,10 @@ import { z } from '@hono/zod-openapi';
 import { ENDPOINT_FAILING_DAYS } from '#core/limits.ts';
 import { addDays, iso, isoOrNull } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
+import type { Delivery, Endpoint, StoredEvent } from '#platform/db/tables/messaging.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { EVENT_TYPES, isTypePattern } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
-import type { Delivery, Endpoint, StoredEvent } from './store.ts';
 
 const TypePattern = z
   .string()

@@ -4,11 +4,7 @@ import type { AccountId, EndpointId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
-import { type events, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
-
-export type Endpoint = typeof webhookEndpoints.$inferSelect;
-export type Delivery = typeof webhookDeliveries.$inferSelect;
-export type StoredEvent = typeof events.$inferSelect;
+import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
 
 export const findEndpoint = (db: Db, merchantId: AccountId, livemode: boolean, endpointId: EndpointId) =>
   db

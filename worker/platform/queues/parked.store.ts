@@ -1,9 +1,7 @@
 import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Db } from '#platform/context.ts';
-import { parkedMessages } from '#platform/db/tables/operations.ts';
-
-export type ParkedMessage = typeof parkedMessages.$inferSelect;
+import { type ParkedMessage, parkedMessages } from '#platform/db/tables/operations.ts';
 
 /** For a person to look at, and for a release that knows what to do with it. */
 const KEEP_MS = 90 * DAY;

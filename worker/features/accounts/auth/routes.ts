@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
+import type { Account, LoginNonce } from '#platform/db/tables/identity.ts';
 import { merchantBodyErrors, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
 import {
   answerOnce,
@@ -15,7 +16,6 @@ import { type AppEnv, created, DetailResponse, jsonBody, ok, optionalJsonBody, o
 import { publicBucket, underCeiling } from '#platform/http/rate-limit.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
-import type { Account, LoginNonce } from '../store.ts';
 import { bearerOf } from './authenticate.ts';
 import { emailKeysOf, logIn, refreshSession, registerAccount } from './sign-in.ts';
 import { claimsOf, issueToken } from './tokens.ts';

@@ -5,9 +5,10 @@ import { DAY } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
+import type { Account } from '#platform/db/tables/identity.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { planAccountPayout } from '../payout.ts';
-import { type Account, type AccountKeys, findAccount, findAccountByKeys, insertAccount, vetoTaken } from '../store.ts';
+import { type AccountKeys, findAccount, findAccountByKeys, insertAccount, vetoTaken } from '../store.ts';
 import { readToken } from './tokens.ts';
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 };

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { keyRing } from '#core/crypto.ts';
 import { DAY, SECOND, unixSeconds } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
+import type { Account } from '#platform/db/tables/identity.ts';
 import { SIGN_IN_METHODS, type SignIn } from '#rules/admission.ts';
 import { planAt } from '#rules/plans.ts';
-import { type Account, isStaffMember } from '../store.ts';
+import { isStaffMember } from '../store.ts';
 
 /** Session tokens: JWT, EdDSA pinned, 24 hours. Stateless, but bound to the account's token version. (contract section 2) */
 const LIFETIME_MS = DAY;

@@ -5,8 +5,9 @@ import { newId, type SignInId } from '#core/ids.ts';
 import { iso, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
+import type { Account, LoginNonce } from '#platform/db/tables/identity.ts';
 import { parseWallet } from '#solana/assets.ts';
-import { type Account, findAccountByKeys, insertLoginNonce, type LoginNonce, takeLoginNonce } from '../store.ts';
+import { findAccountByKeys, insertLoginNonce, takeLoginNonce } from '../store.ts';
 import { newAccount, requireActive, storeAccount, walletKeysOf } from './sign-in.ts';
 
 /** Long enough to find the wallet's window, short enough that a stolen signature is soon worthless. */

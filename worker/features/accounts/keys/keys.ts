@@ -5,12 +5,13 @@ import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { ApiKey } from '#platform/db/tables/identity.ts';
 import { requireRecentSignIn } from '#platform/http/callers.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { Permission } from '#rules/admission.ts';
 import { PERMISSIONS } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
-import { type ApiKey, countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
+import { countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
 
 /**
  * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of

@@ -1,12 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { type AccountId, admissionIdOf, type KeyId } from '#core/ids.ts';
 import { iso, isoOrNull } from '#core/time.ts';
+import type { ApiKey } from '#platform/db/tables/identity.ts';
 import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, jsonBody, ModeQuery, ok, orNull, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { emptyUsage, type KeyUsage, PERMISSIONS } from '#rules/admission.ts';
-import { type ApiKey, listKeys } from '../store.ts';
+import { listKeys } from '../store.ts';
 import { announceKey, type CreatedKey, createKey, revokeKey } from './keys.ts';
 
 const KeyBody = z

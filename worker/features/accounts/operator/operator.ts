@@ -3,11 +3,12 @@ import { isOneOf, secretRing } from '#core/crypto.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx } from '#platform/context.ts';
+import type { Account } from '#platform/db/tables/identity.ts';
 import { OPERATOR_SECRET_BYTES } from '#platform/variables.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { findAccountByEmail } from '../auth/sign-in.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
-import { type Account, findAccount } from '../store.ts';
+import { findAccount } from '../store.ts';
 
 /** What the operator of the service may do to an account. There is no other way to any of it. (contract section 2) */
 export const OPERATOR_ACTIONS = ['suspend', 'resume', 'staff', 'unstaff'] as const;

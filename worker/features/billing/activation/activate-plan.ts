@@ -6,12 +6,13 @@ import { planTitle } from '#features/plans/buy-plan.ts';
 import { askFor, readOffer } from '#features/settlements/challenge.ts';
 import { type Draft, draftPayment, type Read, readPayment } from '#features/settlements/co-sign.ts';
 import { claimOnce, type Outcome, see } from '#features/settlements/follow-through.ts';
-import { findSettlement, type Settlement } from '#features/settlements/store.ts';
+import { findSettlement } from '#features/settlements/store.ts';
 import { type Actor, type Ctx, hasX402 } from '#platform/context.ts';
+import type { Activation, Settlement } from '#platform/db/tables/access.ts';
 import { encodeHeader, type PaymentRequired } from '#protocols/x402/wire.ts';
 import { type HeldPlan, type PaidPlan, PLAN_DAYS, planPrice } from '#rules/plans.ts';
 import { requireForSale, requireTimeLeft, requireWithinLimits, treasuryNotReady } from './preconditions.ts';
-import { type Activation, getActivation, isSignatureTaken, vetoEnded, vetoOverspending } from './store.ts';
+import { getActivation, isSignatureTaken, vetoEnded, vetoOverspending } from './store.ts';
 
 export interface ActivatePlan {
   plan: PaidPlan;

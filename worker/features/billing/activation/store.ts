@@ -2,17 +2,14 @@ import { and, asc, eq, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId, SetupIntentId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
-import type { Settlement } from '#features/settlements/store.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import { activations, settlements, setupIntents } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
+import { type Activation, activations, type SetupIntent, settlements, setupIntents } from '#platform/db/tables/access.ts';
 import { accounts } from '#platform/db/tables/identity.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { foldPurchases, type HeldPlan, type PaidTime, type PlanPurchase, planPrice } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
-
-export type SetupIntent = typeof setupIntents.$inferSelect;
-export type Activation = typeof activations.$inferSelect;
 
 /** With whether a payment for it is on its way, as of the same moment: that keeps it open past its time. */
 export async function findSetup(db: Db, setupIntentId: SetupIntentId): Promise<(SetupIntent & { isPaying: boolean }) | null> {

@@ -4,15 +4,14 @@ import { ApiError } from '#core/errors.ts';
 import { type IdentitySessionId, newId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE } from '#core/time.ts';
-import type { Payment } from '#features/payments/store.ts';
-import { getOffer, type Product } from '#features/products/product.ts';
+import { getOffer } from '#features/products/product.ts';
 import type { Config, Ctx } from '#platform/context.ts';
 import { commitNew, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import type { Payment, Product } from '#platform/db/tables/commerce.ts';
+import type { IdentitySession } from '#platform/db/tables/handoff.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider, type ProvenIdentity } from '#rules/payment-terms.ts';
-import { completeIdentitySession, findIdentitySession, type IdentitySession, insertIdentitySession } from './store.ts';
-
-export type { IdentitySession } from './store.ts';
+import { completeIdentitySession, findIdentitySession, insertIdentitySession } from './store.ts';
 
 const IDENTITY_MS = LIFE.identityMinutes * MINUTE;
 

@@ -4,6 +4,7 @@ import { raise } from '#core/errors.ts';
 import type { IdentitySessionId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import type { Keep } from '#platform/db/once.ts';
+import type { IdentitySession } from '#platform/db/tables/handoff.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import {
   answerOnce,
@@ -15,14 +16,7 @@ import {
 import { type AppEnv, created, given, jsonBody, ok, router, Timestamp } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider } from '#rules/payment-terms.ts';
-import {
-  completeIdentity,
-  type IdentitySession,
-  isIdentityProvider,
-  type OpenedIdentity,
-  openIdentitySession,
-  requireConnector,
-} from './identity.ts';
+import { completeIdentity, isIdentityProvider, type OpenedIdentity, openIdentitySession, requireConnector } from './identity.ts';
 
 const openIdentity = createRoute({
   method: 'post',

@@ -2,9 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type { IdentitySessionId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { identitySessions } from '#platform/db/tables/handoff.ts';
-
-export type IdentitySession = typeof identitySessions.$inferSelect;
+import { type IdentitySession, identitySessions } from '#platform/db/tables/handoff.ts';
 
 /** Of any merchant: the id itself is the capability. */
 export const findIdentitySession = (db: Db, identitySessionId: IdentitySessionId) =>

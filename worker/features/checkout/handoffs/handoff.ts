@@ -2,15 +2,15 @@ import { ApiError, raise } from '#core/errors.ts';
 import { type AccountId, type HandoffId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
-import { findOffer, findOrphan, getProduct, type Listing, type Product } from '#features/products/product.ts';
+import { findOffer, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { commitNew } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Handoff } from '#platform/db/tables/handoff.ts';
 import { parseWallet } from '#solana/assets.ts';
-import { findHandoff, type Handoff, insertHandoff } from './store.ts';
+import { findHandoff, insertHandoff } from './store.ts';
 import { type NamedHandoff, newHandoffToken, parseHandoffToken } from './token.ts';
-
-export type { Handoff } from './store.ts';
 
 const HANDOFF_MS = LIFE.handoffMinutes * MINUTE;
 

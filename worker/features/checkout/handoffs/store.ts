@@ -2,9 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type { HandoffId, PaymentId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { handoffs } from '#platform/db/tables/handoff.ts';
-
-export type Handoff = typeof handoffs.$inferSelect;
+import { type Handoff, handoffs } from '#platform/db/tables/handoff.ts';
 
 /** Of any merchant: whoever asks has shown a token that names it. */
 export const findHandoff = (db: Db, handoffId: HandoffId) => db.select().from(handoffs).where(eq(handoffs.id, handoffId)).get();

@@ -8,11 +8,12 @@ import { namedProduct, productRef } from '#features/products/product-ref.ts';
 import { getOwnListing } from '#features/rails/product-rails.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commitKept, once } from '#platform/db/once.ts';
+import type { PaymentSession } from '#platform/db/tables/access.ts';
 import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, given, jsonBody, ModeQuery, MoneyBody, router, Timestamp } from '#platform/http/openapi.ts';
 import { RAIL_IDS, RAILS } from '#rules/rails.ts';
-import { type PaymentSession, planPaymentSession, statusOf } from './session.ts';
+import { planPaymentSession, statusOf } from './session.ts';
 
 const PaymentSessionRequest = z
   .object({

@@ -2,7 +2,6 @@ import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentSessionId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
-import type { Payment } from '#features/payments/store.ts';
 import { certainAt } from '#features/payments/watch/expire.ts';
 import { getListing, type Listing, saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
@@ -12,15 +11,16 @@ import { outage } from '#features/rails/quote.ts';
 import { foresee } from '#features/rails/receivable.ts';
 import type { Ctx } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import type { PaymentSession } from '#platform/db/tables/access.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Handoff } from '#platform/db/tables/handoff.ts';
 import type { RailId } from '#rules/rails.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { identityProblem } from '../buyer-identity/identity.ts';
 import { beginPayment, type Checkout, type Connect, type IdentityNeeded, requireBuyer } from '../connect.ts';
-import { getHandoff, type Handoff, hintOf, verifyHandoff } from '../handoffs/handoff.ts';
+import { getHandoff, hintOf, verifyHandoff } from '../handoffs/handoff.ts';
 import { prepareTransaction } from '../prepare-transaction.ts';
-import { findPaymentSession, holdPayment, insertPaymentSession, type PaymentSession } from './store.ts';
-
-export type { PaymentSession } from './store.ts';
+import { findPaymentSession, holdPayment, insertPaymentSession } from './store.ts';
 
 /** A merchant's server keeps a price and a customer for one buyer so long. */
 const SESSION_MS = LIFE.paymentSessionMinutes * MINUTE;

@@ -1,12 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { PaymentId, PaymentSessionId } from '#core/ids.ts';
-import type { Payment } from '#features/payments/store.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { paymentSessions } from '#platform/db/tables/access.ts';
+import { type PaymentSession, paymentSessions } from '#platform/db/tables/access.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
 import { payments } from '#platform/db/tables/commerce.ts';
-
-export type PaymentSession = typeof paymentSessions.$inferSelect;
 
 /** Of any merchant: the id itself is the capability. With the last payment begun in it. */
 export async function findPaymentSession(

@@ -2,9 +2,7 @@ import { and, eq, gt, lte, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { paymentCandidates } from '#platform/db/tables/candidates.ts';
-
-export type Candidate = typeof paymentCandidates.$inferSelect;
+import { type Candidate, paymentCandidates } from '#platform/db/tables/candidates.ts';
 
 /** Places for signatures that callers named, of one payment. What the service sent or found takes a place too, but never waits for one. */
 const CANDIDATES_MAX = 5;

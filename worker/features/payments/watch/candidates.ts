@@ -3,9 +3,10 @@ import type { PaymentId } from '#core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
+import type { Candidate } from '#platform/db/tables/candidates.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
-import type { Payment } from '../store.ts';
-import { type Candidate, hasSent, insertFound, isCandidate, keepCandidate } from './candidate.store.ts';
+import { hasSent, insertFound, isCandidate, keepCandidate } from './candidate.store.ts';
 
 /** Seconds after the previous look at which a signature is looked up again by the queue; after them only the sweep does. (contract section 3) */
 const RECHECK_SECONDS = [2, 4, 8, 16, 30, 60, 90] as const;

@@ -3,9 +3,10 @@ import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { planFail, stepPayment } from '../payment.ts';
-import { getPayment, type Payment } from '../store.ts';
+import { getPayment } from '../store.ts';
 import { type Ended, expireTogether, listExpired } from './expire.store.ts';
 import { loadWalks } from './scan.store.ts';
 

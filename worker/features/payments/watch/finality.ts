@@ -3,8 +3,9 @@ import { planReinstatement, planRevocation } from '#features/memberships/members
 import type { Ctx } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { FateFollower, FateStep } from '#platform/db/fate.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
 import { notePayment, paymentAfter, paymentEvent } from '../payment.ts';
-import { finalizePayments, getPayment, listPaymentsById, type Payment } from '../store.ts';
+import { finalizePayments, getPayment, listPaymentsById } from '../store.ts';
 
 /**
  * What becomes of a payment when its transaction is final, dropped, or there after all. Its status stays; the membership it carries

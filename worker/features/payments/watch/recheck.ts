@@ -3,11 +3,12 @@ import type { PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
+import type { Candidate } from '#platform/db/tables/candidates.ts';
 import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
 import { PAYMENT } from '#rules/states.ts';
 import type { Sighting } from '#solana/rpc.ts';
 import { confirmByMemo, settleFound } from '../confirm.ts';
-import { type Candidate, deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';
+import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
 
 /** A queue message: the look it names, unless the sweep or another delivery was faster. Harmless doubled, late or lost. */

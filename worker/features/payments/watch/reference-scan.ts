@@ -1,11 +1,12 @@
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, isConstraint, type Write } from '#platform/db/commit.ts';
+import type { Cursor } from '#platform/db/tables/candidates.ts';
 import type { Listed, ListedSignature } from '#solana/listing.ts';
 import { insertFound } from './candidate.store.ts';
 import { SWEEP_PATIENCE_MS } from './candidates.ts';
 import { restoreEnded } from './ended.ts';
-import { type Cursor, loadWalks, stepCursor, type Walks } from './scan.store.ts';
+import { loadWalks, stepCursor, type Walks } from './scan.store.ts';
 
 const PAGE_SIZE = 1000;
 /** Of each of the two walks in one sweep; what is left over is read by the next. */

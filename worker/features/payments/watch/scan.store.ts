@@ -1,9 +1,7 @@
 import { eq, inArray } from 'drizzle-orm';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { cursors } from '#platform/db/tables/candidates.ts';
-
-export type Cursor = typeof cursors.$inferSelect;
+import { type Cursor, cursors } from '#platform/db/tables/candidates.ts';
 
 /** How far the transactions with the service's reference key are read: `newest` from the top, `backlog` what its walks did not get to. */
 export interface Walks {

@@ -1,6 +1,7 @@
 import { type Config, hasPriceSource, hasX402 } from '#platform/context.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
 import { allowedRailsOf, payoutWalletOf, RAILS, type RailId, SELLING_RAILS, suits, takesBuyers, takesPrice } from '#rules/rails.ts';
-import type { Product, Sale } from '../store.ts';
+import type { Sale } from '../store.ts';
 
 /** What may stand between a product and its sale over a rail, in the order in which it is said; readiness has a check for each. */
 export type Obstacle =

@@ -5,6 +5,7 @@ import { PER_PAGE } from '#core/limits.ts';
 import { DAY, isoOrNull, SECOND } from '#core/time.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import type { Endpoint } from '#platform/db/tables/messaging.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import {
@@ -25,7 +26,7 @@ import { loadIntegrationHealth } from '../deliveries/story.store.ts';
 import { createEndpoint, disableEndpoint, type EndpointWithSecret } from '../endpoints/endpoint.ts';
 import { listEvents } from '../events.store.ts';
 import { CreateEndpointRequest, EndpointBody, EventBody, EventQuery, toEndpointResource, toEventResource } from '../resource.ts';
-import { type Endpoint, getEndpoint } from '../store.ts';
+import { getEndpoint } from '../store.ts';
 
 const tags = ['Integrations'];
 const health = createRoute({

@@ -2,10 +2,11 @@ import { storyOf } from '#core/errors.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, isConstraint, transact, unchanged, type Write } from '#platform/db/commit.ts';
+import type { Endpoint } from '#platform/db/tables/messaging.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
 import { toEndpointResource } from '../resource.ts';
-import { type Endpoint, getEndpoint, noteHealth, takeProbe, updateEndpoint } from '../store.ts';
+import { getEndpoint, noteHealth, takeProbe, updateEndpoint } from '../store.ts';
 import { sendAttempts } from './fan-out.ts';
 import { post } from './post.ts';
 import {

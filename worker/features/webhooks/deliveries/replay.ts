@@ -3,7 +3,8 @@ import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
-import { type Delivery, getDelivery, getEndpoint } from '../store.ts';
+import type { Delivery } from '#platform/db/tables/messaging.ts';
+import { getDelivery, getEndpoint } from '../store.ts';
 import { sendAttempts } from './fan-out.ts';
 import { findWaitingReplay, insertReplay, newestReplayId } from './replay.store.ts';
 

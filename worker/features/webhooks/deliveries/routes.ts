@@ -5,13 +5,14 @@ import { TIMELINE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import type { Delivery } from '#platform/db/tables/messaging.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '#platform/http/openapi.ts';
 import { DELIVERY } from '#rules/states.ts';
 import { listEvents, loadTimeline } from '../events.store.ts';
 import { DeliveryBody, EventBody, EventQuery, toDeliveryResource, toEventResource } from '../resource.ts';
-import { type Delivery, listDeliveries } from '../store.ts';
+import { listDeliveries } from '../store.ts';
 import { replayDelivery } from './replay.ts';
 
 const tags = ['Webhooks'];

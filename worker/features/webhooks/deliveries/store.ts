@@ -1,9 +1,9 @@
 import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, Db } from '#platform/context.ts';
 import { type EventRow, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import type { Delivery, Endpoint, StoredEvent } from '#platform/db/tables/messaging.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
 import { findArchivedEvent } from '../events.store.ts';
-import type { Delivery, Endpoint, StoredEvent } from '../store.ts';
 import { countEnded } from './story.store.ts';
 import { isWaiting } from './waiting.store.ts';
 

@@ -4,8 +4,8 @@ import { HOUR } from '#core/time.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { countTo, rowsOf } from '#platform/db/page.ts';
+import type { Delivery } from '#platform/db/tables/messaging.ts';
 import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
-import type { Delivery } from '../store.ts';
 import { isWaiting } from './waiting.store.ts';
 
 const hourOf = (at: number): number => at - (at % HOUR);

@@ -6,20 +6,13 @@ import { HOUR } from '#core/time.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import type { Endpoint } from '#platform/db/tables/messaging.ts';
 import { PLANS } from '#rules/plans.ts';
 import { ENDPOINT } from '#rules/states.ts';
 import { newSecret, secretHint } from '../deliveries/signature.ts';
 import { cancelWaiting } from '../deliveries/waiting.store.ts';
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../resource.ts';
-import {
-  countEnabledEndpoints,
-  type Endpoint,
-  findEndpoint,
-  getEndpoint,
-  insertEndpoint,
-  updateEndpoint,
-  vetoOverQuota,
-} from '../store.ts';
+import { countEnabledEndpoints, findEndpoint, getEndpoint, insertEndpoint, updateEndpoint, vetoOverQuota } from '../store.ts';
 import { checkTarget, type TargetRules } from './target-url.ts';
 
 export const targetRules = ({ config, baseUrl }: Ctx): TargetRules => ({

@@ -2,12 +2,13 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { AccountId, EndpointId } from '#core/ids.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import type { Endpoint } from '#platform/db/tables/messaging.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, given, jsonBody, ModeQuery, ok, optionalJsonBody, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
 import { recoverEndpoint } from '../deliveries/fan-out.ts';
 import { CreateEndpointRequest, EndpointBody, EndpointSecretBody, toEndpointResource, UpdateEndpointRequest } from '../resource.ts';
-import { type Endpoint, listEndpoints } from '../store.ts';
+import { listEndpoints } from '../store.ts';
 import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecret, rotateSecret } from './endpoint.ts';
 import { type TestResult, testEndpoint } from './test-endpoint.ts';
 

@@ -224,3 +224,15 @@ export const activations = sqliteTable(
   },
   (table) => [index('activations_by_account').on(table.accountId, table.createdAt)],
 );
+
+export type Setting = typeof railSettings.$inferSelect;
+
+export type Settlement = typeof settlements.$inferSelect;
+
+export type AccessApp = typeof accessApps.$inferSelect;
+
+export type SetupIntent = typeof setupIntents.$inferSelect;
+
+export type Activation = typeof activations.$inferSelect;
+
+export type PaymentSession = typeof paymentSessions.$inferSelect;

@@ -24,3 +24,5 @@ export const audits = sqliteTable('audits', {
   suspects: json<Suspect[]>('suspects'),
   finishedAt: instant('finished_at'),
 });
+
+export type Audit = typeof audits.$inferSelect;

@@ -40,3 +40,7 @@ export const cursors = sqliteTable('cursors', {
   passedAt: instant('passed_at').notNull(),
   version: integer('version').notNull(),
 });
+
+export type Candidate = typeof paymentCandidates.$inferSelect;
+
+export type Cursor = typeof cursors.$inferSelect;

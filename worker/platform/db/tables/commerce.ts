@@ -235,3 +235,11 @@ export const receipts = sqliteTable(
     index('receipts_unlinked').on(table.createdAt).where(sql`link_seq IS NULL`),
   ],
 );
+
+export type Membership = typeof memberships.$inferSelect;
+
+export type Product = typeof products.$inferSelect;
+
+export type Payment = typeof payments.$inferSelect;
+
+export type Unmatched = typeof unmatchedPayments.$inferSelect;

@@ -43,3 +43,7 @@ export const identitySessions = sqliteTable(
   },
   (table) => [index('identity_sessions_ending').on(table.expiresAt)],
 );
+
+export type IdentitySession = typeof identitySessions.$inferSelect;
+
+export type Handoff = typeof handoffs.$inferSelect;

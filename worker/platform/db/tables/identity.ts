@@ -98,3 +98,9 @@ export const loginNonces = sqliteTable(
   },
   (table) => [index('login_nonces_expiring').on(table.expiresAt)],
 );
+
+export type Account = typeof accounts.$inferSelect;
+
+export type ApiKey = typeof apiKeys.$inferSelect;
+
+export type LoginNonce = typeof loginNonces.$inferSelect;

@@ -164,3 +164,9 @@ export const claims = sqliteTable(
 
 /** Never holds a row: inserting NULL fails the batch, which is how a statement can veto its neighbours. (architecture section 7) */
 export const guard = sqliteTable('guard', { veto: integer('veto').notNull() });
+
+export type Endpoint = typeof webhookEndpoints.$inferSelect;
+
+export type Delivery = typeof webhookDeliveries.$inferSelect;
+
+export type StoredEvent = typeof events.$inferSelect;

@@ -41,3 +41,5 @@ export const switchedOff = sqliteTable('switched_off', {
   subject: text('subject').primaryKey(),
   since: instant('since').notNull(),
 });
+
+export type ParkedMessage = typeof parkedMessages.$inferSelect;
