@@ -8,53 +8,69 @@ const sources = new Map(
 );
 const tests = Object.entries(import.meta.glob<string>('./**/*.ts', { query: '?raw', import: 'default', eager: true }));
 
-/** First match decides. A file imports strictly lower ranks, or its own folder. */
-const RANKS: [RegExp, number][] = [
-  [/^worker\/core\//, 0],
+/** The rooms of the service from the bottom up. A file imports from lower rooms, or from its own; the first match decides. */
+const ROOMS = [
   // What server and browser share of the pages, then what runs in the browser alone.
-  [/^worker\/pages\/locales\//, 0],
-  [/^worker\/pages\/view\//, 1],
-  [/^worker\/pages\/client\//, 2],
-  [/^worker\/(?:states|events|plans|fees|admission|balance|entitlement-rpc|history|rails|version)\.ts$/, 1],
-  [/^worker\/solana\/(?!rpc\.ts$)/, 1],
-  [/^worker\/x402\//, 2],
-  [/^worker\/solana\/rpc\.ts$/, 2],
-  [/^worker\/providers\//, 2],
-  [/^worker\/(?:variables|config)\.ts$/, 2],
-  [/^worker\/(?:context|log|objects|send-jobs)\.ts$/, 3],
-  [/^worker\/db\//, 4],
-  [/^worker\/http\//, 5],
-  [/^durable-objects\//, 5],
-  [/^worker\/identity\//, 11],
-  [/^worker\/products\//, 12],
-  [/^worker\/memberships\//, 13],
-  [/^worker\/receipts\//, 14],
-  [/^worker\/entitlements\//, 15],
-  [/^worker\/payments\//, 16],
-  [/^worker\/webhooks\//, 17],
-  [/^worker\/access\//, 18],
-  [/^worker\/(?:audit|finality|retention)\//, 19],
-  [/^worker\/pages\//, 20],
-  [
-    /^worker\/(?:discovery|docs|docs-assets|event-catalog|event-examples|event-types\.routes|health|jobs|llms|metrics|security-schemes|sweeps)\.ts$/,
-    21,
-  ],
-  [/^worker\/app\.ts$/, 30],
-  [/^worker\/index\.ts$/, 40],
+  /^worker\/pages\/locales\//,
+  /^worker\/pages\/view\//,
+  /^worker\/pages\/client\//,
+  /^worker\/core\//,
+  /^worker\/rules\//,
+  /^worker\/solana\//,
+  /^worker\/protocols\//,
+  /^worker\/platform\/[\w.-]+\.ts$/,
+  /^worker\/platform\/db\/tables\//,
+  /^worker\/platform\/queues\//,
+  /^worker\/platform\/db\//,
+  /^worker\/platform\/providers\//,
+  /^worker\/platform\/chain\//,
+  /^worker\/platform\/http\//,
+  /^durable-objects\//,
+  /^worker\/features\/accounts\//,
+  /^worker\/features\/products\//,
+  /^worker\/features\/rails\//,
+  /^worker\/features\/memberships\//,
+  /^worker\/features\/receipts\//,
+  /^worker\/features\/entitlements\//,
+  /^worker\/features\/plans\//,
+  /^worker\/features\/payments\//,
+  /^worker\/features\/checkout\//,
+  /^worker\/features\/settlements\//,
+  /^worker\/features\/pay-per-request\//,
+  /^worker\/features\/facilitator\//,
+  /^worker\/features\/webhooks\//,
+  /^worker\/features\/readiness\//,
+  /^worker\/features\/agent-setup\//,
+  /^worker\/features\/billing\//,
+  /^worker\/features\/audit\//,
+  /^worker\/features\/finality\//,
+  /^worker\/features\/retention\//,
+  /^worker\/features\/routers\.ts$/,
+  /^worker\/pages\//,
+  /^worker\/jobs\.ts$/,
+  /^worker\/sweeps\.ts$/,
+  /^worker\/published\//,
+  /^worker\/app\.ts$/,
+  /^worker\/index\.ts$/,
 ];
-const FEATURES = { from: 11, to: 20 };
 
-/** Inside a folder: routes -> verb -> resource -> store. */
+/** Inside a feature: routes -> verb or resource -> store. */
 const STEPS: [RegExp, number][] = [
-  [/\/(?:[\w-]+\.)?routes\.tsx?$/, 3],
-  [/\/resource\.ts$/, 1],
+  [/\/(?:[\w-]+\.)?routes\.tsx?$/, 2],
   [/\/(?:[\w-]+\.)?store\.ts$/, 0],
 ];
 
-const rankOf = (path: string): number => RANKS.find(([pattern]) => pattern.test(path))?.[1] ?? Number.NaN;
-const stepOf = (path: string): number => STEPS.find(([pattern]) => pattern.test(path))?.[1] ?? 2;
+/** Of how many files a folder may consist: registries of one kind may be longer. */
+const FILES_MAX = 12;
+const LONG_FOLDERS: Record<string, number> = { 'worker/platform/db/tables': 24, 'worker/pages/client': 24 };
+
+const rankOf = (path: string): number => {
+  const room = ROOMS.findIndex((pattern) => pattern.test(path));
+  return room < 0 ? Number.NaN : room;
+};
+const stepOf = (path: string): number => STEPS.find(([pattern]) => pattern.test(path))?.[1] ?? 1;
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
-const isFeature = (path: string): boolean => rankOf(path) >= FEATURES.from && rankOf(path) <= FEATURES.to;
+const isFeature = (path: string): boolean => /^worker\/(?:features\/[\w-]+\/|pages\/[^/]+$)/.test(path);
 
 function resolve(from: string, specifier: string): string {
   const parts = folderOf(from).split('/');
@@ -66,12 +82,29 @@ function resolve(from: string, specifier: string): string {
 }
 const specifiersOf = (text: string): string[] =>
   [...text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier!);
+const targetOf = (path: string, specifier: string): string =>
+  specifier.startsWith('#') ? specifier.replace('#', 'worker/') : resolve(path, specifier);
 const importsOf = (path: string, text: string): string[] =>
   specifiersOf(text)
-    .filter((specifier) => specifier.startsWith('.'))
-    .map((specifier) => resolve(path, specifier));
+    .filter((specifier) => /^[.#]/.test(specifier))
+    .map((specifier) => targetOf(path, specifier));
+/** What a file names of another; types apart, which enter nothing. */
+const namesOf = (text: string, specifier: string): string[] =>
+  [...text.matchAll(/\b(?:import|export) (type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(([, type, names, from]) =>
+    type || from !== specifier
+      ? []
+      : names!
+          .split(',')
+          .map((name) => name.trim())
+          .filter((name) => name && !name.startsWith('type ')),
+  );
 const edges = [...sources].flatMap(([path, text]) =>
-  importsOf(path, text).map((target) => ({ path, target, edge: `${path} -> ${target}` })),
+  [...new Set(specifiersOf(text))]
+    .filter((specifier) => /^[.#]/.test(specifier))
+    .map((specifier) => {
+      const target = targetOf(path, specifier);
+      return { path, target, edge: `${path} -> ${target}`, names: namesOf(text, specifier) };
+    }),
 );
 
 /** Files whose text matches, without comments. */
@@ -87,23 +120,22 @@ describe('the direction of imports', () => {
     expect(edges.filter(({ target }) => !sources.has(target)).map(({ edge }) => edge)).toEqual([]);
   });
 
-  it('goes strictly down, or stays in the own folder', () => {
-    const wrong = edges.filter(({ path, target }) => folderOf(path) !== folderOf(target) && rankOf(target) >= rankOf(path));
-    expect(wrong.map(({ edge }) => edge)).toEqual([]);
-    expect(edges.filter(({ path, target }) => folderOf(path) === folderOf(target) && rankOf(target) > rankOf(path))).toEqual([]);
+  it('goes down, or stays in the own room', () => {
+    expect(edges.filter(({ path, target }) => rankOf(target) > rankOf(path)).map(({ edge }) => edge)).toEqual([]);
   });
 
   it('goes from routes to verbs to stores inside a feature, never back', () => {
-    const inside = edges.filter(({ path, target }) => isFeature(path) && folderOf(path) === folderOf(target));
+    const inside = edges.filter(({ path, target }) => isFeature(path) && rankOf(path) === rankOf(target));
     expect(inside.length).toBeGreaterThan(20);
     expect(inside.filter(({ path, target }) => stepOf(target) > stepOf(path)).map(({ edge }) => edge)).toEqual([]);
   });
 
-  it('enters another feature only through its verbs and resources, never its routes or store', () => {
-    const across = edges.filter(({ path, target }) => isFeature(path) && isFeature(target) && folderOf(path) !== folderOf(target));
-    const forbidden = across.filter(({ target }) => stepOf(target) === 0 || stepOf(target) === 3).map(({ edge }) => edge);
+  it('enters another feature through its verbs and resources; of its store it only reads, and its routes stay closed', () => {
+    const across = edges.filter(({ path, target }) => isFeature(path) && isFeature(target) && rankOf(path) !== rankOf(target));
+    const isClosed = ({ target, names }: (typeof edges)[number]) =>
+      stepOf(target) === 2 || (stepOf(target) === 0 && !names.every((name) => /^(?:find|get|list|load|is|has)[A-Z]/.test(name)));
     expect(across.length).toBeGreaterThan(0);
-    expect(forbidden).toEqual([]);
+    expect(across.filter((one) => isClosed(one) && one.path !== 'worker/features/routers.ts').map(({ edge }) => edge)).toEqual([]);
   });
 
   it('has no cycle anywhere', () => {
@@ -124,7 +156,7 @@ describe('the direction of imports', () => {
   });
 
   it('keeps the objects away from the database, and their classes visible to the composition root alone', () => {
-    expect(edges.filter(({ path, target }) => path.startsWith('durable-objects/') && target.startsWith('worker/db/'))).toEqual([]);
+    expect(edges.filter(({ path, target }) => path.startsWith('durable-objects/') && target.startsWith('worker/platform/db/'))).toEqual([]);
     const users = edges.filter(({ path, target }) => target.startsWith('durable-objects/') && !path.startsWith('durable-objects/'));
     expect([...new Set(users.map(({ path }) => path))]).toEqual(['worker/index.ts']);
   });
@@ -137,52 +169,63 @@ describe('the direction of imports', () => {
 describe('every matter has one owner', () => {
   const importing = (module: RegExp): string[] =>
     [...sources].filter(([, text]) => specifiersOf(text).some((specifier) => module.test(specifier))).map(([path]) => path);
-  const drizzle = [/^worker\/db\//, /\/(?:[\w-]+\.)?store\.ts$/, /^worker\/context\.ts$/, /^worker\/health\.ts$/];
+  const drizzle = [
+    /^worker\/platform\/db\//,
+    /\/(?:[\w-]+\.)?store\.ts$/,
+    /^worker\/platform\/context\.ts$/,
+    /^worker\/published\/health\.ts$/,
+  ];
 
   it.each([
-    ['SQL is written in stores and db/', () => importing(/^drizzle-orm/), drizzle],
+    ['SQL is written in stores and platform/db/', () => importing(/^drizzle-orm/), drizzle],
     [
-      'tables are named in stores and db/',
-      () => importing(/db\/(?:identity|commerce|tx-claims|candidates|access|audits|handoff|messaging|operations|sessions|columns)\.ts$/),
+      'tables are named in stores and platform/db/; the types of their rows everywhere',
+      () => filesWith(/^import (?!type )(?!\{(?: type \w+,?)+ \})[^;]*platform\/db\/tables\//m),
       drizzle.slice(0, 2),
     ],
-    ['tables are made in db/', () => filesWith(/\bsqliteTable\(/), [/^worker\/db\//]],
+    ['tables are made in platform/db/tables/', () => filesWith(/\bsqliteTable\(/), [/^worker\/platform\/db\/tables\//]],
     ['only objects touch object storage', () => filesWith(/\bctx\.storage\b|\bstate\.storage\b/), [/^durable-objects\//]],
     [
       'the clock is read once per request or job, and in objects',
       () => filesWith(/\bDate\.now\b|\bnew Date\(\)/),
-      [/^worker\/(?:context|app|index|jobs|sweeps|log|health)\.ts$/, /^durable-objects\//, /^worker\/pages\/client\//],
+      [
+        /^worker\/(?:app|index|jobs|sweeps|platform\/(?:context|log)|published\/health)\.ts$/,
+        /^durable-objects\//,
+        /^worker\/pages\/client\//,
+      ],
     ],
-    ['only the log prints', () => filesWith(/\bconsole\./), [/^worker\/log\.ts$/]],
+    ['only the log prints', () => filesWith(/\bconsole\./), [/^worker\/platform\/log\.ts$/]],
     [
       'only the chain client, the providers, the sender of webhooks and the buyer’s browser call the network',
       () => filesWith(/(?<![.\w])fetch\(/),
-      [/^worker\/solana\/node\.ts$/, /^worker\/providers\//, /^worker\/webhooks\/(?:deliver|post)\.ts$/, /^worker\/pages\/client\//],
+      [
+        /^worker\/solana\/node\.ts$/,
+        /^worker\/platform\/providers\//,
+        /^worker\/features\/webhooks\/deliveries\/post\.ts$/,
+        /^worker\/pages\/client\//,
+      ],
     ],
     ['ids come from core/ids', () => filesWith(/\brandomUUID\b/), []],
     [
       'randomness is cryptographic, but for the jitter of retries',
       () => filesWith(/\bMath\.random\b/),
-      [/^worker\/webhooks\/(?:deliver|post)\.ts$/],
+      [/^worker\/features\/webhooks\/deliveries\/(?:attempt|post)\.ts$/],
     ],
     ['an amount is never a float', () => filesWith(/\bparseFloat\b|\bNumber\([^)]*(?:amount|units|price|fee)/i), []],
     [
-      'credentials are read by identity/, and seen to exist by one guard',
+      'credentials are read by accounts/auth/, and seen to exist by one guard',
       () => filesWith(/header\('(?:X-Svc-Key|Authorization)'\)/),
-      [/^worker\/identity\/authenticate\.ts$/, /^worker\/http\/guards\.ts$/],
+      [/^worker\/features\/accounts\/auth\/authenticate\.ts$/, /^worker\/platform\/http\/callers\.ts$/],
     ],
     [
-      'errors take their shape in http/errors',
+      'errors take their shape in platform/http/on-error',
       () => filesWith(/c\.json\(\s*\{\s*detail\b(?=[\s\S]{0,200}\b[45]\d\d\b)/),
-      [/^worker\/http\/errors\.ts$/],
+      [/^worker\/platform\/http\/on-error\.ts$/],
     ],
     [
       'ApiError is not thrown by pure rules other than the state machines',
       () => filesWith(/throw new ApiError/),
-      [
-        /^worker\/(?:core\/errors|states|app)\.ts$/,
-        /^worker\/(?:db|http|identity|products|memberships|receipts|entitlements|payments|webhooks|access|pages)\//,
-      ],
+      [/^worker\/(?:core\/errors|rules\/states|app)\.ts$/, /^worker\/(?:platform|features|pages)\//],
     ],
     ['environment variables are read through the checked configuration', () => filesWith(/\bprocess\.env\b/), []],
     ['no type is escaped', () => filesWith(/\bas any\b|:\s*any\b|@ts-(?:ignore|expect-error|nocheck)/), []],
@@ -192,24 +235,36 @@ describe('every matter has one owner', () => {
 
   it('knows what it looks for: the patterns find the places where each thing is allowed', () => {
     expect(importing(/^drizzle-orm/).length).toBeGreaterThan(5);
-    expect(filesWith(/\bDate\.now\b/)).toContain('worker/context.ts');
-    expect(filesWith(/\bconsole\./)).toEqual(['worker/log.ts']);
+    expect(filesWith(/\bDate\.now\b/)).toContain('worker/platform/context.ts');
+    expect(filesWith(/\bconsole\./)).toEqual(['worker/platform/log.ts']);
     expect(outside(filesWith(/(?<![.\w])fetch\(/), /^worker\/pages\/client\//)).toEqual([
-      'worker/providers/price.ts',
+      'worker/features/webhooks/deliveries/post.ts',
+      'worker/platform/providers/price.ts',
       'worker/solana/node.ts',
-      'worker/webhooks/post.ts',
     ]);
-    expect(filesWith(/throw new ApiError/)).toContain('worker/states.ts');
+    expect(filesWith(/throw new ApiError/)).toContain('worker/rules/states.ts');
   });
 });
 
 describe('names and budgets', () => {
   const lines = (text: string): number => text.trimEnd().split('\n').length;
-  const budgetOf = (path: string): number => (isFeature(path) && stepOf(path) !== 3 ? 200 : 250);
+  const budgetOf = (path: string): number => (isFeature(path) && stepOf(path) !== 2 ? 200 : 250);
 
   it('has no file named for being a leftover', () => {
     expect([...sources.keys()].filter((path) => /util|helper|common|misc|manager|V\d+\b/i.test(path))).toEqual([]);
     expect([...sources.keys()].filter((path) => !/^[a-z0-9./-]+$/.test(path))).toEqual([]);
+  });
+
+  it('keeps folders within their budget, and features within three levels', () => {
+    const folders = Map.groupBy(sources.keys(), folderOf);
+    const full = [...folders].filter(([folder, files]) => files.length > (LONG_FOLDERS[folder] ?? FILES_MAX));
+    expect(full.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
+    expect([...folders.keys()].filter((folder) => /^worker\/features(?:\/[^/]+){3}/.test(folder))).toEqual([]);
+  });
+
+  it('keeps worker/ itself for entry files', () => {
+    const entries = [...sources.keys()].filter((path) => folderOf(path) === 'worker');
+    expect(entries).toEqual(['app', 'index', 'jobs', 'sweeps'].map((name) => `worker/${name}.ts`));
   });
 
   it('keeps files within their budget, tests too', () => {

@@ -6,31 +6,7 @@ import { ApiError, ERRORS } from '#core/errors.ts';
 import { BODY_KB } from '#core/limits.ts';
 import { VERSION } from '#core/version.ts';
 import { authenticate } from '#features/accounts/auth/authenticate.ts';
-import { authRoutes } from '#features/accounts/auth/routes.ts';
-import { keyRoutes } from '#features/accounts/keys/routes.ts';
-import { operatorRoutes } from '#features/accounts/operator/routes.ts';
-import { accountRoutes } from '#features/accounts/routes.ts';
-import { bootstrapRoutes } from '#features/agent-setup/routes.ts';
-import { activationRoutes } from '#features/billing/activation/routes.ts';
-import { identityRoutes } from '#features/checkout/buyer-identity/routes.ts';
-import { handoffRoutes } from '#features/checkout/handoffs/routes.ts';
-import { checkoutRoutes } from '#features/checkout/routes.ts';
-import { paymentSessionRoutes } from '#features/checkout/sessions/routes.ts';
-import { entitlementRoutes } from '#features/entitlements/routes.ts';
-import { facilitatorRoutes } from '#features/facilitator/routes.ts';
-import { membershipRoutes } from '#features/memberships/routes.ts';
-import { x402Routes } from '#features/pay-per-request/routes.ts';
-import { merchantPaymentRoutes } from '#features/payments/merchant.routes.ts';
-import { paymentRoutes } from '#features/payments/routes.ts';
-import { chainWebhookRoutes } from '#features/payments/watch/routes.ts';
-import { productRoutes } from '#features/products/routes.ts';
-import { railRoutes } from '#features/rails/routes.ts';
-import { switchRoutes } from '#features/rails/switches.routes.ts';
-import { setupRoutes } from '#features/readiness/routes.ts';
-import { receiptKeyRoutes, receiptRoutes } from '#features/receipts/routes.ts';
-import { integrationRoutes } from '#features/webhooks/automation/routes.ts';
-import { deliveryRoutes } from '#features/webhooks/deliveries/routes.ts';
-import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
+import { rootRouters, versionedRouters } from '#features/routers.ts';
 import { newCtx } from '#platform/context.ts';
 import { closeBodies } from '#platform/http/bodies/closed-bodies.ts';
 import { readJsonBody } from '#platform/http/bodies/request-body.ts';
@@ -154,35 +130,8 @@ app.use((c, next) => (LONG_BODIES.test(c.req.path) ? long! : short!)(c, next));
 app.use(admitBody);
 app.use(preferLiterals);
 
-for (const routes of [
-  authRoutes,
-  accountRoutes,
-  keyRoutes,
-  productRoutes,
-  checkoutRoutes,
-  handoffRoutes,
-  identityRoutes,
-  merchantPaymentRoutes,
-  paymentRoutes,
-  chainWebhookRoutes,
-  membershipRoutes,
-  receiptRoutes,
-  webhookRoutes,
-  deliveryRoutes,
-  eventTypeRoutes,
-  integrationRoutes,
-  entitlementRoutes,
-  railRoutes,
-  setupRoutes,
-  paymentSessionRoutes,
-  x402Routes,
-  activationRoutes,
-  facilitatorRoutes,
-  bootstrapRoutes,
-])
-  app.route('/v1', routes);
-for (const routes of [docsRoutes, healthRoutes, metricsRoutes, operatorRoutes, switchRoutes, receiptKeyRoutes, pageRoutes])
-  app.route('/', routes);
+for (const routes of [...versionedRouters, eventTypeRoutes]) app.route('/v1', routes);
+for (const routes of [...rootRouters, docsRoutes, healthRoutes, metricsRoutes, pageRoutes]) app.route('/', routes);
 
 registerEvents(app);
 registerSecuritySchemes(app);

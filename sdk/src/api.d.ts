@@ -333,6 +333,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/payments/{payment_id}/transaction': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Broadcast the signed transaction through us
+     * @description It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.
+     */
+    post: operations['sendTransaction'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/products/{product_id}/handoffs': {
     parameters: {
       query?: never;
@@ -495,26 +515,6 @@ export interface paths {
      * @description We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked, and changes nothing until it is proven; read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.
      */
     post: operations['confirmPayment'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/payments/{payment_id}/transaction': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /**
-     * Broadcast the signed transaction through us
-     * @description It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.
-     */
-    post: operations['sendTransaction'];
     delete?: never;
     options?: never;
     head?: never;
@@ -796,23 +796,6 @@ export interface paths {
     };
     /** Emitted events in the order they happened */
     get: operations['listWebhookEvents'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/webhooks/event-types': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** Every event that can be emitted, with its JSON Schema and an example */
-    get: operations['listEventTypes'];
     put?: never;
     post?: never;
     delete?: never;
@@ -1368,6 +1351,40 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/webhooks/event-types': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Every event that can be emitted, with its JSON Schema and an example */
+    get: operations['listEventTypes'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/.well-known/svc-receipt-keys.json': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Public keys that sign receipts, old ones too */
+    get: operations['getReceiptKeys'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/health': {
     parameters: {
       query?: never;
@@ -1394,23 +1411,6 @@ export interface paths {
     };
     /** Is the service well? */
     get: operations['getHealthV1'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/.well-known/svc-receipt-keys.json': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** Public keys that sign receipts, old ones too */
-    get: operations['getReceiptKeys'];
     put?: never;
     post?: never;
     delete?: never;
@@ -2249,6 +2249,13 @@ export interface components {
     } & {
       [key: string]: unknown;
     };
+    SendTransactionResponse: {
+      payment: components['schemas']['Payment'];
+      tx_signature: string;
+    };
+    SendTransactionRequest: {
+      transaction: string;
+    };
     Handoff: {
       handoff_token: string;
       url: string;
@@ -2333,13 +2340,6 @@ export interface components {
       /** Format: uuid */
       payment_id: string;
       tx_signature: string;
-    };
-    SendTransactionResponse: {
-      payment: components['schemas']['Payment'];
-      tx_signature: string;
-    };
-    SendTransactionRequest: {
-      transaction: string;
     };
     ChainWebhookResponse: {
       accepted: number;
@@ -2485,37 +2485,6 @@ export interface components {
       has_more: boolean;
       /** @enum {boolean} */
       total_exact?: false;
-    };
-    EventType: {
-      /** @enum {string} */
-      type:
-        | 'payment.created'
-        | 'payment.submitted'
-        | 'payment.confirmed'
-        | 'payment.finalized'
-        | 'payment.failed'
-        | 'payment.unmatched'
-        | 'payment.orphaned'
-        | 'receipt.created'
-        | 'membership.activated'
-        | 'membership.renewed'
-        | 'membership.grace_started'
-        | 'membership.expired'
-        | 'membership.access_revoked'
-        | 'entitlement.granted'
-        | 'entitlement.exhausted'
-        | 'entitlement.expired'
-        | 'payout.changed'
-        | 'webhook.test'
-        | 'webhook.endpoint_failing'
-        | 'webhook.endpoint_disabled';
-      description: string;
-      schema: {
-        [key: string]: unknown;
-      };
-      example: {
-        [key: string]: unknown;
-      };
     };
     IntegrationHealth: {
       /** @enum {string} */
@@ -3157,6 +3126,51 @@ export interface components {
        */
       replace_live_key_id?: string;
     };
+    EventType: {
+      /** @enum {string} */
+      type:
+        | 'payment.created'
+        | 'payment.submitted'
+        | 'payment.confirmed'
+        | 'payment.finalized'
+        | 'payment.failed'
+        | 'payment.unmatched'
+        | 'payment.orphaned'
+        | 'receipt.created'
+        | 'membership.activated'
+        | 'membership.renewed'
+        | 'membership.grace_started'
+        | 'membership.expired'
+        | 'membership.access_revoked'
+        | 'entitlement.granted'
+        | 'entitlement.exhausted'
+        | 'entitlement.expired'
+        | 'payout.changed'
+        | 'webhook.test'
+        | 'webhook.endpoint_failing'
+        | 'webhook.endpoint_disabled';
+      description: string;
+      schema: {
+        [key: string]: unknown;
+      };
+      example: {
+        [key: string]: unknown;
+      };
+    };
+    ReceiptKeySet: {
+      keys: {
+        /** @enum {string} */
+        kty: 'OKP';
+        /** @enum {string} */
+        crv: 'Ed25519';
+        x: string;
+        kid: string;
+        /** @enum {string} */
+        use: 'sig';
+        /** @enum {string} */
+        alg: 'EdDSA';
+      }[];
+    };
     HealthResponse: {
       /** @enum {string} */
       status: 'ok' | 'degraded';
@@ -3177,20 +3191,6 @@ export interface components {
       };
       /** @description How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer. */
       database_used: number | null;
-    };
-    ReceiptKeySet: {
-      keys: {
-        /** @enum {string} */
-        kty: 'OKP';
-        /** @enum {string} */
-        crv: 'Ed25519';
-        x: string;
-        kid: string;
-        /** @enum {string} */
-        use: 'sig';
-        /** @enum {string} */
-        alg: 'EdDSA';
-      }[];
     };
   };
   responses: never;
@@ -3787,6 +3787,38 @@ export interface operations {
       };
     };
   };
+  sendTransaction: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
+      path: {
+        payment_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SendTransactionRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SendTransactionResponse'];
+        };
+      };
+    };
+  };
   createHandoff: {
     parameters: {
       query?: {
@@ -4039,38 +4071,6 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ConfirmResponse'];
-        };
-      };
-    };
-  };
-  sendTransaction: {
-    parameters: {
-      query?: {
-        /** @description The mode a token acts in; default live. */
-        mode?: 'live' | 'sandbox';
-      };
-      header?: {
-        /** @description Names this request: sent again, it has no second effect. */
-        'Idempotency-Key'?: string;
-      };
-      path: {
-        payment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': components['schemas']['SendTransactionRequest'];
-      };
-    };
-    responses: {
-      /** @description Done */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['SendTransactionResponse'];
         };
       };
     };
@@ -4586,29 +4586,6 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['EventPage'];
-        };
-      };
-    };
-  };
-  listEventTypes: {
-    parameters: {
-      query?: {
-        /** @description The mode a token acts in; default live. */
-        mode?: 'live' | 'sandbox';
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Done */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['EventType'][];
         };
       };
     };
@@ -5443,6 +5420,49 @@ export interface operations {
       };
     };
   };
+  listEventTypes: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['EventType'][];
+        };
+      };
+    };
+  };
+  getReceiptKeys: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ReceiptKeySet'];
+        };
+      };
+    };
+  };
   getHealth: {
     parameters: {
       query?: {
@@ -5485,26 +5505,6 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['HealthResponse'];
-        };
-      };
-    };
-  };
-  getReceiptKeys: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Done */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['ReceiptKeySet'];
         };
       };
     };

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, exists, inArray, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm';
+import { and, desc, eq, exists, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
@@ -40,19 +40,6 @@ export const findAccount = (db: Db, accountId: AccountId) => db.select().from(ac
 
 export async function getAccount(db: Db, accountId: AccountId): Promise<Account> {
   return (await findAccount(db, accountId)) ?? raise('not_found');
-}
-
-/** Plans that are over and still stand in their rows, longest over first. Answers how many it ended, at most `max`. */
-export async function endLapsedPlans(db: Db, now: number, max: number): Promise<number> {
-  const lapsed = db
-    .select({ id: accounts.id })
-    .from(accounts)
-    .where(and(isNotNull(accounts.planThrough), lte(accounts.planThrough, now), ne(accounts.plan, 'free')))
-    .orderBy(asc(accounts.planThrough))
-    .limit(max);
-  const free = { plan: 'free', planThrough: null, version: sql`${accounts.version} + 1` } as const;
-  const { meta } = await db.update(accounts).set(free).where(inArray(accounts.id, lapsed));
-  return meta.changes;
 }
 
 /** What an admission object needs to judge every call of one account; null where no such account exists. */

@@ -1,13 +1,12 @@
 import { MINUTE } from '#core/time.ts';
 import { endKeys, revokeKeys } from '#features/accounts/agent-account.ts';
-import { vetoWhilePaid } from '#features/billing/activation/store.ts';
 import { planEndOfEndpoints } from '#features/webhooks/endpoints/end-endpoints.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import { planAt } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
-import { type EndedSetup, listActiveKeys, listEndedSetups, updateSetup } from './store.ts';
+import { type EndedSetup, listActiveKeys, listEndedSetups, updateSetup, vetoWhilePaid } from './store.ts';
 
 /** Each takes half a dozen calls to the database and to its account's object. */
 const PAGES = { pageMax: 50, pagesMax: 2 };

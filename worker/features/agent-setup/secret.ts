@@ -1,9 +1,9 @@
 import { isOneOf, pepperedHash, pepperedHashes } from '#core/crypto.ts';
 import { base64url } from '#core/encoding.ts';
 import type { SetupIntentId } from '#core/ids.ts';
-import { findSetup } from '#features/billing/activation/store.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { SetupIntent } from '#platform/db/tables/access.ts';
+import { findSetup } from './store.ts';
 
 /**
  * What an agent holds of its setup before it has a key: `svc_setup_`, the 32 hex digits of the setup intent's id, and 256

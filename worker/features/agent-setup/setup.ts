@@ -6,7 +6,6 @@ import { HOUR } from '#core/time.ts';
 import { announceAccount, planAgentAccount } from '#features/accounts/agent-account.ts';
 import { requireActive } from '#features/accounts/auth/sign-in.ts';
 import { wouldNeedSignIn } from '#features/accounts/payout.ts';
-import { findSetup } from '#features/billing/activation/store.ts';
 import { targetRules } from '#features/webhooks/endpoints/endpoint.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { accountAt } from '#platform/chain/payees.ts';
@@ -24,7 +23,7 @@ import { manifestPath } from './next-actions.ts';
 import { statusAt } from './resource.ts';
 import { findSetupBySecret, hashSetupSecret, newSetupSecret } from './secret.ts';
 import { moved } from './status.ts';
-import { getSetupStanding, insertSetup, type SetupStanding, updateSetup } from './store.ts';
+import { findSetup, getSetupStanding, insertSetup, type SetupStanding, updateSetup } from './store.ts';
 
 const SETUP_MS = LIFE.setupHours * HOUR;
 

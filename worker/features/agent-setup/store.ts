@@ -1,11 +1,10 @@
 import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, SetupIntentId } from '#core/ids.ts';
-import { listPendingPayments } from '#features/billing/activation/store.ts';
 import type { Ctx, Db } from '#platform/context.ts';
-import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import type { SetupIntent } from '#platform/db/tables/access.ts';
-import { setupIntents } from '#platform/db/tables/access.ts';
+import { settlements, setupIntents } from '#platform/db/tables/access.ts';
 import { accounts, apiKeys } from '#platform/db/tables/identity.ts';
 
 /**
@@ -71,3 +70,34 @@ export const listActiveKeys = (db: Db, accountId: AccountId) =>
     .select()
     .from(apiKeys)
     .where(and(eq(apiKeys.merchantId, accountId), isNull(apiKeys.revokedAt)));
+
+/** With whether a payment for it is on its way, as of the same moment: that keeps it open past its time. */
+export async function findSetup(db: Db, setupIntentId: SetupIntentId): Promise<(SetupIntent & { isPaying: boolean }) | null> {
+  const isPaying = sql<number>`EXISTS (SELECT 1 FROM settlements WHERE setup_intent_id = setup_intents.id AND status = 'pending')`;
+  const found = await db.select({ intent: setupIntents, isPaying }).from(setupIntents).where(eq(setupIntents.id, setupIntentId)).get();
+  return found ? { ...found.intent, isPaying: found.isPaying === 1 } : null;
+}
+
+/** Payments of a setup that the chain has not decided yet, oldest first. */
+export const listPendingPayments = (db: Db, setupIntentId: SetupIntentId) =>
+  db
+    .select({
+      terms: settlements.terms,
+      amount: settlements.amount,
+      txSignature: settlements.txSignature,
+      createdAt: settlements.createdAt,
+    })
+    .from(settlements)
+    .where(and(eq(settlements.setupIntentId, setupIntentId), eq(settlements.status, 'pending')))
+    .orderBy(asc(settlements.createdAt));
+
+export type PendingPayment = Awaited<ReturnType<typeof listPendingPayments>>[number];
+
+/** Statements, not effects: refuse the end of a setup whose account holds a paid plan, or whose payment is on its way. */
+export const vetoWhilePaid = (ctx: Ctx, accountId: AccountId): Write[] => [
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM settlements WHERE status = 'pending' AND merchant_id = ${accountId} AND purpose = 'activation')`),
+  vetoIf(
+    ctx,
+    sql`EXISTS (SELECT 1 FROM accounts WHERE id = ${accountId} AND plan <> 'free' AND (plan_through IS NULL OR plan_through > ${ctx.now}))`,
+  ),
+];

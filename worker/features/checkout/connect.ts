@@ -5,7 +5,7 @@ import type { Asset } from '#core/money.ts';
 import { SECOND } from '#core/time.ts';
 import { planCreate } from '#features/payments/payment.ts';
 import { findPayment } from '#features/payments/store.ts';
-import { UNPAID } from '#features/payments/watch/ended.store.ts';
+import { UNPAID } from '#features/payments/watch/ended.ts';
 import { getOffer, type Listing, saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
 import { notReady } from '#features/products/selling/fixes.ts';

@@ -3,6 +3,8 @@ import { ApiError, raise } from '#core/errors.ts';
 import type { IdentitySessionId, PaymentId, PaymentSessionId } from '#core/ids.ts';
 import { ASSETS } from '#core/money.ts';
 import { CustomerRef } from '#features/entitlements/resource.ts';
+import type { Asked } from '#features/payments/required-identity.ts';
+import { identityProblem } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment } from '#features/payments/store.ts';
 import { failureOf } from '#features/payments/verdict.ts';
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
@@ -21,7 +23,6 @@ import {
 import { errors, jsonBody, ok, optionalJsonBody, protocolBodyErrors, router, uuidParam } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
-import { type Asked, identityProblem } from './buyer-identity/identity.ts';
 import { type Checkout, type Connect, connectBuyer, type IdentityNeeded, requireBuyer } from './connect.ts';
 import { prepareTransaction } from './prepare-transaction.ts';
 import { ConnectResponse, toConnectResource } from './resource.ts';

@@ -2,16 +2,15 @@ import { base64 } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { planSubmit, requireViewer } from '#features/payments/payment.ts';
+import { identityProblem } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment } from '#features/payments/store.ts';
 import { failureOf } from '#features/payments/verdict.ts';
-import { dropRefused } from '#features/payments/watch/candidate.store.ts';
-import { rememberSent } from '#features/payments/watch/candidates.ts';
+import { dropRefused, rememberSent } from '#features/payments/watch/candidates.ts';
 import { sendableUntil } from '#features/rails/quote.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
 import { checkPreparedTransaction } from '#solana/checkout-transaction.ts';
-import { identityProblem } from './buyer-identity/identity.ts';
 import { termsOf } from './prepare-transaction.ts';
 
 /**

@@ -3,7 +3,6 @@ import { raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import { LIFE, OWN_NAME_MAX } from '#core/limits.ts';
 import { isoOrNull } from '#core/time.ts';
-import { consumeUnits } from '#features/pay-per-request/consume.ts';
 import { getProduct } from '#features/products/product.ts';
 import { productIdOf, productRef } from '#features/products/product-ref.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
@@ -15,34 +14,6 @@ import { CustomerBody, customerOf, EntitlementBody, toEntitlementResource } from
 
 const UNITS_MAX = 1_000_000_000;
 const units = z.number().int().min(1).max(UNITS_MAX);
-
-const ConsumeRequest = z
-  .object({
-    ...productRef,
-    customer: CustomerBody,
-    units: units.default(1),
-    resource: z
-      .object({ url: z.url().max(2048), description: z.string().max(500).optional(), mime_type: z.string().max(100).optional() })
-      .optional()
-      .openapi({ description: 'What the customer asked for: goes into the challenge.' }),
-  })
-  .openapi('ConsumeRequest', {
-    example: {
-      product_id: '01a1fc21-d414-7315-8bae-d95e4ff00293',
-      customer: { wallet_address: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ' },
-      units: 1,
-    },
-  });
-const ConsumeResponse = z
-  .object({
-    consumed: z.literal(true),
-    consumption_id: z.string(),
-    entitlement_id: z.uuid(),
-    units: z.int(),
-    remaining: orNull(z.int()),
-    paid_through: orNull(Timestamp),
-  })
-  .openapi('ConsumeResponse');
 const GrantRequest = z
   .object({
     ...productRef,
@@ -68,22 +39,6 @@ const RefundResponse = z
   .openapi('RefundResponse');
 
 const tags = ['Entitlements'];
-const consume = createRoute({
-  method: 'post',
-  path: '/access/entitlements/consume',
-  operationId: 'consumeEntitlement',
-  tags,
-  summary: 'Use units before serving a request; refused with a ready challenge where nothing is left',
-  description:
-    'Serve only after 200. Where `code` is `entitlement_missing` or `subscription_expired`, answer 402 to your caller and pass the ' +
-    '`PAYMENT-REQUIRED` header of this response on; it is also decoded in `meta.payment_required`. Branch on `code`, never on the status.',
-  ...idempotentRoute('metered'),
-  request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(ConsumeRequest) },
-  responses: {
-    ...ok(ConsumeResponse, 'Used; serve now'),
-    ...merchantBodyErrors(...idempotencyErrors, 'entitlement_missing', 'subscription_expired', 'not_found', 'state_conflict'),
-  },
-});
 const grant = createRoute({
   method: 'post',
   path: '/access/entitlements/grant',
@@ -142,21 +97,6 @@ const get = createRoute({
 });
 
 export const entitlementRoutes = router()
-  .openapi(consume, async (c) => {
-    const { actor, ctx } = c.var;
-    const body = c.req.valid('json');
-    const identity = identityOf(actor, await productIdOf(ctx, actor, body), customerOf(body.customer));
-    const { url, description, mime_type: mimeType } = body.resource ?? {};
-    const resource = url === undefined ? undefined : { url, ...(description ? { description } : {}), ...(mimeType ? { mimeType } : {}) };
-    const request = await idempotentRequest(c, { validated: body });
-    const used = await consumeUnits(ctx, actor, identity, request, { units: body.units, resource });
-    if (used.replayed) c.header('Idempotent-Replayed', 'true');
-    else c.set('unitsConsumed', used.units);
-    const { consumptionId, remaining } = used;
-    const { entitlementId } = identity;
-    const shown = { consumption_id: consumptionId, entitlement_id: entitlementId, units: used.units, remaining };
-    return c.json({ consumed: true as const, ...shown, paid_through: isoOrNull(used.paidThrough) }, 200);
-  })
   .openapi(grant, async (c) => {
     const { actor, ctx } = c.var;
     const body = c.req.valid('json');

@@ -1,7 +1,7 @@
-import { activationFate } from '#features/billing/activation/activation-fate.ts';
 import { facilitatedFate } from '#features/facilitator/facilitated-fate.ts';
-import { unmatchedFate } from '#features/payments/unmatched.ts';
+import { unmatchedFate } from '#features/payments/unmatched/unmatched.ts';
 import { paymentFate } from '#features/payments/watch/finality.ts';
+import { activationFate } from '#features/plans/activation-fate.ts';
 import type { FateFollower, Watched } from '#platform/db/fate.ts';
 
 /** What follows when the chain has spoken of a transaction, by what the transaction paid: one row for each kind. */

@@ -1,5 +1,4 @@
 import { ApiError, raise, unreachable } from '#core/errors.ts';
-import { identityProblem } from '#features/checkout/buyer-identity/identity.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
@@ -8,6 +7,7 @@ import type { Sighting } from '#solana/rpc.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
 import { planSubmit, requireViewer } from './payment.ts';
 import { grantAccess } from './purchase.ts';
+import { identityProblem } from './required-identity.ts';
 import { findPayment, findSession, getPayment, loadConfirmation } from './store.ts';
 import { failureOf, type Loaded, planJudged, stateError, type Verdict } from './verdict.ts';
 import { rememberFound, rememberNamed } from './watch/candidates.ts';

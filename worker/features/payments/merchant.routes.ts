@@ -13,8 +13,8 @@ import { claimReceipt } from './claim-receipt.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
 import { TxSignature } from './routes.ts';
 import { listPayments } from './store.ts';
-import { listUnmatchedOf } from './unmatched.store.ts';
-import { acceptUnmatched } from './unmatched.ts';
+import { listUnmatchedOf } from './unmatched/store.ts';
+import { acceptUnmatched } from './unmatched/unmatched.ts';
 
 const list = createRoute({
   method: 'get',

@@ -1,19 +1,17 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { ApiError } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
-import { sendTransaction } from '#features/checkout/send-transaction.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Ctx } from '#platform/context.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors, viewerRoute } from '#platform/http/callers.ts';
-import { answerLeased, answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
+import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
 import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '#platform/http/openapi.ts';
 import { countUnseenSignature, publicBucket } from '#platform/http/rate-limit.ts';
 import { isSignature } from '#solana/assets.ts';
 import { type Confirmation, confirmPayment, grantConfirmed } from './confirm.ts';
-import { requireViewer } from './payment.ts';
+import { requireLive, requireViewer } from './payment.ts';
 import { PaymentBody, redirectUrl, toPaymentResource } from './resource.ts';
 import { getPayment } from './store.ts';
-import { listUnmatchedOf } from './unmatched.store.ts';
+import { listUnmatchedOf } from './unmatched/store.ts';
 
 export const TxSignature = z
   .string()
@@ -78,48 +76,6 @@ const confirm = createRoute({
     ),
   },
 });
-
-const send = createRoute({
-  method: 'post',
-  path: '/payments/{payment_id}/transaction',
-  operationId: 'sendTransaction',
-  tags: ['Payments'],
-  summary: 'Broadcast the signed transaction through us',
-  description:
-    'It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. ' +
-    'While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.',
-  ...keyedViewerRoute(publicBucket('confirm', (c) => c.req.param('payment_id') ?? '')),
-  request: {
-    headers: OptionalIdempotencyHeader,
-    params,
-    query: z.object(ModeQuery),
-    ...jsonBody(z.object({ transaction: z.base64().min(1).max(4096) }).openapi('SendTransactionRequest')),
-  },
-  responses: {
-    ...ok(z.object({ payment: PaymentBody, tx_signature: z.string() }).openapi('SendTransactionResponse')),
-    ...publicBodyErrors(
-      ...viewerErrors,
-      ...optionalKeyErrors,
-      'not_found',
-      'payment_transaction_conflict',
-      'state_conflict',
-      'setup_not_ready',
-      'payment_failed',
-      'session_expired',
-      'payment_mismatch',
-      'identity_verification_required',
-      'rate_limited',
-    ),
-  },
-});
-
-/** Sandbox keys never touch the chain: they simulate. (contract section 7) */
-function requireLive(viewer: Actor | null): void {
-  if (!viewer || viewer.livemode) return;
-  const detail = 'A sandbox key cannot pay on chain. Use a live key.';
-  throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox' } });
-}
-
 const toConfirmResource = (ctx: Ctx, { payment, alreadyConfirmed }: Confirmation, view: 'buyer' | 'merchant') => ({
   payment: toPaymentResource(ctx, payment, view),
   ...given('membership_id', payment.membershipId),
@@ -150,19 +106,5 @@ export const paymentRoutes = router()
       { keepMs: MONEY_KEEP_MS },
     );
     if (answer.replayed) await grantConfirmed(ctx, paymentId);
-    return sendStored(c, answer);
-  })
-  .openapi(send, async (c) => {
-    const { ctx, viewer } = c.var;
-    requireLive(viewer);
-    const paymentId = c.req.valid('param').payment_id as PaymentId;
-    const answer = await answerLeased(
-      c,
-      () => sendTransaction(ctx, { paymentId, wire: c.req.valid('json').transaction, viewer }),
-      ({ payment, txSignature }) => ({
-        status: 200,
-        body: { payment: toPaymentResource(ctx, payment, viewer ? 'merchant' : 'buyer'), tx_signature: txSignature },
-      }),
-    );
     return sendStored(c, answer);
   });

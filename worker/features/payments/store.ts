@@ -5,6 +5,7 @@ import type { Ctx, Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { paymentSessions } from '#platform/db/tables/access.ts';
 import { paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { memberships, type Payment, payments, products, unmatchedPayments } from '#platform/db/tables/commerce.ts';
 import { accounts } from '#platform/db/tables/identity.ts';
@@ -128,3 +129,14 @@ export function listPayments(db: Db, merchantId: AccountId, livemode: boolean, f
   ]);
   return readPage(db, payments, mine, newestFirst(payments.createdAt), page);
 }
+
+/** A statement, not an effect: a session whose payment failed and was recovered afterwards is paid, unless another was begun since. */
+export const holdRecovered = (db: Db, { id, recoversPaymentId, paymentSessionId }: Payment): Write[] =>
+  paymentSessionId === null || recoversPaymentId === null
+    ? []
+    : [
+        db
+          .update(paymentSessions)
+          .set({ paymentId: id, version: sql`${paymentSessions.version} + 1` })
+          .where(and(eq(paymentSessions.id, paymentSessionId), eq(paymentSessions.paymentId, recoversPaymentId))),
+      ];

@@ -1,6 +1,5 @@
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
-import { identityProblem } from '#features/checkout/buyer-identity/identity.ts';
 import type { Ctx } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
@@ -8,10 +7,11 @@ import { matchPayment, type Payment as PaidTransfer } from '#solana/match.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
 import { expectationOf, planFail, stepPayment } from './payment.ts';
 import { type Proof, planPurchase } from './purchase.ts';
+import { identityProblem } from './required-identity.ts';
 import { memoOf } from './resource.ts';
 import { claimTransaction, type loadConfirmation, updatePayment } from './store.ts';
-import { closeUnmatched, vetoRecovered } from './unmatched.store.ts';
-import { planRecovery, planUnmatched } from './unmatched.ts';
+import { closeUnmatched, vetoRecovered } from './unmatched/store.ts';
+import { planRecovery, planUnmatched } from './unmatched/unmatched.ts';
 import { dropCandidate } from './watch/candidate.store.ts';
 
 export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;

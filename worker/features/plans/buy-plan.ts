@@ -1,7 +1,6 @@
 import { assert } from '#core/errors.ts';
 import { planProductIdOf, SERVICE_ACCOUNT_ID } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
-import { type getHolding, insertActivation, setExpiry } from '#features/billing/activation/store.ts';
 import { planReceipt } from '#features/receipts/receipt.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
@@ -9,6 +8,8 @@ import type { Settlement } from '#platform/db/tables/access.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { extendPlan, type HeldPlan, PAID_PLANS, type PaidPlan, PLAN_DAYS } from '#rules/plans.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
+import type { getHolding } from './holding.ts';
+import { insertActivation, setExpiry } from './store.ts';
 
 /** How a plan is called where people read it. */
 export const planTitle = (plan: PaidPlan): string => `${plan[0]!.toUpperCase()}${plan.slice(1)} plan, ${PLAN_DAYS} days`;

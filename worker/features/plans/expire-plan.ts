@@ -1,6 +1,6 @@
-import { endLapsedPlans } from '#features/accounts/store.ts';
 import type { Ctx } from '#platform/context.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
+import { endLapsedPlans } from './store.ts';
 
 const ROUNDS = { max: 500, roundsMax: 20 };
 

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { type AccountId, type AppId, newId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
-import { insertApp } from '#features/readiness/store.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { AccessApp } from '#platform/db/tables/access.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
+import { insertApp } from './store.ts';
 
 export const CreateAppRequest = z
   .object({

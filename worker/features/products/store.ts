@@ -4,6 +4,7 @@ import type { AccountId, AppId, ProductId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import type { AccessApp } from '#platform/db/tables/access.ts';
 import { accessApps, railSettings } from '#platform/db/tables/access.ts';
 import { type Product, products } from '#platform/db/tables/commerce.ts';
 import { accounts } from '#platform/db/tables/identity.ts';
@@ -173,3 +174,5 @@ export const insertProduct = (ctx: Ctx, product: Product, activeMax: number): Wr
   ...vetoOverQuota(ctx, product, activeMax),
   ctx.db.insert(products).values(product),
 ];
+
+export const insertApp = (db: Db, app: AccessApp): Write => db.insert(accessApps).values(app);

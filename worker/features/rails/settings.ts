@@ -4,7 +4,6 @@ import type { AccountId } from '#core/ids.ts';
 import { DECIMALS } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
 import { planPayout } from '#features/accounts/payout.ts';
-import { findAccountWallet, insertSetting, listSettings, updateSetting } from '#features/settlements/store.ts';
 import { feePayerFunds } from '#platform/chain/fee-payer.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { tokenAccountExists } from '#platform/chain/token-accounts.ts';
@@ -15,6 +14,7 @@ import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { isPriceHealthy } from '#platform/providers/price.ts';
 import { RAIL_IDS, RAILS, type RailId } from '#rules/rails.ts';
 import { associatedTokenAccount, buildAtaTransaction } from '#solana/checkout-transaction.ts';
+import { findAccountWallet, insertSetting, listSettings, updateSetting } from './store.ts';
 import { listRailsOff } from './switches.store.ts';
 
 export const RailBody = z

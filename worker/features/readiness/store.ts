@@ -1,12 +1,9 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
-import type { Write } from '#platform/db/commit.ts';
-import { type AccessApp, accessApps, railSettings } from '#platform/db/tables/access.ts';
+import type { Ctx } from '#platform/context.ts';
+import { railSettings } from '#platform/db/tables/access.ts';
 import { accounts, apiKeys } from '#platform/db/tables/identity.ts';
 import { webhookEndpoints } from '#platform/db/tables/messaging.ts';
-
-export const insertApp = (db: Db, app: AccessApp): Write => db.insert(accessApps).values(app);
 
 /** What a merchant has set up beside his products, in one round trip: bounded by what plans allow of each. */
 export async function loadSetup({ db }: Ctx, merchantId: AccountId, livemode: boolean) {

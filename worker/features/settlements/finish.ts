@@ -2,9 +2,9 @@ import { ApiError, storyOf, unreachable } from '#core/errors.ts';
 import type { PaymentId, ReceiptId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
-import { getHolding } from '#features/billing/activation/store.ts';
 import { planPerRequest } from '#features/payments/settled-payment.ts';
 import { planActivation } from '#features/plans/buy-plan.ts';
+import { getHolding } from '#features/plans/holding.ts';
 import type { Ctx } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
@@ -12,6 +12,9 @@ import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
 import { matchPayment } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import { noteFailedFee } from './fee-budget.ts';
+
+export { findTold, giveSuccess, TOLD_UNKNOWN, takeSuccess } from './success.store.ts';
+
 import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
 
 /**

@@ -3,6 +3,7 @@ import type { AccountId, SetupIntentId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
 import { notReady } from '#features/pay-per-request/offer.ts';
 import { planTitle } from '#features/plans/buy-plan.ts';
+import { getActivation } from '#features/plans/store.ts';
 import { askFor, readOffer } from '#features/settlements/challenge.ts';
 import { type Draft, draftPayment, type Read, readPayment } from '#features/settlements/co-sign.ts';
 import { claimOnce, type Outcome, see } from '#features/settlements/follow-through.ts';
@@ -12,7 +13,7 @@ import type { Activation, Settlement } from '#platform/db/tables/access.ts';
 import { encodeHeader, type PaymentRequired } from '#protocols/x402/wire.ts';
 import { type HeldPlan, type PaidPlan, PLAN_DAYS, planPrice } from '#rules/plans.ts';
 import { requireForSale, requireTimeLeft, requireWithinLimits, treasuryNotReady } from './preconditions.ts';
-import { getActivation, isSignatureTaken, vetoEnded, vetoOverspending } from './store.ts';
+import { isSignatureTaken, vetoEnded, vetoOverspending } from './store.ts';
 
 export interface ActivatePlan {
   plan: PaidPlan;

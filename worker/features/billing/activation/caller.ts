@@ -1,11 +1,11 @@
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { findSetupBySecret, isSetupOpen, parseSetupSecret } from '#features/agent-setup/secret.ts';
+import { getStanding } from '#features/plans/store.ts';
 import type { Actor } from '#platform/context.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { countRefusedCredential, hitBucket, rateHeaders, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
 import { planAt } from '#rules/plans.ts';
-import { getStanding } from './store.ts';
 
 /**
  * Who may buy a plan for an account: its key, its owner's token, or the agent that sets it up. Where a setup secret is shown

@@ -3,10 +3,13 @@ import type { AccountId, SetupIntentId } from '#core/ids.ts';
 import { formatAmount } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
 import { isSetupOpen } from '#features/agent-setup/secret.ts';
+import { findSetup, listPendingPayments } from '#features/agent-setup/store.ts';
+import { getHolding } from '#features/plans/holding.ts';
+import { getStanding } from '#features/plans/store.ts';
 import { chainObstacles } from '#features/rails/live-view.ts';
 import type { Ctx } from '#platform/context.ts';
 import { extendPlan, type HeldPlan, type PaidPlan, planAt, planPrice, planRank } from '#rules/plans.ts';
-import { findSetup, getHolding, getSpending, getStanding, listPendingPayments } from './store.ts';
+import { getSpending } from './store.ts';
 
 /**
  * Whoever is asked to pay could: the same questions before a first payment and after one that came to nothing. Answers what the

@@ -8,7 +8,7 @@ import { getOffer } from '#features/products/product.ts';
 import type { Config, Ctx } from '#platform/context.ts';
 import { commitNew, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
-import type { Payment, Product } from '#platform/db/tables/commerce.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
 import type { IdentitySession } from '#platform/db/tables/handoff.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider, type ProvenIdentity } from '#rules/payment-terms.ts';
 import { completeIdentitySession, findIdentitySession, insertIdentitySession } from './store.ts';
@@ -139,21 +139,4 @@ export async function identityFor(
   if (ctx.now >= session.expiresAt) throw new ApiError('identity_expired');
   const { provider, providerUserId, username } = session;
   return provider === requiresIdentity && providerUserId ? { provider, providerUserId, username } : 'missing';
-}
-
-/** What a product asks of its buyers by now, however it was when their payment began. */
-export interface Asked {
-  payment: Payment;
-  requiresIdentity: IdentityProvider | null;
-}
-
-/**
- * Connect begins nothing without it; asked again wherever money moves and before anything is sold, because the merchant may have
- * changed his mind. Null where all is well.
- */
-export function identityProblem({ payment, requiresIdentity }: Asked): ApiError | null {
-  if (!requiresIdentity || payment.terms.identity?.provider === requiresIdentity) return null;
-  const detail =
-    'The merchant asks by now who the buyer is, and this payment was begun without. Do not pay it; begin another once it has ended.';
-  return new ApiError('identity_verification_required', { detail, meta: { provider: requiresIdentity } });
 }

@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import type { PaymentId, PaymentSessionId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -30,14 +30,3 @@ export const holdPayment = (ctx: Ctx, session: PaymentSession, paymentId: Paymen
     .where(and(eq(paymentSessions.id, session.id), eq(paymentSessions.version, session.version))),
   vetoUnlessChanged(ctx),
 ];
-
-/** A statement, not an effect: a session whose payment failed and was recovered afterwards is paid, unless another was begun since. */
-export const holdRecovered = (db: Db, { id, recoversPaymentId, paymentSessionId }: Payment): Write[] =>
-  paymentSessionId === null || recoversPaymentId === null
-    ? []
-    : [
-        db
-          .update(paymentSessions)
-          .set({ paymentId: id, version: sql`${paymentSessions.version} + 1` })
-          .where(and(eq(paymentSessions.id, paymentSessionId), eq(paymentSessions.paymentId, recoversPaymentId))),
-      ];

@@ -8,6 +8,8 @@ import type { Payment } from '#platform/db/tables/commerce.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
 import { hasSent, insertFound, isCandidate, keepCandidate } from './candidate.store.ts';
 
+export { dropRefused } from './candidate.store.ts';
+
 /** Seconds after the previous look at which a signature is looked up again by the queue; after them only the sweep does. (contract section 3) */
 const RECHECK_SECONDS = [2, 4, 8, 16, 30, 60, 90] as const;
 

@@ -1,17 +1,16 @@
 import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentId, type UnmatchedId } from '#core/ids.ts';
-import { holdRecovered } from '#features/checkout/sessions/store.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/commerce.ts';
-import { paymentEvent, requireViewer } from './payment.ts';
-import { grantAccess, type Proof, planPurchase } from './purchase.ts';
-import { toUnmatchedResource } from './resource.ts';
-import { claimTransaction, findPayment, insertPayment, loadConfirmation } from './store.ts';
-import { acceptUnmatchedRow, closeUnmatched, insertUnmatched } from './unmatched.store.ts';
-import { restoreEnded } from './watch/ended.ts';
+import { paymentEvent, requireViewer } from '../payment.ts';
+import { grantAccess, type Proof, planPurchase } from '../purchase.ts';
+import { toUnmatchedResource } from '../resource.ts';
+import { claimTransaction, findPayment, holdRecovered, insertPayment, loadConfirmation } from '../store.ts';
+import { restoreEnded } from '../watch/ended.ts';
+import { acceptUnmatchedRow, closeUnmatched, insertUnmatched } from './store.ts';
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 
