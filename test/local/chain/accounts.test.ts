@@ -1,28 +1,13 @@
 import type { Address, Lamports } from '@solana/kit';
 import { getApproveInstruction } from '@solana-program/token';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type ChainServer,
-  newAddress,
-  openChain,
-  SOL,
-  startChainServer,
-  type TestChain,
-  tokenAddressOf,
-  transferSol,
-  USDC,
-} from './wallets.ts';
+import { describe, expect, it } from 'vitest';
+import { newAddress, SOL, type TestChain, tokenAddressOf, transferSol, USDC, withChain } from './wallets.ts';
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
 
-let server: ChainServer;
 let chain: TestChain;
-beforeAll(async () => {
-  server = await startChainServer({ port: 0 });
-});
-afterAll(() => server.close());
-beforeEach(() => {
-  chain = openChain(server);
+withChain((opened) => {
+  chain = opened;
 });
 
 describe('account encodings', () => {

@@ -11,7 +11,7 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from '@solana/kit';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { History } from '../../../local/chain/history.ts';
 import {
   type ChainServer,
@@ -19,21 +19,18 @@ import {
   newAddress,
   openChain,
   SOL,
-  startChainServer,
   TestChain,
   tokenAddressOf,
   transferSol,
   transferUsdc,
+  withChain,
 } from './wallets.ts';
 
-let server: ChainServer;
 let chain: TestChain;
-beforeAll(async () => {
-  server = await startChainServer({ port: 0 });
-});
-afterAll(() => server.close());
-beforeEach(() => {
-  chain = openChain(server);
+let server: ChainServer;
+withChain((opened, running) => {
+  chain = opened;
+  server = running;
 });
 
 describe('commitment', () => {

@@ -1,29 +1,12 @@
 import type { Address } from '@solana/kit';
 import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } from '@solana-program/compute-budget';
 import { getCreateAssociatedTokenIdempotentInstructionAsync } from '@solana-program/token';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type ChainServer,
-  memo,
-  newAddress,
-  openChain,
-  SOL,
-  startChainServer,
-  type TestChain,
-  tokenAddressOf,
-  transferSol,
-  transferUsdc,
-  USDC,
-} from './wallets.ts';
+import { describe, expect, it } from 'vitest';
+import { memo, newAddress, SOL, type TestChain, tokenAddressOf, transferSol, transferUsdc, USDC, withChain } from './wallets.ts';
 
-let server: ChainServer;
 let chain: TestChain;
-beforeAll(async () => {
-  server = await startChainServer({ port: 0 });
-});
-afterAll(() => server.close());
-beforeEach(() => {
-  chain = openChain(server);
+withChain((opened) => {
+  chain = opened;
 });
 
 const readAll = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;

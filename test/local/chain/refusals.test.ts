@@ -1,15 +1,10 @@
 import { getBase64Encoder, getTransactionDecoder, getTransactionEncoder, type SignatureBytes } from '@solana/kit';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ChainServer, newAddress, openChain, SOL, startChainServer, type TestChain, transferSol, transferUsdc } from './wallets.ts';
+import { describe, expect, it } from 'vitest';
+import { newAddress, openChain, SOL, type TestChain, transferSol, transferUsdc, withChain } from './wallets.ts';
 
-let server: ChainServer;
 let chain: TestChain;
-beforeAll(async () => {
-  server = await startChainServer({ port: 0 });
-});
-afterAll(() => server.close());
-beforeEach(() => {
-  chain = openChain(server);
+withChain((opened) => {
+  chain = opened;
 });
 
 const base64 = { encoding: 'base64' } as const;

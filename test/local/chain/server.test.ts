@@ -1,16 +1,13 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ChainServer, newAddress, openChain, SOL, startChainServer, TestChain, transferSol } from './wallets.ts';
+import { describe, expect, it } from 'vitest';
+import { type ChainServer, newAddress, openChain, SOL, TestChain, transferSol, withChain } from './wallets.ts';
 
-let server: ChainServer;
 let chain: TestChain;
-beforeAll(async () => {
-  server = await startChainServer({ port: 0 });
-});
-afterAll(() => server.close());
-beforeEach(() => {
-  chain = openChain(server);
+let server: ChainServer;
+withChain((opened, running) => {
+  chain = opened;
+  server = running;
 });
 
 describe('JSON-RPC', () => {

@@ -23,12 +23,23 @@ import {
 import { getAddMemoInstruction } from '@solana-program/memo';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { findAssociatedTokenPda, getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type ChainServer, startChainServer } from '../../../local/chain/server.ts';
 
 export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
 /** The memo program wallets use; the builder's own default is a newer one that is not deployed here. */
 export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
 export const SOL = 1_000_000_000n;
+
+/** One server for the tests of a file, and for each of them a chain that starts anew. */
+export function withChain(use: (chain: TestChain, server: ChainServer) => void): void {
+  let server: ChainServer;
+  beforeAll(async () => {
+    server = await startChainServer({ port: 0 });
+  });
+  afterAll(() => server.close());
+  beforeEach(() => use(openChain(server), server));
+}
 
 /** A chain under test: kit's unmodified client, and raw calls for what kit does not know. */
 export class TestChain {
