@@ -1,10 +1,12 @@
 import { getBase64Encoder, getTransactionDecoder, getTransactionEncoder, type SignatureBytes } from '@solana/kit';
 import { describe, expect, it } from 'vitest';
-import { newAddress, openChain, SOL, type TestChain, transferSol, transferUsdc, withChain } from './wallets.ts';
+import { type ChainServer, newAddress, openChain, SOL, type TestChain, transferSol, transferUsdc, withChain } from './wallets.ts';
 
 let chain: TestChain;
-withChain((opened) => {
+let server: ChainServer;
+withChain((opened, running) => {
   chain = opened;
+  server = running;
 });
 
 const base64 = { encoding: 'base64' } as const;
