@@ -45,6 +45,7 @@ const ROOMS = [
   /^worker\/features\/audit\//,
   /^worker\/features\/finality\//,
   /^worker\/features\/retention\//,
+  /^worker\/features\/seals\//,
   /^worker\/features\/routers\.ts$/,
   /^worker\/pages\//,
   /^worker\/jobs\.ts$/,

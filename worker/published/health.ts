@@ -2,8 +2,11 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
 import { iso, MINUTE, SECOND } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
-import { type Ctx, databaseOf, type Env, hasPriceSource } from '#platform/context.ts';
+import { isAlarming } from '#platform/chain/fee-payer.ts';
+import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { type Ctx, databaseOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
 import { fullness, isStalled } from '#platform/db/vital-signs.ts';
+import { findFaults } from '#platform/http/configured.ts';
 import { errors, orNull, router, Timestamp } from '#platform/http/openapi.ts';
 import { isPriceHealthy } from '#platform/providers/price.ts';
 
@@ -14,7 +17,15 @@ const HealthResponse = z
     status: z.enum(['ok', 'degraded']),
     version: z.string(),
     time: Timestamp,
-    checks: z.object({ database: Check, queue: Check, rpc: Check, price_source: Check, processor: Check }),
+    checks: z.object({
+      database: Check,
+      queue: Check,
+      rpc: Check,
+      price_source: Check,
+      processor: Check,
+      configuration: Check.openapi({ description: 'failing: every other route answers 503 `misconfigured`.' }),
+      fee_payer: Check.openapi({ description: 'failing: more left it within the last hour than the operator expects.' }),
+    }),
     database_used: orNull(z.number()).openapi({
       description: 'How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer.',
     }),
@@ -55,15 +66,26 @@ const STALLED_MS = 30 * MINUTE;
 interface Outside {
   rpc: boolean | null;
   prices: boolean | null;
+  /** Are all other routes served? */
+  isWhole: boolean;
+  /** null: nobody is paid for. */
+  isFeeAlarming: ((spent: number) => boolean) | null;
 }
 
-async function askOutside({ chain, config, now }: Ctx): Promise<Outside> {
-  const [rpc, prices] = await Promise.all([chain.isHealthy(now), hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, now) : null]);
-  return { rpc, prices };
+async function askOutside(ctx: Ctx): Promise<Outside> {
+  const { chain, config, now } = ctx;
+  const [rpc, prices, { columns, nodes }] = await Promise.all([
+    chain.isHealthy(now),
+    hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, now) : null,
+    findFaults(ctx),
+  ]);
+  const isFeeAlarming = hasX402(config) ? (spent: number) => isAlarming(config, spent) : null;
+  return { rpc, prices, isWhole: columns.length + nodes.length === 0, isFeeAlarming };
 }
 
 interface Waiting {
   stalled: number;
+  lamportsSpent: number;
   fullness: ReturnType<typeof fullness>;
 }
 
@@ -75,9 +97,14 @@ async function readWaiting(env: Env, now: number): Promise<Waiting | null> {
   const known = remembered.get(env);
   if (known && now < known.until) return known.waiting;
   try {
-    const answer = await databaseOf(env).run(sql`SELECT ${isStalled(now - STALLED_MS)} AS n`);
+    const db = databaseOf(env);
+    const [answer, spent] = await Promise.all([
+      db.run(sql`SELECT ${isStalled(now - STALLED_MS)} AS n`),
+      // Where migrations are behind there is nothing to read it from, and that is said by `configuration`.
+      readLamportsSpent(db, now).catch(() => 0),
+    ]);
     const [row] = answer.results as { n: number }[];
-    const waiting = { stalled: row!.n, fullness: fullness(answer.meta.size_after) };
+    const waiting = { stalled: row!.n, lamportsSpent: spent, fullness: fullness(answer.meta.size_after) };
     remembered.set(env, { until: now + REMEMBERED_MS, waiting });
     return waiting;
   } catch {
@@ -86,15 +113,26 @@ async function readWaiting(env: Env, now: number): Promise<Waiting | null> {
 }
 
 async function checkHealth({ env, now }: Pick<Ctx, 'env' | 'now'>, asked: Promise<Outside>, isStrict: boolean) {
-  const [waiting, { rpc, prices }] = await Promise.all([readWaiting(env, now), asked]);
+  const [waiting, { rpc, prices, isWhole, isFeeAlarming }] = await Promise.all([readWaiting(env, now), asked]);
   const [database, queue] = [waiting !== null, waiting?.stalled === 0];
   const hasRoom = waiting?.fullness.isWarning === false;
+  const feesAreWell = isFeeAlarming && waiting ? !isFeeAlarming(waiting.lamportsSpent) : null;
   const word = (isWell: boolean | null): z.infer<typeof Check> => (isWell === null ? 'not_configured' : isWell ? 'ok' : 'failing');
   const health = {
-    status: database && hasRoom && queue && rpc && prices !== false ? ('ok' as const) : ('degraded' as const),
+    status: [database, hasRoom, queue, rpc, isWhole, prices !== false, feesAreWell !== false].every(Boolean)
+      ? ('ok' as const)
+      : ('degraded' as const),
     version: VERSION,
     time: iso(now),
-    checks: { database: word(database), queue: word(queue), rpc: word(rpc), price_source: word(prices), processor: word(null) },
+    checks: {
+      database: word(database),
+      queue: word(queue),
+      rpc: word(rpc),
+      price_source: word(prices),
+      processor: word(null),
+      configuration: word(isWhole),
+      fee_payer: word(feesAreWell),
+    },
     database_used: waiting?.fullness.used ?? null,
   };
   const isWell = isStrict ? health.status === 'ok' : database;
@@ -103,7 +141,7 @@ async function checkHealth({ env, now }: Pick<Ctx, 'env' | 'now'>, asked: Promis
 
 /** Where the configuration is not sound only the database can be asked, and the answer is never better than degraded. */
 export async function unconfiguredHealth(env: Env, isStrict: boolean): Promise<Response> {
-  const nobody = Promise.resolve({ rpc: null, prices: null });
+  const nobody = Promise.resolve({ rpc: null, prices: null, isWhole: false, isFeeAlarming: null });
   const { health, status } = await checkHealth({ env, now: Date.now() }, nobody, isStrict);
   return Response.json(health, { status });
 }

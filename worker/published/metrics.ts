@@ -3,6 +3,8 @@ import { storyOf } from '#core/errors.ts';
 import { MINUTE } from '#core/time.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
+import { countOldSeals } from '#features/seals/seals.ts';
+import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
 import { fullness, readVitalSigns, secondsSince, type VitalSigns } from '#platform/db/vital-signs.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
@@ -66,12 +68,54 @@ function sweepMetrics({ sweeps }: VitalSigns, now: number): Metric[] {
   ];
 }
 
+function roomMetrics({ oldestEventAt, databaseBytes }: VitalSigns, now: number): Metric[] {
+  return [
+    {
+      name: 'svc_oldest_event_seconds',
+      type: 'gauge',
+      help: 'Age of the oldest event in the database; where there is an archive, older ones are in it.',
+      samples: [{ value: secondsSince(oldestEventAt, now) }],
+    },
+    {
+      name: 'svc_database_bytes',
+      type: 'gauge',
+      help: 'Size of the database.',
+      samples: [{ value: databaseBytes }],
+    },
+    {
+      name: 'svc_database_used_ratio',
+      type: 'gauge',
+      help: 'Part of the largest size the platform allows.',
+      samples: [{ value: fullness(databaseBytes).used }],
+    },
+  ];
+}
+
+function sealMetrics(seals: Awaited<ReturnType<typeof countOldSeals>>): Metric[] {
+  const each = (which: 'old' | 'gone') => seals.map(({ kind, [which]: value }) => ({ labels: { what: kind }, value }));
+  return [
+    { name: 'svc_sealed_old', type: 'gauge', help: 'What an older key of its ring sealed; counted up to 10001.', samples: each('old') },
+    { name: 'svc_sealed_gone', type: 'gauge', help: 'What a key sealed that is not in its ring any more.', samples: each('gone') },
+  ];
+}
+
 /** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
-  const [signs, audit] = await Promise.all([readVitalSigns(ctx.db), latestAudit(ctx.db)]);
+  const [signs, audit, seals, spent] = await Promise.all([
+    readVitalSigns(ctx.db),
+    latestAudit(ctx.db),
+    countOldSeals(ctx),
+    readLamportsSpent(ctx.db, ctx.now),
+  ]);
   const { waiting, parked, chainToWebhookMs: times } = signs;
   return [
     ...sweepMetrics(signs, ctx.now),
+    {
+      name: 'svc_fee_lamports',
+      type: 'gauge',
+      help: 'What left the fee payer within the last hour, in lamports.',
+      samples: [{ value: spent }],
+    },
     {
       name: 'svc_oldest_seconds',
       type: 'gauge',
@@ -93,30 +137,14 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
         return ms === null ? [] : [{ labels: { quantile: String(q) }, value: ms / 1000 }];
       }),
     },
-    {
-      name: 'svc_oldest_event_seconds',
-      type: 'gauge',
-      help: 'Age of the oldest event in the database; where there is an archive, older ones are in it.',
-      samples: [{ value: secondsSince(signs.oldestEventAt, ctx.now) }],
-    },
-    {
-      name: 'svc_database_bytes',
-      type: 'gauge',
-      help: 'Size of the database.',
-      samples: [{ value: signs.databaseBytes }],
-    },
-    {
-      name: 'svc_database_used_ratio',
-      type: 'gauge',
-      help: 'Part of the largest size the platform allows.',
-      samples: [{ value: fullness(signs.databaseBytes).used }],
-    },
+    ...roomMetrics(signs, ctx.now),
     {
       name: 'svc_audit_rows',
       type: 'gauge',
       help: 'What the last daily audit compared, what differed, and what no node or object could tell of.',
       samples: audit ? (['checked', 'differing', 'unknown'] as const).map((figure) => ({ labels: { figure }, value: audit[figure] })) : [],
     },
+    ...sealMetrics(seals),
     {
       name: 'svc_notes_total',
       type: 'counter',
