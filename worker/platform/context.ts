@@ -5,6 +5,7 @@ import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
 import { Chain } from '#solana/rpc.ts';
 import { type Config, readConfig } from './config.ts';
+import { databaseInTime } from './deadline.ts';
 import { logRequest } from './log.ts';
 
 /** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`; absent in what an earlier release sent. */
@@ -99,7 +100,7 @@ export interface Ctx {
   readonly now: number;
   /** Milliseconds since `now`, for measuring others: how long a stranger's server took. */
   elapsedMs(): number;
-  /** What is left until the deadline, never below 0. Calls of nodes, objects and strangers' servers take no longer. */
+  /** What is left until the deadline, never below 0. Calls of the database, the archive, nodes, objects and strangers' servers take no longer. */
   leftMs(): number;
   readonly requestId: string;
   /**
@@ -143,7 +144,7 @@ export function newCtx(
     leftMs,
     env,
     config,
-    db: databaseOf(env),
+    db: drizzle(databaseInTime(env.DB, { leftMs })),
     chain: Chain.at(config.rpcUrls, config.network.genesisHash, leftMs),
     now,
     requestId,
