@@ -22,7 +22,7 @@ it('what is deployed in the place of zod is zod, but for what nothing here uses'
   for (const name of names(ours).filter((each) => each !== 'z'))
     expect((ours as Record<string, unknown>)[name], name).toBe((whole as Record<string, unknown>)[name]);
   expect([...names(ours.z), 'z'].sort()).toEqual(names(ours));
-  expect(readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8')).toContain('"zod" = "./worker/zod/index.ts"');
+  expect(readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8')).toContain('"zod" = "./worker/core/zod/index.ts"');
   const messages = ours.z.object({ amount: ours.z.string().min(3) }).safeParse({ amount: 'x' }).error?.issues;
   expect(messages?.map(({ message }) => message)).toEqual(['Too small: expected string to have >=3 characters']);
 });
