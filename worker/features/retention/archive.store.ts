@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { type Payment, type Receipt, storyIdOf } from '#platform/db/archive.ts';
@@ -151,22 +151,6 @@ export function moveToArchive(ctx: Ctx, written: Written): Write[] {
     vetoUnlessChanged(ctx),
   ];
 }
-
-/** Before an object is written: whatever becomes of it, the row tells of it until it is in the index or deleted. */
-export const beginDraft = (db: Db, key: string, begunAt: number) => db.insert(archiveDrafts).values({ key, begunAt });
-
-/** Gives up drafts that were begun before then, up to so many, so that no batch can put them into the index any more. Answers all that are given up. */
-export const giveUpDrafts = (db: Db, before: number, limit: number): Promise<{ key: string }[]> => {
-  const old = db
-    .select({ key: archiveDrafts.key })
-    .from(archiveDrafts)
-    .where(lt(archiveDrafts.begunAt, before))
-    .orderBy(asc(archiveDrafts.begunAt))
-    .limit(limit);
-  return db.update(archiveDrafts).set({ isGivenUp: true }).where(inArray(archiveDrafts.key, old)).returning({ key: archiveDrafts.key });
-};
-
-export const forgetDrafts = (db: Db, keys: string[]) => db.delete(archiveDrafts).where(inArray(archiveDrafts.key, keys));
 
 /** The batch runs alone, so the highest number is the one it has just given. */
 const ARCHIVE_ID = sql`(SELECT max(id) FROM archives)`;

@@ -9,10 +9,7 @@ import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import { inTime } from '#platform/deadline.ts';
 import {
-  beginDraft,
   findOldest,
-  forgetDrafts,
-  giveUpDrafts,
   listMovable,
   listRun,
   moveToArchive,
@@ -22,6 +19,7 @@ import {
   type StoredEvent,
   type Written,
 } from './archive.store.ts';
+import { beginDraft, forgetDrafts, giveUpDrafts } from './draft.store.ts';
 
 /** As long as missed events are recovered. A recovery that began just before still finds what it has read. */
 const KEEP_MS = 90 * DAY + HOUR;
