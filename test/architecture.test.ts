@@ -13,8 +13,10 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/core\//, 0],
   // What server and browser share of the pages, then what runs in the browser alone.
   [/^worker\/pages\/locales\//, 0],
-  [/^worker\/pages\/view\//, 1],
-  [/^worker\/pages\/client\//, 2],
+  [/^worker\/pages\/parts\//, 1],
+  [/^worker\/pages\/checkout\/(?!(?:page|offer)\.tsx$)(?!client\/)/, 2],
+  [/^worker\/pages\/checkout\/client\//, 3],
+  [/^worker\/pages\/receipt\/client\.ts$/, 4],
   [/^worker\/(?:states|events|plans|fees|admission|balance|entitlement-rpc|history|rails|version)\.ts$/, 1],
   [/^worker\/solana\/(?!rpc\.ts$)/, 1],
   [/^worker\/x402\//, 2],
@@ -34,7 +36,10 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/webhooks\//, 17],
   [/^worker\/access\//, 18],
   [/^worker\/(?:audit|finality|retention)\//, 19],
-  [/^worker\/pages\//, 20],
+  // What every page is made of, then the pages, then their addresses.
+  [/^worker\/pages\/(?:document\.tsx|policy\.ts|assets\.ts)$/, 19.2],
+  [/^worker\/pages\/(?:checkout|receipt)\//, 19.5],
+  [/^worker\/pages\/routes\.tsx$/, 20],
   [
     /^worker\/(?:discovery|docs|docs-assets|event-catalog|event-examples|event-types\.routes|health|jobs|llms|metrics|security-schemes|sweeps)\.ts$/,
     21,
@@ -42,6 +47,8 @@ const RANKS: [RegExp, number][] = [
   [/^worker\/app\.ts$/, 30],
   [/^worker\/index\.ts$/, 40],
 ];
+/** What runs in a buyer’s browser, where clock and network are the browser’s. */
+const BUYERS_BROWSER = /^worker\/pages\/(?:checkout|receipt)\/client(?:\/|\.ts$)/;
 const FEATURES = { from: 11, to: 20 };
 
 /** Inside a folder: routes -> verb -> resource -> store. */
@@ -151,13 +158,13 @@ describe('every matter has one owner', () => {
     [
       'the clock is read once per request or job, and in objects',
       () => filesWith(/\bDate\.now\b|\bnew Date\(\)/),
-      [/^worker\/(?:context|app|index|jobs|sweeps|log|health)\.ts$/, /^durable-objects\//, /^worker\/pages\/client\//],
+      [/^worker\/(?:context|app|index|jobs|sweeps|log|health)\.ts$/, /^durable-objects\//, BUYERS_BROWSER],
     ],
     ['only the log prints', () => filesWith(/\bconsole\./), [/^worker\/log\.ts$/]],
     [
       'only the chain client, the providers, the sender of webhooks and the buyer’s browser call the network',
       () => filesWith(/(?<![.\w])fetch\(/),
-      [/^worker\/solana\/node\.ts$/, /^worker\/providers\//, /^worker\/webhooks\/(?:deliver|post)\.ts$/, /^worker\/pages\/client\//],
+      [/^worker\/solana\/node\.ts$/, /^worker\/providers\//, /^worker\/webhooks\/(?:deliver|post)\.ts$/, BUYERS_BROWSER],
     ],
     ['ids come from core/ids', () => filesWith(/\brandomUUID\b/), []],
     [
@@ -194,7 +201,7 @@ describe('every matter has one owner', () => {
     expect(importing(/^drizzle-orm/).length).toBeGreaterThan(5);
     expect(filesWith(/\bDate\.now\b/)).toContain('worker/context.ts');
     expect(filesWith(/\bconsole\./)).toEqual(['worker/log.ts']);
-    expect(outside(filesWith(/(?<![.\w])fetch\(/), /^worker\/pages\/client\//)).toEqual([
+    expect(outside(filesWith(/(?<![.\w])fetch\(/), BUYERS_BROWSER)).toEqual([
       'worker/providers/price.ts',
       'worker/solana/node.ts',
       'worker/webhooks/post.ts',

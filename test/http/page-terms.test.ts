@@ -1,10 +1,10 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { Panel } from '../../worker/pages/checkout/panel.tsx';
+import { type Connected, firstState, type PageFacts, type Session, type State } from '../../worker/pages/checkout/state.ts';
 import { LOCALES } from '../../worker/pages/locales/locales.ts';
-import { type Connected, firstState, type PageFacts, type Session, type State } from '../../worker/pages/view/model.ts';
-import { Panel } from '../../worker/pages/view/panel.tsx';
-import { Address } from '../../worker/pages/view/parts.tsx';
-import { plain, plainName, sayIn, shortened, without } from '../../worker/pages/view/text.ts';
+import { Address } from '../../worker/pages/parts/parts.tsx';
+import { plain, plainName, sayIn, shortened, without } from '../../worker/pages/parts/text.ts';
 import { getPage } from '../world/page.ts';
 import { type Merchant, World } from '../world/world.ts';
 

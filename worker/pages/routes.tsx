@@ -7,9 +7,9 @@ import { hitBucket } from '../http/rate-limit.ts';
 import { getSessionOffer } from '../payments/session.ts';
 import { getListing } from '../products/product.ts';
 import { getReceiptWithFate } from '../receipts/receipt.ts';
-import { sendCheckout } from './checkout.tsx';
+import { sendCheckout } from './checkout/page.tsx';
 import { openPage, type PageContext, sendRefusal } from './document.tsx';
-import { sendReceipt } from './receipt.tsx';
+import { sendReceipt } from './receipt/page.tsx';
 
 /** A person reads these: what goes wrong is a page too. A bug is the log's business and still ends in the one place. */
 async function present(c: Context<AppEnv>, make: (page: PageContext) => Promise<Response>): Promise<Response> {

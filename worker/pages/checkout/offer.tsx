@@ -1,8 +1,8 @@
-import type { Sale } from '../products/product.ts';
-import type { PageContext } from './document.tsx';
-import type { PageFacts } from './view/model.ts';
-import { Address, Row } from './view/parts.tsx';
-import { formatBps, formatCount, formatNumber, formatPeriod, isOne, plain, plainLines, plainName } from './view/text.ts';
+import type { Sale } from '../../products/product.ts';
+import type { PageContext } from '../document.tsx';
+import { Address, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
+import { formatBps, formatCount, formatNumber, formatPeriod, isOne, plain, plainLines, plainName } from '../parts/text.ts';
+import type { PageFacts } from './state.ts';
 
 /** What is sold and who is paid: all that a buyer has to know, before any script has run. */
 export interface Offer {
@@ -47,12 +47,6 @@ export function Brand({ page, sale }: Offer) {
   );
 }
 
-/** Said first, wherever an amount stands that nobody can spend. */
-export const TestMoney = ({ page }: Pick<Offer, 'page'>) => <span class="badge">{page.say('testMoney')}</span>;
-
-/** The more digits, the smaller they are set: a number is never broken. */
-export const sizeOf = (digits: string): string => (digits.length > 16 ? 'amount longest' : digits.length > 10 ? 'amount long' : 'amount');
-
 export function Price({ facts, page }: Offer) {
   const digits = formatNumber(facts.locale, facts.price);
   return (
@@ -64,7 +58,7 @@ export function Price({ facts, page }: Offer) {
         <span class="hidden">{page.say('price')}: </span>
         {digits}
         <span>{`\u00a0${facts.price.asset}`}</span>
-        {facts.network === 'devnet' && <TestMoney page={page} />}
+        {facts.network === 'devnet' && <TestMoney say={page.say} />}
       </p>
     </div>
   );

@@ -1,4 +1,4 @@
-import type { Connected, PageFacts, PaymentStatus, Session } from '../view/model.ts';
+import type { Connected, PageFacts, PaymentStatus, Session } from '../state.ts';
 
 /** The public API as a buyer's browser asks it: same origin, no credentials, every answer a value. */
 export interface Failure {

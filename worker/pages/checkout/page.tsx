@@ -1,20 +1,20 @@
-import type { Ctx } from '../context.ts';
-import { type Asset, toMoneyResource } from '../core/money.ts';
-import { toConnectResource } from '../payments/checkout.resource.ts';
-import { certainAt } from '../payments/expire.ts';
-import type { SessionOffer } from '../payments/session.ts';
-import { firstCheckoutRail, openRails } from '../products/open-rails.ts';
-import { saleOn } from '../products/product.ts';
-import { payoutOf, prospectOf } from '../products/sale.ts';
-import { RAILS, type RailId } from '../rails.ts';
-import { PAGE_ASSETS } from './assets.ts';
-import { type PageContext, sendPage } from './document.tsx';
-import type { TextKey } from './locales/en.ts';
-import { LOCALES } from './locales/locales.ts';
+import type { Ctx } from '../../context.ts';
+import { type Asset, toMoneyResource } from '../../core/money.ts';
+import { toConnectResource } from '../../payments/checkout.resource.ts';
+import { certainAt } from '../../payments/expire.ts';
+import type { SessionOffer } from '../../payments/session.ts';
+import { firstCheckoutRail, openRails } from '../../products/open-rails.ts';
+import { saleOn } from '../../products/product.ts';
+import { payoutOf, prospectOf } from '../../products/sale.ts';
+import { RAILS, type RailId } from '../../rails.ts';
+import { PAGE_ASSETS } from '../assets.ts';
+import { type PageContext, sendPage } from '../document.tsx';
+import type { TextKey } from '../locales/en.ts';
+import { LOCALES } from '../locales/locales.ts';
+import { plain, plainName } from '../parts/text.ts';
 import { About, Brand, type Offer, Price } from './offer.tsx';
-import { firstState, type PageFacts } from './view/model.ts';
-import { Panel } from './view/panel.tsx';
-import { plain, plainName } from './view/text.ts';
+import { Panel } from './panel.tsx';
+import { firstState, type PageFacts } from './state.ts';
 
 /** Play money is for the chain on this machine alone, whatever somebody sets by mistake. */
 const demoRpcUrlOf = ({ DEMO_WALLET, NETWORK, rpcUrls: [rpcUrl] }: Ctx['config']): string | null =>

@@ -1,11 +1,11 @@
-import type { PageFacts, Session } from '../view/model.ts';
+import type { PageFacts, Session } from '../state.ts';
 import { type Answer, confirm, prepare, send } from './api.ts';
-import type { Beginning, Begun } from './begin.ts';
-import type { Memory } from './memory.ts';
+import type { Beginning, Begun } from './begin-payment.ts';
+import type { Store } from './page-state.ts';
 import type { Problems } from './problems.ts';
-import type { Store } from './store.ts';
+import type { Memory } from './stored-payment.ts';
 import { isSender, type OpenWallet, openWallet, type Signed, signWith, WalletError } from './wallets.ts';
-import { isEnding, type Watch } from './watch.ts';
+import { isEnding, type Watch } from './watch-payment.ts';
 
 const SEND_TRIES = 6;
 export const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

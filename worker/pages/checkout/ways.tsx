@@ -1,5 +1,6 @@
-import { Address, type PanelProps } from './parts.tsx';
-import { formatMoney } from './text.ts';
+import { Address } from '../parts/parts.tsx';
+import { formatMoney } from '../parts/text.ts';
+import type { PanelProps } from './notes.tsx';
 
 const networkName = ({ facts, say }: PanelProps): string => say(facts.network === 'mainnet' ? 'mainnet' : 'devnet');
 

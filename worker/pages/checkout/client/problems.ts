@@ -1,10 +1,10 @@
-import type { TextKey } from '../locales/en.ts';
-import type { PageFacts, Problem } from '../view/model.ts';
-import { formatPeriod, sayIn } from '../view/text.ts';
+import type { TextKey } from '../../locales/en.ts';
+import { formatPeriod, sayIn } from '../../parts/text.ts';
+import type { PageFacts, Problem } from '../state.ts';
 import type { Failure } from './api.ts';
-import type { Store } from './store.ts';
+import type { Store } from './page-state.ts';
 import type { WalletError } from './wallets.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './watch-payment.ts';
 
 /** One clear sentence for whatever went wrong. */
 

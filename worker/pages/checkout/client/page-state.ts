@@ -1,4 +1,4 @@
-import type { State } from '../view/model.ts';
+import type { State } from '../state.ts';
 
 /** The one state of the page; whoever draws it is told of every change. */
 export class Store {

@@ -1,8 +1,8 @@
-import type { PaymentStatus, Session } from '../view/model.ts';
+import type { PaymentStatus, Session } from '../state.ts';
 import { confirm, type Failure, readPayment, serverNow } from './api.ts';
-import type { Memory } from './memory.ts';
-import { type Look, Poller } from './poll.ts';
-import type { Store } from './store.ts';
+import type { Store } from './page-state.ts';
+import { type Look, Poller } from './poller.ts';
+import type { Memory } from './stored-payment.ts';
 
 /** Asking for a confirmation makes the service look at the chain itself; a few times, then its own rechecks do. */
 const CONFIRMS_MAX = 8;

@@ -1,9 +1,9 @@
-import type { PageFacts, PaymentStatus, Session } from '../view/model.ts';
+import type { PageFacts, PaymentStatus, Session } from '../state.ts';
 import { type Answer, connect, type Failure, fromStatus, openIdentity, readHandoff, readPayment, toSession } from './api.ts';
-import type { Memory } from './memory.ts';
+import type { Store } from './page-state.ts';
 import type { Problems } from './problems.ts';
-import type { Store } from './store.ts';
-import type { Watch } from './watch.ts';
+import type { Memory } from './stored-payment.ts';
+import type { Watch } from './watch-payment.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

@@ -1,4 +1,4 @@
-import type { Identity, PageFacts, Session } from '../view/model.ts';
+import type { Identity, PageFacts, Session } from '../state.ts';
 import { serverNow } from './api.ts';
 
 /** The payment this page has begun, kept in the browser: over a refresh, the back button and a closed laptop. */

@@ -1,15 +1,15 @@
-import type { Actions, PageFacts } from '../view/model.ts';
-import { firstState } from '../view/model.ts';
+import type { Actions, PageFacts } from '../state.ts';
+import { firstState } from '../state.ts';
 import { confirm } from './api.ts';
-import { Beginning } from './begin.ts';
+import { Beginning } from './begin-payment.ts';
 import { fromBase58 } from './bytes.ts';
-import type { Memory } from './memory.ts';
-import { Paying, wait } from './pay.ts';
+import type { Store } from './page-state.ts';
+import { Paying, wait } from './pay-with-wallet.ts';
 import { Problems } from './problems.ts';
 import { qrOf } from './qr.ts';
-import type { Store } from './store.ts';
+import type { Memory } from './stored-payment.ts';
 import { listWallets } from './wallets.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './watch-payment.ts';
 
 const COPIED_MS = 2000;
 

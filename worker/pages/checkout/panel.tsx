@@ -1,7 +1,8 @@
 import type { TextKey } from '../locales/en.ts';
+import { Address, Row, ShortAddress, Signature, Spinner, Title } from '../parts/parts.tsx';
+import { formatMoney, formatTime, type Say, without } from '../parts/text.ts';
+import { Due, type PanelProps, ProblemNote, TwiceNote } from './notes.tsx';
 import { Closing, Confirmed, Expired, Failed, Late } from './outcome.tsx';
-import { Address, Due, type PanelProps, ProblemNote, Row, ShortAddress, Signature, Spinner, Title, TwiceNote } from './parts.tsx';
-import { formatMoney, formatTime, type Say, without } from './text.ts';
 import { ByPhone, Wallets } from './ways.tsx';
 
 export const Panel = (props: PanelProps) => (

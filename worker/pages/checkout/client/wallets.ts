@@ -1,8 +1,8 @@
 import type { SolanaSignAndSendTransactionFeature, SolanaSignTransactionFeature } from '@solana/wallet-standard-features';
 import { getWallets } from '@wallet-standard/app';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
-import type { PageFacts, WalletChoice } from '../view/model.ts';
-import { plain } from '../view/text.ts';
+import { plain } from '../../parts/text.ts';
+import type { PageFacts, WalletChoice } from '../state.ts';
 import { fromBase64, signatureOf, toBase58, toBase64 } from './bytes.ts';
 
 /** The wallets of this browser, by the Wallet Standard. */

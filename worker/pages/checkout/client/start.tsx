@@ -1,12 +1,12 @@
 import { createRoot } from 'hono/jsx/dom/client';
-import { firstState, type PageFacts, type State } from '../view/model.ts';
-import { Panel } from '../view/panel.tsx';
-import { formatPeriod, type Say, sayIn } from '../view/text.ts';
-import { Flow } from './flow.ts';
-import { Memory } from './memory.ts';
-import { Store } from './store.ts';
+import { formatPeriod, type Say, sayIn } from '../../parts/text.ts';
+import { Panel } from '../panel.tsx';
+import { firstState, type PageFacts, type State } from '../state.ts';
+import { Flow } from './actions.ts';
+import { Store } from './page-state.ts';
+import { Memory } from './stored-payment.ts';
 import { listWallets, onWalletsChange } from './wallets.ts';
-import { Watch } from './watch.ts';
+import { Watch } from './watch-payment.ts';
 
 /** Takes the page over from the server: draws every change, moves the focus with it, and says it aloud. */
 const ANNOUNCED_AT_SECONDS = [300, 60];

@@ -1,12 +1,14 @@
-import { iso } from '../core/time.ts';
-import { verifyReceipt } from '../receipts/document.ts';
-import type { Receipt } from '../receipts/receipt.ts';
-import { PAGE_ASSETS } from './assets.ts';
-import { type PageContext, sendPage } from './document.tsx';
-import { NETWORK_OF } from './networks.ts';
-import { sizeOf, TestMoney } from './offer.tsx';
-import { Address, Mark, Row } from './view/parts.tsx';
-import { formatInstant, formatMoney, formatNumber, plainName } from './view/text.ts';
+import { iso } from '../../core/time.ts';
+import { verifyReceipt } from '../../receipts/document.ts';
+import type { Receipt } from '../../receipts/receipt.ts';
+import { NETWORKS } from '../../solana/assets.ts';
+import { PAGE_ASSETS } from '../assets.ts';
+import { type PageContext, sendPage } from '../document.tsx';
+import { Address, Mark, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
+import { formatInstant, formatMoney, formatNumber, plainName } from '../parts/text.ts';
+
+/** Our name of a network by its CAIP-2 id. */
+const NETWORK_OF: Record<string, 'mainnet' | 'devnet'> = { [NETWORKS.mainnet.caip2]: 'mainnet', [NETWORKS.devnet.caip2]: 'devnet' };
 
 /** What the signed document says, as its schema promises. */
 interface Document {
@@ -78,7 +80,7 @@ function Verdict({ page, document, verdict }: Proof) {
       <div>
         <div class="verdict-title">
           <h1>{say(verdict.valid ? 'rValid' : 'rInvalid')}</h1>
-          {isTest && <TestMoney page={page} />}
+          {isTest && <TestMoney say={say} />}
         </div>
         <p>{say(help)}</p>
         <p id="browser-verdict" />

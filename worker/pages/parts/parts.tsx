@@ -1,14 +1,4 @@
-import type { Actions, PageFacts, State } from './model.ts';
-import { formatMoney, formatTime, type Say, shortened } from './text.ts';
-
-/** Everything of the page that changes. Rendered on the server once, then by the browser; without state of its own. */
-export interface PanelProps {
-  facts: PageFacts;
-  state: State;
-  say: Say;
-  /** Absent on the server: nothing can be done before the browser is there. */
-  actions?: Actions;
-}
+import { type Say, shortened } from './text.ts';
 
 /** Receives the focus when the step changes, so that a screen reader goes on where something happened. */
 export const Title = ({ children }: { children?: unknown }) => (
@@ -28,22 +18,6 @@ export const Mark = ({ kind }: { kind: 'done' | 'failed' | 'time' | 'nothing' })
 );
 
 export const Spinner = () => <span class="spinner" aria-hidden="true" />;
-
-export const ProblemNote = ({ state, say }: PanelProps) =>
-  state.problem ? (
-    <div class="problem">
-      <strong>{say('problem')}</strong>
-      <p>{say(state.problem.key, state.problem.values)}</p>
-    </div>
-  ) : null;
-
-/** Two wallets have paid: whatever else is said, this is too. */
-export const TwiceNote = ({ state, say }: Pick<PanelProps, 'state' | 'say'>) =>
-  state.isTwice ? (
-    <div class="problem">
-      <p>{say('pTwice')}</p>
-    </div>
-  ) : null;
 
 /** One fact of a list of them. */
 export const Row = ({ name, isWide = false, children }: { name: string; isWide?: boolean; children?: unknown }) => (
@@ -68,19 +42,6 @@ export const ShortAddress = ({ address }: { address: string }) => (
   </span>
 );
 
-/** What a session asks for, and where it was quoted, at which rate and until when. */
-export function Due({ facts: { locale }, state: { session }, say }: PanelProps) {
-  if (!session) return null;
-  const { price, quote } = session;
-  const rate = quote && formatMoney(locale, { asset: 'USDC', amount: quote.rate });
-  return (
-    <p class="quote">
-      <strong>{formatMoney(locale, price)}</strong>
-      {quote && <span>{say('quote', { asset: 'SOL', rate: rate!, time: formatTime(locale, quote.expiresAt) })}</span>}
-    </p>
-  );
-}
-
 export const Signature = ({ say, signature }: { say: Say; signature: string | null }) =>
   signature ? (
     <details class="signature">
@@ -88,3 +49,9 @@ export const Signature = ({ say, signature }: { say: Say; signature: string | nu
       <code>{signature}</code>
     </details>
   ) : null;
+
+/** Said first, wherever an amount stands that nobody can spend. */
+export const TestMoney = ({ say }: { say: Say }) => <span class="badge">{say('testMoney')}</span>;
+
+/** The more digits, the smaller they are set: a number is never broken. */
+export const sizeOf = (digits: string): string => (digits.length > 16 ? 'amount longest' : digits.length > 10 ? 'amount long' : 'amount');

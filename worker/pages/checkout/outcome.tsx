@@ -1,5 +1,6 @@
-import { Mark, type PanelProps, ProblemNote, Row, ShortAddress, Signature, Spinner, Title, TwiceNote } from './parts.tsx';
-import { formatMoney, formatTime } from './text.ts';
+import { Mark, Row, ShortAddress, Signature, Spinner, Title } from '../parts/parts.tsx';
+import { formatMoney, formatTime } from '../parts/text.ts';
+import { type PanelProps, ProblemNote, TwiceNote } from './notes.tsx';
 
 /** How it ended, and what to do now. */
 const hostOf = (url: string): string => URL.parse(url)?.host ?? '';

@@ -1,5 +1,5 @@
 import type { Dictionary, TextKey } from '../locales/en.ts';
-import type { Amount } from './text.ts';
+import type { Amount } from '../parts/text.ts';
 
 /** What the server tells the browser with the page: everything that is not asked for later. */
 export interface PageFacts {

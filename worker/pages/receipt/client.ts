@@ -1,4 +1,4 @@
-import { fromBase58 } from './bytes.ts';
+import { fromBase58 } from '../checkout/client/bytes.ts';
 
 /** The receipt checked once more, by the reader's own browser: the same bytes, the published key, no word of ours needed. */
 interface Facts {
