@@ -14,9 +14,10 @@ const RANKS: [RegExp, number][] = [
   // What server and browser share of the pages, then what runs in the browser alone.
   [/^worker\/pages\/locales\//, 0],
   [/^worker\/pages\/parts\//, 1],
-  [/^worker\/pages\/checkout\/(?!(?:page|offer)\.tsx$)(?!client\/)/, 2],
-  [/^worker\/pages\/checkout\/client\//, 3],
-  [/^worker\/pages\/receipt\/client\.ts$/, 4],
+  [/^worker\/pages\/checkout\/(?!(?:page|offer)\.tsx$)(?!client\/|machine\/)/, 2],
+  [/^worker\/pages\/checkout\/machine\//, 3],
+  [/^worker\/pages\/checkout\/client\//, 4],
+  [/^worker\/pages\/receipt\/client\.ts$/, 5],
   [/^worker\/(?:states|events|plans|fees|admission|balance|entitlement-rpc|history|rails|version)\.ts$/, 1],
   [/^worker\/solana\/(?!rpc\.ts$)/, 1],
   [/^worker\/x402\//, 2],

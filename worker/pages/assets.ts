@@ -1,6 +1,6 @@
 /** Written by local/pages.ts: the scripts of the hosted pages under the names their content gives them. */
 export const PAGE_ASSETS = {
-  checkout: '/assets/checkout-1cfcce23.js',
+  checkout: '/assets/checkout-5349bea3.js',
   receipt: '/assets/receipt-a7328a4e.js',
-  demoWallet: '/assets/demo-wallet-a7b00aca.js',
+  demoWallet: '/assets/demo-wallet-50f82750.js',
 } as const;

@@ -2,7 +2,7 @@ import type { Sale } from '../../products/product.ts';
 import type { PageContext } from '../document.tsx';
 import { Address, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
 import { formatBps, formatCount, formatNumber, formatPeriod, isOne, plain, plainLines, plainName } from '../parts/text.ts';
-import type { PageFacts } from './state.ts';
+import type { PageFacts } from './facts.ts';
 
 /** What is sold and who is paid: all that a buyer has to know, before any script has run. */
 export interface Offer {

@@ -1,30 +1,28 @@
-import { Mark, Row, ShortAddress, Signature, Spinner, Title } from '../parts/parts.tsx';
-import { formatMoney, formatTime } from '../parts/text.ts';
-import { type PanelProps, ProblemNote, TwiceNote } from './notes.tsx';
-
 /** How it ended, and what to do now. */
+import { Mark, Row, ShortAddress, Signature, Spinner } from '../parts/parts.tsx';
+import { formatMoney, formatTime } from '../parts/text.ts';
+import { type PanelProps, StepHelp, StepTitle, TwiceNote } from './notes.tsx';
+import { type PageAt, payingSignatureOf } from './state.ts';
+
 const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
 
-const signatureOf = ({ state }: PanelProps): string | null => state.payment?.tx_signature ?? state.session?.txSignature ?? null;
-
-export function Confirmed(props: PanelProps) {
+export function Confirmed(props: PanelProps<PageAt<'confirmed'>>) {
   const { facts, state, say, actions } = props;
-  const { payment, redirectUrl } = state;
-  const price = formatMoney(facts.locale, payment?.price ?? facts.price);
+  const { status, redirectUrl, isLeaving } = state;
   return (
     <>
       <Mark kind="done" />
-      <Title>{say('confirmed')}</Title>
-      <p>{say('confirmedHelp', { price })}</p>
+      <StepTitle {...props} />
+      <StepHelp {...props} />
       <TwiceNote {...props} />
       <Paid {...props} />
-      {payment?.overpaid && <p class="quiet">{say('overpaid', { amount: formatMoney(facts.locale, payment.overpaid) })}</p>}
+      {status.overpaid && <p class="quiet">{say('overpaid', { amount: formatMoney(facts.locale, status.overpaid) })}</p>}
       {redirectUrl && (
         <a class="button" href={redirectUrl} rel="noreferrer">
           {facts.buttonLabel ?? say('continueTo', { host: hostOf(redirectUrl) })}
         </a>
       )}
-      {redirectUrl && state.isLeaving && (
+      {redirectUrl && isLeaving && (
         <p class="quiet leaving">
           {say('goingTo', { host: hostOf(redirectUrl) })}{' '}
           <button type="button" class="link-button" onClick={() => actions?.stay()}>
@@ -32,73 +30,57 @@ export function Confirmed(props: PanelProps) {
           </button>
         </p>
       )}
-      {redirectUrl && facts.buttonLabel && !state.isLeaving && <p class="quiet">{hostOf(redirectUrl)}</p>}
-      {payment?.receipt_id && (
-        <a class={redirectUrl ? 'plain-button' : 'button'} href={`/r/${payment.receipt_id}?locale=${facts.locale}`}>
+      {redirectUrl && facts.buttonLabel && !isLeaving && <p class="quiet">{hostOf(redirectUrl)}</p>}
+      {status.receipt_id && (
+        <a class={redirectUrl ? 'plain-button' : 'button'} href={`/r/${status.receipt_id}?locale=${facts.locale}`}>
           {say('receipt')}
         </a>
       )}
-      {!state.isLeaving && facts.isPayable && !facts.paymentSessionId && !facts.handoffToken && (
+      {!isLeaving && facts.isPayable && !facts.paymentSessionId && !facts.handoffToken && (
         <button type="button" class="link-button" onClick={() => actions?.startAgain()}>
           {say('buyAgain')}
         </button>
       )}
-      <Signature say={say} signature={signatureOf(props)} />
+      <Signature say={say} signature={payingSignatureOf(state)} />
     </>
   );
 }
 
 /** A name is whatever its owner made of it; it never stands without the wallet that was paid. */
-function Paid({ facts, state, say }: PanelProps) {
-  const { session } = state;
-  if (!session) return null;
+function Paid({ facts, state, say }: PanelProps<PageAt<'confirmed'>>) {
+  const { recipient, fee } = state.payment;
   return (
     <dl class="payee">
       <Row name={say('seller')}>
         <bdi>{say('quoted', { name: facts.sellerName })}</bdi>
       </Row>
       <Row name={say('wallet')}>
-        <ShortAddress address={session.recipient} />
+        <ShortAddress address={recipient} />
       </Row>
-      {session.fee && <Row name={say('legFee')}>{formatMoney(facts.locale, session.fee)}</Row>}
+      {fee && <Row name={say('legFee')}>{formatMoney(facts.locale, fee)}</Row>}
     </dl>
   );
 }
 
 /** A hand-off serves for one payment: another begins in the shop. */
-const Again = ({ facts, state, say, actions }: PanelProps) =>
+const Again = ({ facts, say, actions }: PanelProps) =>
   facts.handoffToken ? (
     <p>{say('backToShop')}</p>
   ) : facts.isPayable ? (
-    <button type="button" class="button" disabled={state.isBusy} onClick={() => actions?.startAgain()}>
+    <button type="button" class="button" onClick={() => actions?.startAgain()}>
       {say('startAgain')}
     </button>
   ) : null;
 
-export function Failed(props: PanelProps) {
+export function Ended(props: PanelProps<PageAt<'failed' | 'expired'>>) {
   const { state, say } = props;
   return (
     <>
-      <Mark kind="failed" />
-      <Title>{say('failed')}</Title>
-      <p>{say(state.payment?.failure_code === 'underpaid' ? 'failedShort' : 'failedChain')}</p>
-      <ProblemNote {...props} />
+      <Mark kind={state.step === 'expired' ? 'time' : 'failed'} />
+      <StepTitle {...props} />
+      <StepHelp {...props} />
       <Again {...props} />
-      <Signature say={say} signature={signatureOf(props)} />
-    </>
-  );
-}
-
-export function Expired(props: PanelProps) {
-  const { say } = props;
-  return (
-    <>
-      <Mark kind="time" />
-      <Title>{say('expired')}</Title>
-      <p>{say(signatureOf(props) ? 'expiredSent' : 'expiredHelp')}</p>
-      <ProblemNote {...props} />
-      <Again {...props} />
-      <Signature say={say} signature={signatureOf(props)} />
+      <Signature say={say} signature={payingSignatureOf(state)} />
     </>
   );
 }
@@ -106,27 +88,24 @@ export function Expired(props: PanelProps) {
 const MINUTE_MS = 60_000;
 const nextMinute = (at: number): string => new Date(Math.ceil(at / MINUTE_MS) * MINUTE_MS).toISOString();
 
-export function Closing({ facts, state, say }: PanelProps) {
-  const expiresAt = state.payment?.expires_at ?? state.session?.expiresAt ?? '';
-  const certainAt = Date.parse(expiresAt) + facts.uncertainMs;
+export function Closing(props: PanelProps<PageAt<'closing'>>) {
+  const { facts, state, say } = props;
+  const certainAt = Date.parse(state.status?.expires_at ?? state.payment.expiresAt) + facts.uncertainMs;
   return (
     <>
       <Spinner />
-      <Title>{say('closing')}</Title>
-      <p>{say(state.session?.quote ? 'closingQuote' : 'closingHelp')}</p>
+      <StepTitle {...props} />
+      <StepHelp {...props} />
       {!Number.isNaN(certainAt) && <p class="quiet">{say('closingUntil', { time: formatTime(facts.locale, nextMinute(certainAt)) })}</p>}
     </>
   );
 }
 
-export function Late(props: PanelProps) {
-  const { say } = props;
-  return (
-    <>
-      <Mark kind="failed" />
-      <Title>{say('late')}</Title>
-      <p>{say('lateHelp')}</p>
-      <Signature say={say} signature={signatureOf(props)} />
-    </>
-  );
-}
+export const Late = (props: PanelProps<PageAt<'late'>>) => (
+  <>
+    <Mark kind="failed" />
+    <StepTitle {...props} />
+    <StepHelp {...props} />
+    <Signature say={props.say} signature={payingSignatureOf(props.state)} />
+  </>
+);

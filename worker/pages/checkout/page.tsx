@@ -12,9 +12,10 @@ import { type PageContext, sendPage } from '../document.tsx';
 import type { TextKey } from '../locales/en.ts';
 import { LOCALES } from '../locales/locales.ts';
 import { plain, plainName } from '../parts/text.ts';
+import type { PageFacts } from './facts.ts';
 import { About, Brand, type Offer, Price } from './offer.tsx';
 import { Panel } from './panel.tsx';
-import { firstState, type PageFacts } from './state.ts';
+import { firstState } from './state.ts';
 
 /** Play money is for the chain on this machine alone, whatever somebody sets by mistake. */
 const demoRpcUrlOf = ({ DEMO_WALLET, NETWORK, rpcUrls: [rpcUrl] }: Ctx['config']): string | null =>

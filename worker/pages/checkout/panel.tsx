@@ -1,69 +1,64 @@
-import type { TextKey } from '../locales/en.ts';
-import { Address, Row, ShortAddress, Signature, Spinner, Title } from '../parts/parts.tsx';
-import { formatMoney, formatTime, type Say, without } from '../parts/text.ts';
-import { Due, type PanelProps, ProblemNote, TwiceNote } from './notes.tsx';
-import { Closing, Confirmed, Expired, Failed, Late } from './outcome.tsx';
+import { Address, Row, ShortAddress, Signature, Spinner } from '../parts/parts.tsx';
+import { formatMoney, formatTime, without } from '../parts/text.ts';
+import type { PagePayment } from './facts.ts';
+import { Due, type PanelProps, ProblemNote, StepHelp, StepTitle, Timer, TwiceNote } from './notes.tsx';
+import { Closing, Confirmed, Ended, Late } from './outcome.tsx';
+import { type PageAt, payingSignatureOf } from './state.ts';
 import { ByPhone, Wallets } from './ways.tsx';
 
 export const Panel = (props: PanelProps) => (
   <div class={`panel step-${props.state.step}`}>
-    <Step {...props} />
+    <StepView {...props} />
   </div>
 );
 
-function Step(props: PanelProps) {
-  switch (props.state.step) {
+function StepView({ state, ...props }: PanelProps) {
+  switch (state.step) {
     case 'choosing':
-      return <Choosing {...props} />;
+      return <ChoiceView {...props} state={state} />;
+    case 'unavailable':
+      return <UnavailableView {...props} state={state} />;
     case 'connecting':
-      return <Waiting {...props} title="connecting" help="connectingHelp" />;
     case 'waiting':
-      return <Waiting {...props} title="waiting" help="waitingHelp" />;
+      return <WalletView {...props} state={state} />;
     case 'sending':
-      return <Working title={props.say('sending')} />;
+      return <SendingView {...props} state={state} />;
     case 'seen':
-      return <Seen {...props} />;
+      return <SeenView {...props} state={state} />;
     case 'confirmed':
-      return <Confirmed {...props} />;
+      return <Confirmed {...props} state={state} />;
     case 'failed':
-      return <Failed {...props} />;
     case 'expired':
-      return <Expired {...props} />;
+      return <Ended {...props} state={state} />;
     case 'closing':
-      return <Closing {...props} />;
+      return <Closing {...props} state={state} />;
     case 'late':
-      return <Late {...props} />;
+      return <Late {...props} state={state} />;
     case 'identity':
-      return <Identity {...props} />;
+      return <IdentityView {...props} state={state} />;
     case 'underway':
-      return <Underway {...props} />;
+      return <UnderwayView {...props} state={state} />;
   }
 }
 
-/** A link that is over: nothing can be begun with it, so nothing is offered. */
-const DEAD_ENDS: TextKey[] = ['pHandoffBad', 'pHandoffUsed', 'sessionOver'];
-
-function Choosing(props: PanelProps) {
+function ChoiceView(props: PanelProps<PageAt<'choosing'>>) {
   const { facts, state, say } = props;
-  // Begun without what the seller asks by now: paid, it would buy nothing.
-  if (state.problem?.key === 'pIdentityNow') return <Obstacle say={say} reason="pIdentityNow" />;
-  const deadEnd = DEAD_ENDS.find((key) => key === state.problem?.key) ?? facts.obstacle;
-  if (deadEnd !== null && !state.session) return <Obstacle say={say} reason={deadEnd} />;
+  const { payment } = state;
   return (
     <>
-      <Title>{say('choose')}</Title>
-      <ProblemNote {...props} />
-      <Doubt {...props} />
+      <StepTitle {...props} />
+      <ProblemNote problem={state.problem} say={say} />
+      <UnclearNote {...props} />
       {state.customer !== null && (
         <p class="recognised">
           {say('recognised', { customer: '' })}
           <bdi>{state.customer}</bdi>
         </p>
       )}
-      {state.session?.quote && <Due {...props} />}
+      {payment?.quote && <Due {...props} payment={payment} />}
       <Assets {...props} />
       <Payee {...props} />
-      {state.session?.fee && <p class="quiet">{say('feeIncluded', { fee: formatMoney(facts.locale, state.session.fee) })}</p>}
+      {payment?.fee && <p class="quiet">{say('feeIncluded', { fee: formatMoney(facts.locale, payment.fee) })}</p>}
       <Wallets {...props} />
       <ByPhone {...props} />
     </>
@@ -71,23 +66,23 @@ function Choosing(props: PanelProps) {
 }
 
 /** Why every way to pay is closed, and until when: to the next whole minute, because no seconds are shown. */
-function Doubt({ facts, state, say }: PanelProps) {
-  if (!state.isUnclear || !state.session?.unclearUntil) return null;
-  const until = new Date(Math.ceil(state.session.unclearUntil / 60_000) * 60_000).toISOString();
+function UnclearNote({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
+  if (!state.isUnclear || !state.payment?.unclearUntil) return null;
+  const until = new Date(Math.ceil(state.payment.unclearUntil / 60_000) * 60_000).toISOString();
   return <p class="quiet doubt">{say('unclearUntil', { time: formatTime(facts.locale, until) })}</p>;
 }
 
-const Obstacle = ({ say, reason }: { say: Say; reason: TextKey }) => (
+const UnavailableView = (props: PanelProps) => (
   <div class="notice">
-    <Title>{say('unavailable')}</Title>
-    <p>{say(reason)}</p>
+    <StepTitle {...props} />
+    <StepHelp {...props} />
   </div>
 );
 
-/** A session keeps its asset to its end: a second payment never begins beside the first. */
-function Assets({ facts, state, say, actions }: PanelProps) {
+/** A payment keeps its asset to its end: a second payment never begins beside the first. */
+function Assets({ facts, state, say, actions }: PanelProps<PageAt<'choosing'>>) {
   if (facts.assets.length < 2) return null;
-  if (state.session) return <p class="quiet">{say('payInLater', { time: formatTime(facts.locale, state.session.expiresAt) })}</p>;
+  if (state.payment) return <p class="quiet">{say('payInLater', { time: formatTime(facts.locale, state.payment.expiresAt) })}</p>;
   return (
     <div class="asset-choice">
       <fieldset class="assets">
@@ -105,8 +100,8 @@ function Assets({ facts, state, say, actions }: PanelProps) {
 }
 
 /** Beside the buttons, however far down the page the whole of it stands: which wallet is paid, on which network, until when. */
-function Payee({ facts, state, say }: PanelProps) {
-  const wallet = state.session?.recipient ?? facts.payees[state.asset];
+function Payee({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
+  const wallet = state.payment?.recipient ?? facts.payees[state.asset];
   return (
     <dl class="payee">
       {wallet && (
@@ -115,7 +110,7 @@ function Payee({ facts, state, say }: PanelProps) {
         </Row>
       )}
       <Row name={say('network')}>{say(facts.network)}</Row>
-      {state.session && state.secondsLeft !== null && (
+      {state.payment && state.secondsLeft !== null && (
         <Row name={say('timeLeft')}>
           <Timer secondsLeft={state.secondsLeft} />
         </Row>
@@ -124,32 +119,20 @@ function Payee({ facts, state, say }: PanelProps) {
   );
 }
 
-/** The digits change every second and are not read aloud; the status line speaks at five minutes and at one. */
-const Timer = ({ secondsLeft }: { secondsLeft: number }) => (
-  <span class={secondsLeft <= 60 ? 'timer time-short' : 'timer'} role="timer" aria-live="off">
-    {`${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, '0')}`}
-  </span>
-);
-
-function Waiting({
-  facts,
-  state,
-  say,
-  actions,
-  title,
-  help,
-}: PanelProps & { title: 'connecting' | 'waiting'; help: 'connectingHelp' | 'waitingHelp' }) {
+function WalletView(props: PanelProps<PageAt<'connecting' | 'waiting'>>) {
+  const { facts, state, say, actions } = props;
+  const { payment, secondsLeft } = state;
   return (
     <>
       <Spinner />
-      <Title>{say(title, { wallet: state.walletName ?? '' })}</Title>
-      <p>{say(help)}</p>
-      <Due facts={facts} state={state} say={say} />
-      <Legs facts={facts} state={state} say={say} />
-      {state.session && state.secondsLeft !== null && (
+      <StepTitle {...props} />
+      <StepHelp {...props} />
+      <Due facts={facts} say={say} payment={payment} />
+      {payment && <Legs {...props} payment={payment} />}
+      {payment && secondsLeft !== null && (
         <p class="time-left">
           <span>{say('timeLeft')}</span>
-          <Timer secondsLeft={state.secondsLeft} />
+          <Timer secondsLeft={secondsLeft} />
         </p>
       )}
       <button type="button" class="plain-button" onClick={() => actions?.cancel()}>
@@ -159,11 +142,8 @@ function Waiting({
   );
 }
 
-/** What the wallet is about to show: how much goes to whom. */
-function Legs({ facts, state, say }: PanelProps) {
-  const { session } = state;
-  if (!session) return null;
-  const { price, fee, recipient } = session;
+/** What the wallet is about to show: how much goes to which address. */
+function Legs({ facts, say, payment: { price, fee, recipient } }: PanelProps & { payment: PagePayment }) {
   return (
     <dl class="legs">
       <Row name={say('legSeller')}>
@@ -180,35 +160,33 @@ function Legs({ facts, state, say }: PanelProps) {
   );
 }
 
-const Working = ({ title }: { title: string }) => (
+const SendingView = (props: PanelProps) => (
   <>
     <Spinner />
-    <Title>{title}</Title>
+    <StepTitle {...props} />
   </>
 );
 
-function Seen({ state, say }: PanelProps) {
-  return (
-    <>
-      <Spinner />
-      <Title>{say('seen')}</Title>
-      <p>{say(state.isSlow ? 'seenLong' : 'seenHelp')}</p>
-      <TwiceNote state={state} say={say} />
-      <Signature say={say} signature={state.payment?.tx_signature ?? state.session?.txSignature ?? null} />
-    </>
-  );
-}
+const SeenView = (props: PanelProps<PageAt<'seen'>>) => (
+  <>
+    <Spinner />
+    <StepTitle {...props} />
+    <StepHelp {...props} />
+    <TwiceNote {...props} />
+    <Signature say={props.say} signature={payingSignatureOf(props.state)} />
+  </>
+);
 
-function Identity(props: PanelProps) {
+function IdentityView(props: PanelProps<PageAt<'identity'>>) {
   const { state, say, actions } = props;
-  const provider = state.identity?.provider ?? '';
+  const { provider, deepLink } = state.identity;
   return (
     <>
-      <Title>{say('identity')}</Title>
-      <ProblemNote {...props} />
-      <p>{say('identityHelp', { provider })}</p>
-      {state.identity && /^https:/.test(state.identity.deepLink) && (
-        <a class="button" href={state.identity.deepLink} target="_blank" rel="noopener noreferrer">
+      <StepTitle {...props} />
+      <ProblemNote problem={state.problem} say={say} />
+      <StepHelp {...props} />
+      {/^https:/.test(deepLink) && (
+        <a class="button" href={deepLink} target="_blank" rel="noopener noreferrer">
           {say('identityOpen', { provider })}
         </a>
       )}
@@ -223,25 +201,26 @@ function Identity(props: PanelProps) {
 }
 
 /** The obvious button never pays what a stranger began. */
-function Underway({ facts, state, say, actions }: PanelProps) {
-  const isOurs = state.offered?.isOurs === true;
-  const take = (
-    <button type="button" class={isOurs ? 'button' : 'plain-button'} onClick={() => actions?.takeOffered()}>
+function UnderwayView(props: PanelProps<PageAt<'underway'>>) {
+  const { state, say, actions } = props;
+  const { isOurs } = state.found;
+  const toContinue = (
+    <button type="button" class={isOurs ? 'button' : 'plain-button'} onClick={() => actions?.continueFound()}>
       {say('underwayTake')}
     </button>
   );
-  const leave = (
-    <button type="button" class={isOurs ? 'plain-button' : 'button'} onClick={() => actions?.leaveOffered()}>
+  const toDecline = (
+    <button type="button" class={isOurs ? 'plain-button' : 'button'} onClick={() => actions?.declineFound()}>
       {say(isOurs ? 'underwayLeave' : 'underwayOwn')}
     </button>
   );
   return (
     <>
-      <Title>{say('underway')}</Title>
-      <p>{say('underwayHelp', { price: formatMoney(facts.locale, state.offered?.session.price ?? facts.price) })}</p>
+      <StepTitle {...props} />
+      <StepHelp {...props} />
       {!isOurs && <p>{say('underwayForeign')}</p>}
-      {isOurs ? take : leave}
-      {isOurs ? leave : take}
+      {isOurs ? toContinue : toDecline}
+      {isOurs ? toDecline : toContinue}
     </>
   );
 }

@@ -1,203 +1,190 @@
-import type { Dictionary, TextKey } from '../locales/en.ts';
-import type { Amount } from '../parts/text.ts';
+import type { TextKey } from '../locales/en.ts';
+import type { FoundPayment, Identity, PageFacts, PagePayment, Problem, WalletChoice } from './facts.ts';
+import type { PaymentStatus } from './wire.ts';
 
-/** What the server tells the browser with the page: everything that is not asked for later. */
-export interface PageFacts {
-  slug: string;
-  /** This page, for wallets that open it in a browser of their own. */
-  pageUrl: string;
-  locale: string;
-  text: Dictionary;
-  /** Whether a payment can be begun at all. One that was begun before is followed to its end all the same. */
-  isPayable: boolean;
-  /** Why not, if so. */
-  obstacle: TextKey | null;
-  productName: string;
-  /** The account's own name: what a merchant calls the shop is not enough to say who was paid. */
-  sellerName: string;
-  price: Amount;
-  /** What may be paid in, what connect begins with first. */
-  assets: string[];
-  /** The wallet that is paid, by asset. */
-  payees: Record<string, string>;
-  /** How long after its end it is uncertain whether a session was paid: until then no other may begin. */
-  uncertainMs: number;
-  network: 'mainnet' | 'devnet';
-  buttonLabel: string | null;
-  /** A phone shows links to wallets where a desktop shows a QR code. */
-  isPhone: boolean;
-  paymentSessionId: string | null;
-  handoffToken: string | null;
-  /** The payment its payment session holds already, paid or not: this browser need not have begun it. */
-  begun: (Connected & { tx_signature: string | null }) | null;
-  /** Local development only: the node a demo wallet takes its play money from. */
-  demoRpcUrl: string | null;
+/** A request that a wallet shows and has not answered. */
+export interface WalletRequest {
+  attempt: number;
+  walletName: string;
+  payment: PagePayment;
+  /** Whether the wallet sends what it signs: then its answer moves money, whatever the buyer chose meanwhile. */
+  sends: boolean;
 }
 
-/** The service's share of a price: a transfer of its own. */
-interface Fee extends Amount {
-  /** Not known of a payment that was begun elsewhere. */
-  recipient?: string;
-}
-
-/** What connect answers; only what the page reads. */
-export interface Connected {
-  payment_id: string;
-  status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION';
-  price: Amount;
-  fee?: Fee;
-  recipient: string;
-  memo: string;
-  solana_pay_url: string;
-  transaction?: string;
-  expires_at: string;
-  price_quote?: { rate: string; expires_at: string };
-}
-
-/** A session as the page remembers it, over refreshes and closed laptops. */
-export interface Session {
-  paymentId: string;
-  price: Amount;
-  fee: Fee | null;
-  recipient: string;
-  memo: string;
-  solanaPayUrl: string;
-  expiresAt: string;
-  quote: { rate: string; expiresAt: string } | null;
-  /** The transaction this browser knows to have been sent. */
-  txSignature: string | null;
-  /** Epoch ms until which a wallet that did not say whether it has paid may still have. */
-  unclearUntil?: number;
-}
-
-/** A payment that was begun elsewhere. `isOurs`: by this browser; otherwise by whoever made the link. */
-export interface Offered {
-  session: Session;
-  isOurs: boolean;
-}
-
-/** A payment as the status answers it; only what the page reads. */
-export interface PaymentStatus {
-  payment_id: string;
-  slug: string;
-  status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
-  failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed';
-  price: Amount;
-  fee?: Amount;
-  recipient_wallet: string;
-  memo: string;
-  price_quote?: { rate: string; expires_at: string };
-  overpaid?: Amount;
-  tx_signature?: string;
-  receipt_id?: string;
-  expires_at: string;
-  poll_after_ms: number | null;
-}
-
-/** Where the buyer shows who they are. */
-export interface Identity {
-  sessionId: string;
-  provider: string;
-  deepLink: string;
-  expiresAt: string;
-}
-
-export interface WalletChoice {
-  name: string;
-  icon: string | null;
-  /** False where it does not know the network we are on. */
-  isUsable: boolean;
-  isDemo: boolean;
-}
-
-/**
- * Where the buyer is. `closing`: out of time, but a payment may still be on its way. `underway`: one was begun elsewhere, and
- * they say whether it is theirs to go on with.
- */
-export type Step =
-  | 'choosing'
-  | 'connecting'
-  | 'waiting'
-  | 'sending'
-  | 'seen'
-  | 'confirmed'
-  | 'failed'
-  | 'expired'
-  | 'closing'
-  | 'late'
-  | 'identity'
-  | 'underway';
-
-export interface Problem {
-  key: TextKey;
-  values?: Record<string, string>;
-}
-
-export interface State {
-  step: Step;
+/** What outlives every step. */
+export interface Kept {
   /** Null until the browser has looked. */
   wallets: WalletChoice[] | null;
-  walletName: string | null;
-  session: Session | null;
-  payment: PaymentStatus | null;
   asset: string;
-  isPhoneOpen: boolean;
-  isBusy: boolean;
-  isSlow: boolean;
-  qr: { size: number; path: string } | null;
-  secondsLeft: number | null;
-  redirectUrl: string | null;
-  isLeaving: boolean;
-  problem: Problem | null;
   customer: string | null;
-  identity: Identity | null;
-  copied: string | null;
-  /** Copied by the person: the browser would not do it. */
-  isSelected: boolean;
-  /** Begun elsewhere and not over. */
-  offered: Offered | null;
-  /** A wallet may have paid already: no way to pay is open. */
-  isUnclear: boolean;
+  isPhoneOpen: boolean;
   /** Two wallets have paid. */
   isTwice: boolean;
+  /** Rises with every choice of a wallet, so that an answer to an older one is known as such. */
+  attempt: number;
+  /** Whether the payment was not yet paid when this page saw it: only then does the page take the buyer to the shop. */
+  hasSeenPending: boolean;
+  wasIdentityAsked: boolean;
+  /** The payments begun elsewhere that the buyer does not go on with. */
+  declinedIds: string[];
 }
 
-export const firstState = (facts: PageFacts): State => ({
+interface Watched {
+  payment: PagePayment;
+  status: PaymentStatus | null;
+}
+interface PerhapsWatched {
+  payment: PagePayment | null;
+  status: PaymentStatus | null;
+}
+/** A step in which no wallet is asked, but an earlier request may still stand open in one. */
+interface BesideRequest {
+  openRequest: WalletRequest | null;
+}
+
+export interface Choosing extends PerhapsWatched, BesideRequest {
+  step: 'choosing';
+  /** What the page waits for before another choice is possible. */
+  busyWith: 'opening page' | 'beginning payment' | 'checking signature' | null;
+  problem: Problem | null;
+  secondsLeft: number | null;
+  /** A wallet may have paid already: no way to pay is open. */
+  isUnclear: boolean;
+  /** `isSelected`: the browser would not copy it, so the buyer does. */
+  copied: { what: string; isSelected: boolean } | null;
+}
+
+/** Nothing can be bought here: for good, or until the payment that was begun has ended. */
+export interface Unavailable extends PerhapsWatched, BesideRequest {
+  step: 'unavailable';
+  reason: TextKey;
+}
+
+/** No request can stand open beside this step or the next two, so no second wallet is ever asked. */
+export interface Connecting extends PerhapsWatched {
+  step: 'connecting';
+  walletName: string;
+  stage: 'opening wallet' | 'beginning payment' | 'taking turn' | 'preparing transaction';
+  account: string;
+  sends: boolean;
+  /** Made by connect already, where this choice began the payment. */
+  transaction: string | null;
+  secondsLeft: number | null;
+}
+
+export interface Waiting extends Watched {
+  step: 'waiting';
+  request: WalletRequest;
+  secondsLeft: number | null;
+}
+
+/** The payment is stored with its signature before it is sent. */
+export interface Sending extends Watched {
+  step: 'sending';
+}
+
+export interface Seen extends Watched, BesideRequest {
+  step: 'seen';
+  seenAt: number;
+  isSlow: boolean;
+}
+
+export interface Confirmed extends Watched, BesideRequest {
+  step: 'confirmed';
+  status: PaymentStatus;
+  redirectUrl: string | null;
+  isLeaving: boolean;
+}
+
+export interface Failed extends Watched, BesideRequest {
+  step: 'failed';
+  status: PaymentStatus;
+}
+
+export interface Expired extends Watched, BesideRequest {
+  step: 'expired';
+  status: PaymentStatus;
+}
+
+/** Out of time, but a payment may still be on its way. */
+export interface Closing extends Watched, BesideRequest {
+  step: 'closing';
+}
+
+export interface Late extends Watched, BesideRequest {
+  step: 'late';
+}
+
+export interface Identifying extends BesideRequest {
+  step: 'identity';
+  identity: Identity;
+  problem: Problem | null;
+  isBusy: boolean;
+  /** Whether the page has asked by itself, when the buyer came back. */
+  wasAsked: boolean;
+}
+
+/** One was begun elsewhere, and the buyer says whether it is theirs to go on with. */
+export interface Underway extends BesideRequest {
+  step: 'underway';
+  found: FoundPayment;
+}
+
+export type StepState =
+  | Choosing
+  | Unavailable
+  | Connecting
+  | Waiting
+  | Sending
+  | Seen
+  | Confirmed
+  | Failed
+  | Expired
+  | Closing
+  | Late
+  | Identifying
+  | Underway;
+export type Step = StepState['step'];
+export type PageState = Kept & StepState;
+/** The page in one of its steps. */
+export type PageAt<S extends Step> = Kept & Extract<StepState, { step: S }>;
+
+export const CHOOSING: Omit<Choosing, 'payment' | 'status' | 'openRequest'> = {
   step: 'choosing',
-  wallets: null,
-  walletName: null,
-  session: null,
-  payment: null,
-  asset: facts.assets[0] ?? facts.price.asset,
-  isPhoneOpen: false,
-  isBusy: false,
-  isSlow: false,
-  qr: null,
-  secondsLeft: null,
-  redirectUrl: null,
-  isLeaving: false,
+  busyWith: null,
   problem: null,
-  customer: null,
-  identity: null,
-  copied: null,
-  isSelected: false,
-  offered: null,
+  secondsLeft: null,
   isUnclear: false,
+  copied: null,
+};
+
+export const firstKept = (facts: PageFacts): Kept => ({
+  wallets: null,
+  asset: facts.assets[0] ?? facts.price.asset,
+  customer: null,
+  isPhoneOpen: false,
   isTwice: false,
+  attempt: 0,
+  hasSeenPending: false,
+  wasIdentityAsked: false,
+  declinedIds: [],
 });
 
-/** What a person can do on the page. */
-export interface Actions {
-  payWith(walletName: string): void;
-  openPhone(): void;
-  copy(what: string, text: string, event: Event): void;
-  cancel(): void;
-  startAgain(): void;
-  stay(): void;
-  submitSignature(event: Event): void;
-  chooseAsset(asset: string): void;
-  finishIdentity(): void;
-  /** Go on with the payment that was begun elsewhere, or with one of its own. */
-  takeOffered(): void;
-  leaveOffered(): void;
+/** The page as the server renders it and the browser takes it over. */
+export function firstState(facts: PageFacts): PageState {
+  const nothing = { payment: null, status: null, openRequest: null };
+  if (facts.obstacle !== null) return { ...firstKept(facts), ...nothing, step: 'unavailable', reason: facts.obstacle };
+  return { ...firstKept(facts), ...nothing, ...CHOOSING };
 }
+
+/** The payment the page is about, at any step. */
+export const paymentOf = (state: PageState): PagePayment | null => ('payment' in state ? state.payment : null);
+export const paymentStatusOf = (state: PageState): PaymentStatus | null => ('status' in state ? state.status : null);
+
+/** The request a wallet still shows, at any step. */
+export const requestOf = (state: PageState): WalletRequest | null =>
+  state.step === 'waiting' ? state.request : 'openRequest' in state ? state.openRequest : null;
+
+/** The transaction that pays, as far as it is known. */
+export const payingSignatureOf = (state: PageState): string | null =>
+  paymentStatusOf(state)?.tx_signature ?? paymentOf(state)?.txSignature ?? null;

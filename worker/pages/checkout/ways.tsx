@@ -1,11 +1,12 @@
 import { Address } from '../parts/parts.tsx';
 import { formatMoney } from '../parts/text.ts';
 import type { PanelProps } from './notes.tsx';
+import type { PageAt } from './state.ts';
 
 const networkName = ({ facts, say }: PanelProps): string => say(facts.network === 'mainnet' ? 'mainnet' : 'devnet');
 
 /** The wallets of this browser. Null before the browser has looked, and for good where JavaScript is off. */
-export function Wallets(props: PanelProps) {
+export function Wallets(props: PanelProps<PageAt<'choosing'>>) {
   const { facts, state, say, actions } = props;
   const usable = state.wallets?.filter(({ isUsable }) => isUsable).length ?? 0;
   return (
@@ -27,7 +28,7 @@ export function Wallets(props: PanelProps) {
               <button
                 type="button"
                 class={`wallet${wallet.isDemo ? ' wallet-demo' : ''}${usable === 1 && wallet.isUsable ? ' wallet-only' : ''}`}
-                disabled={state.isBusy || state.isUnclear}
+                disabled={state.busyWith !== null || state.isUnclear}
                 aria-disabled={wallet.isUsable ? undefined : 'true'}
                 onClick={() => actions?.payWith(wallet.name)}
               >
@@ -51,7 +52,7 @@ export function Wallets(props: PanelProps) {
 }
 
 /** For a wallet elsewhere: a QR code on a desktop, a link on a phone, and by hand where one transfer is all there is. */
-export function ByPhone(props: PanelProps) {
+export function ByPhone(props: PanelProps<PageAt<'choosing'>>) {
   const { facts, state, say, actions } = props;
   const title = say(facts.isPhone ? 'appTitle' : 'scanTitle');
   // One thing on the page is the obvious one.
@@ -65,16 +66,16 @@ export function ByPhone(props: PanelProps) {
         <button
           type="button"
           class={isSecond ? 'plain-button' : 'button'}
-          disabled={state.isBusy || state.isUnclear || state.wallets === null}
+          disabled={state.busyWith !== null || state.isUnclear || state.wallets === null}
           onClick={() => actions?.openPhone()}
         >
           {say(facts.isPhone ? 'appButton' : 'scanButton')}
         </button>
       )}
-      {isOpen && state.session && (
+      {isOpen && state.payment && (
         <>
           {facts.isPhone ? (
-            <a class={isSecond ? 'plain-button' : 'button'} href={state.session.solanaPayUrl}>
+            <a class={isSecond ? 'plain-button' : 'button'} href={state.payment.solanaPayUrl}>
               {say('openWallet')}
             </a>
           ) : (
@@ -90,12 +91,13 @@ export function ByPhone(props: PanelProps) {
   );
 }
 
-function Code({ state, say }: PanelProps) {
-  if (!state.qr) return null;
+function Code({ state, say, drawCode }: PanelProps<PageAt<'choosing'>>) {
+  if (!state.payment || !drawCode) return null;
+  const { size, path } = drawCode(state.payment.solanaPayUrl);
   return (
     <div class="qr">
-      <svg viewBox={`0 0 ${state.qr.size} ${state.qr.size}`} role="img" aria-label={say('qrLabel')} shape-rendering="crispEdges">
-        <path d={state.qr.path} />
+      <svg viewBox={`0 0 ${size} ${size}`} role="img" aria-label={say('qrLabel')} shape-rendering="crispEdges">
+        <path d={path} />
       </svg>
     </div>
   );
@@ -107,11 +109,11 @@ const BROWSERS = [
   { name: 'Solflare', base: 'https://solflare.com/ul/v1/browse/' },
 ];
 
-function InWallet({ facts, state, say }: PanelProps) {
+function InWallet({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
   if (!facts.pageUrl) return null;
   const url = new URL(facts.pageUrl);
   // A payment that is begun goes along, so that none is begun beside it.
-  if (state.session) url.hash = `payment=${state.session.paymentId}`;
+  if (state.payment) url.hash = `payment=${state.payment.paymentId}`;
   const { href, origin } = url;
   return (
     <ul class="in-wallet">
@@ -132,28 +134,35 @@ function InWallet({ facts, state, say }: PanelProps) {
 }
 
 /** With a fee a payment is two transfers, which nobody makes by hand. */
-function ByHand(props: PanelProps) {
+function ByHand(props: PanelProps<PageAt<'choosing'>>) {
   const { facts, state, say } = props;
-  const { session } = state;
-  if (!session || session.fee) return null;
+  const { payment } = state;
+  if (!payment || payment.fee) return null;
   return (
     <details class="by-hand">
       <summary>{say('byHand')}</summary>
       <p class="quiet">{say('byHandHelp')}</p>
       <dl class="copies">
-        <Copyable {...props} name={say('amount')} shown={formatMoney(facts.locale, session.price)} value={session.price.amount} />
-        <Copyable {...props} name={say('address')} shown={<Address address={session.recipient} />} value={session.recipient} />
-        <Copyable {...props} name={say('memo')} shown={session.memo} value={session.memo} />
+        <Copyable {...props} name={say('amount')} shown={formatMoney(facts.locale, payment.price)} value={payment.price.amount} />
+        <Copyable {...props} name={say('address')} shown={<Address address={payment.recipient} />} value={payment.recipient} />
+        <Copyable {...props} name={say('memo')} shown={payment.memo} value={payment.memo} />
       </dl>
-      {state.copied !== null && state.isSelected && <p class="quiet">{say('copyByHand')}</p>}
+      {state.copied?.isSelected && <p class="quiet">{say('copyByHand')}</p>}
       <SignatureForm {...props} />
     </details>
   );
 }
 
-function Copyable({ say, state, actions, name, shown, value }: PanelProps & { name: string; shown: unknown; value: string }) {
-  const isDone = state.copied === name;
-  const label = say(!isDone ? 'copy' : state.isSelected ? 'selected' : 'copied');
+function Copyable({
+  say,
+  state,
+  actions,
+  name,
+  shown,
+  value,
+}: PanelProps<PageAt<'choosing'>> & { name: string; shown: unknown; value: string }) {
+  const isDone = state.copied?.what === name;
+  const label = say(!isDone ? 'copy' : state.copied?.isSelected ? 'selected' : 'copied');
   return (
     <div>
       <dt>{name}</dt>
@@ -172,13 +181,13 @@ function Copyable({ say, state, actions, name, shown, value }: PanelProps & { na
   );
 }
 
-function SignatureForm({ say, state, actions }: PanelProps) {
+function SignatureForm({ say, state, actions }: PanelProps<PageAt<'choosing'>>) {
   return (
     <form class="signature-form" onSubmit={actions?.submitSignature}>
       <label for="signature">{say('haveSignature')}</label>
       <div>
         <input id="signature" name="signature" autocomplete="off" autocapitalize="off" spellcheck={false} required />
-        <button type="submit" disabled={state.isBusy}>
+        <button type="submit" disabled={state.busyWith !== null}>
           {say('check')}
         </button>
       </div>

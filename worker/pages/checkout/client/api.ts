@@ -1,17 +1,7 @@
-import type { Connected, PageFacts, PaymentStatus, Session } from '../state.ts';
+import type { PageFacts, PagePayment } from '../facts.ts';
+import type { Answer, Connected, Failure, PaymentStatus } from '../wire.ts';
 
 /** The public API as a buyer's browser asks it: same origin, no credentials, every answer a value. */
-export interface Failure {
-  ok: false;
-  /** 0 where no answer came. */
-  status: number;
-  code: string;
-  detail: string;
-  meta: { reason?: string; provider?: string; payment_id?: string; recovered_payment_id?: string };
-  retryAfterMs: number | null;
-}
-export type Answer<T> = { ok: true; value: T } | Failure;
-
 interface IdentityWanted {
   identity: { required: true; provider: string };
 }
@@ -23,7 +13,7 @@ interface IdentityOpened {
   expires_at: string;
 }
 
-export interface Confirmed {
+export interface Confirmation {
   payment: PaymentStatus;
   receipt_id?: string;
   redirect_url?: string;
@@ -31,11 +21,11 @@ export interface Confirmed {
 
 const TIMEOUT_MS = 25_000;
 
-/** How far this device's clock is behind ours; a countdown by a wrong clock would lie. */
+/** How far this device's clock is behind the service's; a countdown by a wrong clock would be wrong. */
 let skewMs = 0;
 export const serverNow = (): number => Date.now() + skewMs;
 
-export async function ask<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer<T>> {
+async function callApi<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer<T>> {
   try {
     const response = await fetch(path, {
       method,
@@ -65,12 +55,12 @@ export async function ask<T>(method: 'GET' | 'POST', path: string, body?: unknow
 
 export interface ConnectWishes {
   asset: string;
-  walletAddress?: string;
-  identitySessionId?: string;
+  walletAddress: string | null;
+  identitySessionId: string | null;
 }
 
 export const connect = (facts: PageFacts, { asset, walletAddress, identitySessionId }: ConnectWishes) =>
-  ask<Connected | IdentityWanted>('POST', `/v1/products/p/${encodeURIComponent(facts.slug)}/connect`, {
+  callApi<Connected | IdentityWanted>('POST', `/v1/products/p/${encodeURIComponent(facts.slug)}/connect`, {
     locale: facts.locale,
     ...(facts.assets.length > 1 ? { asset } : {}),
     ...(walletAddress ? { wallet_address: walletAddress } : {}),
@@ -79,33 +69,20 @@ export const connect = (facts: PageFacts, { asset, walletAddress, identitySessio
     ...(identitySessionId ? { identity_session_id: identitySessionId } : {}),
   });
 
-export const readPayment = (paymentId: string) => ask<PaymentStatus>('GET', `/v1/payments/${paymentId}`);
-export const confirm = (paymentId: string, txSignature: string) =>
-  ask<Confirmed>('POST', '/v1/pay/confirm', { payment_id: paymentId, tx_signature: txSignature });
-export const send = (paymentId: string, transaction: string) =>
-  ask<{ payment: PaymentStatus; tx_signature: string }>('POST', `/v1/payments/${paymentId}/transaction`, { transaction });
-/** The transaction of a session already begun, for whichever wallet is to sign it: how a session is never doubled. */
-export const prepare = (paymentId: string, account: string) =>
-  ask<{ transaction: string }>('POST', `/v1/pay/${paymentId}/solana-pay`, { account });
-export const openIdentity = (slug: string) => ask<IdentityOpened>('POST', `/v1/products/p/${slug}/identity`, {});
+export const readStatus = (paymentId: string) => callApi<PaymentStatus>('GET', `/v1/payments/${paymentId}`);
+export const confirmPayment = (paymentId: string, txSignature: string) =>
+  callApi<Confirmation>('POST', '/v1/pay/confirm', { payment_id: paymentId, tx_signature: txSignature });
+export const sendTransaction = (paymentId: string, transaction: string) =>
+  callApi<{ payment: PaymentStatus; tx_signature: string }>('POST', `/v1/payments/${paymentId}/transaction`, { transaction });
+/** The transaction of a payment already begun, for the wallet that is to sign it: so no payment is begun twice. */
+export const prepareTransaction = (paymentId: string, account: string) =>
+  callApi<{ transaction: string }>('POST', `/v1/pay/${paymentId}/solana-pay`, { account });
+export const openIdentity = (slug: string) => callApi<IdentityOpened>('POST', `/v1/products/p/${slug}/identity`, {});
 export const readHandoff = (slug: string, token: string) =>
-  ask<{ customer_label?: string }>('GET', `/v1/products/p/${slug}/handoff/${encodeURIComponent(token)}`);
-
-export const toSession = (answer: Connected, txSignature: string | null = null): Session => ({
-  paymentId: answer.payment_id,
-  price: answer.price,
-  fee: answer.fee ?? null,
-  recipient: answer.recipient,
-  memo: answer.memo,
-  solanaPayUrl: answer.solana_pay_url,
-  expiresAt: answer.expires_at,
-  // Always what one SOL is worth, whichever of the two is paid.
-  quote: answer.price_quote ? { rate: answer.price_quote.rate, expiresAt: answer.price_quote.expires_at } : null,
-  txSignature,
-});
+  callApi<{ customer_label?: string }>('GET', `/v1/products/p/${slug}/handoff/${encodeURIComponent(token)}`);
 
 /** A payment that was begun elsewhere, by what its status says of it. Every wallet takes a transaction request. */
-export const fromStatus = (payment: PaymentStatus): Session => ({
+export const toFoundPayment = (payment: PaymentStatus): PagePayment => ({
   paymentId: payment.payment_id,
   price: payment.price,
   fee: payment.fee ?? null,

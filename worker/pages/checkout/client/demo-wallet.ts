@@ -1,7 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
 import { registerWallet } from '@wallet-standard/wallet';
-import type { PageFacts } from '../state.ts';
+import type { PageFacts } from '../facts.ts';
 import { toBase58 } from './bytes.ts';
 import { DEMO_WALLET_NAME } from './wallets.ts';
 

@@ -1,20 +1,40 @@
-import type { State } from '../state.ts';
+import type { PageFacts } from '../facts.ts';
+import type { PageEffect, PageNews } from '../machine/events.ts';
+import { next } from '../machine/next.ts';
+import { firstState, type PageState } from '../state.ts';
+import { serverNow } from './api.ts';
 
-/** The one state of the page; whoever draws it is told of every change. */
-export class Store {
-  state: State;
+export type Report = (news: PageNews) => void;
+
+/** The one state of the page. Only events change it; every change is drawn before its effects begin. */
+export class PageHolder {
+  state: PageState;
+  readonly #facts: PageFacts;
   readonly #listeners: (() => void)[] = [];
+  #run: (effect: PageEffect) => void = () => {};
+  #settle: () => void = () => {};
 
-  constructor(state: State) {
+  constructor(facts: PageFacts) {
+    this.#facts = facts;
+    this.state = firstState(facts);
+  }
+
+  /** `settle` runs after every event: what follows from the state alone needs no effect of its own. */
+  connect(run: (effect: PageEffect) => void, settle: () => void): void {
+    this.#run = run;
+    this.#settle = settle;
+  }
+
+  readonly report: Report = (news) => {
+    const { state, effects } = next(this.#facts, this.state, { ...news, at: serverNow() });
+    const isChanged = state !== this.state;
     this.state = state;
-  }
+    if (isChanged) for (const listener of this.#listeners) listener();
+    for (const effect of effects) this.#run(effect);
+    this.#settle();
+  };
 
-  set(patch: Partial<State>): void {
-    this.state = { ...this.state, ...patch };
-    for (const listener of this.#listeners) listener();
-  }
-
-  subscribe(listener: () => void): void {
+  onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
 }

@@ -1,10 +1,10 @@
 const DEFAULT_MS = 3000;
 const BACKOFF_MAX_MS = 30_000;
 
-/** What a look at the payment asks for: the server's own wish, null when it is over, or that it failed. */
+/** What a look at the payment asks for: the service's own wish, null when it is over, or that it failed. */
 export type Look = { afterMs: number | null } | { failed: true; afterMs: number | null };
 
-/** Asks again as often as the server wishes, ever rarer while it cannot be reached, and not at all while nobody looks. */
+/** Asks again as often as the service wishes, ever rarer while it cannot be reached, and not at all while the page is hidden. */
 export class Poller {
   readonly #look: () => Promise<Look>;
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,7 +1,15 @@
 import { encode } from 'uqr';
 
-/** The code as one path, so that it scales and prints; dark on light whatever the page's scheme. */
-export function qrOf(text: string): { size: number; path: string } {
+export interface QrCode {
+  size: number;
+  path: string;
+}
+
+let drawn: { text: string; code: QrCode } | null = null;
+
+/** The code as one path, so that it scales and prints; dark on light whatever the page's scheme. Drawn once for a text, not every second. */
+export function drawQrCode(text: string): QrCode {
+  if (drawn?.text === text) return drawn.code;
   const { data, size } = encode(text, { ecc: 'L', border: 2 });
   let path = '';
   for (const [y, row] of data.entries()) {
@@ -11,5 +19,6 @@ export function qrOf(text: string): { size: number; path: string } {
       if (x > from) path += `M${from} ${y}h${x - from}v1H${from}z`;
     }
   }
-  return { size, path };
+  drawn = { text, code: { size, path } };
+  return drawn.code;
 }

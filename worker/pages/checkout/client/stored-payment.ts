@@ -1,13 +1,13 @@
-import type { Identity, PageFacts, Session } from '../state.ts';
+import type { Identity, PageFacts, PagePayment } from '../facts.ts';
+import type { StoreEffect } from '../machine/events.ts';
 import { serverNow } from './api.ts';
 
-/** The payment this page has begun, kept in the browser: over a refresh, the back button and a closed laptop. */
 const VERSION = 1;
 
 interface Kept<T> {
   version: number;
   value: T;
-  /** Epoch ms after which nobody needs it any more. */
+  /** Epoch ms after which it is forgotten. */
   until?: number;
 }
 
@@ -35,11 +35,11 @@ function writeItem(key: string, value: unknown, until?: number): void {
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isDecimal = (value: unknown): boolean => typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value);
-const isMoney = (value: Session['price'] | null | undefined): boolean => isText(value?.asset) && isDecimal(value?.amount);
+const isMoney = (value: PagePayment['price'] | null | undefined): boolean => isText(value?.asset) && isDecimal(value?.amount);
 const isInstant = (value: string | undefined): boolean => !Number.isNaN(Date.parse(value ?? ''));
 
 /** Whether what was kept is what this version keeps: anything else would break the page at every visit. */
-const isSession = (value: Partial<Session> | null): value is Session =>
+const isPagePayment = (value: Partial<PagePayment> | null): value is PagePayment =>
   [value?.paymentId, value?.recipient, value?.memo, value?.solanaPayUrl].every(isText) &&
   isMoney(value?.price) &&
   isInstant(value?.expiresAt) &&
@@ -48,7 +48,8 @@ const isSession = (value: Partial<Session> | null): value is Session =>
   (value?.txSignature === null || isText(value?.txSignature)) &&
   (value?.unclearUntil === undefined || Number.isFinite(value.unclearUntil));
 
-export class Memory {
+/** The payment this page has begun, stored by the browser: over a refresh, the back button and a closed laptop. */
+export class StoredPayment {
   readonly #key: string;
   /** Which payment of this product is not over, whichever way in it was begun by. */
   readonly #runningKey: string;
@@ -57,34 +58,14 @@ export class Memory {
     this.#runningKey = `svc:running:${facts.slug}`;
   }
 
-  read(): Session | null {
-    const session = readItem<Partial<Session>>(this.#key)?.value ?? null;
-    return isSession(session) ? session : null;
+  read(): PagePayment | null {
+    const payment = readItem<Partial<PagePayment>>(this.#key)?.value ?? null;
+    return isPagePayment(payment) ? payment : null;
   }
 
-  /** Whether the end of what is kept was shown. */
+  /** Whether the end of the stored payment was shown. */
   isOver(): boolean {
     return readItem(this.#key)?.until !== undefined;
-  }
-
-  /** Of a payment that is not over. */
-  write(session: Session): void {
-    writeItem(this.#key, session);
-    writeItem(this.#runningKey, session.paymentId);
-  }
-
-  /** How it ended was shown; from the first time on it is kept for so long. */
-  end(session: Session, keptMs: number): void {
-    const known = readItem<Partial<Session>>(this.#key);
-    const until = (known?.value?.paymentId === session.paymentId ? known.until : undefined) ?? serverNow() + keptMs;
-    writeItem(this.#key, session, until);
-    if (this.readRunning() === session.paymentId) this.forgetRunning();
-  }
-
-  forget(): void {
-    const known = this.read();
-    writeItem(this.#key, null);
-    if (known && this.readRunning() === known.paymentId) this.forgetRunning();
   }
 
   readRunning(): string | null {
@@ -92,27 +73,24 @@ export class Memory {
     return typeof paymentId === 'string' ? paymentId : null;
   }
 
-  forgetRunning(): void {
-    writeItem(this.#runningKey, null);
-  }
-
   readIdentity(): Identity | null {
     const identity = readItem<Identity>(`${this.#key}:identity`)?.value;
     return identity && Date.parse(identity.expiresAt) > serverNow() ? identity : null;
   }
 
-  writeIdentity(identity: Identity): void {
-    writeItem(`${this.#key}:identity`, identity);
+  apply(effect: StoreEffect): void {
+    if (effect.kind === 'storePayment') this.#store(effect.payment);
+    else if (effect.kind === 'storeEnd') this.#storeEnd(effect.payment, effect.keptMs);
+    else if (effect.kind === 'storeUnclear') this.#storeUnclear(effect.paymentId, effect.unclearUntil);
+    else if (effect.kind === 'forgetPayment') this.#forget(effect.paymentId);
+    else writeItem(`${this.#key}:identity`, effect.kind === 'storeIdentity' ? effect.identity : null);
   }
 
-  forgetIdentity(): void {
-    writeItem(`${this.#key}:identity`, null);
-  }
-
-  /** Another tab of the same product began, finished or forgot a payment. */
-  onChange(listener: () => void): void {
+  /** Another tab of the same product has stored a payment. */
+  onChange(listener: (stored: PagePayment) => void): void {
     addEventListener('storage', ({ key }) => {
-      if (key === this.#key) listener();
+      const stored = key === this.#key ? this.read() : null;
+      if (stored) listener(stored);
     });
   }
 
@@ -122,12 +100,42 @@ export class Memory {
     return (await navigator.locks.request(this.#runningKey, work)) as T;
   }
 
-  /** One wallet at a time is asked for a payment, in all tabs. False where another is being asked; a closed tab asks nobody. */
-  async asking(paymentId: string, work: () => Promise<void>): Promise<boolean> {
+  /** One wallet at a time is asked for a payment, in all tabs. False where another is being asked; a closed tab asks none. */
+  async takingTurn(paymentId: string, work: () => Promise<void>): Promise<boolean> {
     if (!('locks' in navigator)) return work().then(() => true);
     return (await navigator.locks.request(`svc:asking:${paymentId}`, { ifAvailable: true }, async (lock) => {
       if (lock) await work();
       return lock !== null;
     })) as boolean;
+  }
+
+  /** Of a payment that is not over. */
+  #store(payment: PagePayment): void {
+    writeItem(this.#key, payment);
+    writeItem(this.#runningKey, payment.paymentId);
+  }
+
+  /** How it ended was shown; from the first time on it is kept for so long. */
+  #storeEnd(payment: PagePayment, keptMs: number): void {
+    this.#endRunning(payment.paymentId);
+    const known = readItem<Partial<PagePayment>>(this.#key);
+    const isSame = known?.value?.paymentId === payment.paymentId;
+    // Another tab has begun the next payment meanwhile: that is the one to come back to.
+    if (known && !isSame && known.until === undefined && isPagePayment(known.value)) return;
+    writeItem(this.#key, payment, (isSame ? known.until : undefined) ?? serverNow() + keptMs);
+  }
+
+  #storeUnclear(paymentId: string, unclearUntil: number): void {
+    const payment = this.read();
+    if (payment?.paymentId === paymentId && !this.isOver()) this.#store({ ...payment, unclearUntil });
+  }
+
+  #forget(paymentId: string): void {
+    if (this.read()?.paymentId === paymentId) writeItem(this.#key, null);
+    this.#endRunning(paymentId);
+  }
+
+  #endRunning(paymentId: string): void {
+    if (this.readRunning() === paymentId) writeItem(this.#runningKey, null);
   }
 }

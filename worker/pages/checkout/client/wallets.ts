@@ -2,7 +2,8 @@ import type { SolanaSignAndSendTransactionFeature, SolanaSignTransactionFeature 
 import { getWallets } from '@wallet-standard/app';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
 import { plain } from '../../parts/text.ts';
-import type { PageFacts, WalletChoice } from '../state.ts';
+import type { PageFacts, WalletChoice } from '../facts.ts';
+import type { WalletRefusal } from '../machine/events.ts';
 import { fromBase64, signatureOf, toBase58, toBase64 } from './bytes.ts';
 
 /** The wallets of this browser, by the Wallet Standard. */
@@ -11,8 +12,6 @@ const SIGN_AND_SEND = 'solana:signAndSendTransaction';
 const CONNECT = 'standard:connect';
 export const DEMO_WALLET_NAME = 'Demo wallet';
 
-/** Why a wallet did not do it, as far as a person can do something about it. `unclear`: it may have paid all the same. */
-export type WalletRefusal = 'rejected' | 'network' | 'no_account' | 'failed' | 'unclear';
 export class WalletError extends Error {
   readonly refusal: WalletRefusal;
   constructor(refusal: WalletRefusal, story = '') {
@@ -77,7 +76,7 @@ export async function openWallet(facts: PageFacts, name: string): Promise<OpenWa
 /** Signed and ours to send, or already sent by a wallet that insists. */
 export type Signed = { signedTransaction: string; txSignature: string } | { signedTransaction: null; txSignature: string };
 
-/** Whether it sends what it signs: then nobody but itself knows what became of it. */
+/** Whether the wallet sends what it signs: then it alone knows what became of it. */
 export const isSender = ({ wallet, account }: OpenWallet): boolean =>
   !(SIGN in wallet.features && (account.features as readonly string[]).includes(SIGN));
 
@@ -111,7 +110,7 @@ const REFUSALS = [
   /^\W*(?:(?:request|approval|transaction|signing) )?(?:was )?(?:rejected|declined|denied|cancell?ed)\W*$/i,
 ];
 
-/** What a wallet answers; whatever it throws, and however, is a WalletError. 4001 is what wallets took over from Ethereum. */
+/** What a wallet answers. Anything it throws becomes a WalletError. 4001 is what wallets took over from Ethereum. */
 async function asked<T>(otherwise: WalletRefusal, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
