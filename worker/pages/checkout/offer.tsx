@@ -5,7 +5,7 @@ import { formatBps, formatCount, formatNumber, formatPeriod, isOne, plain, plain
 import type { PageFacts } from './facts.ts';
 
 /** What is sold and who is paid: all that a buyer has to know, before any script has run. */
-export interface Offer {
+export interface ShownListing {
   page: PageContext;
   sale: Sale;
   facts: PageFacts;
@@ -20,7 +20,7 @@ const httpsUrl = (text: string | undefined): string | null => {
   return url?.protocol === 'https:' && url.username === '' && url.password === '' ? url.href : null;
 };
 
-export function Brand({ page, sale }: Offer) {
+export function Brand({ page, sale }: ShownListing) {
   const logo = httpsUrl(sale.merchant.merchantSettings.checkout_logo_url);
   const hero = httpsUrl(sale.merchant.merchantSettings.checkout_hero_image_url);
   const brand = brandOf(sale);
@@ -47,7 +47,7 @@ export function Brand({ page, sale }: Offer) {
   );
 }
 
-export function Price({ facts, page }: Offer) {
+export function Price({ facts, page }: ShownListing) {
   const digits = formatNumber(facts.locale, facts.price);
   return (
     <div class="price">
@@ -68,7 +68,7 @@ export function Price({ facts, page }: Offer) {
 const SHORT = { characters: 480, lines: 7 };
 
 /** The merchant's own words; long ones fold, without a script. */
-function Description({ page, sale }: Offer) {
+function Description({ page, sale }: ShownListing) {
   const lines = plainLines(sale.product.description ?? '');
   if (lines.length === 0) return null;
   const isLong = lines.length > SHORT.lines || lines.join('').length > SHORT.characters;
@@ -92,7 +92,7 @@ function Description({ page, sale }: Offer) {
 }
 
 /** Of all that a merchant may choose freely nothing hides this: which account sells, and which wallet is paid in which asset. */
-function Payees({ page: { say }, facts }: Offer) {
+function Payees({ page: { say }, facts }: ShownListing) {
   const payees = Object.entries(facts.payees);
   const isOneWallet = new Set(Object.values(facts.payees)).size === 1;
   return (
@@ -113,20 +113,20 @@ function Payees({ page: { say }, facts }: Offer) {
   );
 }
 
-export function About(offer: Offer) {
-  const { page, sale } = offer;
+export function About(shown: ShownListing) {
+  const { page, sale } = shown;
   const { say, locale, c } = page;
   const { FEE_BPS } = c.var.ctx.config;
   const support = httpsUrl(sale.merchant.merchantSettings.default_support_url);
   return (
     <section class="about" aria-label={say('whoIsPaid')}>
-      <Description {...offer} />
+      <Description {...shown} />
       <ul class="gets">
-        {gets(page, sale).map((line) => (
+        {listBenefits(page, sale).map((line) => (
           <li>{line}</li>
         ))}
       </ul>
-      <Payees {...offer} />
+      <Payees {...shown} />
       <div>
         <h2>{say('howItWorks')}</h2>
         <ol class="steps">
@@ -148,7 +148,7 @@ export function About(offer: Offer) {
   );
 }
 
-function gets({ locale, say }: PageContext, { product }: Sale): string[] {
+function listBenefits({ locale, say }: PageContext, { product }: Sale): string[] {
   const { accessPeriodDays, usageUnits, unitName, billingModel } = product;
   const count = formatCount(locale, usageUnits ?? 0);
   const uses = unitName

@@ -13,11 +13,11 @@ import type { TextKey } from '../locales/en.ts';
 import { LOCALES } from '../locales/locales.ts';
 import { plain, plainName } from '../parts/text.ts';
 import type { PageFacts } from './facts.ts';
-import { About, Brand, type Offer, Price } from './offer.tsx';
+import { About, Brand, Price, type ShownListing } from './offer.tsx';
 import { Panel } from './panel.tsx';
 import { firstState } from './state.ts';
 
-/** Play money is for the chain on this machine alone, whatever somebody sets by mistake. */
+/** Play money is for the chain on this machine alone, whatever is set by mistake. */
 const demoRpcUrlOf = ({ DEMO_WALLET, NETWORK, rpcUrls: [rpcUrl] }: Ctx['config']): string | null =>
   DEMO_WALLET === 'true' && NETWORK === 'devnet' && new URL(rpcUrl).hostname === '127.0.0.1' ? rpcUrl : null;
 
@@ -31,8 +31,8 @@ const isPhone = (userAgent: string): boolean => /Android|iPhone|iPad|iPod|Mobile
 /** `/p/{slug}`: who sells what for how much, whole before any script has run; then the panel that takes the payment. */
 export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'listing'> & Partial<SessionOffer>): Response {
   const { ctx } = page.c.var;
-  const offer = openOffer(page, ctx, sold);
-  const { facts, sale } = offer;
+  const shown = openListing(page, ctx, sold);
+  const { facts, sale } = shown;
   const isDemo = facts.demoRpcUrl !== null;
   return sendPage(
     page,
@@ -42,7 +42,7 @@ export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'listin
       accentHex: sale.merchant.merchantSettings.checkout_accent_hex,
       // A payment that was begun is shown to its end, whatever is for sale by now; but not one of another link.
       scripts: facts.obstacle === 'pHandoffBad' ? [] : [...(isDemo ? [PAGE_ASSETS.demoWallet] : []), PAGE_ASSETS.checkout],
-      // Not there for who comes to buy; the page that says so still finds the payment of who has bought.
+      // Not there for a buyer who comes; the page that says so still finds the payment of one who has paid.
       status: facts.obstacle === 'pGone' ? 404 : 200,
       facts,
       alsoConnectTo: isDemo ? new URL(facts.demoRpcUrl!).origin : null,
@@ -52,14 +52,14 @@ export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'listin
         {page.say('choose')}
       </a>
       <header class="offer">
-        <Brand {...offer} />
-        <Price {...offer} />
+        <Brand {...shown} />
+        <Price {...shown} />
       </header>
       <main class="pay" id="pay">
         <p class="hidden" role="status" aria-live="polite" id="announcement" />
-        <Payable {...offer} />
+        <Payable {...shown} />
       </main>
-      <About {...offer} />
+      <About {...shown} />
     </>,
   );
 }
@@ -73,7 +73,7 @@ function payeesOf({ listing, payment }: Sold, rails: RailId[]): Record<string, s
   return Object.fromEntries(wallets.filter((one): one is [Asset, string] => one[1] !== null));
 }
 
-function openOffer(page: PageContext, ctx: Ctx, sold: Sold): Offer {
+function openListing(page: PageContext, ctx: Ctx, sold: Sold): ShownListing {
   const { listing, payment, isOver } = sold;
   const sale = saleOn(listing, firstCheckoutRail(ctx.config, listing));
   const { product, merchant } = sale;
@@ -83,7 +83,7 @@ function openOffer(page: PageContext, ctx: Ctx, sold: Sold): Offer {
   const obstacle = obstacleOf({
     sandbox: !product.livemode,
     pGone: product.status !== 'active' && !payment,
-    // Without its hand-off this would be a purchase of nobody's.
+    // Without its hand-off this would be a purchase without a buyer.
     pHandoffBad: handoff !== undefined && handoffToken === null,
     sessionOver: isOver === true,
     notReady: rails.length === 0 && !payment,
@@ -117,7 +117,7 @@ const obstacleOf = (holds: Partial<Record<TextKey, boolean>>): TextKey | null =>
   (Object.keys(holds) as TextKey[]).find((key) => holds[key]) ?? null;
 
 /** What the browser takes over: the same component, rendered here once. */
-function Payable({ facts, page }: Offer) {
+function Payable({ facts, page }: ShownListing) {
   const { say } = page;
   return (
     <>

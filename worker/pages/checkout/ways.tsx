@@ -133,7 +133,7 @@ function InWallet({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
   );
 }
 
-/** With a fee a payment is two transfers, which nobody makes by hand. */
+/** With a fee a payment is two transfers, which cannot be made by hand. */
 function ByHand(props: PanelProps<PageAt<'choosing'>>) {
   const { facts, state, say } = props;
   const { payment } = state;

@@ -47,7 +47,7 @@ const mix = (from: Rgb, to: Rgb, share: number): Rgb => from.map((part, index) =
 const rounded = (colour: Rgb): Rgb => colour.map(Math.round) as unknown as Rgb;
 
 /** The colour itself, or the nearest one towards `to` that reaches the contrast against every one of `against`. */
-function until(colour: Rgb, to: Rgb, against: Rgb[], least: number): Rgb {
+function shiftUntilReadable(colour: Rgb, to: Rgb, against: Rgb[], least: number): Rgb {
   for (let share = 0; share < 1; share += 0.02) {
     const candidate = rounded(mix(colour, to, share));
     if (against.every((surface) => contrast(candidate, surface) >= least)) return candidate;
@@ -66,8 +66,8 @@ export function paletteOf(accentHex: string | undefined, scheme: keyof typeof SU
     accent: toHex(accent),
     // One of the two always reaches 4.58:1.
     onAccent: toHex(onAccent),
-    accentText: toHex(until(accent, away, [surface, card, soft], TEXT_CONTRAST)),
+    accentText: toHex(shiftUntilReadable(accent, away, [surface, card, soft], TEXT_CONTRAST)),
     accentSoft: toHex(soft),
-    accentEdge: toHex(until(accent, away, [surface, card], EDGE_CONTRAST)),
+    accentEdge: toHex(shiftUntilReadable(accent, away, [surface, card], EDGE_CONTRAST)),
   };
 }

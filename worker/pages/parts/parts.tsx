@@ -50,7 +50,7 @@ export const Signature = ({ say, signature }: { say: Say; signature: string | nu
     </details>
   ) : null;
 
-/** Said first, wherever an amount stands that nobody can spend. */
+/** Said first, wherever an amount stands that cannot be spent. */
 export const TestMoney = ({ say }: { say: Say }) => <span class="badge">{say('testMoney')}</span>;
 
 /** The more digits, the smaller they are set: a number is never broken. */

@@ -16,7 +16,7 @@ interface Published {
 const hexOf = (bytes: ArrayBuffer): string => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** Null where this browser does not know Ed25519. */
-async function check({ document: text, sha256, signature, keyId }: Facts): Promise<boolean | null> {
+async function checkReceipt({ document: text, sha256, signature, keyId }: Facts): Promise<boolean | null> {
   const bytes = new TextEncoder().encode(text);
   const response = await fetch('/.well-known/svc-receipt-keys.json', { credentials: 'omit' });
   const { keys } = (await response.json()) as Published;
@@ -38,7 +38,7 @@ const source = document.getElementById('facts')?.textContent;
 const place = document.getElementById('browser-verdict');
 if (source && place && 'subtle' in crypto) {
   const facts = JSON.parse(source) as Facts;
-  void check(facts)
+  void checkReceipt(facts)
     .then((isValid) => {
       if (isValid !== null) place.textContent = isValid ? facts.valid : facts.invalid;
     })

@@ -23,7 +23,7 @@ function readSeed(): Uint8Array {
   return seed;
 }
 
-async function fund(rpcUrl: string, address: string): Promise<void> {
+async function fundAccount(rpcUrl: string, address: string): Promise<void> {
   for (const [method, amount] of [
     ['local_fundSol', '1000000000'],
     ['local_fundUsdc', '1000000000'],
@@ -34,7 +34,7 @@ async function fund(rpcUrl: string, address: string): Promise<void> {
 }
 
 /** The first signer of the wire form is the payer: one length byte, signatures, then the message that is signed. */
-function sign(transaction: Uint8Array, seed: Uint8Array): Uint8Array {
+function signTransaction(transaction: Uint8Array, seed: Uint8Array): Uint8Array {
   const count = transaction[0]!;
   const message = transaction.subarray(1 + count * SIGNATURE_BYTES);
   const signed = transaction.slice();
@@ -52,7 +52,7 @@ function newDemoWallet(rpcUrl: string): Wallet {
     'standard:connect': {
       version: '1.0.0',
       connect: async () => {
-        await fund(rpcUrl, account.address);
+        await fundAccount(rpcUrl, account.address);
         accounts = [account];
         return { accounts };
       },
@@ -62,7 +62,7 @@ function newDemoWallet(rpcUrl: string): Wallet {
       version: '1.0.0',
       supportedTransactionVersions: ['legacy', 0],
       signTransaction: async (...inputs: { transaction: Uint8Array }[]) =>
-        inputs.map(({ transaction }) => ({ signedTransaction: sign(transaction, seed) })),
+        inputs.map(({ transaction }) => ({ signedTransaction: signTransaction(transaction, seed) })),
     },
   };
   return {

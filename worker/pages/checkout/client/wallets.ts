@@ -63,7 +63,7 @@ export async function openWallet(facts: PageFacts, name: string): Promise<OpenWa
   const wallet = findWallet(name);
   if (!wallet) throw new WalletError('failed', 'gone');
   if (!wallet.chains.includes(chainOf(facts))) throw new WalletError('network');
-  const accounts = await asked('failed', async () => {
+  const accounts = await callWallet('failed', async () => {
     const feature = wallet.features[CONNECT] as { connect(): Promise<{ accounts: readonly WalletAccount[] }> };
     return [...(await feature.connect()).accounts];
   });
@@ -84,7 +84,7 @@ export function signWith(open: OpenWallet, facts: PageFacts, transaction: string
   const { wallet, account } = open;
   const input = () => ({ account, chain: chainOf(facts), transaction: fromBase64(transaction) });
   if (!isSender(open)) {
-    return asked('failed', async () => {
+    return callWallet('failed', async () => {
       const feature = (wallet.features as unknown as SolanaSignTransactionFeature)[SIGN];
       const [output] = await feature.signTransaction(input());
       const txSignature = signatureOf(output!.signedTransaction);
@@ -93,7 +93,7 @@ export function signWith(open: OpenWallet, facts: PageFacts, transaction: string
     });
   }
   if (!(SIGN_AND_SEND in wallet.features)) throw new WalletError('failed', 'cannot sign');
-  return asked('unclear', async () => {
+  return callWallet('unclear', async () => {
     const feature = (wallet.features as unknown as SolanaSignAndSendTransactionFeature)[SIGN_AND_SEND];
     const [output] = await feature.signAndSendTransaction(input());
     return { signedTransaction: null, txSignature: toBase58(output!.signature) };
@@ -111,7 +111,7 @@ const REFUSALS = [
 ];
 
 /** What a wallet answers. Anything it throws becomes a WalletError. 4001 is what wallets took over from Ethereum. */
-async function asked<T>(otherwise: WalletRefusal, work: () => Promise<T>): Promise<T> {
+async function callWallet<T>(otherwise: WalletRefusal, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

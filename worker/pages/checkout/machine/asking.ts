@@ -55,7 +55,7 @@ export function refuseTurn(facts: PageFacts, state: PageState, { attempt }: Of<'
   return turnTo(backToChoice(facts, state, { problem: { key: 'pElsewhere' } }));
 }
 
-export function prepareTransaction(_facts: PageFacts, state: PageState, event: Of<'transactionPrepared'>): Turn {
+export function askPrepared(_facts: PageFacts, state: PageState, event: Of<'transactionPrepared'>): Turn {
   if (!isAt(state, event.attempt, 'preparing transaction') || state.payment === null) return turnTo(state);
   return askWallet({ ...state, payment: state.payment }, event.transaction);
 }
@@ -72,7 +72,7 @@ function askWallet(state: PageAt<'connecting'> & { payment: PagePayment }, trans
 }
 
 /** Back to the choice. The wallet cannot be told: its request stays open until the person closes it. */
-export function cancel(facts: PageFacts, state: PageState): Turn {
+export function cancelChoice(facts: PageFacts, state: PageState): Turn {
   if (state.step === 'connecting' || state.step === 'identity') return turnTo(backToChoice(facts, state));
   if (state.step !== 'waiting') return turnTo(state);
   const { walletName, sends } = state.request;
@@ -131,14 +131,14 @@ export function refuseWallet(facts: PageFacts, state: PageState, event: Of<'wall
     const isSaid = state.step === 'choosing' && state.problem?.values?.wallet === walletName;
     return turnTo(isSaid ? { ...state, problem: null } : state);
   }
-  if (isAnswer && refusal === 'unclear') return doubt(facts, state, { request, problem, at });
+  if (isAnswer && refusal === 'unclear') return closeUnclear(facts, state, { request, problem, at });
   if (isConnecting || state.step === 'waiting') return turnTo(backToChoice(facts, state, { problem, openRequest: null }));
   const free = withoutRequest(facts, state);
   const isSaid = free.step === 'choosing' && free.problem?.values?.wallet === walletName;
   return turnTo(isSaid ? { ...free, problem: null } : free);
 }
 
-function doubt(
+function closeUnclear(
   facts: PageFacts,
   state: PageState,
   { request, problem, at }: { request: WalletRequest; problem: ReturnType<typeof problemOfWallet>; at: number },
@@ -184,6 +184,7 @@ export function shareStored(facts: PageFacts, state: PageState, { stored, at }: 
   }
   // What this page has paid is followed to its end first.
   if (state.step === 'sending' || (state.step === 'seen' && state.payment.txSignature !== null)) return turnTo(state);
-  const free = state.step === 'waiting' || state.step === 'connecting' || state.step === 'identity' ? cancel(facts, state).state : state;
+  const free =
+    state.step === 'waiting' || state.step === 'connecting' || state.step === 'identity' ? cancelChoice(facts, state).state : state;
   return turnTo(followPayment(facts, free, stored, { at }));
 }

@@ -42,7 +42,7 @@ export function openPage(facts: PageFacts, state: PageState, event: Of<'pageOpen
   return turnTo(waitForOpening(state), lookElsewhere(state));
 }
 
-export const readHandoff = (_facts: PageFacts, state: PageState, { customer }: Of<'handoffRead'>): Turn =>
+export const greetBuyer = (_facts: PageFacts, state: PageState, { customer }: Of<'handoffRead'>): Turn =>
   turnTo({ ...state, customer }, ...(paymentOf(state) ? [] : [lookElsewhere(state)]));
 
 export function refuseHandoff(facts: PageFacts, state: PageState, { failure }: Of<'handoffRefused'>): Turn {
@@ -51,12 +51,12 @@ export function refuseHandoff(facts: PageFacts, state: PageState, { failure }: O
 }
 
 /** Whose it is only the buyer knows, so they are asked. */
-export function offerFound(facts: PageFacts, state: PageState, { found }: Of<'foundElsewhere'>): Turn {
+export function askAboutFound(facts: PageFacts, state: PageState, { found }: Of<'foundElsewhere'>): Turn {
   if (paymentOf(state)) return turnTo(endWait(facts, state));
   return turnTo(enter(state, { step: 'underway', found, openRequest: requestOf(state) }));
 }
 
-export const findNothing = (facts: PageFacts, state: PageState, { otherwise, at }: Of<'nothingElsewhere'>): Turn =>
+export const openChoice = (facts: PageFacts, state: PageState, { otherwise, at }: Of<'nothingElsewhere'>): Turn =>
   turnTo(endWait(facts, otherwise && !paymentOf(state) ? followPayment(facts, state, otherwise, { at }) : state));
 
 /** Nothing is begun while it is unknown how a payment stands that there may be; what was said before stays said. */
@@ -116,7 +116,7 @@ function goOnWith(
   return turnTo({ ...followPayment(facts, state, payment, { at, isOnItsWay }), ...(isForPhone ? { isPhoneOpen: true } : {}) });
 }
 
-export function beginPayment(facts: PageFacts, state: PageState, event: Of<'paymentBegun'>): Turn {
+export function takeBegun(facts: PageFacts, state: PageState, event: Of<'paymentBegun'>): Turn {
   const { payment } = event;
   // The page does not leave a payment that has money on its way for one that has none.
   if (isTaken(state) && paymentOf(state)?.paymentId !== payment.paymentId) return turnTo(state);
@@ -130,7 +130,7 @@ export function takeKnown(facts: PageFacts, state: PageState, { attempt, payment
   return goOnWith(facts, state, payment, { attempt, transaction: null, isOnItsWay, at });
 }
 
-export function adoptPayment(facts: PageFacts, state: PageState, { payment, status, at }: Of<'paymentAdopted'>): Turn {
+export function takeAdopted(facts: PageFacts, state: PageState, { payment, status, at }: Of<'paymentAdopted'>): Turn {
   if (isTaken(state)) return turnTo(state);
   const adopted = backToChoice(facts, state, { payment });
   const turn = applyStatus(facts, adopted, status, { redirectUrl: null, at });

@@ -6,10 +6,10 @@
 import type { PageFacts } from '../facts.ts';
 import type { PageState } from '../state.ts';
 import {
-  cancel,
+  askPrepared,
+  cancelChoice,
   connectWallet,
   finishSending,
-  prepareTransaction,
   pressWallet,
   refusePreparing,
   refuseSending,
@@ -21,53 +21,53 @@ import {
   takeTurn,
 } from './asking.ts';
 import {
-  adoptPayment,
+  askAboutFound,
   askIdentity,
-  beginPayment,
   continueFound,
   declineFound,
-  findNothing,
   finishIdentity,
-  offerFound,
+  greetBuyer,
+  openChoice,
   openPage,
   openPhone,
-  readHandoff,
   refuseBeginning,
   refuseHandoff,
   returnBuyer,
   startAgain,
   stopUnknown,
+  takeAdopted,
+  takeBegun,
   takeKnown,
 } from './beginning.ts';
 import type { PageEvent, Turn } from './events.ts';
 import { turnTo } from './moves.ts';
 import {
   acceptSignature,
-  checkSignature,
+  applyRead,
   dropSignature,
   forgetGone,
   passTime,
-  readPayment,
   recoverPayment,
   refuseSignature,
   seeLate,
+  submitSignature,
 } from './watching.ts';
 
 type Kind = PageEvent['kind'];
 type Move<K extends Kind> = (facts: PageFacts, state: PageState, event: Extract<PageEvent, { kind: K }>) => Turn;
 
-const stay = (_facts: PageFacts, state: PageState): Turn =>
+const stayOnPage = (_facts: PageFacts, state: PageState): Turn =>
   turnTo(state.step === 'confirmed' && state.isLeaving ? { ...state, isLeaving: false } : state);
 
 const MOVES: { [K in Kind]: Move<K> } = {
   walletPressed: pressWallet,
   phonePressed: openPhone,
-  cancelPressed: cancel,
+  cancelPressed: cancelChoice,
   startAgainPressed: startAgain,
-  stayPressed: stay,
+  stayPressed: stayOnPage,
   assetChosen: (_facts, state, { asset }) =>
     turnTo(state.step === 'choosing' && state.payment === null && state.busyWith === null ? { ...state, asset } : state),
-  signatureEntered: checkSignature,
+  signatureEntered: submitSignature,
   identityFinished: finishIdentity,
   foundContinued: continueFound,
   foundDeclined: declineFound,
@@ -77,7 +77,7 @@ const MOVES: { [K in Kind]: Move<K> } = {
     turnTo(state.step === 'choosing' && state.copied?.what === what && !state.copied.isSelected ? { ...state, copied: null } : state),
 
   pageOpened: openPage,
-  pageRestored: stay,
+  pageRestored: stayOnPage,
   buyerReturned: returnBuyer,
   secondPassed: (_facts, state) => turnTo(state),
   leaveDue: (_facts, state) =>
@@ -94,23 +94,23 @@ const MOVES: { [K in Kind]: Move<K> } = {
   walletSent: seeSent,
   walletRefused: refuseWallet,
 
-  handoffRead: readHandoff,
+  handoffRead: greetBuyer,
   handoffRefused: refuseHandoff,
-  foundElsewhere: offerFound,
-  nothingElsewhere: findNothing,
+  foundElsewhere: askAboutFound,
+  nothingElsewhere: openChoice,
   elsewhereUnknown: stopUnknown,
-  paymentBegun: beginPayment,
+  paymentBegun: takeBegun,
   paymentKnown: takeKnown,
-  paymentAdopted: adoptPayment,
+  paymentAdopted: takeAdopted,
   beginRefused: refuseBeginning,
   identityWanted: askIdentity,
-  transactionPrepared: prepareTransaction,
+  transactionPrepared: askPrepared,
   prepareRefused: refusePreparing,
   transactionSent: finishSending,
   sendRefused: refuseSending,
   signatureChecked: acceptSignature,
   checkRefused: refuseSignature,
-  paymentRead: readPayment,
+  paymentRead: applyRead,
   paymentGone: forgetGone,
   paymentRecovered: recoverPayment,
   paymentLate: seeLate,

@@ -22,19 +22,19 @@ export function applyStatus(facts: PageFacts, state: PageState, status: PaymentS
   if (!payment) return turnTo(state);
   switch (status.status) {
     case 'CONFIRMED':
-      return confirm(state, payment, status, seeing);
+      return showConfirmed(state, payment, status, seeing);
     case 'FAILED':
-      return end(state, payment, status, seeing.at);
+      return showEnded(state, payment, status, seeing.at);
     case 'PENDING_CONFIRMATION':
-      return seePayment(state, payment, status, seeing.at);
+      return showSeen(state, payment, status, seeing.at);
     case 'PENDING_SIGNATURE':
       return payment.txSignature === null || state.step === 'sending'
         ? waitForPayment(facts, state, payment, status, seeing.at)
-        : seePayment(state, payment, status, seeing.at);
+        : showSeen(state, payment, status, seeing.at);
   }
 }
 
-function confirm(state: PageState, payment: PagePayment, status: PaymentStatus, { redirectUrl }: Seeing): Turn {
+function showConfirmed(state: PageState, payment: PagePayment, status: PaymentStatus, { redirectUrl }: Seeing): Turn {
   if (state.step === 'confirmed') return turnTo({ ...state, status });
   const url = redirectUrl !== null && URL.parse(redirectUrl)?.protocol === 'https:' ? redirectUrl : null;
   // A buyer who comes back to this page wants to see this page.
@@ -46,7 +46,7 @@ function confirm(state: PageState, payment: PagePayment, status: PaymentStatus, 
   return turnTo(confirmed, stored, ...(isLeaving ? [{ kind: 'leaveSoon' } as const] : []));
 }
 
-function end(state: PageState, payment: PagePayment, status: PaymentStatus, at: number): Turn {
+function showEnded(state: PageState, payment: PagePayment, status: PaymentStatus, at: number): Turn {
   if (state.step === 'late') return turnTo({ ...state, status });
   const step = status.failure_code === 'session_expired' ? 'expired' : 'failed';
   const ended = { ...payment, txSignature: payment.txSignature ?? status.tx_signature ?? null };
@@ -55,7 +55,7 @@ function end(state: PageState, payment: PagePayment, status: PaymentStatus, at: 
   return turnTo(enter(state, { step, payment: ended, status, openRequest: requestOf(state) }), stored);
 }
 
-function seePayment(state: PageState, payment: PagePayment, status: PaymentStatus, at: number): Turn {
+function showSeen(state: PageState, payment: PagePayment, status: PaymentStatus, at: number): Turn {
   const isNew = payment.txSignature === null && status.tx_signature !== undefined;
   const signed = isNew ? { ...payment, txSignature: status.tx_signature! } : payment;
   const store = isNew ? [{ kind: 'storePayment', payment: signed } as const] : [];
@@ -80,7 +80,7 @@ function waitForPayment(facts: PageFacts, state: PageState, payment: PagePayment
 const enterClosing = (state: PageState, payment: PagePayment): PageState =>
   enter(state, { step: 'closing', payment, status: 'status' in state ? state.status : null, openRequest: requestOf(state) });
 
-export function readPayment(facts: PageFacts, state: PageState, { paymentId, status, redirectUrl, at }: Of<'paymentRead'>): Turn {
+export function applyRead(facts: PageFacts, state: PageState, { paymentId, status, redirectUrl, at }: Of<'paymentRead'>): Turn {
   return paymentOf(state)?.paymentId === paymentId ? applyStatus(facts, state, status, { redirectUrl, at }) : turnTo(state);
 }
 
@@ -120,7 +120,7 @@ export function dropSignature(facts: PageFacts, state: PageState, event: Of<'sig
   return turnTo(choice, { kind: 'storePayment', payment: unsigned });
 }
 
-export function checkSignature(_facts: PageFacts, state: PageState, event: Of<'signatureEntered'>): Turn {
+export function submitSignature(_facts: PageFacts, state: PageState, event: Of<'signatureEntered'>): Turn {
   if (state.step !== 'choosing' || state.busyWith !== null || state.payment === null) return turnTo(state);
   if (!event.isWellFormed) return turnTo({ ...state, problem: { key: 'pMismatch' } });
   const { paymentId } = state.payment;
