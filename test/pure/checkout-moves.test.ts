@@ -122,6 +122,19 @@ describe('a transaction', () => {
   });
 });
 
+describe('a payment that an earlier choice has begun', () => {
+  it('is the one that the next wallet is asked for, and does not end its choice', () => {
+    const open = (attempt: number) => ({ kind: 'walletOpened', attempt, account: 'buyer', sends: false }) as const;
+    const page = opened(null).tell(0, { kind: 'walletPressed', walletName: 'Wallet A' }, open(1), { kind: 'cancelPressed' });
+    page.tell(0, { kind: 'walletPressed', walletName: 'Wallet B' }, open(2));
+    expect(page.kinds).toEqual(['beginPayment']);
+    page.tell(0, { kind: 'paymentBegun', attempt: 1, payment: PAYMENT, transaction: 'of wallet A', isOnItsWay: false });
+    expect(page.state).toMatchObject({ step: 'connecting', walletName: 'Wallet B', payment: PAYMENT, transaction: null });
+    page.tell(0, { kind: 'paymentKnown', attempt: 2, payment: PAYMENT });
+    expect(page.effects).toEqual([{ kind: 'takeTurn', attempt: 2, paymentId: PAYMENT.paymentId }]);
+  });
+});
+
 describe('another tab', () => {
   it('that has paid while this one opened its wallet is followed, and no wallet is asked', () => {
     const page = opened().tell(0, { kind: 'walletPressed', walletName: 'Wallet A' });

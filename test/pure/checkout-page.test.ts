@@ -10,7 +10,7 @@ import { pageFacts } from '../world/page-values.ts';
 
 /** Walks of random events through the page, its wallets and the service. */
 const RUNS = 400;
-const walks = fc.array(fc.nat(10_000), { minLength: 5, maxLength: 60 });
+const walks = fc.array(fc.nat(10_000), { minLength: 5, maxLength: 120, size: 'max' });
 const SHOPS = {
   desktop: pageFacts(),
   phone: pageFacts({ isPhone: true, assets: ['USDC'] }),
@@ -26,14 +26,19 @@ function walk(model: PageModel, choices: number[], check: (model: PageModel) => 
   }
 }
 
-const everyWalk = (check: (model: PageModel) => void, afterwards: (model: PageModel) => void = () => {}): void =>
+interface WalkTerms {
+  afterwards?: (model: PageModel) => void;
+  seed?: number;
+}
+
+const everyWalk = (check: (model: PageModel) => void, { afterwards = () => {}, seed }: WalkTerms = {}): void =>
   fc.assert(
     fc.property(shops, walks, (shop, choices) => {
       const model = new PageModel(SHOPS[shop]);
       walk(model, choices, check);
       afterwards(model);
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, ...(seed === undefined ? {} : { seed }) },
   );
 
 const isPending = ({ pending }: PageModel, kind: string, attempt?: number | null): boolean =>
@@ -73,6 +78,21 @@ function hasDeed({ facts, state, now }: PageModel): boolean {
 }
 
 describe('whatever happens in whatever order', () => {
+  it('the walks reach every step and every kind of answer that moves money', () => {
+    const reached = new Set<string>();
+    const reach = ({ state, refused }: PageModel): void => {
+      reached.add(state.step);
+      if (state.isTwice) reached.add('paid twice');
+      if (refused.size > 0) reached.add('refused for good');
+      if (state.step === 'choosing' && state.openRequest?.sends) reached.add('left while a wallet may send');
+      if (state.step === 'choosing' && state.isUnclear) reached.add('unclear');
+    };
+    everyWalk(reach, { seed: 20260301 });
+    const begun = ['choosing', 'unavailable', 'identity', 'connecting', 'waiting', 'left while a wallet may send', 'unclear'];
+    const paid = ['sending', 'refused for good', 'seen', 'confirmed', 'paid twice', 'closing', 'expired'];
+    expect([...reached].sort()).toEqual([...begun, ...paid].sort());
+  });
+
   it('no page asks two wallets whose answers would both move money', () => {
     everyWalk((model) => {
       expect(model.movingPrompts().length).toBeLessThanOrEqual(1);
@@ -116,14 +136,13 @@ describe('whatever happens in whatever order', () => {
   });
 
   it('no page is stuck once every answer is there and the time is over', () => {
-    everyWalk(
-      () => {},
-      (model) => {
+    everyWalk(() => {}, {
+      afterwards: (model) => {
         model.end();
         expect([...LAST, 'choosing', 'identity']).toContain(model.state.step);
         if (model.state.step === 'choosing') expect(model.state).toMatchObject({ busyWith: null, payment: null });
       },
-    );
+    });
   });
 
   it('every page has its words in each language, with nothing left to fill in', () => {

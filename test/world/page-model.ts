@@ -93,13 +93,17 @@ export class PageModel {
       this.stored = { ...this.stored, payment: { ...this.stored.payment, unclearUntil: effect.unclearUntil } };
   }
 
-  /** All that can happen next. */
+  /** All that can happen next: answers more often than anything else, so that walks come far. */
   options(): Option[] {
-    return [...this.#deeds(), ...this.pending.flatMap((effect) => this.#answers(effect)), ...this.#walletAnswers(), ...this.#world()];
+    const answers = [...this.pending.flatMap((effect) => this.#answers(effect)), ...this.#walletAnswers()];
+    const deeds = this.#deeds();
+    return [...answers, ...answers, ...answers, ...answers, ...deeds, ...deeds, ...this.#world()];
   }
 
+  /** What the buyer can do and the page does something about. */
   #deeds(): Option[] {
-    return DEEDS.map((deed) => () => void this.report(deed));
+    const does = (deed: PageNews) => next(this.facts, this.state, { ...deed, at: this.now }).state !== this.state;
+    return DEEDS.filter(does).map((deed) => () => void this.report(deed));
   }
 
   #answer(effect: PageEffect, ...news: PageNews[]): Option[] {
@@ -227,7 +231,12 @@ export class PageModel {
         if (status.status === 'PENDING_CONFIRMATION') this.payments.set(id, { ...status, status: 'CONFIRMED', poll_after_ms: null });
     };
     const wait = (ms: number) => () => this.pass(ms);
-    return [settle, wait(1000), wait(20_000), wait(120_000), () => this.look(), () => this.look(), () => this.open()];
+    // A phone that scanned the code, or another browser, pays the same payment.
+    const payElsewhere = () => {
+      if (this.payment && this.payments.has(this.payment.paymentId))
+        this.land(this.payment.paymentId, `elsewhere-${this.payment.paymentId}`);
+    };
+    return [settle, payElsewhere, wait(1000), wait(20_000), wait(120_000), () => this.look(), () => this.look(), () => this.open()];
   }
 
   pass(ms: number): void {

@@ -43,7 +43,7 @@ export function takeTurn(facts: PageFacts, state: PageState, { attempt, stored, 
   if (!isAt(state, attempt, 'taking turn') || state.payment === null) return turnTo(state);
   const { payment, transaction, account } = state;
   const isSame = stored?.paymentId === payment.paymentId;
-  if (isSame && stored.txSignature !== null) return turnTo(enterSeen(state, stored, at));
+  if (isSame && stored.txSignature !== null) return turnTo(enterSeen(state, { payment: stored, at }));
   if (isSame && (stored.unclearUntil ?? 0) > at) return turnTo(backToChoice(facts, state, { payment: stored }));
   if (transaction !== null) return askWallet({ ...state, payment }, transaction);
   const preparing = { kind: 'prepareTransaction', attempt, paymentId: payment.paymentId, account } as const;
@@ -116,7 +116,7 @@ export function seeSent(facts: PageFacts, state: PageState, { attempt, txSignatu
     return turnTo({ ...free, isTwice: true }, tell);
   }
   const paid = { ...(isSame ? present : request.payment), txSignature };
-  return turnTo(enterSeen(free, paid, at), { kind: 'storePayment', payment: paid });
+  return turnTo(enterSeen(free, { payment: paid, at }), { kind: 'storePayment', payment: paid });
 }
 
 /** Where a wallet that sends has not said whether it has, every way to pay is closed until that is seen, or cannot be any more. */
@@ -162,14 +162,14 @@ export function finishSending(facts: PageFacts, state: PageState, event: Of<'tra
   const payment = paymentOf(state);
   if (payment?.paymentId !== paymentId) return turnTo(state);
   const paid = { ...payment, txSignature };
-  const turn = applyStatus(facts, changePayment(state, paid), status, { redirectUrl: null, at });
+  const turn = applyStatus(facts, changePayment(state, paid), { status, redirectUrl: null, at });
   return turnTo(turn.state, { kind: 'storePayment', payment: paid }, ...turn.effects, { kind: 'lookNow' });
 }
 
 /** Sending the same bytes twice is sending them once; where it is unknown whether they were sent, the page looks on. */
 export function refuseSending(facts: PageFacts, state: PageState, event: Of<'sendRefused'>): Turn {
   if (state.step !== 'sending' || state.payment.paymentId !== event.paymentId) return turnTo(state);
-  if (!event.isFinal) return turnTo(enterSeen(state, state.payment, event.at, true));
+  if (!event.isFinal) return turnTo(enterSeen(state, { payment: state.payment, at: event.at, isSlow: true }));
   const payment = { ...state.payment, txSignature: null };
   const turn = refuse(facts, { ...state, payment }, event.failure);
   return turnTo(turn.state, { kind: 'storePayment', payment }, ...turn.effects);
@@ -186,5 +186,5 @@ export function shareStored(facts: PageFacts, state: PageState, { stored, at }: 
   if (state.step === 'sending' || (state.step === 'seen' && state.payment.txSignature !== null)) return turnTo(state);
   const free =
     state.step === 'waiting' || state.step === 'connecting' || state.step === 'identity' ? cancelChoice(facts, state).state : state;
-  return turnTo(followPayment(facts, free, stored, { at }));
+  return turnTo(followPayment(facts, free, { payment: stored, at }));
 }

@@ -32,7 +32,7 @@ export function openPage(facts: PageFacts, state: PageState, event: Of<'pageOpen
     return turnTo(waitForOpening(state), { ...lookElsewhere(state), paymentIds: [addressedId], otherwise: known } as ServiceEffect);
   if (known) {
     const isOnItsWay = known.txSignature !== null || begun?.status === 'PENDING_CONFIRMATION';
-    return turnTo(followPayment(facts, state, known, { at, isOnItsWay }));
+    return turnTo(followPayment(facts, state, { payment: known, at, isOnItsWay }));
   }
   if (identity && isPayable) {
     const step = { step: 'identity', identity, problem: null, isBusy: false, wasAsked: false, openRequest: null } as const;
@@ -57,7 +57,7 @@ export function askAboutFound(facts: PageFacts, state: PageState, { found }: Of<
 }
 
 export const openChoice = (facts: PageFacts, state: PageState, { otherwise, at }: Of<'nothingElsewhere'>): Turn =>
-  turnTo(endWait(facts, otherwise && !paymentOf(state) ? followPayment(facts, state, otherwise, { at }) : state));
+  turnTo(endWait(facts, otherwise && !paymentOf(state) ? followPayment(facts, state, { payment: otherwise, at }) : state));
 
 /** Nothing is begun while it is unknown how a payment stands that there may be; what was said before stays said. */
 export function stopUnknown(facts: PageFacts, state: PageState, { failure }: Of<'elsewhereUnknown'>): Turn {
@@ -68,7 +68,7 @@ export function stopUnknown(facts: PageFacts, state: PageState, { failure }: Of<
 export function continueFound(facts: PageFacts, state: PageState, { at }: Of<'foundContinued'>): Turn {
   if (state.step !== 'underway') return turnTo(state);
   const { payment } = state.found;
-  return turnTo(followPayment(facts, state, payment, { at }), { kind: 'storePayment', payment });
+  return turnTo(followPayment(facts, state, { payment, at }), { kind: 'storePayment', payment });
 }
 
 export function declineFound(facts: PageFacts, state: PageState): Turn {
@@ -104,36 +104,35 @@ export function returnBuyer(facts: PageFacts, state: PageState): Turn {
 function goOnWith(
   facts: PageFacts,
   state: PageState,
-  payment: PagePayment,
-  terms: { attempt: number | null; transaction: string | null; isOnItsWay: boolean; at: number },
+  terms: { payment: PagePayment; attempt: number | null; transaction: string | null; isOnItsWay: boolean; at: number },
 ): Turn {
-  const { attempt, transaction, isOnItsWay, at } = terms;
+  const { payment, attempt, transaction, isOnItsWay, at } = terms;
   if (state.step === 'connecting' && state.stage === 'beginning payment' && state.attempt === attempt && !isOnItsWay) {
     const turn = { kind: 'takeTurn', attempt, paymentId: payment.paymentId } as const;
     return turnTo({ ...state, stage: 'taking turn', payment, status: null, transaction }, turn);
   }
   const isForPhone = attempt === null && state.step === 'choosing' && state.busyWith === 'beginning payment';
-  return turnTo({ ...followPayment(facts, state, payment, { at, isOnItsWay }), ...(isForPhone ? { isPhoneOpen: true } : {}) });
+  return turnTo({ ...followPayment(facts, state, { payment, at, isOnItsWay }), ...(isForPhone ? { isPhoneOpen: true } : {}) });
 }
 
 export function takeBegun(facts: PageFacts, state: PageState, event: Of<'paymentBegun'>): Turn {
   const { payment } = event;
   // The page does not leave a payment that has money on its way for one that has none.
   if (isTaken(state) && paymentOf(state)?.paymentId !== payment.paymentId) return turnTo(state);
-  const turn = goOnWith(facts, { ...state, hasSeenPending: true }, payment, event);
+  const turn = goOnWith(facts, { ...state, hasSeenPending: true }, event);
   return turnTo(turn.state, { kind: 'storePayment', payment }, { kind: 'forgetIdentity' }, ...turn.effects);
 }
 
 export function takeKnown(facts: PageFacts, state: PageState, { attempt, payment, at }: Of<'paymentKnown'>): Turn {
   if (isTaken(state) && paymentOf(state)?.paymentId !== payment.paymentId) return turnTo(state);
   const isOnItsWay = payment.txSignature !== null;
-  return goOnWith(facts, state, payment, { attempt, transaction: null, isOnItsWay, at });
+  return goOnWith(facts, state, { payment, attempt, transaction: null, isOnItsWay, at });
 }
 
 export function takeAdopted(facts: PageFacts, state: PageState, { payment, status, at }: Of<'paymentAdopted'>): Turn {
   if (isTaken(state)) return turnTo(state);
   const adopted = backToChoice(facts, state, { payment });
-  const turn = applyStatus(facts, adopted, status, { redirectUrl: null, at });
+  const turn = applyStatus(facts, adopted, { status, redirectUrl: null, at });
   return turnTo(turn.state, { kind: 'storePayment', payment }, ...turn.effects);
 }
 

@@ -66,7 +66,10 @@ export function refuse(facts: PageFacts, state: PageState, failure: Failure): Tu
 }
 
 /** The money is known to be moving: from here the page only looks on. */
-export function enterSeen(state: PageState, payment: PagePayment, at: number, isSlow = false): PageState {
+export function enterSeen(
+  state: PageState,
+  { payment, at, isSlow = false }: { payment: PagePayment; at: number; isSlow?: boolean },
+): PageState {
   const status = payment.paymentId === paymentOf(state)?.paymentId ? paymentStatusOf(state) : null;
   if (state.step === 'seen' && status) return { ...state, payment };
   return enter(state, { step: 'seen', payment, status, openRequest: requestOf(state), seenAt: at, isSlow });
@@ -76,10 +79,9 @@ export function enterSeen(state: PageState, payment: PagePayment, at: number, is
 export function followPayment(
   facts: PageFacts,
   state: PageState,
-  payment: PagePayment,
-  { at, isOnItsWay = payment.txSignature !== null }: { at: number; isOnItsWay?: boolean },
+  { payment, at, isOnItsWay = payment.txSignature !== null }: { payment: PagePayment; at: number; isOnItsWay?: boolean },
 ): PageState {
-  if (isOnItsWay) return enterSeen(state, payment, at);
+  if (isOnItsWay) return enterSeen(state, { payment, at });
   const status: PaymentStatus | null = payment.paymentId === paymentOf(state)?.paymentId ? paymentStatusOf(state) : null;
   if (state.step === 'choosing') return { ...state, payment, status, busyWith: null };
   if (state.step === 'connecting') return { ...state, payment, status };

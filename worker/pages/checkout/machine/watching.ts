@@ -11,30 +11,33 @@ const SLOW_AFTER_MS = 75_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-interface Seeing {
+/** The service's word on a payment, and when it came. */
+interface ServiceWord {
+  status: PaymentStatus;
   redirectUrl: string | null;
   at: number;
 }
 
-/** The service's word on the payment; the page is about it already. */
-export function applyStatus(facts: PageFacts, state: PageState, status: PaymentStatus, seeing: Seeing): Turn {
+/** The service's word on the payment that the page is about. */
+export function applyStatus(facts: PageFacts, state: PageState, word: ServiceWord): Turn {
   const payment = paymentOf(state);
   if (!payment) return turnTo(state);
-  switch (status.status) {
+  const told = { ...word, payment };
+  switch (word.status.status) {
     case 'CONFIRMED':
-      return showConfirmed(state, payment, status, seeing);
+      return showConfirmed(state, told);
     case 'FAILED':
-      return showEnded(state, payment, status, seeing.at);
+      return showEnded(state, told);
     case 'PENDING_CONFIRMATION':
-      return showSeen(state, payment, status, seeing.at);
+      return showSeen(state, told);
     case 'PENDING_SIGNATURE':
-      return payment.txSignature === null || state.step === 'sending'
-        ? waitForPayment(facts, state, payment, status, seeing.at)
-        : showSeen(state, payment, status, seeing.at);
+      return payment.txSignature === null || state.step === 'sending' ? waitForPayment(facts, state, told) : showSeen(state, told);
   }
 }
 
-function showConfirmed(state: PageState, payment: PagePayment, status: PaymentStatus, { redirectUrl }: Seeing): Turn {
+type Told = ServiceWord & { payment: PagePayment };
+
+function showConfirmed(state: PageState, { payment, status, redirectUrl }: Told): Turn {
   if (state.step === 'confirmed') return turnTo({ ...state, status });
   const url = redirectUrl !== null && URL.parse(redirectUrl)?.protocol === 'https:' ? redirectUrl : null;
   // A buyer who comes back to this page wants to see this page.
@@ -46,7 +49,7 @@ function showConfirmed(state: PageState, payment: PagePayment, status: PaymentSt
   return turnTo(confirmed, stored, ...(isLeaving ? [{ kind: 'leaveSoon' } as const] : []));
 }
 
-function showEnded(state: PageState, payment: PagePayment, status: PaymentStatus, at: number): Turn {
+function showEnded(state: PageState, { payment, status, at }: Told): Turn {
   if (state.step === 'late') return turnTo({ ...state, status });
   const step = status.failure_code === 'session_expired' ? 'expired' : 'failed';
   const ended = { ...payment, txSignature: payment.txSignature ?? status.tx_signature ?? null };
@@ -55,17 +58,17 @@ function showEnded(state: PageState, payment: PagePayment, status: PaymentStatus
   return turnTo(enter(state, { step, payment: ended, status, openRequest: requestOf(state) }), stored);
 }
 
-function showSeen(state: PageState, payment: PagePayment, status: PaymentStatus, at: number): Turn {
+function showSeen(state: PageState, { payment, status, at }: Told): Turn {
   const isNew = payment.txSignature === null && status.tx_signature !== undefined;
   const signed = isNew ? { ...payment, txSignature: status.tx_signature! } : payment;
   const store = isNew ? [{ kind: 'storePayment', payment: signed } as const] : [];
   if (state.step === 'late') return turnTo({ ...state, status });
-  const seen = enterSeen(state, signed, at);
+  const seen = enterSeen(state, { payment: signed, at });
   return turnTo({ ...seen, status, hasSeenPending: true } as PageState, ...store);
 }
 
 /** Nothing is paid: the way to pay stays open, until the time is over. */
-function waitForPayment(facts: PageFacts, state: PageState, payment: PagePayment, status: PaymentStatus, at: number): Turn {
+function waitForPayment(facts: PageFacts, state: PageState, { payment, status, at }: Told): Turn {
   // The service says when it ends; by another time the page would close and open it in turns.
   const due = { ...payment, expiresAt: status.expires_at };
   const known = { ...state, payment: due, status, hasSeenPending: true } as PageState;
@@ -81,7 +84,7 @@ const enterClosing = (state: PageState, payment: PagePayment): PageState =>
   enter(state, { step: 'closing', payment, status: 'status' in state ? state.status : null, openRequest: requestOf(state) });
 
 export function applyRead(facts: PageFacts, state: PageState, { paymentId, status, redirectUrl, at }: Of<'paymentRead'>): Turn {
-  return paymentOf(state)?.paymentId === paymentId ? applyStatus(facts, state, status, { redirectUrl, at }) : turnTo(state);
+  return paymentOf(state)?.paymentId === paymentId ? applyStatus(facts, state, { status, redirectUrl, at }) : turnTo(state);
 }
 
 /** A service that was set up anew does not know it: there is nothing to wait for. */
@@ -98,7 +101,7 @@ export function recoverPayment(_facts: PageFacts, state: PageState, { paymentId,
   const payment = paymentOf(state);
   if (payment?.paymentId !== paymentId) return turnTo(state);
   const recovered = { ...payment, paymentId: recoveredId };
-  return turnTo(enterSeen(state, recovered, at), { kind: 'storePayment', payment: recovered });
+  return turnTo(enterSeen(state, { payment: recovered, at }), { kind: 'storePayment', payment: recovered });
 }
 
 /** Late money is not lost money: the seller sees it. */
@@ -133,7 +136,7 @@ export function acceptSignature(facts: PageFacts, state: PageState, event: Of<'s
   const payment = paymentOf(state);
   if (payment?.paymentId !== paymentId || payment.txSignature !== null) return turnTo(state);
   const signed = { ...payment, txSignature };
-  const turn = applyStatus(facts, { ...state, payment: signed } as PageState, status, { redirectUrl, at });
+  const turn = applyStatus(facts, { ...state, payment: signed } as PageState, { status, redirectUrl, at });
   return turnTo(turn.state, { kind: 'storePayment', payment: signed }, ...turn.effects, { kind: 'lookNow' });
 }
 
