@@ -236,7 +236,18 @@ export class PageModel {
       if (this.payment && this.payments.has(this.payment.paymentId))
         this.land(this.payment.paymentId, `elsewhere-${this.payment.paymentId}`);
     };
-    return [settle, payElsewhere, wait(1000), wait(20_000), wait(120_000), () => this.look(), () => this.look(), () => this.open()];
+    const often = this.prompts.some(({ sends }) => sends) ? Array.from({ length: 6 }, () => payElsewhere) : [];
+    return [
+      ...often,
+      settle,
+      payElsewhere,
+      wait(1000),
+      wait(20_000),
+      wait(120_000),
+      () => this.look(),
+      () => this.look(),
+      () => this.open(),
+    ];
   }
 
   pass(ms: number): void {
