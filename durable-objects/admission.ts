@@ -1,4 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
+import { MINUTE, SECOND } from '#core/time.ts';
+import type { Env } from '#platform/context.ts';
 import {
   type AddressAnswer,
   type AddressWindow,
@@ -15,11 +17,9 @@ import {
   judgeCaller,
   type KeyUsage,
   type Window,
-} from '../worker/admission.ts';
-import type { Env } from '../worker/context.ts';
-import { MINUTE, SECOND } from '../worker/core/time.ts';
-import { type FeeAnswer, type FeeSpend, type FeesSpent, spendWithin, withFailedFee } from '../worker/fees.ts';
-import { PLANS, planAt, rateOf } from '../worker/plans.ts';
+} from '#rules/admission.ts';
+import { type FeeAnswer, type FeeSpend, type FeesSpent, spendWithin, withFailedFee } from '#rules/fees.ts';
+import { PLANS, planAt, rateOf } from '#rules/plans.ts';
 
 const FLUSH_MS = 5 * SECOND;
 /** Longer than any write to the database takes: by then it is decided whether a staged change was stored. */

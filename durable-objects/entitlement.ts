@@ -1,4 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
+import { consumptionIdOf, parseConsumptionId } from '#core/ids.ts';
+import type { Env } from '#platform/context.ts';
 import {
   type Addition,
   type EntitlementIdentity,
@@ -8,9 +10,7 @@ import {
   planConsume,
   planRefund,
   snapshotOf,
-} from '../worker/balance.ts';
-import type { Env } from '../worker/context.ts';
-import { consumptionIdOf, parseConsumptionId } from '../worker/core/ids.ts';
+} from '#rules/balance.ts';
 import type {
   Called,
   ConsumeAnswer,
@@ -23,7 +23,7 @@ import type {
   PaymentCall,
   Projected,
   RefundAnswer,
-} from '../worker/entitlement-rpc.ts';
+} from '#rules/entitlement-rpc.ts';
 import { GRANT_TABLES } from './grants.ts';
 import { EMPTY_STATE, type Event, Holding, type Left, restoreState, type State } from './holding.ts';
 import { Ledger } from './ledger.ts';
@@ -35,7 +35,7 @@ type Content =
   | ({ verb: 'refund'; consumptionId: string; units: number } & Left);
 type Verb<Name extends Content['verb']> = Extract<Content, { verb: Name }>;
 
-/** One per (merchant, mode, product, customer): the only place that counts what is left. Rules are in worker/balance.ts. */
+/** One per (merchant, mode, product, customer): the only place that counts what is left. Rules are in worker/rules/balance.ts. */
 export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   readonly #ledger: Ledger<State, Content, Event>;
   readonly #holding: Holding;

@@ -1,6 +1,6 @@
-import { type Addition, type Balance, emptyBalance } from '../worker/balance.ts';
-import { DAY } from '../worker/core/time.ts';
-import { foldHistory, type HistoryEntry, playEntries, playUse, type Use } from '../worker/history.ts';
+import { DAY } from '#core/time.ts';
+import { type Addition, type Balance, emptyBalance } from '#rules/balance.ts';
+import { foldHistory, type HistoryEntry, playEntries, playUse, type Use } from '#rules/history.ts';
 import type { Tables } from './tables.ts';
 
 /** What is remembered of a payment for ever. Its last use is the one that counts, unless refunded. */

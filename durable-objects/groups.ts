@@ -1,6 +1,6 @@
-import { storyOf } from '../worker/core/errors.ts';
-import type { Called } from '../worker/entitlement-rpc.ts';
-import { type LogLine, logRequest } from '../worker/log.ts';
+import { storyOf } from '#core/errors.ts';
+import { type LogLine, logRequest } from '#platform/log.ts';
+import type { Called } from '#rules/entitlement-rpc.ts';
 
 /** An operation that waits for its commit, with what its caller is answered then. */
 export interface Waiting {

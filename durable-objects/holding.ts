@@ -10,9 +10,9 @@ import {
   remainingOf,
   snapshotOf,
   statusOf,
-} from '../worker/balance.ts';
-import type { Credit, EntitlementEventType, EntitlementProjection } from '../worker/entitlement-rpc.ts';
-import { useOf } from '../worker/history.ts';
+} from '#rules/balance.ts';
+import type { Credit, EntitlementEventType, EntitlementProjection } from '#rules/entitlement-rpc.ts';
+import { useOf } from '#rules/history.ts';
 import { type Credited, type Grant, Grants } from './grants.ts';
 import type { Ledger } from './ledger.ts';
 

@@ -1,5 +1,5 @@
-import { SECOND } from '../worker/core/time.ts';
-import type { Called, Projected } from '../worker/entitlement-rpc.ts';
+import { SECOND } from '#core/time.ts';
+import type { Called, Projected } from '#rules/entitlement-rpc.ts';
 import { Groups, type LogName, logCommit, type Outcome, type Waiting } from './groups.ts';
 import { OPERATIONS_TABLE, Operations } from './operations.ts';
 import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, restoreOutbox, sendAt, takeMessages } from './outbox.ts';

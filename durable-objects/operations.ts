@@ -1,5 +1,5 @@
-import { LIFE } from '../worker/core/limits.ts';
-import { HOUR } from '../worker/core/time.ts';
+import { LIFE } from '#core/limits.ts';
+import { HOUR } from '#core/time.ts';
 import type { Tables } from './tables.ts';
 
 /** Operations are remembered for a day, and then dropped an hour's worth at a time. */

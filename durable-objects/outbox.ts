@@ -1,5 +1,5 @@
-import { MINUTE, SECOND } from '../worker/core/time.ts';
-import type { Projected } from '../worker/entitlement-rpc.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
+import type { Projected } from '#rules/entitlement-rpc.ts';
 import type { Tables } from './tables.ts';
 
 /** Changes are told to the database together, this long after the first of them. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DOCS_ASSETS } from '../worker/docs-assets.ts';
+import { DOCS_ASSETS } from '../worker/published/docs-assets.ts';
 import { writePages } from './pages.ts';
 
 /**
@@ -64,7 +64,7 @@ function writeAsset(expected: string, name: string, text: string): void {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 8);
   const path = `/assets/${name}-${hash}.js`;
   if (path !== expected)
-    throw new Error(`worker/docs-assets.ts names ${expected}, the content is ${path}. Check it, then change the name.`);
+    throw new Error(`worker/published/docs-assets.ts names ${expected}, the content is ${path}. Check it, then change the name.`);
   write(path, text);
 }
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
 import { unstable_readConfig as readWrangler } from 'wrangler';
-import { type Finding, readConfig } from '../worker/config.ts';
+import { type Finding, readConfig } from '../worker/platform/config.ts';
+import { configTable, VARIABLES } from '../worker/platform/variables.ts';
 import { NETWORKS, type NetworkName } from '../worker/solana/assets.ts';
 import { Node } from '../worker/solana/node.ts';
-import { configTable, VARIABLES } from '../worker/variables.ts';
 import { Refusal } from './options.ts';
 
 /**

@@ -2,54 +2,30 @@ import { bodyLimit } from 'hono/body-limit';
 import { cors } from 'hono/cors';
 import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
-import { activationRoutes } from './access/activation.routes.ts';
-import { bootstrapRoutes } from './access/bootstrap.routes.ts';
-import { entitlementRoutes } from './access/entitlements.routes.ts';
-import { facilitatorRoutes } from './access/facilitator.routes.ts';
-import { paymentSessionRoutes } from './access/payment-sessions.routes.ts';
-import { railRoutes } from './access/rails.routes.ts';
-import { setupRoutes } from './access/setup.routes.ts';
-import { switchRoutes } from './access/switches.routes.ts';
-import { x402Routes } from './access/x402.routes.ts';
-import { newCtx } from './context.ts';
-import { ApiError, ERRORS } from './core/errors.ts';
-import { BODY_KB } from './core/limits.ts';
-import { publishedLimits, withPaymentInfo, x402Discovery } from './discovery.ts';
-import { docsRoutes } from './docs.ts';
-import { eventTypeRoutes, registerEvents } from './event-types.routes.ts';
-import { healthRoutes, unconfiguredHealth } from './health.ts';
-import { closeBodies } from './http/closed-bodies.ts';
-import { requireConfiguration, requireWhole } from './http/configured.ts';
-import { onError } from './http/errors.ts';
-import { ICON, ICON_HEADERS, ICON_PATH } from './http/icon.ts';
-import { type AppEnv, router } from './http/openapi.ts';
-import { underCeiling } from './http/rate-limit.ts';
-import { readJsonBody } from './http/request-body.ts';
-import { nameRequest } from './http/request-id.ts';
-import { isPublished, matcherOf } from './http/route-patterns.ts';
-import { accountRoutes } from './identity/account.routes.ts';
-import { authRoutes } from './identity/auth.routes.ts';
-import { authenticate } from './identity/authenticate.ts';
-import { keyRoutes } from './identity/keys.routes.ts';
-import { operatorRoutes } from './identity/operator.routes.ts';
-import { llmsText } from './llms.ts';
-import { deferring, logRequest } from './log.ts';
-import { membershipRoutes } from './memberships/routes.ts';
-import { metricsRoutes } from './metrics.ts';
+import { ApiError, ERRORS } from '#core/errors.ts';
+import { BODY_KB } from '#core/limits.ts';
+import { VERSION } from '#core/version.ts';
+import { authenticate } from '#features/accounts/auth/authenticate.ts';
+import { rootRouters, versionedRouters } from '#features/routers.ts';
+import { newCtx } from '#platform/context.ts';
+import { closeBodies } from '#platform/http/bodies/closed-bodies.ts';
+import { readJsonBody } from '#platform/http/bodies/request-body.ts';
+import { requireConfiguration, requireWhole } from '#platform/http/configured.ts';
+import { ICON, ICON_HEADERS, ICON_PATH } from '#platform/http/icon.ts';
+import { onError } from '#platform/http/on-error.ts';
+import { type AppEnv, router } from '#platform/http/openapi.ts';
+import { underCeiling } from '#platform/http/rate-limit.ts';
+import { nameRequest } from '#platform/http/request-id.ts';
+import { isPublished, matcherOf } from '#platform/http/route-patterns.ts';
+import { registerSecuritySchemes, withSignatureHeader } from '#platform/http/security-schemes.ts';
+import { deferring, logRequest } from '#platform/log.ts';
 import { pageRoutes } from './pages/routes.tsx';
-import { checkoutRoutes } from './payments/checkout.routes.ts';
-import { handoffRoutes } from './payments/handoff.routes.ts';
-import { identityRoutes } from './payments/identity.routes.ts';
-import { merchantPaymentRoutes } from './payments/merchant.routes.ts';
-import { paymentRoutes } from './payments/routes.ts';
-import { chainWebhookRoutes } from './payments/webhook.routes.ts';
-import { productRoutes } from './products/routes.ts';
-import { receiptKeyRoutes, receiptRoutes } from './receipts/routes.ts';
-import { registerSecuritySchemes, withSignatureHeader } from './security-schemes.ts';
-import { VERSION } from './version.ts';
-import { deliveryRoutes } from './webhooks/deliveries.routes.ts';
-import { integrationRoutes } from './webhooks/integrations.routes.ts';
-import { webhookRoutes } from './webhooks/routes.ts';
+import { publishedLimits, withPaymentInfo, x402Discovery } from './published/discovery.ts';
+import { docsRoutes } from './published/docs.ts';
+import { eventTypeRoutes, registerEvents } from './published/event-types.routes.ts';
+import { healthRoutes, unconfiguredHealth } from './published/health.ts';
+import { llmsText } from './published/llms.ts';
+import { metricsRoutes } from './published/metrics.ts';
 
 /** Of these a body may be longer. (contract section 1 "Error code") */
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|products\/webhook\/.*)$/;
@@ -133,6 +109,7 @@ const openToBrowsers = cors({
     'PAYMENT-SIGNATURE',
     'Idempotency-Key',
     'X-Svc-Setup-Secret',
+    'X-Svc-Identity-Session',
     'Access-Control-Expose-Headers',
   ],
   exposeHeaders: ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'WWW-Authenticate', 'Payment-Receipt', 'Retry-After', 'X-Svc-Request-Id'],
@@ -154,35 +131,8 @@ app.use((c, next) => (LONG_BODIES.test(c.req.path) ? long! : short!)(c, next));
 app.use(admitBody);
 app.use(preferLiterals);
 
-for (const routes of [
-  authRoutes,
-  accountRoutes,
-  keyRoutes,
-  productRoutes,
-  checkoutRoutes,
-  handoffRoutes,
-  identityRoutes,
-  merchantPaymentRoutes,
-  paymentRoutes,
-  chainWebhookRoutes,
-  membershipRoutes,
-  receiptRoutes,
-  webhookRoutes,
-  deliveryRoutes,
-  eventTypeRoutes,
-  integrationRoutes,
-  entitlementRoutes,
-  railRoutes,
-  setupRoutes,
-  paymentSessionRoutes,
-  x402Routes,
-  activationRoutes,
-  facilitatorRoutes,
-  bootstrapRoutes,
-])
-  app.route('/v1', routes);
-for (const routes of [docsRoutes, healthRoutes, metricsRoutes, operatorRoutes, switchRoutes, receiptKeyRoutes, pageRoutes])
-  app.route('/', routes);
+for (const routes of [...versionedRouters, eventTypeRoutes]) app.route('/v1', routes);
+for (const routes of [...rootRouters, docsRoutes, healthRoutes, metricsRoutes, pageRoutes]) app.route('/', routes);
 
 registerEvents(app);
 registerSecuritySchemes(app);

@@ -1,7 +1,7 @@
+import { type AttemptMessage, checkedConfig, type Env, type Job, type SweepMessage } from '#platform/context.ts';
 import { app } from './app.ts';
-import { type AttemptMessage, checkedConfig, type Env, type Job, type SweepMessage } from './context.ts';
 import { consumeAttempts, consumeJobs, parkDeadMessages } from './jobs.ts';
-import { recordMetrics, recordNotes } from './metrics.ts';
+import { recordMetrics, recordNotes } from './published/metrics.ts';
 import { consumeSweeps, dispatchSweeps } from './sweeps.ts';
 
 export { Admission } from '../durable-objects/admission.ts';

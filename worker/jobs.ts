@@ -1,12 +1,13 @@
-import { type AttemptMessage, type Ctx, databaseOf, type Env, type Job, newCtx } from './context.ts';
-import { storyOf } from './core/errors.ts';
-import { deleteParked, endParked, listParked, type ParkedMessage, parkMessages } from './db/parked.ts';
-import { type Swept, sweepPages, sweepRounds } from './db/sweep-pages.ts';
-import { projectEntitlement } from './entitlements/entitlement.ts';
-import { deferring, logRequest } from './log.ts';
-import { findQueued, recheckQueued } from './payments/recheck.ts';
-import { claimAttempt, makeAttempt } from './webhooks/deliver.ts';
-import { fanOut } from './webhooks/fan-out.ts';
+import { storyOf } from '#core/errors.ts';
+import { projectEntitlement } from '#features/entitlements/entitlement.ts';
+import { findQueued, recheckQueued } from '#features/payments/watch/recheck.ts';
+import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
+import { fanOut } from '#features/webhooks/deliveries/fan-out.ts';
+import { type AttemptMessage, type Ctx, databaseOf, type Env, type Job, newCtx } from '#platform/context.ts';
+import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweep-pages.ts';
+import type { ParkedMessage } from '#platform/db/tables/operations.ts';
+import { deferring, logRequest } from '#platform/log.ts';
+import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked.store.ts';
 
 const RETRY_SECONDS = 10;
 const DEAD_RETRY_SECONDS = 60;

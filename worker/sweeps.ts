@@ -1,28 +1,29 @@
-import { sweepFeePayer } from './access/fee-payer.ts';
-import { sweepSettlements } from './access/settlement-sweep.ts';
-import { sweepSetups } from './access/setup-expiry.ts';
-import { sweepAudit } from './audit/audit.ts';
-import { type Ctx, type Env, newCtx, type SweepMessage } from './context.ts';
-import { storyOf } from './core/errors.ts';
-import { HOUR, MINUTE, SECOND } from './core/time.ts';
-import { sweepIdempotencyRecords } from './db/idempotency-record.ts';
-import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from './db/sweep-lease.ts';
-import type { Swept } from './db/sweep-pages.ts';
-import { sweepFinality } from './finality/watch.ts';
-import { sweepErasures } from './identity/erasure.ts';
-import { sweepPlans } from './identity/lapse-plans.ts';
-import { sweepPeppers } from './identity/peppers.ts';
+import { storyOf } from '#core/errors.ts';
+import { HOUR, MINUTE, SECOND } from '#core/time.ts';
+import { sweepPeppers } from '#features/accounts/auth/peppers.ts';
+import { sweepErasures } from '#features/accounts/erase-account.ts';
+import { sweepSetups } from '#features/agent-setup/expire.ts';
+import { sweepAudit } from '#features/audit/audit.ts';
+import { sweepFinality } from '#features/finality/watch.ts';
+import { sweepMemberships } from '#features/memberships/expire-membership.ts';
+import { sweepEndedSessions } from '#features/payments/watch/ended.ts';
+import { sweepExpired } from '#features/payments/watch/expire.ts';
+import { sweepCandidates } from '#features/payments/watch/recheck.ts';
+import { sweepReference } from '#features/payments/watch/reference-scan.ts';
+import { sweepPlans } from '#features/plans/expire-plan.ts';
+import { sweepChains } from '#features/receipts/hash-chain.ts';
+import { sweepArchive } from '#features/retention/archive.ts';
+import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
+import { sweepSeals } from '#features/seals/seals.ts';
+import { sweepSettlements } from '#features/settlements/sweep.ts';
+import { sweepDeliveries, sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
+import { sweepFeePayer } from '#platform/chain/fee-payer.ts';
+import { type Ctx, type Env, newCtx, type SweepMessage } from '#platform/context.ts';
+import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
+import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweep-lease.ts';
+import type { Swept } from '#platform/db/sweep-pages.ts';
+import { deferring, logRequest } from '#platform/log.ts';
 import { sweepParked } from './jobs.ts';
-import { deferring, logRequest } from './log.ts';
-import { sweepMemberships } from './memberships/lapse.ts';
-import { sweepEndedSessions } from './payments/ended.ts';
-import { sweepExpired } from './payments/expire.ts';
-import { sweepCandidates } from './payments/recheck.ts';
-import { sweepReference } from './payments/reference.ts';
-import { sweepChains } from './receipts/chain.ts';
-import { sweepArchive } from './retention/archive.ts';
-import { sweepEndedSetups, sweepOf } from './retention/retention.ts';
-import { sweepDeliveries, sweepFanOut } from './webhooks/fan-out.ts';
 
 interface Sweep {
   name: string;
@@ -62,6 +63,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'fanOut', nextDueAt: atEachCron, run: sweepFanOut },
   { name: 'deliveries', nextDueAt: atEachCron, run: whole(sweepDeliveries) },
   { name: 'peppers', nextDueAt: every(HOUR), run: sweepPeppers },
+  { name: 'seals', nextDueAt: every(HOUR), run: sweepSeals },
   { name: 'parked', nextDueAt: every(10 * MINUTE), run: sweepParked },
   // In this order: what the chain shows is found, then judged, and only then are sessions given up.
   { name: 'reference', nextDueAt: atEachCron, run: whole(sweepReference) },

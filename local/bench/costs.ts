@@ -1,6 +1,6 @@
-import { MANIFEST_EXAMPLE } from '../../worker/access/manifest-body.ts';
-import { base58 } from '../../worker/core/encoding.ts';
-import { findUnacceptable } from '../../worker/http/body.ts';
+import { base58 } from '#core/encoding.ts';
+import { MANIFEST_EXAMPLE } from '#features/agent-setup/manifest/schema.ts';
+import { findUnacceptable } from '#platform/http/bodies/refused-content.ts';
 import type { Whole } from './whole.ts';
 
 /** One thing at the worst input that we take, and the processor time it may use on average. */

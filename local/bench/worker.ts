@@ -1,14 +1,14 @@
 import { DurableObject } from 'cloudflare:workers';
 import { Hono } from 'hono';
+import { crc32 } from '#core/crypto.ts';
+import { base62, randomBase62, utf8 } from '#core/encoding.ts';
+import { admissionIdOf } from '#core/ids.ts';
+import { parseRawKey } from '#features/accounts/keys/keys.ts';
+import { consumeEntitlement, grantEntitlement, identityOf, readEntitlement } from '#features/entitlements/entitlement.ts';
+import { type Ctx, type Env, type Job, newCtx } from '#platform/context.ts';
+import { projectedOf } from '#rules/entitlement-rpc.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
 import { app } from '../../worker/app.ts';
-import { type Ctx, type Env, type Job, newCtx } from '../../worker/context.ts';
-import { crc32 } from '../../worker/core/crypto.ts';
-import { base62, randomBase62, utf8 } from '../../worker/core/encoding.ts';
-import { admissionIdOf } from '../../worker/core/ids.ts';
-import { projectedOf } from '../../worker/entitlement-rpc.ts';
-import { consumeEntitlement, grantEntitlement, identityOf, readEntitlement } from '../../worker/entitlements/entitlement.ts';
-import { parseRawKey } from '../../worker/identity/keys.ts';
 
 /**
  * The entry of `npm run bench`: the service as it is, and beside it under /bench/ the same work with less around it. There is

@@ -333,6 +333,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/payments/{payment_id}/transaction': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Broadcast the signed transaction through us
+     * @description It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.
+     */
+    post: operations['sendTransaction'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/products/{product_id}/handoffs': {
     parameters: {
       query?: never;
@@ -495,26 +515,6 @@ export interface paths {
      * @description We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked, and changes nothing until it is proven; read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.
      */
     post: operations['confirmPayment'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/payments/{payment_id}/transaction': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /**
-     * Broadcast the signed transaction through us
-     * @description It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.
-     */
-    post: operations['sendTransaction'];
     delete?: never;
     options?: never;
     head?: never;
@@ -796,23 +796,6 @@ export interface paths {
     };
     /** Emitted events in the order they happened */
     get: operations['listWebhookEvents'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/webhooks/event-types': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** Every event that can be emitted, with its JSON Schema and an example */
-    get: operations['listEventTypes'];
     put?: never;
     post?: never;
     delete?: never;
@@ -1159,7 +1142,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a PAYMENT-SIGNATURE: verify, co-sign, broadcast, confirm, grant, and use units at once
-     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
+     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. Buying a plan uses none of these. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settlePayment'];
     delete?: never;
@@ -1279,7 +1262,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a payment for your own x402 server
-     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
+     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. Buying a plan uses none of these. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settleFacilitatedPayment'];
     delete?: never;
@@ -1368,6 +1351,40 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/webhooks/event-types': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Every event that can be emitted, with its JSON Schema and an example */
+    get: operations['listEventTypes'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/.well-known/svc-receipt-keys.json': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Public keys that sign receipts, old ones too */
+    get: operations['getReceiptKeys'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/health': {
     parameters: {
       query?: never;
@@ -1394,23 +1411,6 @@ export interface paths {
     };
     /** Is the service well? */
     get: operations['getHealthV1'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/.well-known/svc-receipt-keys.json': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** Public keys that sign receipts, old ones too */
-    get: operations['getReceiptKeys'];
     put?: never;
     post?: never;
     delete?: never;
@@ -2224,7 +2224,7 @@ export interface components {
       email?: string;
       /** @description The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`. */
       customer_ref?: string;
-      /** @description The language the buyer reads. It is kept with the payment. */
+      /** @description The language the buyer reads, as `pt-BR` (BCP 47) or `pt_BR`. It is kept with the payment; what is no language is left out. */
       locale?: string;
       handoff_token?: string;
       /** Format: uuid */
@@ -2248,6 +2248,13 @@ export interface components {
       account: string;
     } & {
       [key: string]: unknown;
+    };
+    SendTransactionResponse: {
+      payment: components['schemas']['Payment'];
+      tx_signature: string;
+    };
+    SendTransactionRequest: {
+      transaction: string;
     };
     Handoff: {
       handoff_token: string;
@@ -2333,13 +2340,6 @@ export interface components {
       /** Format: uuid */
       payment_id: string;
       tx_signature: string;
-    };
-    SendTransactionResponse: {
-      payment: components['schemas']['Payment'];
-      tx_signature: string;
-    };
-    SendTransactionRequest: {
-      transaction: string;
     };
     ChainWebhookResponse: {
       accepted: number;
@@ -2485,37 +2485,6 @@ export interface components {
       has_more: boolean;
       /** @enum {boolean} */
       total_exact?: false;
-    };
-    EventType: {
-      /** @enum {string} */
-      type:
-        | 'payment.created'
-        | 'payment.submitted'
-        | 'payment.confirmed'
-        | 'payment.finalized'
-        | 'payment.failed'
-        | 'payment.unmatched'
-        | 'payment.orphaned'
-        | 'receipt.created'
-        | 'membership.activated'
-        | 'membership.renewed'
-        | 'membership.grace_started'
-        | 'membership.expired'
-        | 'membership.access_revoked'
-        | 'entitlement.granted'
-        | 'entitlement.exhausted'
-        | 'entitlement.expired'
-        | 'payout.changed'
-        | 'webhook.test'
-        | 'webhook.endpoint_failing'
-        | 'webhook.endpoint_disabled';
-      description: string;
-      schema: {
-        [key: string]: unknown;
-      };
-      example: {
-        [key: string]: unknown;
-      };
     };
     IntegrationHealth: {
       /** @enum {string} */
@@ -3157,6 +3126,51 @@ export interface components {
        */
       replace_live_key_id?: string;
     };
+    EventType: {
+      /** @enum {string} */
+      type:
+        | 'payment.created'
+        | 'payment.submitted'
+        | 'payment.confirmed'
+        | 'payment.finalized'
+        | 'payment.failed'
+        | 'payment.unmatched'
+        | 'payment.orphaned'
+        | 'receipt.created'
+        | 'membership.activated'
+        | 'membership.renewed'
+        | 'membership.grace_started'
+        | 'membership.expired'
+        | 'membership.access_revoked'
+        | 'entitlement.granted'
+        | 'entitlement.exhausted'
+        | 'entitlement.expired'
+        | 'payout.changed'
+        | 'webhook.test'
+        | 'webhook.endpoint_failing'
+        | 'webhook.endpoint_disabled';
+      description: string;
+      schema: {
+        [key: string]: unknown;
+      };
+      example: {
+        [key: string]: unknown;
+      };
+    };
+    ReceiptKeySet: {
+      keys: {
+        /** @enum {string} */
+        kty: 'OKP';
+        /** @enum {string} */
+        crv: 'Ed25519';
+        x: string;
+        kid: string;
+        /** @enum {string} */
+        use: 'sig';
+        /** @enum {string} */
+        alg: 'EdDSA';
+      }[];
+    };
     HealthResponse: {
       /** @enum {string} */
       status: 'ok' | 'degraded';
@@ -3174,23 +3188,19 @@ export interface components {
         price_source: 'ok' | 'failing' | 'not_configured';
         /** @enum {string} */
         processor: 'ok' | 'failing' | 'not_configured';
+        /**
+         * @description failing: every other route answers 503 `misconfigured`.
+         * @enum {string}
+         */
+        configuration: 'ok' | 'failing' | 'not_configured';
+        /**
+         * @description failing: more left it within the last hour than the operator expects.
+         * @enum {string}
+         */
+        fee_payer: 'ok' | 'failing' | 'not_configured';
       };
       /** @description How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer. */
       database_used: number | null;
-    };
-    ReceiptKeySet: {
-      keys: {
-        /** @enum {string} */
-        kty: 'OKP';
-        /** @enum {string} */
-        crv: 'Ed25519';
-        x: string;
-        kid: string;
-        /** @enum {string} */
-        use: 'sig';
-        /** @enum {string} */
-        alg: 'EdDSA';
-      }[];
     };
   };
   responses: never;
@@ -3787,6 +3797,38 @@ export interface operations {
       };
     };
   };
+  sendTransaction: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
+      path: {
+        payment_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SendTransactionRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SendTransactionResponse'];
+        };
+      };
+    };
+  };
   createHandoff: {
     parameters: {
       query?: {
@@ -4039,38 +4081,6 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ConfirmResponse'];
-        };
-      };
-    };
-  };
-  sendTransaction: {
-    parameters: {
-      query?: {
-        /** @description The mode a token acts in; default live. */
-        mode?: 'live' | 'sandbox';
-      };
-      header?: {
-        /** @description Names this request: sent again, it has no second effect. */
-        'Idempotency-Key'?: string;
-      };
-      path: {
-        payment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': components['schemas']['SendTransactionRequest'];
-      };
-    };
-    responses: {
-      /** @description Done */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['SendTransactionResponse'];
         };
       };
     };
@@ -4586,29 +4596,6 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['EventPage'];
-        };
-      };
-    };
-  };
-  listEventTypes: {
-    parameters: {
-      query?: {
-        /** @description The mode a token acts in; default live. */
-        mode?: 'live' | 'sandbox';
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Done */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['EventType'][];
         };
       };
     };
@@ -5443,6 +5430,49 @@ export interface operations {
       };
     };
   };
+  listEventTypes: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['EventType'][];
+        };
+      };
+    };
+  };
+  getReceiptKeys: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ReceiptKeySet'];
+        };
+      };
+    };
+  };
   getHealth: {
     parameters: {
       query?: {
@@ -5485,26 +5515,6 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['HealthResponse'];
-        };
-      };
-    };
-  };
-  getReceiptKeys: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Done */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['ReceiptKeySet'];
         };
       };
     };

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newCtx } from '../../worker/context.ts';
-import { sweepFinality } from '../../worker/finality/watch.ts';
+import { sweepFinality } from '#features/finality/watch.ts';
+import { newCtx } from '#platform/context.ts';
 import { consumer, deliveries, emit, type Habit, received } from '../world/consumer.ts';
 import { SOAK } from '../world/env.ts';
 import { distantDatabase } from '../world/faults.ts';

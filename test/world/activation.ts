@@ -1,8 +1,8 @@
-import { hashSetupSecret, newSetupSecret } from '../../worker/access/setup-secret.ts';
-import { newCtx } from '../../worker/context.ts';
-import { type AccountId, type KeyId, newId, type SetupIntentId } from '../../worker/core/ids.ts';
-import { setupIntents } from '../../worker/db/access.ts';
-import type { PaidPlan } from '../../worker/plans.ts';
+import { type AccountId, type KeyId, newId, type SetupIntentId } from '#core/ids.ts';
+import { hashSetupSecret, newSetupSecret } from '#features/agent-setup/secret.ts';
+import { newCtx } from '#platform/context.ts';
+import { setupIntents } from '#platform/db/tables/access.ts';
+import type { PaidPlan } from '#rules/plans.ts';
 import { type Agent, decoded, feePayerOf, newAgent } from './agent.ts';
 import { testEnv } from './env.ts';
 import type { Answer, CallOptions, Merchant, World } from './world.ts';

@@ -2,11 +2,11 @@ import type { KeyPairSigner } from '@solana/kit';
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import type { PaymentRequired } from '@x402/core/types';
 import { ExactSvmScheme } from '@x402/svm';
-import type { Env } from '../../worker/context.ts';
-import { keyRing } from '../../worker/core/crypto.ts';
-import { base58, base64 } from '../../worker/core/encoding.ts';
-import { entitlementIdOf } from '../../worker/core/ids.ts';
-import { NETWORKS } from '../../worker/solana/assets.ts';
+import { keyRing } from '#core/crypto.ts';
+import { base58, base64 } from '#core/encoding.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import type { Env } from '#platform/context.ts';
+import { NETWORKS } from '#solana/assets.ts';
 import type { Answer, Merchant, World } from './world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.

@@ -1,9 +1,9 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { expect } from 'vitest';
-import { type EntitlementIdentity, snapshotOf } from '../../worker/balance.ts';
-import type { Env } from '../../worker/context.ts';
-import { entitlementIdOf } from '../../worker/core/ids.ts';
-import { PAID_PLANS, type PaidPlan } from '../../worker/plans.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import type { Env } from '#platform/context.ts';
+import { type EntitlementIdentity, snapshotOf } from '#rules/balance.ts';
+import { PAID_PLANS, type PaidPlan } from '#rules/plans.ts';
 import { buy, payFor } from './activation.ts';
 import { type Agent, letLeasesEnd, newKey, type Shop, withObjectFaults } from './agent.ts';
 import type { TestChain } from './chain.ts';

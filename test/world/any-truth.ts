@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { carriedThrough } from '../../worker/memberships/membership.ts';
-import { foldPurchases, type PlanPurchase, planPrice } from '../../worker/plans.ts';
+import { carriedThrough } from '#features/memberships/membership.ts';
+import { foldPurchases, type PlanPurchase, planPrice } from '#rules/plans.ts';
 import { standing } from './activation.ts';
 import { type AnyLife, BOUGHT } from './any-life.ts';
 import { testEnv } from './env.ts';

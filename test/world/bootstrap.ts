@@ -1,5 +1,5 @@
-import { MANIFEST_EXAMPLE } from '../../worker/access/manifest-body.ts';
-import type { PlanName } from '../../worker/plans.ts';
+import { MANIFEST_EXAMPLE } from '#features/agent-setup/manifest/schema.ts';
+import type { PlanName } from '#rules/plans.ts';
 import { testEnv } from './env.ts';
 import type { Answer, CallOptions, World } from './world.ts';
 

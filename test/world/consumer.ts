@@ -1,7 +1,7 @@
-import type { Job } from '../../worker/context.ts';
-import { newEventId } from '../../worker/core/ids.ts';
-import { EVENT_CATALOG } from '../../worker/event-catalog.ts';
-import type { EventType } from '../../worker/events.ts';
+import { newEventId } from '#core/ids.ts';
+import type { Job } from '#platform/context.ts';
+import type { EventType } from '#rules/events.ts';
+import { EVENT_CATALOG } from '../../worker/published/event-catalog.ts';
 import { expectPublishedEvent } from './call.ts';
 import { testEnv } from './env.ts';
 import type { Received } from './receiver.ts';

@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
-import type { Addition, EntitlementIdentity } from '../../worker/balance.ts';
-import type { Job } from '../../worker/context.ts';
-import { entitlementIdOf } from '../../worker/core/ids.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import type { Job } from '#platform/context.ts';
+import type { Addition, EntitlementIdentity } from '#rules/balance.ts';
 import {
   type ConsumeAnswer,
   type Credit,
@@ -11,7 +11,7 @@ import {
   type Operation,
   projectedOf,
   type RefundAnswer,
-} from '../../worker/entitlement-rpc.ts';
+} from '#rules/entitlement-rpc.ts';
 import { testEnv } from './env.ts';
 
 export type Holder = ReturnType<typeof newHolder>;

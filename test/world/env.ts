@@ -1,7 +1,7 @@
 import type { D1Migration } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import type { Env } from '../../worker/context.ts';
-import { base64url } from '../../worker/core/encoding.ts';
+import { base64url } from '#core/encoding.ts';
+import type { Env } from '#platform/context.ts';
 
 /** The bindings of the real wrangler.toml, plus what the test runner adds. */
 export const testEnv = env as unknown as Env & {

@@ -1,6 +1,6 @@
-import { newCtx } from '../../worker/context.ts';
-import type { PaymentId } from '../../worker/core/ids.ts';
-import { expirePayment } from '../../worker/payments/expire.ts';
+import type { PaymentId } from '#core/ids.ts';
+import { expirePayment } from '#features/payments/watch/expire.ts';
+import { newCtx } from '#platform/context.ts';
 import type { World } from './world.ts';
 
 /** The sweep's own step for one payment, at this very moment. */

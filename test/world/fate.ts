@@ -1,5 +1,5 @@
-import { newCtx } from '../../worker/context.ts';
-import { sweepFinality } from '../../worker/finality/watch.ts';
+import { sweepFinality } from '#features/finality/watch.ts';
+import { newCtx } from '#platform/context.ts';
 import { testEnv } from './env.ts';
 import { type Faults, withFaults } from './faults.ts';
 import type { World } from './world.ts';

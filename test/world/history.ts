@@ -1,4 +1,4 @@
-import { type Addition, addPaid, type Balance, emptyBalance, isOn, leftOf, planRefund } from '../../worker/balance.ts';
+import { type Addition, addPaid, type Balance, emptyBalance, isOn, leftOf, planRefund } from '#rules/balance.ts';
 
 /** What really happened to an entitlement, in its order. */
 export type Happened =

@@ -1,6 +1,6 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { SweepMessage } from '../../worker/context.ts';
+import type { SweepMessage } from '#platform/context.ts';
 import { withinLimits } from './limits.ts';
 
 /** One invocation of the worker, to the end of all it left behind, within the limits of the platform. */

@@ -1,5 +1,5 @@
-import { base58, hex } from '../../worker/core/encoding.ts';
-import { newEventId, newId } from '../../worker/core/ids.ts';
+import { base58, hex } from '#core/encoding.ts';
+import { newEventId, newId } from '#core/ids.ts';
 
 export type Row = Record<string, string | number | null>;
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 
 /** What one invocation may ask of others and read: less than the platform allows, so that it never comes to that. */
 export const LIMITS = { subrequests: 900, rows: 100_000 };

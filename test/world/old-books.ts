@@ -1,7 +1,7 @@
-import type { Env } from '../../worker/context.ts';
-import { newCtx } from '../../worker/context.ts';
-import { sweepChains } from '../../worker/receipts/chain.ts';
-import { sweepArchive } from '../../worker/retention/archive.ts';
+import { sweepChains } from '#features/receipts/hash-chain.ts';
+import { sweepArchive } from '#features/retention/archive.ts';
+import type { Env } from '#platform/context.ts';
+import { newCtx } from '#platform/context.ts';
 import { consumer } from './consumer.ts';
 import { getPage } from './page.ts';
 import type { Merchant, World } from './world.ts';

@@ -93,11 +93,11 @@ export class PageModel {
       this.stored = { ...this.stored, payment: { ...this.stored.payment, unclearUntil: effect.unclearUntil } };
   }
 
-  /** All that can happen next: answers more often than anything else, so that walks come far. */
+  /** All that can happen next: the service answers sooner than a buyer, so that walks come far. */
   options(): Option[] {
-    const answers = [...this.pending.flatMap((effect) => this.#answers(effect)), ...this.#walletAnswers()];
+    const answers = this.pending.flatMap((effect) => this.#answers(effect));
     const deeds = this.#deeds();
-    return [...answers, ...answers, ...answers, ...answers, ...deeds, ...deeds, ...this.#world()];
+    return [...answers, ...answers, ...answers, ...answers, ...deeds, ...deeds, ...this.#walletAnswers(), ...this.#world()];
   }
 
   /** What the buyer can do and the page does something about. */
@@ -176,7 +176,13 @@ export class PageModel {
 
   #sendings(effect: Extract<ServiceEffect, { kind: 'sendTransaction' }>): Option[] {
     const { paymentId, txSignature } = effect;
-    const refusedFor = (code: string, isFinal: boolean): PageNews => ({ kind: 'sendRefused', paymentId, failure: failure(code), isFinal });
+    const refusedFor = (code: string, isFinal: boolean): PageNews => ({
+      kind: 'sendRefused',
+      paymentId,
+      txSignature,
+      failure: failure(code),
+      isFinal,
+    });
     const accept = () => {
       this.land(paymentId, txSignature);
       const status = this.payments.get(paymentId)!;

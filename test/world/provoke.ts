@@ -1,12 +1,12 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { vi } from 'vitest';
-import type { Env } from '../../worker/context.ts';
-import { hmacSha256 } from '../../worker/core/crypto.ts';
-import { base58, hex, utf8 } from '../../worker/core/encoding.ts';
-import type { ErrorCode } from '../../worker/core/errors.ts';
-import { MINUTE } from '../../worker/core/time.ts';
+import { hmacSha256 } from '#core/crypto.ts';
+import { base58, hex, utf8 } from '#core/encoding.ts';
+import type { ErrorCode } from '#core/errors.ts';
+import { MINUTE } from '#core/time.ts';
+import type { Env } from '#platform/context.ts';
+import { NETWORKS } from '#solana/assets.ts';
 import worker from '../../worker/index.ts';
-import { NETWORKS } from '../../worker/solana/assets.ts';
 import { buy, newSetup, openTreasury } from './activation.ts';
 import { openShop } from './agent.ts';
 import { testEnv } from './env.ts';

@@ -1,4 +1,4 @@
-import type { AttemptMessage, Env } from '../../worker/context.ts';
+import type { AttemptMessage, Env } from '#platform/context.ts';
 import worker from '../../worker/index.ts';
 import type { HeldAttempt, World } from './world.ts';
 

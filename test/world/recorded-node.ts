@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { NETWORKS } from '../../worker/solana/assets.ts';
+import { NETWORKS } from '#solana/assets.ts';
 import type { TestChain } from './chain.ts';
 
 interface Status {

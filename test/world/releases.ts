@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import type { EntitlementIdentity, EntitlementSnapshot } from '#rules/balance.ts';
 import type { Entitlement } from '../../durable-objects/entitlement.ts';
-import type { EntitlementIdentity, EntitlementSnapshot } from '../../worker/balance.ts';
 import { testEnv } from './env.ts';
 import { Entitlement as Released } from './releases/7839a4d/entitlement.js';
 import described from './releases/7839a4d/objects.json';

@@ -1,4 +1,4 @@
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 
 export interface Reading {
   sql: string;

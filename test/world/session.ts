@@ -1,8 +1,8 @@
-import type { SignIn, SignInMethod } from '../../worker/admission.ts';
-import { newCtx } from '../../worker/context.ts';
-import type { AccountId } from '../../worker/core/ids.ts';
-import { getAccount } from '../../worker/identity/store.ts';
-import { issueToken } from '../../worker/identity/tokens.ts';
+import type { AccountId } from '#core/ids.ts';
+import { issueToken } from '#features/accounts/auth/tokens.ts';
+import { getAccount } from '#features/accounts/store.ts';
+import { newCtx } from '#platform/context.ts';
+import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import type { World } from './world.ts';
 
 /** A session that began at an instant (ms) and was only refreshed since. */

@@ -1,4 +1,4 @@
-import { MANIFEST_EXAMPLE } from '../../worker/access/manifest-body.ts';
+import { MANIFEST_EXAMPLE } from '#features/agent-setup/manifest/schema.ts';
 import { newAgent, newKey, sellToAgents } from './agent.ts';
 import { Setup } from './bootstrap.ts';
 import { testEnv } from './env.ts';

@@ -1,5 +1,5 @@
-import type { Env } from '../../worker/context.ts';
-import { base64url } from '../../worker/core/encoding.ts';
+import { base64url } from '#core/encoding.ts';
+import type { Env } from '#platform/context.ts';
 import { SEED } from './env.ts';
 import type { World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { type KeyPairSigner, signBytes } from '@solana/kit';
-import { base58, utf8 } from '../../worker/core/encoding.ts';
+import { base58, utf8 } from '#core/encoding.ts';
 import type { Answer, World } from './world.ts';
 
 /** base58 signature over a text, as a wallet answers `signMessage`. */

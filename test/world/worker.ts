@@ -1,4 +1,4 @@
-import type { Env } from '../../worker/context.ts';
+import type { Env } from '#platform/context.ts';
 import worker from '../../worker/index.ts';
 
 export * from '../../worker/index.ts';

@@ -1,4 +1,4 @@
-import type { Ctx } from '../context.ts';
+import type { Ctx } from '#platform/context.ts';
 
 /** What a hosted page may do: run our one script, ask our own API, show https images. Anything else the browser refuses. */
 export interface PagePolicy {

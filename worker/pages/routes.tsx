@@ -1,19 +1,19 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { ApiError } from '../core/errors.ts';
-import type { PaymentSessionId, ReceiptId } from '../core/ids.ts';
-import { type AppEnv, router } from '../http/openapi.ts';
-import { hitBucket } from '../http/rate-limit.ts';
-import { getSessionOffer } from '../payments/session.ts';
-import { getListing } from '../products/product.ts';
-import { getReceiptWithFate } from '../receipts/receipt.ts';
+import { ApiError } from '#core/errors.ts';
+import type { PaymentSessionId, ReceiptId } from '#core/ids.ts';
+import { getSessionOffer } from '#features/checkout/sessions/session.ts';
+import { getListing } from '#features/products/product.ts';
+import { getReceiptWithFate } from '#features/receipts/receipt.ts';
+import { type AppEnv, router } from '#platform/http/openapi.ts';
+import { hitBucket } from '#platform/http/rate-limit.ts';
 import { sendCheckout } from './checkout/page.tsx';
 import { openPage, type PageContext, sendRefusal } from './document.tsx';
 import { sendReceipt } from './receipt/page.tsx';
 
 /** A person reads these: what goes wrong is a page too. A bug is the log's business and still ends in the one place. */
 async function presentPage(c: Context<AppEnv>, make: (page: PageContext) => Promise<Response>): Promise<Response> {
-  const page = openPage(c);
+  const page = await openPage(c);
   try {
     return await make(page);
   } catch (error) {

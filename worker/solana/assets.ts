@@ -1,6 +1,6 @@
-import { isOnCurve } from '../core/crypto.ts';
-import { base58Bytes } from '../core/encoding.ts';
-import { err, ok, type Result } from '../core/errors.ts';
+import { isOnCurve } from '#core/crypto.ts';
+import { base58Bytes } from '#core/encoding.ts';
+import { err, ok, type Result } from '#core/errors.ts';
 
 /** The networks we know, by their CAIP-2 ids, and the mints we accept there: allow-listed, never guessed. (contract section 1) */
 export const NETWORKS = {

@@ -23,9 +23,9 @@ import {
   getCreateAssociatedTokenIdempotentInstruction,
   getTransferCheckedInstruction,
 } from '@solana-program/token';
-import { verifyEd25519 } from '../core/crypto.ts';
-import { base58 } from '../core/encoding.ts';
-import { err, ok, type Result } from '../core/errors.ts';
+import { verifyEd25519 } from '#core/crypto.ts';
+import { base58 } from '#core/encoding.ts';
+import { err, ok, type Result } from '#core/errors.ts';
 import { ATA_PROGRAM, COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, NATIVE_MINT, TOKEN_PROGRAM } from './assets.ts';
 import {
   type Instruction,

@@ -1,4 +1,4 @@
-import { SECOND } from '../core/time.ts';
+import { SECOND } from '#core/time.ts';
 import { type Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
 
 /** A transaction that was confirmed, and the slot it was seen in; null: not known. */

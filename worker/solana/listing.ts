@@ -1,4 +1,4 @@
-import { base64 } from '../core/encoding.ts';
+import { base64 } from '#core/encoding.ts';
 import { type RpcAnswer, type Unavailable, unavailable } from './node.ts';
 
 /** Where a cluster keeps its time, and where in that account the `unix_timestamp` of the newest slot stands. (Solana Clock sysvar) */

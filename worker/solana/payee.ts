@@ -1,4 +1,4 @@
-import { base58 } from '../core/encoding.ts';
+import { base58 } from '#core/encoding.ts';
 import {
   ATA_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,

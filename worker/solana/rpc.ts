@@ -1,15 +1,15 @@
-import { base64 } from '../core/encoding.ts';
+import { base64 } from '#core/encoding.ts';
 import { TOKEN_PROGRAM } from './assets.ts';
 import type { Lifetime } from './checkout-transaction.ts';
 import { type Confirmed, finalityOf, statusesCall } from './finality.ts';
 import { type Bounds, boundsOf, CLOCK_SECONDS, CLOCK_SYSVAR, type Listed, readListed } from './listing.ts';
 import { Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
+import { type Broadcast, readBroadcast, readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './node-answers.ts';
 import { type AccountFacts, PAYEE_DATA } from './payee.ts';
-import { type Broadcast, readBroadcast, readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './sightings.ts';
 
 export type { Finality } from './finality.ts';
 export type { Unavailable } from './node.ts';
-export type { Sighting } from './sightings.ts';
+export type { Sighting } from './node-answers.ts';
 
 /** Blocks for which a blockhash can be used. */
 const BLOCKHASH_LIFE = 150;

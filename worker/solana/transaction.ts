@@ -1,4 +1,4 @@
-import { base58 } from '../core/encoding.ts';
+import { base58 } from '#core/encoding.ts';
 import { ATA_PROGRAM, MEMO_PROGRAMS, NATIVE_MINT, SYSTEM_PROGRAM, TOKEN_PROGRAM } from './assets.ts';
 
 /** `getTransaction` with encoding `json`, as far as we read it. u64 values beyond 2^53 never matter here: token amounts are strings. */

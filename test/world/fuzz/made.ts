@@ -1,4 +1,4 @@
-import type { PaidPlan } from '../../../worker/plans.ts';
+import type { PaidPlan } from '#rules/plans.ts';
 import { newSpender, openTreasury, payFor } from '../activation.ts';
 import { newAgent, newKey, sellToAgents } from '../agent.ts';
 import { Setup } from '../bootstrap.ts';

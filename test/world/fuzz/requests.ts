@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { hmacSha256 } from '../../../worker/core/crypto.ts';
-import { hex, utf8 } from '../../../worker/core/encoding.ts';
+import { hmacSha256 } from '#core/crypto.ts';
+import { hex, utf8 } from '#core/encoding.ts';
 import type { Operation } from '../call.ts';
 import { exampleOf, isOpen, paramsOf, queryOf, type Schema, schemaOfBody, type Target, takes } from '../document.ts';
 import { CONNECTOR_SECRETS } from '../env.ts';

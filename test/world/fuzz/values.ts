@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { base58 } from '../../../worker/core/encoding.ts';
+import { base58 } from '#core/encoding.ts';
 import { resolve, type Schema } from '../document.ts';
 
 /** Values that mean something to the service, by the name of the field or parameter that holds them. */

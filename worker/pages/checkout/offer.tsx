@@ -1,4 +1,4 @@
-import type { Sale } from '../../products/product.ts';
+import type { Sale } from '#features/products/product.ts';
 import type { PageContext } from '../document.tsx';
 import { Address, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
 import { formatBps, formatCount, formatNumber, formatPeriod, isOne, plain, plainLines, plainName } from '../parts/text.ts';

@@ -1,16 +1,15 @@
-import type { Ctx } from '../../context.ts';
-import { type Asset, toMoneyResource } from '../../core/money.ts';
-import { toConnectResource } from '../../payments/checkout.resource.ts';
-import { certainAt } from '../../payments/expire.ts';
-import type { SessionOffer } from '../../payments/session.ts';
-import { firstCheckoutRail, openRails } from '../../products/open-rails.ts';
-import { saleOn } from '../../products/product.ts';
-import { payoutOf, prospectOf } from '../../products/sale.ts';
-import { RAILS, type RailId } from '../../rails.ts';
+import { type Asset, toMoneyResource } from '#core/money.ts';
+import { toConnectResource } from '#features/checkout/resource.ts';
+import type { SessionOffer } from '#features/checkout/sessions/session.ts';
+import { certainAt } from '#features/payments/watch/expire.ts';
+import { saleOn } from '#features/products/product.ts';
+import { firstCheckoutRail, openRails } from '#features/products/selling/checkout-rails.ts';
+import { payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
+import type { Ctx } from '#platform/context.ts';
+import { RAILS, type RailId } from '#rules/rails.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { type PageContext, sendPage } from '../document.tsx';
 import type { TextKey } from '../locales/en.ts';
-import { LOCALES } from '../locales/locales.ts';
 import { plain, plainName } from '../parts/text.ts';
 import type { PageFacts } from './facts.ts';
 import { About, Brand, Price, type ShownListing } from './offer.tsx';
@@ -92,7 +91,7 @@ function openListing(page: PageContext, ctx: Ctx, sold: Sold): ShownListing {
     slug: product.slug,
     pageUrl: `${ctx.baseUrl}/p/${product.slug}${new URL(page.c.req.url).search}`,
     locale: page.locale,
-    text: LOCALES[page.locale].text,
+    text: page.text,
     isPayable: obstacle === null,
     obstacle,
     productName: plainName(product.name),

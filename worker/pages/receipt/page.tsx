@@ -1,7 +1,7 @@
-import { iso } from '../../core/time.ts';
-import { verifyReceipt } from '../../receipts/document.ts';
-import type { Receipt } from '../../receipts/receipt.ts';
-import { NETWORKS } from '../../solana/assets.ts';
+import { iso } from '#core/time.ts';
+import { verifyReceipt } from '#features/receipts/document.ts';
+import type { Receipt } from '#features/receipts/receipt.ts';
+import { NETWORKS } from '#solana/assets.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { type PageContext, sendPage } from '../document.tsx';
 import { Address, Mark, Row, sizeOf, TestMoney } from '../parts/parts.tsx';

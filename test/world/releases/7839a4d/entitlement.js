@@ -9,7 +9,7 @@ var HOUR = 60 * MINUTE;
 var DAY = 24 * HOUR;
 var addDays = (at, days) => at + days * DAY;
 
-// worker/balance.ts
+// worker/rules/balance.ts
 var END_MAX = 864e13;
 var NOTHING = { grantedUnits: 0, drawnUnits: 0, writtenOffUnits: 0, uncountedUnits: 0, unitsThrough: 0, unlimitedThrough: 0 };
 var emptyBalance = () => ({ ...NOTHING, version: 0, updatedAt: 0 });

@@ -98,7 +98,7 @@ export class ServiceEffects {
   }
 
   /** Sending the same bytes twice is sending them once. */
-  async #send({ paymentId, transaction }: Extract<ServiceEffect, { kind: 'sendTransaction' }>): Promise<PageNews> {
+  async #send({ paymentId, transaction, txSignature }: Extract<ServiceEffect, { kind: 'sendTransaction' }>): Promise<PageNews> {
     // After any other failure than "too many calls" the service may have sent it.
     let isUnsent = true;
     const answer = await askAgain(
@@ -109,7 +109,7 @@ export class ServiceEffects {
     );
     if (answer.ok) return { kind: 'transactionSent', paymentId, status: answer.value.payment, txSignature: answer.value.tx_signature };
     const isFinal = answer.code === 'payment_mismatch' || (isUnsent && !isPassing(answer));
-    return { kind: 'sendRefused', paymentId, failure: answer, isFinal };
+    return { kind: 'sendRefused', paymentId, txSignature, failure: answer, isFinal };
   }
 
   async #check({ paymentId, txSignature }: Extract<ServiceEffect, { kind: 'checkSignature' }>): Promise<PageNews> {

@@ -4,7 +4,7 @@ import type { PageFacts, PagePayment } from '../facts.ts';
 import { problemOfWallet } from '../problems.ts';
 import { type Connecting, type PageAt, type PageState, paymentOf, paymentStatusOf, requestOf, type WalletRequest } from '../state.ts';
 import type { PageEffect, PageEvent, Turn } from './events.ts';
-import { backToChoice, enter, enterSeen, followPayment, isTaken, refuse, turnTo } from './moves.ts';
+import { backToChoice, enter, enterSeen, followPayment, HOUR_MS, isTaken, refuse, turnTo } from './moves.ts';
 import { applyStatus } from './watching.ts';
 
 type Of<K extends PageEvent['kind']> = Extract<PageEvent, { kind: K }>;
@@ -166,13 +166,18 @@ export function finishSending(facts: PageFacts, state: PageState, event: Of<'tra
   return turnTo(turn.state, { kind: 'storePayment', payment: paid }, ...turn.effects, { kind: 'lookNow' });
 }
 
-/** Sending the same bytes twice is sending them once; where it is unknown whether they were sent, the page looks on. */
+/** Where it is unknown whether the transaction was sent, the page looks on; one that never will be sent is forgotten. */
 export function refuseSending(facts: PageFacts, state: PageState, event: Of<'sendRefused'>): Turn {
-  if (state.step !== 'sending' || state.payment.paymentId !== event.paymentId) return turnTo(state);
-  if (!event.isFinal) return turnTo(enterSeen(state, { payment: state.payment, at: event.at, isSlow: true }));
-  const payment = { ...state.payment, txSignature: null };
-  const turn = refuse(facts, { ...state, payment }, event.failure);
-  return turnTo(turn.state, { kind: 'storePayment', payment }, ...turn.effects);
+  const payment = paymentOf(state);
+  if (payment?.paymentId !== event.paymentId || payment.txSignature !== event.txSignature) return turnTo(state);
+  const isSending = state.step === 'sending';
+  if (!event.isFinal) return turnTo(isSending ? enterSeen(state, { payment, at: event.at, isSlow: true }) : state);
+  const unsigned = { ...payment, txSignature: paymentStatusOf(state)?.tx_signature ?? null };
+  const changed = changePayment(state, unsigned);
+  if (isOver(state) || state.step === 'confirmed') return turnTo(changed, { kind: 'storeEnd', payment: unsigned, keptMs: HOUR_MS });
+  // Where the service has seen another payment meanwhile, that is the news.
+  const turn = isSending ? refuse(facts, changed, event.failure) : turnTo(changed);
+  return turnTo(turn.state, { kind: 'storePayment', payment: unsigned }, ...turn.effects);
 }
 
 /** Another tab has begun a payment, or has told what is unclear about this one. */

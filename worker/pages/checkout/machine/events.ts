@@ -61,7 +61,7 @@ type ServiceNews =
   | { kind: 'prepareRefused'; attempt: number; failure: Failure }
   | { kind: 'transactionSent'; paymentId: string; status: PaymentStatus; txSignature: string }
   /** `isFinal`: it was not sent and never will be. */
-  | { kind: 'sendRefused'; paymentId: string; failure: Failure; isFinal: boolean }
+  | { kind: 'sendRefused'; paymentId: string; txSignature: string; failure: Failure; isFinal: boolean }
   | { kind: 'signatureChecked'; paymentId: string; status: PaymentStatus; txSignature: string; redirectUrl: string | null }
   | { kind: 'checkRefused'; paymentId: string; failure: Failure }
   | { kind: 'paymentRead'; paymentId: string; status: PaymentStatus; redirectUrl: string | null }

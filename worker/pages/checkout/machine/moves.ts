@@ -15,6 +15,8 @@ import {
 import type { Failure, PaymentStatus } from '../wire.ts';
 import type { PageEffect, Turn } from './events.ts';
 
+/** How long the end of a payment is stored at least. */
+export const HOUR_MS = 3_600_000;
 /** What the buyer's wallet would be asked so near the end of a payment would come too late. */
 const ENDING_MS = 15_000;
 

@@ -3,12 +3,11 @@ import type { PageFacts, PagePayment } from '../facts.ts';
 import { type PageState, paymentOf, requestOf } from '../state.ts';
 import type { PaymentStatus } from '../wire.ts';
 import type { PageEvent, Turn } from './events.ts';
-import { backToChoice, enter, enterSeen, isEnding, msLeft, refuse, turnTo } from './moves.ts';
+import { backToChoice, enter, enterSeen, HOUR_MS, isEnding, msLeft, refuse, turnTo } from './moves.ts';
 
 type Of<K extends PageEvent['kind']> = Extract<PageEvent, { kind: K }>;
 
 const SLOW_AFTER_MS = 75_000;
-const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** The service's word on a payment, and when it came. */

@@ -1,0 +1,216 @@
+import { listDurableObjectIds, runInDurableObject } from 'cloudflare:test';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { base64, hex, utf8 } from '#core/encoding.ts';
+import { newAgent, newKey, sellToAgents } from '../world/agent.ts';
+import { Setup } from '../world/bootstrap.ts';
+import { consumer, received } from '../world/consumer.ts';
+import { tablesOf } from '../world/database-dump.ts';
+import { exampleOf, nameOf, pathOf, schemaOfBody, targets } from '../world/document.ts';
+import { testEnv } from '../world/env.ts';
+import { openTenant, type Tenant } from '../world/tenant.ts';
+import { type Answer, type CallOptions, World } from '../world/world.ts';
+
+const PASSWORD = 'correct horse battery';
+const NEW_PASSWORD = 'staple of a quite different sort';
+const OPERATOR_SECRET = 'the secret of an operator in a test';
+/** Variables that are secrets, each of them a list. */
+const VARIABLES =
+  /^(?:PEPPER|JWT_KEYS|RECEIPT_KEYS|SEAL_KEYS|FEE_PAYER_KEYS|CHALLENGE_KEYS|HANDOFF_SECRETS|OPERATOR_SECRET|RPC_WEBHOOK_SECRET|\w+_CONNECTOR_SECRETS)$/;
+
+interface Secret {
+  name: string;
+  value: string;
+  /** The calls that were answered with it: more than one only where two sign-ins of one second have the same token. */
+  issuedBy: string[];
+}
+interface Said {
+  call: string;
+  isReplay: boolean;
+  text: string;
+}
+
+/** A secret as it may be written: plain, in a URL, in base64 or hex. The mark of its kind is no secret. */
+const formsOf = (value: string): string[] => {
+  const bare = value.replace(/^(?:whsec_|svc_live_|svc_test_)/, '');
+  return [bare, encodeURIComponent(bare), base64.encode(utf8(value)).replace(/=+$/, ''), hex.encode(utf8(value))];
+};
+
+/** A field of answers whose value opens something, wherever it stands. */
+const ISSUING = /^(?:raw_key|token|secret|setup_secret|sandbox_api_key|live_api_key|handoff_token)$/;
+function* issuedIn(body: unknown): Generator<[string, string]> {
+  if (typeof body !== 'object' || body === null) return;
+  for (const [name, value] of Object.entries(body)) {
+    // What is to be filled in stands between brackets.
+    if (ISSUING.test(name) && typeof value === 'string' && !value.startsWith('<')) yield [name, value];
+    yield* issuedIn(value);
+  }
+}
+
+describe('everything secret that was issued, shown or configured', () => {
+  const w = new World({
+    ALLOW_INSECURE_WEBHOOKS: 'true',
+    OPERATOR_SECRET,
+    RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider',
+  });
+  const secrets: Secret[] = [
+    { name: 'a password', value: PASSWORD, issuedBy: [] },
+    { name: 'a new password', value: NEW_PASSWORD, issuedBy: [] },
+  ];
+  const said: Said[] = [];
+  const logged: string[] = [];
+  const sentOut: string[] = [];
+  let owner: Tenant;
+
+  const listen = () => {
+    for (const level of ['log', 'info', 'warn', 'error', 'debug'] as const)
+      vi.spyOn(console, level).mockImplementation((...words: unknown[]) => void logged.push(words.map(String).join(' ')));
+    const network = globalThis.fetch;
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (...request) => {
+      const asked = new Request(...request);
+      sentOut.push(`${asked.url} ${JSON.stringify([...asked.headers])} ${await asked.clone().text()}`);
+      return network(...request);
+    });
+    const call = w.call.bind(w);
+    w.call = async (method: string, path: string, options: CallOptions = {}): Promise<Answer<never>> => {
+      const answer = await call<never>(method, path, options);
+      const name = `${method} ${path} ${answer.headers.get('X-Svc-Request-Id')}`;
+      const isReplay = answer.headers.has('Idempotent-Replayed');
+      said.push({ call: name, isReplay, text: `${JSON.stringify(answer.body)} ${JSON.stringify([...answer.headers])}` });
+      for (const [field, value] of issuedIn(answer.body)) {
+        const known = secrets.find((secret) => secret.value === value);
+        if (!known) secrets.push({ name: `${field} of ${method} ${path}`, value, issuedBy: [name] });
+        else if (field === 'token') known.issuedBy.push(name);
+      }
+      return answer;
+    };
+  };
+
+  beforeAll(async () => {
+    listen();
+    for (const [name, value] of Object.entries(w.env))
+      if (VARIABLES.test(name)) for (const one of String(value).split(',')) secrets.push({ name, value: one, issuedBy: [] });
+    owner = await openTenant(w, 'keeper');
+    secrets.push({ name: 'token of the owner', value: owner.merchant.token, issuedBy: [] });
+    await live();
+    await askEverything();
+    await w.deliver();
+    await w.attempt();
+    await w.sweep();
+  }, 120_000);
+  afterAll(() => vi.restoreAllMocks());
+
+  /** Every way to be given a secret, or to show one. */
+  async function live(): Promise<void> {
+    const { merchant } = owner;
+    const email = `person-${crypto.randomUUID()}@example.com`;
+    const { body: person } = await w.call('POST', '/v1/auth/register', { body: { email, password: PASSWORD, display_name: 'Person' } });
+    await w.call('POST', '/v1/auth/login', { body: { email, password: PASSWORD } });
+    await w.call('POST', '/v1/auth/login', { body: { email, password: NEW_PASSWORD } });
+    await w.call('POST', '/v1/auth/refresh', { body: { token: person.token } });
+    const change = { current_password: PASSWORD, new_password: NEW_PASSWORD };
+    await w.call('PATCH', '/v1/account/me/security', { key: person.token, body: change });
+    // A secret where it does not belong is refused without a word of it.
+    await w.call('POST', '/v1/auth/login', { raw: `{"email":"${email}","password":"${NEW_PASSWORD}"` });
+    await w.call('POST', '/v1/auth/login', { body: { email: [NEW_PASSWORD], password: { is: NEW_PASSWORD } } });
+    await w.call('GET', '/v1/payments', { key: `${merchant.key}x` });
+    await w.call('GET', `/v1/payments/${merchant.key}?key=${merchant.key}&mode=${merchant.token}`, { key: merchant.token });
+    await w.call('GET', '/v1/nothing-here', { headers: { Authorization: `Basic ${merchant.key}`, 'User-Agent': merchant.key } });
+    // The same request again is answered as it was the first time.
+    const headers = { 'Idempotency-Key': newKey() };
+    for (let i = 0; i < 2; i++) await w.call('POST', '/v1/keys', { key: merchant.token, headers, body: { name: 'twice' } });
+    const mine = await consumer(w, merchant, 'ok', {});
+    await w.call('POST', `/v1/webhooks/endpoints/${mine.id}/rotate-secret`, { key: merchant.key, body: {} });
+    await w.call('POST', `/v1/webhooks/endpoints/${mine.id}/test`, { key: merchant.key, body: {} });
+    sentOut.push(JSON.stringify(await received(mine)));
+    const setup = await (await Setup.create(w)).ready();
+    await setup.approveLive();
+    const product = await sellToAgents(w, merchant);
+    const handoff = await w.call('POST', `/v1/products/${product.product_id}/handoffs`, { key: merchant.key, body: {} });
+    await w.connect(product, { handoff_token: handoff.body.handoff_token });
+    const agent = await newAgent(w);
+    const customer = { wallet_address: agent.wallet.address };
+    const denied = await w.call('POST', '/v1/access/entitlements/consume', {
+      key: merchant.key,
+      body: { product_id: product.product_id, customer },
+      headers: { 'Idempotency-Key': newKey() },
+    });
+    const payment_signature = await agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
+    const body = { product_id: product.product_id, payment_signature };
+    await w.call('POST', '/v1/access/x402/settle', { key: merchant.key, body, headers: { 'Idempotency-Key': newKey() } });
+  }
+
+  /** Every route of the document, with a key and with a token; what ends the account comes last. */
+  async function askEverything(): Promise<void> {
+    const isLast = (path: string) => /\/account\/account$/.test(path);
+    for (const target of [...targets.filter(({ path }) => !isLast(path)), ...targets.filter(({ path }) => isLast(path))]) {
+      const schema = schemaOfBody(target.operation);
+      for (const key of [owner.merchant.key, owner.merchant.token]) {
+        const options = { key, headers: { 'Idempotency-Key': newKey() }, ...(schema ? { body: exampleOf(schema, owner.live) } : {}) };
+        await w.call(target.method, pathOf(target, owner.live), options);
+      }
+    }
+  }
+
+  const foundIn = (text: string, isMeant: (secret: Secret) => boolean = () => false): string[] =>
+    secrets.filter((secret) => !isMeant(secret) && formsOf(secret.value).some((form) => text.includes(form))).map(({ name }) => name);
+
+  it('is many things, of every kind', () => {
+    const fields = new Set(secrets.map(({ name }) => name.split(' ')[0]));
+    for (const field of ['raw_key', 'token', 'secret', 'setup_secret', 'handoff_token', 'PEPPER', 'SEAL_KEYS', 'DISCORD_CONNECTOR_SECRETS'])
+      expect([...fields]).toContain(field);
+    expect(said.length).toBeGreaterThan(2 * targets.length);
+    expect(logged.length).toBeGreaterThan(targets.length);
+    expect(new Set(said.map(({ call }) => call.split(' ')[0])).size, nameOf(targets[0]!)).toBeGreaterThan(3);
+  });
+
+  it('is in no answer but the one that issues it, and that answer’s own repetition', () => {
+    const pathOfCall = (call: string) => call.split(' ').slice(0, 2).join(' ');
+    for (const { call, isReplay, text } of said) {
+      const isOwn = ({ issuedBy }: Secret) => issuedBy.some((one) => one === call || (isReplay && pathOfCall(one) === pathOfCall(call)));
+      expect(foundIn(text, isOwn), `${call} ${text}`).toEqual([]);
+    }
+  });
+
+  it('is in no line of the log', () => {
+    for (const line of logged) expect(foundIn(line), line).toEqual([]);
+  });
+
+  it('is in nothing that left the service, and in no message of a queue', () => {
+    for (const text of [...sentOut, JSON.stringify(w.queue.sent), JSON.stringify(w.attempts)]) expect(foundIn(text), text).toEqual([]);
+  });
+
+  it('is in no row of the database', async () => {
+    // An index of words holds none of its own.
+    const tables = (await tablesOf(testEnv.DB)).filter((table) => table !== 'receipt_words');
+    expect(tables.length).toBeGreaterThan(20);
+    for (const table of tables) {
+      const { results } = await testEnv.DB.prepare(`SELECT * FROM ${table}`).all();
+      for (const row of results) expect(foundIn(textOf(Object.values(row))), `${table} ${JSON.stringify(row)}`).toEqual([]);
+    }
+  });
+
+  it.each(['ADMISSION', 'ENTITLEMENT'] as const)('is in the storage of no object of %s', async (binding) => {
+    const objects = testEnv[binding] as unknown as DurableObjectNamespace;
+    const ids = await listDurableObjectIds(objects);
+    expect(ids.length).toBeGreaterThan(1);
+    for (const id of ids) {
+      const text = await runInDurableObject(objects.get(id), (_, { storage }) => storedIn(storage));
+      expect(foundIn(text), `${binding} ${id}`).toEqual([]);
+    }
+  });
+});
+
+/** Values of a column as text; bytes as the characters they may be. */
+const textOf = (values: unknown[]): string =>
+  values
+    .map((value) => (value instanceof ArrayBuffer || Array.isArray(value) ? latin1(new Uint8Array(value as ArrayBuffer)) : String(value)))
+    .join('\n');
+const latin1 = (bytes: Uint8Array): string => Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+
+/** Every row of every table of an object. */
+function storedIn({ sql }: DurableObjectStorage): string {
+  const tables = sql
+    .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'")
+    .toArray();
+  return tables.flatMap(({ name }) => [...sql.exec(`SELECT * FROM "${name}"`)].map((row) => textOf(Object.values(row)))).join('\n');
+}

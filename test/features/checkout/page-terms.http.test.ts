@@ -1,0 +1,177 @@
+import { generateKeyPairSigner } from '@solana/kit';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type PageFacts, type PagePayment, toPagePayment } from '../../../worker/pages/checkout/facts.ts';
+import { Panel } from '../../../worker/pages/checkout/panel.tsx';
+import { CHOOSING, firstKept, type PageState, type StepState } from '../../../worker/pages/checkout/state.ts';
+import type { PaymentStatus } from '../../../worker/pages/checkout/wire.ts';
+import { LOCALES } from '../../../worker/pages/locales/locales.ts';
+import { Address } from '../../../worker/pages/parts/parts.tsx';
+import { plain, plainName, sayIn, shortened, without } from '../../../worker/pages/parts/text.ts';
+import { getPage } from '../../world/page.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+/** What a person reads of a piece of HTML; what only sets an address apart is no space. */
+const textOf = (html: string): string =>
+  html
+    .replace(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>/g, '')
+    .replace(/<\/?span[^>]*>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('\u00a0', ' ');
+const factsOf = (html: string): PageFacts => JSON.parse(/id="facts"[^>]*>(.*?)<\/script>/s.exec(html)![1]!) as PageFacts;
+const panelOf = (facts: PageFacts, step: StepState, kept: Partial<PageState> = {}): string =>
+  textOf(String(Panel({ facts, state: { ...firstKept(facts), ...kept, ...step } as PageState, say: sayIn(facts.text) })));
+
+/** The page in the steps that the tests look at. */
+const choosing = (payment: PagePayment | null): StepState => ({ ...CHOOSING, payment, status: null, openRequest: null });
+const waiting = (payment: PagePayment): StepState => ({
+  step: 'waiting',
+  request: { attempt: 1, walletName: 'Test wallet', payment, sends: false },
+  payment,
+  status: null,
+  secondsLeft: null,
+});
+const confirmed = (payment: PagePayment): StepState => ({
+  step: 'confirmed',
+  payment,
+  status: { status: 'CONFIRMED', price: payment.price } as PaymentStatus,
+  openRequest: null,
+  redirectUrl: null,
+  isLeaving: false,
+});
+const closing = (payment: PagePayment): StepState => ({ step: 'closing', payment, status: null, openRequest: null });
+
+describe('a page with a service fee', () => {
+  const feeWallet = generateKeyPairSigner();
+  let w: World;
+  let merchant: Merchant;
+  beforeAll(async () => {
+    w = new World({ FEE_BPS: '250', FEE_WALLET: (await feeWallet).address });
+    merchant = await w.merchant();
+  });
+
+  it('says before the wallet is asked how much goes to whom, and afterwards only what the buyer paid', async () => {
+    const product = await w.product(merchant);
+    const { html } = await getPage(w, `/p/${product.slug}`);
+    expect(textOf(html)).toContain('less a service fee of 2.5%');
+    const facts = factsOf(html);
+    const payment = toPagePayment(await w.connect(product));
+    const asked = panelOf(facts, waiting(payment));
+    for (const words of ['5.00 USDC', '4.875 USDC', merchant.wallet.address, '0.125 USDC', (await feeWallet).address])
+      expect(asked).toContain(words);
+    const paid = panelOf(facts, confirmed(payment));
+    expect(paid).toContain('You paid 5.00 USDC.');
+    expect(paid).toMatch(/Service fee\s+0\.125 USDC/);
+    expect(paid).not.toMatch(/received|has got/);
+  });
+});
+
+describe('a page names who is paid', () => {
+  const w = new World();
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await w.merchant();
+  });
+
+  it('in every asset, where a rail has a wallet of its own', async () => {
+    const ofSol = (await generateKeyPairSigner()).address;
+    const ofUsdc = merchant.wallet.address;
+    for (const [railId, payout_wallet] of Object.entries({ solana_usdc: ofUsdc, solana_sol: ofSol })) {
+      const headers = { 'Idempotency-Key': crypto.randomUUID() };
+      const body = { payout_wallet };
+      expect((await w.call('PUT', `/v1/access/rail-settings/${railId}`, { key: merchant.token, headers, body })).status).toBe(200);
+    }
+    const product = await w.product(merchant, { accepted_assets: ['USDC', 'SOL'], payout_wallet: undefined });
+    const { html } = await getPage(w, `/p/${product.slug}`);
+    const facts = factsOf(html);
+    expect(facts.payees).toEqual({ USDC: ofUsdc, SOL: ofSol });
+    expect(textOf(html)).toMatch(new RegExp(`Wallet for payments in USDC\\s+${ofUsdc}\\s+Wallet for payments in SOL\\s+${ofSol}`));
+    expect(panelOf(facts, choosing(null))).toContain(shortened(ofUsdc));
+    const inSol = panelOf(facts, choosing(null), { asset: 'SOL' });
+    expect(inSol).toContain(shortened(ofSol));
+    expect(inSol).toContain('The exact amount in SOL is shown here and fixed before you approve.');
+
+    const payment = toPagePayment((await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { asset: 'SOL' } })).body);
+    expect(payment.recipient).toBe(ofSol);
+    const asked = panelOf(facts, waiting(payment), { asset: 'SOL' });
+    for (const words of [/[\d.]+ SOL/, /1 SOL = [\d.,]+ USDC, valid until/, ofSol]) expect(asked).toMatch(words);
+    const chosen = panelOf(facts, choosing(payment), { asset: 'SOL' });
+    expect(chosen).toMatch(/You can choose another currency when this price ends \(\d/);
+    expect(chosen).not.toContain('Pay in');
+  });
+
+  it('by the account and its wallet, never by what the shop calls itself', async () => {
+    const brand = { checkout_brand_name: 'Official Solana Foundation – verified ✔️ by Phantom 🔒🛡️' };
+    await w.call('PATCH', '/v1/account/me', { key: merchant.token, body: { merchant_settings: brand } });
+    const product = await w.product(merchant, { name: '✅ Weather' });
+    const { html } = await getPage(w, `/p/${product.slug}`);
+    expect(/<title>(.*?)<\/title>/.exec(html)![1]).toBe('Weather · “Ada’s weather”');
+    expect(textOf(html)).not.toMatch(/[✔✅🔒🛡]/u);
+    const payment = toPagePayment(await w.connect(product));
+    const paid = panelOf(factsOf(html), confirmed(payment));
+    expect(paid).toContain('“Ada’s weather”');
+    expect(paid).toContain(shortened(payment.recipient));
+    expect(paid).not.toContain('Solana Foundation');
+  });
+
+  it('and says of test money that it is', async () => {
+    const product = await w.product(merchant);
+    const live = await getPage(w, `/p/${product.slug}`, {}, { ...w.env, NETWORK: 'mainnet', RPC_URL: 'https://rpc.example' });
+    expect(textOf(live.html)).not.toContain('Test money');
+    expect(textOf((await getPage(w, `/p/${product.slug}`)).html)).toMatch(/5\.00 USDC\s*Test money/);
+  });
+
+  it('and when a payment whose time is over may begin anew', async () => {
+    const product = await w.product(merchant);
+    const facts = factsOf((await getPage(w, `/p/${product.slug}`)).html);
+    expect(facts.uncertainMs).toBe(180_000);
+    const payment = { ...toPagePayment(await w.connect(product)), expiresAt: '2026-01-01T10:00:01.000Z' };
+    expect(panelOf({ ...facts, locale: 'de', text: await LOCALES.de.load() }, closing(payment))).toMatch(/etwa um \d\d:04 von vorn/);
+  });
+});
+
+describe('the address of a page', () => {
+  const w = new World();
+
+  it('is one: a slash too many and capital letters lead to it, with their query', async () => {
+    const product = await w.product(await w.merchant());
+    const id = crypto.randomUUID();
+    for (const [from, to] of [
+      [`/p/${product.slug}/?locale=de`, `/p/${product.slug}?locale=de`],
+      [`/p/${product.slug.toUpperCase()}`, `/p/${product.slug}`],
+      [`/r/${id.toUpperCase()}//?a=b`, `/r/${id}?a=b`],
+    ] as const) {
+      const { status, headers } = await getPage(w, from);
+      expect([status, headers.get('location')]).toEqual([308, to]);
+    }
+    expect((await getPage(w, `/p/${product.slug}`)).status).toBe(200);
+  });
+
+  it.each(['/p', '/p/', '/r/', '/p/a/b', '/r/a/b', '/p//evil.example', '/p/%2F%2Fevil.example/'])(
+    'is friendly where it is none: %s',
+    async (path) => {
+      const { status, html, headers } = await getPage(w, path);
+      expect(status).toBe(404);
+      expect(headers.get('content-type')).toContain('text/html');
+      expect(html).toContain('There is nothing here');
+    },
+  );
+});
+
+describe('amounts, addresses and names', () => {
+  it.each([43, 44])('show an address of %i characters whole, with the ends that wallets show', (length) => {
+    const address = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'.slice(0, length);
+    const groups = [...String(Address({ address })).matchAll(/<span>(\w+)<\/span>/g)].map(([, group]) => group!);
+    expect(groups.join('')).toBe(address);
+    expect(`${groups.at(0)}…${groups.at(-1)}`).toBe(shortened(address));
+  });
+
+  it('are taken apart exactly, and stand without seals', () => {
+    const usdc = (amount: string) => ({ asset: 'USDC', amount });
+    expect(without(usdc('12.5'), usdc('0.25'))).toEqual(usdc('12.25'));
+    expect(without(usdc('5'), usdc('0.125'))).toEqual(usdc('4.875'));
+    expect(without(usdc('9007199254740993.000001'), usdc('1'))).toEqual(usdc('9007199254740992.000001'));
+    expect(without(usdc('3'), usdc('3'))).toEqual(usdc('0'));
+    expect(plainName('🛡️ \u202e✔')).toBe('…');
+    expect(plain('Shop ✓✔️☑✅🔒🔐🛡️ 5')).toBe('Shop 5');
+  });
+});

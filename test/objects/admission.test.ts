@@ -1,0 +1,291 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { describe, expect, it } from 'vitest';
+import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
+import type { AdmissionAnswer, AdmissionRequest, AdmittedAccount, AdmittedKey, CallOutcome } from '#rules/admission.ts';
+import { testEnv } from '../world/env.ts';
+
+const newObject = (kind = 'account') => testEnv.ADMISSION.getByName(`${kind}:${crypto.randomUUID()}`);
+type Stub = ReturnType<typeof newObject>;
+
+const NOW = 1_800_000_000_000;
+const account = (change: Partial<AdmittedAccount> = {}): AdmittedAccount => ({
+  accountId: 'account-1',
+  plan: 'free',
+  planThrough: null,
+  status: 'active',
+  tokenVersion: 1,
+  isStaff: false,
+  version: 1,
+  ...change,
+});
+const key = (change: Partial<AdmittedKey> = {}): AdmittedKey => ({
+  keyId: 'key-1',
+  keyHash: 'hash-1',
+  permissions: ['read', 'execute'],
+  livemode: true,
+  revokedAt: null,
+  ...change,
+});
+const request = (change: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
+  credential: { kind: 'key', keyHash: 'hash-1' },
+  permission: 'read',
+  mode: null,
+  bucket: 'requests',
+  rateMultiplier: 1,
+  now: NOW,
+  ...change,
+});
+const outcome = (change: Partial<CallOutcome> = {}): CallOutcome => ({
+  keyId: 'key-1',
+  at: NOW,
+  method: 'GET',
+  endpoint: '/v1/products',
+  status: 200,
+  requestId: 'request-1',
+  ...change,
+});
+
+const reasonOf = (answer: AdmissionAnswer) => (answer.ok ? 'ok' : answer.reason);
+const ask = async (stub: Stub, change: Partial<AdmissionRequest> = {}) => reasonOf(await stub.admit(request(change)));
+const remainingOf = async (stub: Stub) => {
+  const answer = await stub.admit(request());
+  return 'rate' in answer ? answer.rate?.remaining : answer.reason;
+};
+/** Our own tables; those of the platform begin with an underscore. */
+const tablesOf = (stub: Stub) =>
+  runInDurableObject(stub, (_, { storage }) =>
+    storage.sql
+      .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")
+      .toArray()
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith('_')),
+  );
+const alarmOf = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
+const loaded = async () => {
+  const stub = newObject();
+  await stub.load(account(), [key()]);
+  return stub;
+};
+
+describe('who may pass', () => {
+  it('is unknown to an empty object, which keeps nothing of having been asked', async () => {
+    const stub = newObject();
+    expect(await ask(stub)).toBe('unknown');
+    expect(await ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 1 } })).toBe('unknown');
+    expect(await stub.usage()).toEqual({});
+    expect(await tablesOf(stub)).toEqual([]);
+    expect(await alarmOf(stub)).toBeNull();
+  });
+
+  it('is known once loaded, and still after the object was evicted', async () => {
+    const stub = await loaded();
+    for (const _ of ['before', 'after']) {
+      expect(await stub.admit(request({ now: NOW + (_ === 'after' ? HOUR : 0) }))).toMatchObject({
+        ok: true,
+        caller: { accountId: 'account-1', keyId: 'key-1', livemode: true, permissions: ['read', 'execute'], plan: 'free', isStaff: false },
+        rate: { limit: 60, remaining: 59 },
+      });
+      await evictDurableObject(stub);
+    }
+    expect(await ask(stub, { credential: { kind: 'key', keyHash: 'hash-2' } })).toBe('unknown_key');
+  });
+
+  it('ends with the very next call after a revocation, and stays ended through eviction and every later load', async () => {
+    const stub = await loaded();
+    expect(await ask(stub)).toBe('ok');
+    await stub.revokeKey('hash-1', NOW);
+    expect(await ask(stub)).toBe('revoked');
+    await stub.load(account({ version: 9 }), [key()]);
+    await stub.putKey(key());
+    expect(await ask(stub)).toBe('revoked');
+    await evictDurableObject(stub);
+    expect(await ask(stub)).toBe('revoked');
+    await stub.load(account({ version: 10 }), [key()]);
+    expect(await ask(stub)).toBe('revoked');
+  });
+
+  it('is not restored by a slow load that had been on its way when the key was revoked', async () => {
+    for (const evicts of [false, true]) {
+      const stub = newObject();
+      await stub.revokeKey('hash-1', NOW);
+      if (evicts) await evictDurableObject(stub);
+      await stub.load(account(), [key(), key({ keyId: 'key-2', keyHash: 'hash-2' })]);
+      expect(await ask(stub)).toBe('revoked');
+      expect(await ask(stub, { credential: { kind: 'key', keyHash: 'hash-2' } })).toBe('ok');
+    }
+  });
+
+  it('follows the newest version of the account, whatever arrives last', async () => {
+    const stub = await loaded();
+    await stub.load(account({ version: 3, status: 'suspended', tokenVersion: 2 }), []);
+    await stub.load(account({ version: 2 }), []);
+    expect(await ask(stub)).toBe('account_suspended');
+    await evictDurableObject(stub);
+    await stub.load(account({ version: 1 }), [key()]);
+    expect(await ask(stub)).toBe('account_suspended');
+    await stub.load(account({ version: 4, tokenVersion: 2 }), []);
+    expect(await ask(stub)).toBe('ok');
+    expect(await ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 1 } })).toBe('stale_token');
+  });
+});
+
+describe('how many may pass', () => {
+  it('is exact under 200 calls at once', async () => {
+    const stub = await loaded();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => stub.admit(request())));
+    const passed = answers.filter((answer) => answer.ok);
+    expect(passed).toHaveLength(60);
+    // Each of them was told another number: nobody was counted twice, nobody was forgotten.
+    expect(new Set(passed.map(({ rate }) => rate.remaining)).size).toBe(60);
+    const refused = answers.filter((answer) => !answer.ok);
+    for (const answer of refused)
+      expect(answer).toEqual({ ok: false, reason: 'rate', keyId: 'key-1', rate: { limit: 60, remaining: 0, resetAt: NOW + MINUTE } });
+    expect(await ask(stub, { now: NOW + MINUTE - 1 })).toBe('rate');
+    expect(await ask(stub, { now: NOW + MINUTE })).toBe('ok');
+  });
+
+  it('is counted apart for live and sandbox', async () => {
+    const stub = newObject();
+    await stub.load(account(), [key(), key({ keyId: 'key-2', keyHash: 'hash-2', livemode: false })]);
+    const sandbox = { credential: { kind: 'key', keyHash: 'hash-2' } } as const;
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(stub, sandbox)));
+    expect(answers.filter((answer) => answer === 'ok')).toHaveLength(30);
+    expect(await remainingOf(stub)).toBe(59);
+  });
+
+  it('is shared by all keys and tokens of an account', async () => {
+    const stub = newObject();
+    await stub.load(account(), [key(), key({ keyId: 'key-2', keyHash: 'hash-2' })]);
+    await ask(stub, { credential: { kind: 'key', keyHash: 'hash-2' } });
+    await ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 1 } });
+    expect(await remainingOf(stub)).toBe(57);
+  });
+
+  it('is not lessened by calls that are refused', async () => {
+    const stub = newObject();
+    await stub.load(account(), [key(), key({ keyId: 'key-2', keyHash: 'hash-2', revokedAt: 1 })]);
+    const refused = await Promise.all([
+      ask(stub, { credential: { kind: 'key', keyHash: 'nobody' } }),
+      ask(stub, { credential: { kind: 'key', keyHash: 'hash-2' } }),
+      ask(stub, { permission: 'admin' }),
+      ask(stub, { mode: 'sandbox' }),
+      ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 7 } }),
+    ]);
+    expect(refused).toEqual(['unknown_key', 'revoked', 'permission', 'mode', 'stale_token']);
+    expect(await remainingOf(stub)).toBe(59);
+  });
+
+  it('is remembered through an eviction once the alarm has written it', async () => {
+    const stub = await loaded();
+    for (let call = 0; call < 10; call++) await ask(stub);
+    expect(await alarmOf(stub)).not.toBeNull();
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    await evictDurableObject(stub);
+    expect(await remainingOf(stub)).toBe(49);
+  });
+});
+
+describe('what a key did', () => {
+  it('is told at once from memory, and survives an eviction after the alarm', async () => {
+    const stub = await loaded();
+    for (const status of [200, 201, 404]) await stub.record(outcome({ status, at: NOW + status }));
+    await stub.record(outcome({ keyId: 'key-2' }));
+    const usage = await stub.usage();
+    expect(usage['key-1']).toMatchObject({ totalCalls: 3, successCalls: 2, errorCalls: 1, latestActivityAt: NOW + 404 });
+    expect(usage['key-2']).toMatchObject({ totalCalls: 1 });
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    await evictDurableObject(stub);
+    expect(await stub.usage()).toEqual(usage);
+  });
+
+  it('is written within five seconds, and again after each alarm', async () => {
+    const stub = await loaded();
+    for (let round = 1; round <= 3; round++) {
+      const before = Date.now();
+      await Promise.all(Array.from({ length: 20 }, () => stub.record(outcome())));
+      const alarm = await alarmOf(stub);
+      expect(alarm).toBeGreaterThanOrEqual(before);
+      expect(alarm).toBeLessThanOrEqual(Date.now() + 5 * SECOND);
+      expect(await runDurableObjectAlarm(stub)).toBe(true);
+      expect(await alarmOf(stub)).toBeNull();
+      // Awake from one alarm to the next, and woken anew: both must set their own.
+      if (round === 2) await evictDurableObject(stub);
+      expect((await stub.usage())['key-1']!.totalCalls).toBe(20 * round);
+    }
+    await evictDurableObject(stub);
+    expect((await stub.usage())['key-1']!.totalCalls).toBe(60);
+  });
+
+  it('is counted exactly by calls at once, and keeps the last twenty', async () => {
+    const stub = await loaded();
+    await Promise.all(
+      Array.from({ length: 100 }, (_, i) => stub.record(outcome({ requestId: `request-${i}`, status: i % 4 === 0 ? 500 : 200 }))),
+    );
+    const usage = (await stub.usage())['key-1']!;
+    expect(usage).toMatchObject({ totalCalls: 100, successCalls: 75, errorCalls: 25 });
+    expect(new Set(usage.recent.map(({ requestId }) => requestId)).size).toBe(20);
+  });
+});
+
+describe('the windows of an address', () => {
+  const hitTimes = (stub: Stub, times: number, windowMs: number, now = NOW, name = 'connect') =>
+    Promise.all(Array.from({ length: times }, () => stub.hit([{ name, max: 10, windowMs }], now)));
+  const allowed = (answers: { allowed: boolean }[]) => answers.filter(({ allowed }) => allowed).length;
+
+  it.each([
+    ['a minute', MINUTE],
+    ['an hour', HOUR],
+  ])('let exactly their number through in %s, of any number at once', async (_, windowMs) => {
+    const stub = newObject('address');
+    const answers = await hitTimes(stub, 100, windowMs);
+    expect(allowed(answers)).toBe(10);
+    expect(answers.at(-1)).toEqual({ allowed: false, full: 'connect', rate: { limit: 10, remaining: 0, resetAt: NOW + windowMs } });
+    expect(allowed(await hitTimes(stub, 20, windowMs, NOW + windowMs - 1))).toBe(0);
+    expect(allowed(await hitTimes(stub, 20, windowMs, NOW + windowMs))).toBe(10);
+  });
+
+  it.each([
+    ['a minute', MINUTE],
+    ['an hour', HOUR],
+  ])('of %s are not opened again by an eviction', async (_, windowMs) => {
+    const stub = newObject('address');
+    for (const left of [7, 3, 0]) {
+      expect(allowed(await hitTimes(stub, 7, windowMs))).toBe(left);
+      await evictDurableObject(stub);
+    }
+  });
+
+  it('count a call in all of its windows or, where one is full, in none', async () => {
+    const stub = newObject('address');
+    const ask = (name: string) =>
+      stub.hit(
+        [
+          { name, max: 3, windowMs: MINUTE },
+          { name: 'all', max: 5, windowMs: MINUTE },
+        ],
+        NOW,
+      );
+    for (let i = 0; i < 3; i++) expect((await ask('one')).allowed).toBe(true);
+    for (let i = 0; i < 9; i++) expect(await ask('one')).toMatchObject({ allowed: false, full: 'one' });
+    for (let i = 0; i < 2; i++) expect((await ask('two')).allowed).toBe(true);
+    expect(await ask('three')).toMatchObject({ allowed: false, full: 'all', rate: { limit: 5, remaining: 0 } });
+  });
+
+  it('leave nothing in storage once all of them are over, also after an eviction, and begin anew', async () => {
+    const stub = newObject('address');
+    const past = Date.now() - HOUR;
+    await hitTimes(stub, 20, MINUTE, past);
+    await hitTimes(stub, 20, 2 * HOUR, past, 'long');
+    expect(await tablesOf(stub)).toEqual(['facts']);
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    const rows = await runInDurableObject(stub, (_, { storage }) => storage.sql.exec('SELECT name FROM facts').toArray());
+    expect(rows).toEqual([{ name: 'hit:long' }]);
+    expect(Math.abs((await alarmOf(stub))! - past - 2 * HOUR)).toBeLessThan(MINUTE);
+    const ended = newObject('address');
+    await hitTimes(ended, 20, MINUTE, past);
+    await evictDurableObject(ended);
+    expect(await runDurableObjectAlarm(ended)).toBe(true);
+    expect([await tablesOf(ended), await alarmOf(ended)]).toEqual([[], null]);
+    expect(allowed(await hitTimes(ended, 20, MINUTE, Date.now() + DAY))).toBe(10);
+  });
+});

@@ -1,0 +1,133 @@
+import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
+import { afterEach, describe, expect, it } from 'vitest';
+import { DAY, HOUR } from '#core/time.ts';
+import { type Addition, snapshotOf } from '#rules/balance.ts';
+import { type EntitlementProjection, projectedOf } from '#rules/entitlement-rpc.ts';
+import { letTimeRun, setTime } from '../world/clock.ts';
+import { abort, alarmOf, interceptJobs, newHolder, type SentJobs, silence, untilAnswered } from '../world/entitlement.ts';
+import { SEED, SOAK } from '../world/env.ts';
+import { seededRandom, shuffled } from '../world/faults.ts';
+import { type Happened, play } from '../world/history.ts';
+
+afterEach(letTimeRun);
+
+const random = seededRandom(SEED);
+const below = (n: number) => Math.floor(random() * n);
+const ADDITIONS: Addition[] = [
+  { units: 5, days: null },
+  { units: 3, days: 4 },
+  { units: null, days: 2 },
+  { units: 7, days: 1 },
+];
+
+/** An object that is killed, evicted and woken at the wrong time, and a queue that loses, doubles and reorders what it sends. */
+class Story {
+  readonly holder = newHolder();
+  readonly history: Happened[] = [];
+  readonly revoked = new Set<number>();
+  readonly uses: { consumptionId: string; units: number; isCounted: boolean }[] = [];
+  now = Date.now() + HOUR;
+  payments = 0;
+  /** What the database holds: the newest state, and how often it took each event. */
+  listed: EntitlementProjection['snapshot'] | null = null;
+  readonly events = new Map<number, string>();
+  #jobs!: SentJobs;
+  readonly #queue: EntitlementProjection[] = [];
+
+  async open(): Promise<void> {
+    setTime(this.now);
+    this.#jobs = await interceptJobs(this.holder.stub);
+  }
+
+  /** One call, perhaps cut off in the middle, and made again until it is answered. */
+  async ask<T>(call: () => Promise<T>): Promise<T> {
+    const first = call().catch(() => null);
+    if (below(6) === 0) await abort(this.holder);
+    await first;
+    if (below(6) === 0) await evictDurableObject(this.holder.stub).catch(() => null);
+    const answer = await untilAnswered(this.holder, call);
+    this.#queue.push(...this.#jobs.sent.splice(0));
+    await this.open();
+    return answer;
+  }
+
+  async act(key: string): Promise<void> {
+    const { holder, history, uses } = this;
+    const at = this.now;
+    const id = below(this.payments + 1);
+    const verb = ['credit', 'credit', 'consume', 'consume', 'consume', 'refund', 'revoke', 'reinstate', 'finalize'][below(9)]!;
+    if (verb === 'credit') {
+      const addition = ADDITIONS[below(ADDITIONS.length)]!;
+      await this.ask(() => holder.credit(`pay-${this.payments}`, addition));
+      history.push({ verb: 'add', id: this.payments++, addition, at });
+    } else if (verb === 'consume') {
+      const units = 1 + below(4);
+      const answer = await this.ask(() => holder.consume(key, units));
+      if (!answer.ok) return;
+      const use = { units, isCounted: answer.remaining !== null };
+      uses.push({ consumptionId: answer.consumptionId, ...use });
+      history.push({ verb: 'use', ...use, at });
+    } else if (verb === 'refund' && uses.length > 0) {
+      const [{ consumptionId, ...use }] = uses.splice(below(uses.length), 1) as [(typeof uses)[number]];
+      const answer = await this.ask(() => holder.refund(key, consumptionId));
+      // After a day it is forgotten, and stays used.
+      if (answer.ok) history.push({ verb: 'refund', ...use, at });
+    } else if (verb === 'revoke' && id < this.payments) {
+      await this.ask(() => holder.revoke(`pay-${id}`));
+      this.revoked.add(id);
+    } else if (verb === 'reinstate' && id < this.payments) {
+      await this.ask(() => holder.reinstate(`pay-${id}`));
+      this.revoked.delete(id);
+    } else if (verb === 'finalize') await this.ask(() => holder.finalize([`pay-${id}`, `pay-${this.payments - 1}`]));
+  }
+
+  /** The alarm rings, due or not. */
+  async ring(): Promise<void> {
+    if ((await alarmOf(this.holder.stub)) !== null) await runDurableObjectAlarm(this.holder.stub);
+    this.#queue.push(...this.#jobs.sent.splice(0));
+  }
+
+  /** The queue brings what it has, in any order; of each message it may lose, double or keep the acknowledgement. */
+  async deliver(isWhole: boolean): Promise<void> {
+    for (const message of shuffled(this.#queue.splice(0), random)) {
+      if (!isWhole && below(3) === 0) continue;
+      if (!isWhole && below(4) === 0) this.#queue.push(message);
+      if ((this.listed?.version ?? 0) < message.snapshot.version) this.listed = message.snapshot;
+      for (const { type, snapshot } of message.events) this.events.set(snapshot.version, type);
+      if (isWhole || below(4) > 0) await untilAnswered(this.holder, async () => this.holder.stub.published(projectedOf(message)));
+    }
+  }
+}
+
+describe('any history of an object that crashes, behind a queue that misbehaves', () => {
+  it('is at every step what a replay from the beginning says, and in the end the database has all of it', async () => {
+    for (let round = 0; round < 3 * SOAK; round++) {
+      const story = new Story();
+      const { holder, history } = story;
+      await story.open();
+      for (let step = 0; step < 40; step++) {
+        story.now += below(3) === 0 ? below(DAY) : below(10_000);
+        await story.open();
+        await story.act(`key-${step}`);
+        if (below(4) === 0) await story.ring();
+        if (below(4) === 0) await story.deliver(false);
+        const shown = await holder.read();
+        if (!shown) continue;
+        const { version, updatedAt } = shown;
+        const balance = { ...play(history, (id) => !story.revoked.has(id)), version, updatedAt };
+        expect(shown).toEqual(snapshotOf(balance, holder.identity, story.now));
+      }
+      for (let calm = 0; calm < 5; calm++) {
+        story.now += 10 * 60_000;
+        await story.open();
+        await story.ring();
+        await story.deliver(true);
+      }
+      const { status: _, remaining: __, grantedUnits: ___, ...told } = story.listed!;
+      expect(await holder.read()).toMatchObject(told);
+      const granted = [...story.events.values()].filter((type) => type === 'entitlement.granted');
+      expect(granted).toHaveLength(story.payments);
+      await silence(holder.stub);
+    }
+  });
+});

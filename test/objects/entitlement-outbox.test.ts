@@ -1,0 +1,195 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
+import { type EntitlementProjection, projectedOf } from '#rules/entitlement-rpc.ts';
+import { letTimeRun, setTime } from '../world/clock.ts';
+import { alarmOf, type Holder, interceptJobs, newHolder } from '../world/entitlement.ts';
+import { SEED } from '../world/env.ts';
+import { seededRandom, shuffled } from '../world/faults.ts';
+
+afterEach(letTimeRun);
+
+/** A time at which no alarm rings by itself. */
+const ahead = () => Date.now() + HOUR;
+const eventTypes = (sent: EntitlementProjection[]) => sent.flatMap(({ events }) => events.map(({ type }) => type));
+const versionsOf = (sent: EntitlementProjection[]) => sent.flatMap(({ events }) => events.map(({ snapshot }) => snapshot.version));
+const ring = ({ stub }: Holder, retryCount = 0) =>
+  runInDurableObject(stub, (instance) => instance.alarm!({ retryCount, isRetry: retryCount > 0, scheduledTime: Date.now() }));
+
+describe('what the database is told', () => {
+  it('is the latest state and every event, two seconds after the first change, and nothing again once it has them', async () => {
+    const holder = newHolder();
+    const { stub, grant, consume, credit } = holder;
+    const jobs = await interceptJobs(stub);
+    setTime(ahead());
+    await grant('grant-1', { units: 2 });
+    for (const key of ['key-1', 'key-2', 'key-3']) await consume(key);
+    await credit('pay-1', { units: 1 }, { key: 'settle-1', units: 1 });
+    expect(await alarmOf(stub)).toBe(Date.now() + 2 * SECOND);
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    expect(jobs.sent).toHaveLength(1);
+    // The use made together with a payment empties nothing that anybody counted on.
+    expect(eventTypes(jobs.sent)).toEqual(['entitlement.granted', 'entitlement.exhausted', 'entitlement.granted']);
+    expect(versionsOf(jobs.sent)).toEqual([1, 3, 4]);
+    expect(jobs.sent[0]!.snapshot).toEqual(await stub.read(Date.now()));
+    await ring(holder);
+    expect(jobs.sent).toHaveLength(1);
+    await jobs.acknowledge();
+    expect(await alarmOf(stub)).toBeGreaterThan(Date.now() + 23 * HOUR);
+    setTime(Date.now() + HOUR);
+    await ring(holder);
+    expect(jobs.sent).toHaveLength(1);
+  });
+
+  it('is told again after five seconds, a minute and then every ten, through evictions, until the database has it', async () => {
+    const holder = newHolder();
+    const start = ahead();
+    setTime(start);
+    await holder.grant('grant-1', { units: 2 });
+    const at: number[] = [];
+    while (at.length < 6) {
+      const due = (await alarmOf(holder.stub))!;
+      setTime(due - 1);
+      const jobs = await interceptJobs(holder.stub);
+      if (at.length > 0) await ring(holder);
+      expect(jobs.sent).toEqual([]);
+      setTime(due);
+      await ring(holder);
+      expect(versionsOf(jobs.sent)).toEqual([1]);
+      at.push((due - start) / SECOND);
+      await evictDurableObject(holder.stub);
+    }
+    expect(at).toEqual([2, 7, 67, 667, 1267, 1867]);
+    await holder.stub.published({ version: 1, eventVersions: [1] });
+    expect(await alarmOf(holder.stub)).toBe(start + 25 * HOUR);
+  });
+
+  it('is not forgotten by an acknowledgement of something else, nor by one that comes twice or late', async () => {
+    const holder = newHolder();
+    const random = seededRandom(SEED);
+    setTime(ahead());
+    await Promise.all(Array.from({ length: 270 }, (_, i) => holder.grant(`grant-${i}`, { units: 1 })));
+    const jobs = await interceptJobs(holder.stub);
+    await ring(holder);
+    expect(jobs.sent.map(({ events }) => events.length)).toEqual([50, 50, 50, 50, 50, 20]);
+    expect(versionsOf(jobs.sent)).toEqual(Array.from({ length: 270 }, (_, i) => i + 1));
+    for (const message of jobs.sent) expect(JSON.stringify(message).length).toBeLessThan(64_000);
+    const [lost, doubled, ...others] = shuffled(jobs.sent.splice(0), random);
+    for (const message of [doubled!, ...others, doubled!]) await holder.stub.published(projectedOf(message));
+    setTime(Date.now() + 5 * SECOND);
+    await ring(holder);
+    expect(versionsOf(jobs.sent)).toEqual(versionsOf([lost!]));
+    await holder.grant('later', { units: 1 });
+    await jobs.acknowledge();
+    await holder.stub.published(projectedOf(doubled!));
+    await ring(holder);
+    expect(versionsOf(jobs.sent.slice(1))).toEqual([271]);
+  });
+
+  it('comes again although later messages arrived: one that was lost waits no longer than five seconds', async () => {
+    const holder = newHolder();
+    const start = ahead();
+    const jobs = await interceptJobs(holder.stub);
+    // A change every two seconds; the first message is lost, all others are acknowledged at once.
+    for (let i = 0; i < 4; i++) {
+      setTime(start + i * 2 * SECOND);
+      await holder.grant(`grant-${i}`, { units: 1 });
+      await ring(holder);
+      if (i === 0) jobs.sent.splice(0);
+      await jobs.acknowledge();
+    }
+    expect(versionsOf(jobs.sent)).toEqual([2, 3, 1, 4]);
+    const { sent } = await interceptJobs(holder.stub);
+    setTime(start + HOUR);
+    await ring(holder);
+    expect(sent).toEqual([]);
+  });
+
+  it('follows in further alarms where it is more than one alarm sends', async () => {
+    const holder = newHolder();
+    setTime(ahead());
+    await Promise.all(Array.from({ length: 1500 }, (_, i) => holder.grant(`grant-${i}`, { units: 1 })));
+    const jobs = await interceptJobs(holder.stub);
+    await ring(holder);
+    // The next alarm is due at once, and rings by itself.
+    await vi.waitFor(() => expect(versionsOf(jobs.sent)).toHaveLength(1500));
+    expect(versionsOf(jobs.sent)).toEqual(Array.from({ length: 1500 }, (_, i) => i + 1));
+    expect(jobs.sent.map(({ events }) => events.length)).toEqual(Array.from({ length: 30 }, () => 50));
+    await jobs.acknowledge();
+    expect(await alarmOf(holder.stub)).toBeGreaterThan(Date.now() + 24 * HOUR);
+  });
+
+  it('comes again when sending failed, and the alarm does not give up', async () => {
+    const holder = newHolder();
+    const jobs = await interceptJobs(holder.stub);
+    jobs.isFailing = true;
+    setTime(ahead());
+    await holder.grant('grant-1', { units: 2 });
+    await expect(ring(holder)).rejects.toThrow('queue is down');
+    // The platform calls a failed alarm again; what it could not send has its own time.
+    await ring(holder, 1);
+    expect(await alarmOf(holder.stub)).toBe(Date.now() + 5 * SECOND);
+    setTime(Date.now() + 5 * SECOND);
+    await ring(holder, 5);
+    expect(await alarmOf(holder.stub)).toBe(Date.now() + MINUTE);
+    jobs.isFailing = false;
+    setTime(Date.now() + MINUTE);
+    await ring(holder);
+    expect(eventTypes(jobs.sent)).toEqual(['entitlement.granted']);
+  });
+
+  it('comes again where the object died while it sent', async () => {
+    const holder = newHolder();
+    setTime(ahead());
+    await holder.grant('grant-1', { units: 2 });
+    const dying = runInDurableObject(holder.stub, (instance, state) => {
+      const send = async () => state.abort('killed by the test');
+      Object.assign(instance, { env: { JOBS: { send } } });
+      return instance.alarm!();
+    });
+    await expect(dying).rejects.toThrow();
+    holder.reconnect();
+    const jobs = await interceptJobs(holder.stub);
+    await ring(holder);
+    expect(await alarmOf(holder.stub)).toBe(Date.now() + 5 * SECOND);
+    setTime(Date.now() + 5 * SECOND);
+    await ring(holder);
+    expect(versionsOf(jobs.sent)).toEqual([1]);
+  });
+
+  it('is that time ended access, once per end', async () => {
+    const holder = newHolder();
+    const { stub, grant, consume, identity, read } = holder;
+    const start = ahead();
+    const jobs = await interceptJobs(stub);
+    setTime(start);
+    await grant('grant-1', { units: null, days: 3 });
+    setTime(start + DAY);
+    expect(await consume('key-1', 5)).toMatchObject({ ok: true, remaining: null });
+    const paidThrough = (await read())!.paidThrough!;
+    setTime(paidThrough - 1);
+    expect(await consume('key-2', 1)).toMatchObject({ ok: true });
+    setTime(paidThrough);
+    expect(await consume('key-3', 1)).toEqual({ ok: false, reason: 'subscription_expired', remaining: 0, paidThrough });
+    for (const _ of ['once', 'again']) {
+      await ring(holder);
+      expect(eventTypes(jobs.sent)).toEqual(['entitlement.granted', 'entitlement.expired']);
+    }
+    expect(jobs.sent.at(-1)!.snapshot).toMatchObject({ ...identity, status: 'expired', usedUnits: 6, version: 4 });
+    await jobs.acknowledge();
+    await grant('grant-2', { days: 1 });
+    expect(await alarmOf(stub)).toBeLessThan(Date.now() + MINUTE);
+    await ring(holder);
+    await jobs.acknowledge();
+    expect(await alarmOf(stub)).toBe(paidThrough + DAY);
+    expect(eventTypes(jobs.sent).slice(2)).toEqual(['entitlement.granted']);
+  });
+
+  it('leaves nothing behind in an object that was never written', async () => {
+    const { stub } = newHolder();
+    await stub.published({ version: 3, eventVersions: [1, 2] });
+    await stub.finalize({ paymentIds: ['pay-1'], now: Date.now() });
+    expect(await stub.read(Date.now())).toBeNull();
+    expect(await alarmOf(stub)).toBeNull();
+  });
+});

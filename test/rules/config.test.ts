@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import readme from '../../README.md?raw';
+import { base64url } from '../../worker/core/encoding.ts';
+import { type Finding, readConfig } from '../../worker/platform/config.ts';
+import { configTable, type VariableName, variables } from '../../worker/platform/variables.ts';
+import wranglerToml from '../../wrangler.toml?raw';
+import { testConfig } from '../world/env.ts';
+
+const seed = () => base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
+const WALLET = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
+/** What mainnet needs, and nothing more. */
+const MAINNET = {
+  NETWORK: 'mainnet',
+  RPC_URL: 'https://rpc.example.com/?key=1',
+  BASE_URL: 'https://pay.example.com',
+  SERVICE_REFERENCE: WALLET,
+  PEPPER: seed(),
+  JWT_KEYS: seed(),
+  RECEIPT_KEYS: seed(),
+  SEAL_KEYS: seed(),
+};
+const findingsOf = (changes: Record<string, string>, base: Record<string, string> = MAINNET): Finding[] =>
+  readConfig({ ...base, ...changes }).findings;
+const said = (changes: Record<string, string>, base?: Record<string, string>): string[] =>
+  findingsOf(changes, base).map(({ name, problem, isFatal }) => `${isFatal ? 'wrong' : 'weak'}: ${name} ${problem}`);
+
+describe('a configuration', () => {
+  it('is sound with what is always needed and nothing more, also where the rest is set to nothing', () => {
+    const nothing = Object.fromEntries(variables.filter(([name]) => !Object.hasOwn(MAINNET, name)).map(([name]) => [name, '']));
+    for (const more of [{}, nothing]) {
+      const { config, findings } = readConfig({ ...MAINNET, ...more });
+      expect(findings).toEqual([]);
+      expect(config).toMatchObject({ rpcUrls: [MAINNET.RPC_URL], RATE_MULTIPLIER: 1, OWN_HOSTS: [], SESSION_SECONDS: 900 });
+    }
+    expect(findingsOf({ SERVICE_REFERENCE: WALLET }, testConfig('any')).filter(({ isFatal }) => isFatal)).toEqual([]);
+  });
+
+  it('tells everything that is missing together, by name', () => {
+    const missing = readConfig({}).findings.map(({ name }) => name);
+    expect(missing.toSorted()).toEqual(['JWT_KEYS', 'NETWORK', 'PEPPER', 'RECEIPT_KEYS', 'RPC_URL', 'SEAL_KEYS', 'SERVICE_REFERENCE']);
+    expect(readConfig({}).config).toBeNull();
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['a pepper under 32 bytes', { PEPPER: 'x'.repeat(31) }, 'wrong: PEPPER must be one or more of 32+ bytes, comma-separated'],
+    ['a receipt key that is no key', { RECEIPT_KEYS: 'nonsense' }, 'wrong: RECEIPT_KEYS must be 32-byte base64url seeds, comma-separated'],
+    ['a ring with a gap', { JWT_KEYS: `${seed()},,${seed()}` }, 'wrong: JWT_KEYS must be 32-byte base64url seeds, comma-separated'],
+    ['a reference that is no address', { SERVICE_REFERENCE: 'wallet' }, 'wrong: SERVICE_REFERENCE must be address'],
+    ['no node', { RPC_URL: '' }, 'wrong: RPC_URL is missing, and so is RPC_URLS'],
+    ['an own host with a path', { OWN_HOSTS: 'svc.example.com/v1' }, 'wrong: OWN_HOSTS must be host names, comma-separated'],
+    ['real money without a name', { BASE_URL: '' }, 'wrong: BASE_URL is missing on mainnet'],
+    ['real money over http', { RPC_URLS: 'https://a.example,http://b.example' }, 'wrong: RPC_URLS must be https on mainnet'],
+    ['real money with higher limits', { RATE_MULTIPLIER: '5' }, 'wrong: RATE_MULTIPLIER must be 1 on mainnet'],
+    ['real money with local webhooks', { ALLOW_INSECURE_WEBHOOKS: 'true' }, 'wrong: ALLOW_INSECURE_WEBHOOKS must be false on mainnet'],
+    ['real money with a demo wallet', { DEMO_WALLET: 'true' }, 'wrong: DEMO_WALLET must be false on mainnet'],
+    ['a fee that nobody gets', { FEE_BPS: '250' }, 'weak: FEE_WALLET is missing beside FEE_BPS'],
+    ['half of x402', { FEE_PAYER_KEYS: seed() }, 'weak: CHALLENGE_KEYS is missing beside FEE_PAYER_KEYS'],
+    [
+      'a bot that nobody answers for',
+      { TELEGRAM_BOT_USERNAME: 'svc_bot' },
+      'weak: TELEGRAM_CONNECTOR_SECRETS is missing beside TELEGRAM_BOT_USERNAME',
+    ],
+    ['one secret for two ends', { SEAL_KEYS: `${seed()},${MAINNET.JWT_KEYS}` }, 'weak: SEAL_KEYS shares a secret with JWT_KEYS'],
+    [
+      'a new pepper that is too short beside an old one',
+      { PEPPER: `short,${MAINNET.PEPPER}` },
+      'weak: PEPPER holds a comma and a part under 32 bytes, so it counts as one pepper as a whole',
+    ],
+  ])('says so of %s', (_name, changes, words) => {
+    expect(said(changes)).toEqual([words]);
+    expect(readConfig({ ...MAINNET, ...changes }).config === null).toBe(words.startsWith('wrong'));
+  });
+
+  it('is not to hold on mainnet what it may hold on a local machine', () => {
+    const local = { RATE_MULTIPLIER: '1000', ALLOW_INSECURE_WEBHOOKS: 'true', DEMO_WALLET: 'true', BASE_URL: 'http://127.0.0.1:8787' };
+    expect(said({ ...local, NETWORK: 'devnet', RPC_URL: 'http://127.0.0.1:8899' })).toEqual([]);
+    expect(said(local)).toHaveLength(4);
+  });
+
+  it('never says a value, whatever the values are', () => {
+    const names = variables.map(([name]) => name);
+    const value = fc.string({ minLength: 6, maxLength: 60 }).filter((text) => !JSON.stringify(variables).includes(text));
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), value), (environment) => {
+        const words = JSON.stringify(readConfig(environment).findings);
+        for (const text of Object.values(environment)) expect(words).not.toContain(JSON.stringify(text).slice(1, -1));
+      }),
+    );
+  });
+});
+
+describe('the table of variables', () => {
+  it('is the one in the README, line by line', () => {
+    const [, below = ''] = readme.split(/^(?=\| Variable \| Form \|)/m);
+    expect(below.slice(0, below.indexOf('\n\n')).split('\n')).toEqual(configTable().split('\n'));
+  });
+
+  it('knows every variable that wrangler.toml sets, and keeps every secret out of there', () => {
+    const vars = /^\[vars\]\n([\s\S]*?)\n\n(?:#|\[)/m.exec(wranglerToml)![1]!;
+    const set = [...vars.matchAll(/^([A-Z_]+) = /gm)].map(([, name]) => name as VariableName);
+    expect(set.length).toBeGreaterThan(3);
+    const known = new Map(variables);
+    expect(set.filter((name) => !known.has(name) || known.get(name)!.isSecret)).toEqual([]);
+  });
+
+  it('is reached under the names it was given alone', () => {
+    for (const name of ['workers_dev', 'preview_urls']) expect(wranglerToml).toMatch(new RegExp(`^${name} = false$`, 'm'));
+  });
+});

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { base58, base58Bytes, base62, base64url, canonicalJson, randomBase62 } from '#core/encoding.ts';
+import { admissionIdOf, newEventId, newId } from '#core/ids.ts';
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const numberOf = (text: string) => [...text].reduce((sum, digit) => sum * 62n + BigInt(DIGITS.indexOf(digit)), 0n);
+const milliseconds = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
+
+describe('texts of bytes', () => {
+  it('writes base62 at a fixed width, most significant digit first, without losing a bit', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (value) => {
+        const text = base62(value, 11);
+        expect(text).toMatch(/^[0-9A-Za-z]{11}$/);
+        expect(numberOf(text)).toBe(value);
+      }),
+    );
+    expect(base62(0n, 6)).toBe('000000');
+    expect(base62(61n, 2)).toBe('0z');
+    expect(base62(62n, 2)).toBe('10');
+    expect(base62(2n ** 32n - 1n, 6)).toBe('4gfFC3');
+  });
+
+  it('draws base62 digits of the asked length, all digits alike', () => {
+    const counts = new Map<string, number>();
+    for (const digit of randomBase62(62_000)) counts.set(digit, (counts.get(digit) ?? 0) + 1);
+    expect(counts.size).toBe(62);
+    // 1000 expected of each, standard deviation 32: eight of them never happen, while a modulo bias adds 250 to some digits.
+    for (const [digit, count] of counts) expect(Math.abs(count - 1000), digit).toBeLessThan(250);
+    expect([0, 1, 21, 24].map((length) => randomBase62(length).length)).toEqual([0, 1, 21, 24]);
+  });
+
+  it('reads back base64url it wrote, without padding and safe in a URL', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
+        const text = base64url.encode(bytes);
+        expect(text).toMatch(/^[\w-]*$/);
+        expect(base64url.decode(text)).toEqual(bytes);
+      }),
+    );
+    expect(base64url.encode(Uint8Array.of(251, 255, 190))).toBe('-_--');
+    expect(() => base64url.decode('+/==')).toThrow();
+  });
+
+  it('reads base58 of exactly the asked number of bytes, and nothing else', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
+        expect(base58Bytes(base58.encode(bytes), 32)).toEqual(bytes);
+        expect(base58Bytes(base58.encode(bytes), 31)).toBeNull();
+        expect(base58Bytes(base58.encode(bytes), 33)).toBeNull();
+      }),
+    );
+    const address = base58.encode(new Uint8Array(32).fill(7));
+    for (const broken of [`${address} `, ` ${address}`, address.replace(/.$/, '0'), address.replace(/.$/, 'l'), '', '1'.repeat(5000)])
+      expect(base58Bytes(broken, 32), broken.slice(0, 50)).toBeNull();
+  });
+});
+
+describe('canonical JSON (RFC 8785)', () => {
+  it('orders keys by UTF-16 units, as the example of the RFC does', () => {
+    const sample = {
+      '\u20ac': 'Euro Sign',
+      '\r': 'Carriage Return',
+      '\ufb33': 'Hebrew Letter Dalet With Dagesh',
+      '1': 'One',
+      '\ud83d\ude00': 'Emoji: Grinning Face',
+      '\u0080': 'Control',
+      '\u00f6': 'Latin Small Letter O With Diaeresis',
+    };
+    expect(canonicalJson(sample)).toBe(
+      '{"\\r":"Carriage Return","1":"One","\u0080":"Control","\u00f6":"Latin Small Letter O With Diaeresis",' +
+        '"\u20ac":"Euro Sign","\ud83d\ude00":"Emoji: Grinning Face","\ufb33":"Hebrew Letter Dalet With Dagesh"}',
+    );
+  });
+
+  it('writes the string, the literals and the integers of the RFC as the RFC does, without whitespace', () => {
+    const sample = { string: '\u20ac$\u000f\nA\'B"\\\\"/', literals: [null, true, false], integers: [0, -0, 9007199254740991] };
+    expect(canonicalJson(sample)).toBe(
+      '{"integers":[0,0,9007199254740991],"literals":[null,true,false],"string":"\u20ac$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
+    );
+  });
+
+  it('gives one text for equal values in any key order, and leaves out what JSON has no word for', () => {
+    expect(canonicalJson({ b: { d: 1, c: 2 }, a: [3, { z: 1, y: 2 }] })).toBe('{"a":[3,{"y":2,"z":1}],"b":{"c":2,"d":1}}');
+    expect(canonicalJson({ a: undefined, b: 1 })).toBe('{"b":1}');
+    expect(() => canonicalJson(undefined)).toThrow();
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string({ unit: 'grapheme' }), fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer(), fc.boolean())),
+        (value) => {
+          const text = canonicalJson(value);
+          const reversed = Object.fromEntries(Object.entries(value).reverse());
+          expect(canonicalJson(reversed)).toBe(text);
+          expect(canonicalJson(JSON.parse(text))).toBe(text);
+          expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+        },
+      ),
+    );
+  });
+
+  it('keeps unicode as it came: no normalisation, no escapes for what needs none', () => {
+    expect(canonicalJson(['e\u0301', '\u00e9', '\u2028', '\u007f'])).toBe('["e\u0301","\u00e9","\u2028","\u007f"]');
+    expect(canonicalJson('\u0001\b\t\f')).toBe('"\\u0001\\b\\t\\f"');
+  });
+});
+
+describe('ids', () => {
+  it('are UUIDv7: version, variant and the millisecond they were made in', () => {
+    fc.assert(
+      fc.property(milliseconds, (now) => {
+        const id = newId(now);
+        expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        expect(timeOf(id)).toBe(now);
+      }),
+    );
+  });
+
+  it('sort as text in the order of their milliseconds', () => {
+    fc.assert(
+      fc.property(milliseconds, milliseconds, (a, b) => {
+        fc.pre(a !== b);
+        expect(newId(a) < newId(b)).toBe(a < b);
+        expect(newEventId(a) < newEventId(b)).toBe(a < b);
+      }),
+    );
+  });
+
+  it('carry 74 random bits, each of which is 0 about as often as 1', () => {
+    const runs = 2000;
+    const ones = new Array<number>(128).fill(0);
+    for (let run = 0; run < runs; run++) {
+      const bits = BigInt(`0x${newId(1_700_000_000_000).replaceAll('-', '')}`)
+        .toString(2)
+        .padStart(128, '0');
+      for (let i = 0; i < 128; i++) ones[i]! += bits[i] === '1' ? 1 : 0;
+    }
+    const varying = ones.filter((count) => count > 0 && count < runs);
+    expect(varying).toHaveLength(74);
+    // 1000 expected, standard deviation 22.
+    for (const count of varying) expect(Math.abs(count - runs / 2)).toBeLessThan(200);
+  });
+
+  it('name the admission object by their last 64 bits alone, in 11 digits', () => {
+    const hex = (length: number) => fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });
+    fc.assert(
+      fc.property(hex(16), hex(16), hex(16), (high, other, low) => {
+        const uuid = (digits: string) => digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+        const admissionId = admissionIdOf(uuid(high + low));
+        expect(admissionId).toMatch(/^[0-9A-Za-z]{11}$/);
+        expect(admissionIdOf(uuid(other + low))).toBe(admissionId);
+        expect(numberOf(admissionId)).toBe(BigInt(`0x${low}`));
+      }),
+    );
+  });
+
+  it('of events are `evt_` and a ULID of the millisecond they were made in', () => {
+    const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+    fc.assert(
+      fc.property(milliseconds, (now) => {
+        const id = newEventId(now);
+        expect(id).toMatch(/^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
+        expect([...id.slice(4, 14)].reduce((sum, digit) => sum * 32 + crockford.indexOf(digit), 0)).toBe(now);
+      }),
+    );
+    expect(new Set(Array.from({ length: 1000 }, () => newEventId(1))).size).toBe(1000);
+  });
+});

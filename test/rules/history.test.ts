@@ -1,0 +1,238 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DAY } from '#core/time.ts';
+import {
+  type Addition,
+  addPaid,
+  type Balance,
+  emptyBalance,
+  paidThroughOf,
+  planConsume,
+  planRefund,
+  remainingOf,
+  snapshotOf,
+} from '#rules/balance.ts';
+import { foldHistory, type HistoryEntry, playEntries, useOf } from '#rules/history.ts';
+import { type Happened, play } from '../world/history.ts';
+
+const NOW = 1_800_000_000_000;
+const day = (days: number) => NOW + days * DAY;
+const identity = { entitlementId: 'e', merchantId: 'm', livemode: true, productId: 'p', customer: { customerRef: 'c' } };
+
+/** An entitlement as its object keeps it: a running balance, and an entry for each addition. */
+class Holder {
+  balance = emptyBalance();
+  readonly history: Happened[] = [];
+  readonly entries: (HistoryEntry & { isRevoked: boolean })[] = [];
+  readonly uses: { units: number; isCounted: boolean }[] = [];
+  /** Entries before it are folded once and for all. */
+  checkpoint = { count: 0, balance: emptyBalance() };
+
+  add(addition: Addition, at: number): number {
+    const id = this.entries.push({ addition, at, use: useOf(this.balance), isRevoked: false }) - 1;
+    this.balance = addPaid(this.balance, addition, at);
+    this.history.push({ verb: 'add', id, addition, at });
+    return id;
+  }
+
+  use(units: number, at: number): boolean {
+    const planned = planConsume(this.balance, units, at);
+    if (!planned.ok) return false;
+    this.balance = planned.balance;
+    this.uses.push({ units, isCounted: planned.isCounted });
+    this.history.push({ verb: 'use', units, isCounted: planned.isCounted, at });
+    return true;
+  }
+
+  refund(index: number, at: number): void {
+    const [use] = this.uses.splice(index, 1);
+    this.balance = planRefund(this.balance, use!, at);
+    this.history.push({ verb: 'refund', ...use!, at });
+  }
+
+  setRevoked(id: number, isRevoked: boolean, at: number): void {
+    this.entries[id]!.isRevoked = isRevoked;
+    const { count, balance } = this.checkpoint;
+    this.balance = foldHistory(this.balance, balance, this.standing(count), at);
+  }
+
+  standing(from: number): HistoryEntry[] {
+    return this.entries.slice(from).filter(({ isRevoked }) => !isRevoked);
+  }
+
+  /** As a replay from the beginning has it; version and time of the last change tell of calls, not of what is held. */
+  replayed(): Balance {
+    const { version, updatedAt } = this.balance;
+    return { ...play(this.history, (id) => !this.entries[id]!.isRevoked), version, updatedAt };
+  }
+}
+
+const story = (steps: (holder: Holder) => void): Holder => {
+  const holder = new Holder();
+  steps(holder);
+  return holder;
+};
+const shown = ({ balance }: Holder, at: number) => [remainingOf(balance, at), paidThroughOf(balance)];
+
+describe('a payment that is dropped leaves what would be there without it', () => {
+  it('where units were used up before more were bought: the dropped one moves no end', () => {
+    const without = story((h) => {
+      h.add({ units: 10, days: 30 }, day(0));
+      h.use(10, day(1));
+      h.add({ units: 5, days: 30 }, day(2));
+    });
+    const dropped = story((h) => {
+      h.add({ units: 10, days: 30 }, day(0));
+      h.use(10, day(1));
+      h.add({ units: 5, days: 30 }, day(2));
+      h.setRevoked(h.add({ units: 1, days: 30 }, day(3)), true, day(4));
+    });
+    expect(shown(dropped, day(4))).toEqual([5, day(32)]);
+    expect(shown(dropped, day(4))).toEqual(shown(without, day(4)));
+  });
+
+  it('where units without end were given after others were used up: they keep having none', () => {
+    const dropped = story((h) => {
+      h.add({ units: 10, days: 30 }, day(0));
+      h.use(10, day(1));
+      h.add({ units: 5 }, day(2));
+      h.setRevoked(h.add({ units: 1, days: 30 }, day(3)), true, day(4));
+    });
+    expect(shown(dropped, day(4))).toEqual([5, null]);
+  });
+
+  it('where uncounted time was spent before days were given: they make no uncounted time', () => {
+    const dropped = story((h) => {
+      h.add({ units: null, days: 30 }, day(0));
+      h.add({ units: 5, days: 40 }, day(0));
+      h.use(1, day(31));
+      h.add({ days: 30 }, day(50));
+      h.setRevoked(h.add({ units: 1 }, day(51)), true, day(52));
+    });
+    expect(shown(dropped, day(52))).toEqual([4, day(80)]);
+  });
+
+  it('where both of two were used up and dropped: later units are not charged for them', () => {
+    const dropped = story((h) => {
+      const [one, two] = [h.add({ units: 5 }, day(0)), h.add({ units: 5 }, day(0))];
+      h.use(10, day(1));
+      h.setRevoked(two, true, day(2));
+      h.add({ units: 10 }, day(3));
+      h.setRevoked(one, true, day(4));
+    });
+    expect(shown(dropped, day(4))).toEqual([10, null]);
+    expect(snapshotOf(dropped.balance, identity, day(4))).toMatchObject({ usedUnits: 10, grantedUnits: 20 });
+  });
+
+  it('where its uncounted time comes back while others were drawn: that time is whole again', () => {
+    const returned = story((h) => {
+      const time = h.add({ units: null, days: 30 }, day(0));
+      h.add({ units: 5 }, day(0));
+      h.setRevoked(time, true, day(1));
+      h.use(2, day(2));
+      h.setRevoked(time, false, day(3));
+    });
+    expect(shown(returned, day(4))).toEqual([null, null]);
+    expect(shown(returned, day(30))).toEqual([3, null]);
+  });
+});
+
+const additions: fc.Arbitrary<Addition> = fc.record(
+  { units: fc.option(fc.integer({ min: 1, max: 20 }), { nil: null }), days: fc.option(fc.integer({ min: 1, max: 5 }), { nil: null }) },
+  { requiredKeys: [] },
+);
+const steps = fc.array(
+  fc.record({
+    wait: fc.integer({ min: 0, max: 2 * DAY }),
+    verb: fc.constantFrom('add', 'add', 'use', 'use', 'use', 'refund', 'revoke', 'reinstate', 'checkpoint'),
+    addition: additions,
+    units: fc.integer({ min: 1, max: 9 }),
+    pick: fc.nat(),
+  }),
+  { maxLength: 60 },
+);
+
+describe('any history', () => {
+  it('folds to what a replay from the beginning gives, whatever is revoked, reinstated and folded before', () => {
+    fc.assert(
+      fc.property(steps, (list) => {
+        const holder = new Holder();
+        let now = NOW;
+        for (const { wait, verb, addition, units, pick } of list) {
+          now += wait;
+          const { entries, checkpoint } = holder;
+          const open = entries.length - checkpoint.count;
+          if (verb === 'add') holder.add(addition, now);
+          else if (verb === 'use') holder.use(units, now);
+          else if (verb === 'refund' && holder.uses.length > 0) holder.refund(pick % holder.uses.length, now);
+          else if (verb === 'revoke' && open > 0) holder.setRevoked(checkpoint.count + (pick % open), true, now);
+          else if (verb === 'reinstate' && open > 0) holder.setRevoked(checkpoint.count + (pick % open), false, now);
+          else if (verb === 'checkpoint' && open > 0) {
+            const count = checkpoint.count + 1 + (pick % open);
+            const decided = entries.slice(checkpoint.count, count).filter(({ isRevoked }) => !isRevoked);
+            holder.checkpoint = { count, balance: playEntries(checkpoint.balance, decided) };
+          }
+          expect(holder.balance).toEqual(holder.replayed());
+        }
+        // All of it, from the beginning and from the checkpoint, is the running balance.
+        const { balance, checkpoint } = holder;
+        const whole = { ...balance, version: balance.version + 1, updatedAt: now };
+        expect(foldHistory(balance, emptyBalance(), holder.standing(0), now)).toEqual(whole);
+        expect(foldHistory(balance, checkpoint.balance, holder.standing(checkpoint.count), now)).toEqual(whole);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('never takes back a use, never gives more than what stands, and revoking and reinstating is as if nothing had been', () => {
+    fc.assert(
+      fc.property(steps, fc.nat(), (list, pick) => {
+        const holder = new Holder();
+        let now = NOW;
+        for (const { wait, verb, addition, units } of list) {
+          now += wait;
+          if (verb === 'use') holder.use(units, now);
+          else holder.add(addition, now);
+        }
+        if (holder.entries.length === 0) return;
+        const before = snapshotOf(holder.balance, identity, now);
+        const id = pick % holder.entries.length;
+        holder.setRevoked(id, true, now);
+        const without = snapshotOf(holder.balance, identity, now);
+        expect(without.usedUnits).toBe(before.usedUnits);
+        const given = holder.standing(0).reduce((sum, { addition }) => sum + (addition.units ?? 0), 0);
+        expect(without.remaining ?? 0).toBeLessThanOrEqual(given);
+        holder.setRevoked(id, false, now);
+        const { version, updatedAt, ...after } = snapshotOf(holder.balance, identity, now);
+        expect({ ...before, version, updatedAt }).toEqual({ ...after, version, updatedAt });
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('units beyond what can be counted', () => {
+  const MAX = Number.MAX_SAFE_INTEGER;
+
+  it('are left out, so that a payment is never refused for them, and come in when what is in their way is taken back', () => {
+    const holder = story((h) => {
+      const huge = h.add({ units: MAX }, NOW);
+      h.add({ units: 7 }, NOW);
+      expect(h.balance.grantedUnits).toBe(MAX);
+      h.setRevoked(huge, true, NOW);
+    });
+    expect(shown(holder, NOW)).toEqual([7, null]);
+  });
+
+  it('are left out again when a fold counts what was used without count', () => {
+    const holder = story((h) => {
+      h.add({ units: null, days: 1 }, NOW);
+      const id = h.add({ units: MAX - 10 }, NOW);
+      h.use(10, NOW);
+      h.setRevoked(id, true, NOW);
+      h.add({ units: MAX }, NOW);
+      h.setRevoked(id, false, NOW);
+    });
+    expect(holder.balance).toMatchObject({ grantedUnits: MAX - 10, uncountedUnits: 10 });
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { planProductIdOf, SERVICE_ACCOUNT_ID } from '#core/ids.ts';
+import {
+  extendPlan,
+  foldPurchases,
+  NO_PLAN,
+  PAID_PLANS,
+  type PaidPlan,
+  type PaidTime,
+  type PlanName,
+  planAt,
+  planPrice,
+} from '#rules/plans.ts';
+
+const NOW = 1_800_000_000_000;
+const DAY = 86_400_000;
+
+describe('a plan and its end', () => {
+  it('counts until its very instant, and is free from then on', () => {
+    const held = { plan: 'growth', planThrough: NOW } as const;
+    expect([planAt(held, NOW - 1), planAt(held, NOW), planAt(held, NOW + DAY)]).toEqual(['growth', 'free', 'free']);
+    expect(planAt({ plan: 'scale', planThrough: null }, NOW)).toBe('scale');
+    // An object that was stored before plans had an end.
+    expect(planAt({ plan: 'scale' } as { plan: 'scale'; planThrough: null }, NOW)).toBe('scale');
+  });
+
+  it('has the price that is written once', () => {
+    expect(PAID_PLANS.map(planPrice)).toEqual([19_000_000n, 49_000_000n, 199_000_000n]);
+    expect(planPrice('free')).toBe(0n);
+  });
+
+  const priceOf = (plan: PlanName) => ({ free: 0n, starter: 19_000_000n, growth: 49_000_000n, scale: 199_000_000n })[plan];
+  const held = (plan: PlanName, planThrough: number | null): PaidTime => ({ plan, planThrough, planPrice: priceOf(plan) });
+  const bought = (plan: PaidPlan, at = NOW) => ({ plan, paidUnits: priceOf(plan), at });
+
+  it.each([
+    ['the first', held('free', null), 'starter', held('starter', NOW + 30 * DAY)],
+    ['the same again', held('starter', NOW + 5 * DAY), 'starter', held('starter', NOW + 35 * DAY)],
+    ['one after another has ended', held('scale', NOW - DAY), 'starter', held('starter', NOW + 30 * DAY)],
+    ['one at its last instant', held('scale', NOW), 'starter', held('starter', NOW + 30 * DAY)],
+    ['more of what never ends', held('growth', null), 'growth', held('growth', null)],
+    ['less than what never ends', held('growth', null), 'starter', held('growth', null)],
+    ['more than what never ends', held('growth', null), 'scale', held('growth', null)],
+  ] as const)('adds %s', (_which, before, plan, after) => {
+    expect(extendPlan(before, bought(plan))).toEqual(after);
+  });
+
+  it('a higher plan begins now, and lasts 30 days plus what was left, converted at the two prices', () => {
+    for (const [from, to] of [
+      ['starter', 'growth'],
+      ['starter', 'scale'],
+      ['growth', 'scale'],
+    ] as const) {
+      const left = Number((BigInt(5 * DAY) * priceOf(from)) / priceOf(to));
+      expect(extendPlan(held(from, NOW + 5 * DAY), bought(to))).toEqual(held(to, NOW + 30 * DAY + left));
+    }
+  });
+
+  it('a ladder of cheap months is worth what was paid for it, not months of the plan at its top', () => {
+    const steps = [bought('starter'), bought('starter'), bought('starter'), bought('scale')];
+    const { plan, planThrough } = foldPurchases(steps);
+    const days = (planThrough! - NOW) / DAY;
+    expect([plan, days.toFixed(3)]).toEqual(['scale', '38.593']);
+    expect((days / 30) * 199).toBeCloseTo(3 * 19 + 199, 6);
+  });
+
+  it('loses no money to a plan that has become the lower one: time at the price of the higher', () => {
+    for (const [running, lower] of [
+      ['growth', 'starter'],
+      ['scale', 'starter'],
+      ['scale', 'growth'],
+    ] as const) {
+      const more = Number((BigInt(30 * DAY) * priceOf(lower)) / priceOf(running));
+      expect(extendPlan(held(running, NOW + DAY), bought(lower))).toEqual(held(running, NOW + DAY + more));
+    }
+  });
+
+  it('a new price list does not reprice time that was sold', () => {
+    const cheap = { ...held('starter', NOW + 30 * DAY), planPrice: 10_000_000n };
+    const upgraded = extendPlan(cheap, bought('scale'));
+    expect(upgraded.planThrough! - NOW - 30 * DAY).toBe(Math.floor((30 * DAY * 10) / 199));
+    const longer = extendPlan(cheap, bought('starter'));
+    expect(longer).toEqual({ plan: 'starter', planThrough: NOW + 60 * DAY, planPrice: 14_500_000n });
+  });
+
+  it('what was bought before amounts were kept counts as what was held right after it', () => {
+    expect(foldPurchases([bought('starter', NOW - 90 * DAY), held('growth', NOW + 10 * DAY), bought('growth')])).toEqual(
+      held('growth', NOW + 40 * DAY),
+    );
+    expect(foldPurchases([])).toEqual(NO_PLAN);
+  });
+});
+
+describe('the names of what the service sells', () => {
+  it('are UUIDs of their own, the same for ever', () => {
+    const ids = PAID_PLANS.map(planProductIdOf);
+    expect(new Set(ids).size).toBe(3);
+    for (const id of [...ids, SERVICE_ACCOUNT_ID])
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(ids).toEqual(PAID_PLANS.map(planProductIdOf));
+  });
+});

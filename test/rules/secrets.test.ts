@@ -1,0 +1,156 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { entropyToMnemonic } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { sha256 } from '#core/crypto.ts';
+import { base58, base64, utf8 } from '#core/encoding.ts';
+import { findUnacceptable } from '#platform/http/bodies/refused-content.ts';
+
+/** The seed of a wallet: as random as a real one, and the same in every run. */
+const seedOf = (name: string) => sha256(utf8(`wallet ${name}`));
+const secretKeyOf = (name: string) => Uint8Array.from([...seedOf(name), ...ed25519.getPublicKey(seedOf(name))]);
+const names = fc.string({ maxLength: 8 });
+/** As a request carries it: JSON text, read once. */
+const holdsSecret = (text: string) => findUnacceptable(JSON.parse(text)) === 'secret_refused';
+const body = (field: unknown) => JSON.stringify({ name: 'Weather API', payout_wallet: field });
+
+describe('a body that holds a secret is recognised', () => {
+  it('with a secret key as wallets export it, in base58', () => {
+    fc.assert(
+      fc.property(names, (name) => {
+        expect(holdsSecret(body(base58.encode(secretKeyOf(name))))).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('with a secret key as the command line keeps it, an array of 64 numbers', () => {
+    fc.assert(
+      fc.property(names, (name) => {
+        const numbers = [...secretKeyOf(name)];
+        expect(holdsSecret(body(numbers))).toBe(true);
+        expect(holdsSecret(body(JSON.stringify(numbers)))).toBe(true);
+        expect(holdsSecret(JSON.stringify({ key: numbers }, null, 2))).toBe(true);
+        expect(holdsSecret(JSON.stringify(numbers))).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each([
+    [12, 16],
+    [24, 32],
+  ])('with a seed phrase of %i words', (words, length) => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: length, maxLength: length }), (entropy) => {
+        const phrase = entropyToMnemonic(entropy, wordlist);
+        expect(phrase.split(' ')).toHaveLength(words);
+        expect(holdsSecret(body(phrase))).toBe(true);
+        expect(holdsSecret(body(` ${phrase.toUpperCase().replaceAll(' ', '  ')} `))).toBe(true);
+      }),
+    );
+  });
+
+  it('wherever it stands: in a list, deep inside, or as the whole body', () => {
+    const secret = base58.encode(secretKeyOf('deep'));
+    for (const value of [secret, [secret], { a: { b: [{ c: secret }] } }, { [secret]: 1 }])
+      expect(holdsSecret(JSON.stringify(value))).toBe(true);
+    expect(holdsSecret(JSON.stringify({ first: base58.encode(ed25519.sign(utf8('x'), seedOf('a'))), second: secret }))).toBe(true);
+  });
+});
+
+describe('a body without a secret passes', () => {
+  it('with transaction signatures, which look just like a secret key', () => {
+    fc.assert(
+      fc.property(names, names, (name, message) => {
+        const signature = ed25519.sign(utf8(message), seedOf(name));
+        expect(holdsSecret(body(base58.encode(signature)))).toBe(false);
+        expect(holdsSecret(body([...signature]))).toBe(false);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('with addresses and public keys', () => {
+    fc.assert(
+      fc.property(names, (name) => {
+        const publicKey = ed25519.getPublicKey(seedOf(name));
+        expect(holdsSecret(body(base58.encode(publicKey)))).toBe(false);
+        expect(holdsSecret(body([...publicKey]))).toBe(false);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('with transactions in base64 and other long texts', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 1232 }), (bytes) => {
+        expect(holdsSecret(JSON.stringify({ transaction: base64.encode(bytes) }))).toBe(false);
+        expect(holdsSecret(JSON.stringify({ bytes: [...bytes] }))).toBe(false);
+      }),
+    );
+  });
+
+  it('with prose, even in the words seed phrases are made of', () => {
+    const prose = [
+      'The quick brown fox jumps over the lazy dog while seven cold winds blow from the north',
+      'Pay once and read every forecast for thirty days without any advert at all',
+      Array(12).fill('abandon').join(' '),
+      Array(24).fill('zoo').join(' '),
+      'legal winner thank year wave sausage worth useful legal winner thank thank',
+      `${Array(11).fill('abandon').join(' ')} about and two more words`,
+    ];
+    for (const text of prose) expect(holdsSecret(body(text)), text).toBe(false);
+    // The same words with the right last one are a phrase: the checksum decides, not the vocabulary.
+    expect(holdsSecret(body(`${Array(11).fill('abandon').join(' ')} about`))).toBe(true);
+  });
+
+  it('with lists of 64 numbers that are no bytes, or bytes that are no key', () => {
+    expect(holdsSecret(body(Array(64).fill(256)))).toBe(false);
+    expect(holdsSecret(body(Array(64).fill(999)))).toBe(false);
+    expect(holdsSecret(body([...Array(64).keys()]))).toBe(false);
+    expect(holdsSecret(body([...secretKeyOf('a'), 0]))).toBe(false);
+  });
+
+  it('with any value that is not an object', () => {
+    for (const value of ['', '"', '[', '[1,2,', null, 0, true, '\u0000'.repeat(100)]) expect(findUnacceptable(value)).toBeNull();
+  });
+});
+
+describe('a body that is not Unicode', () => {
+  it('is recognised by half a character anywhere, names of members included', () => {
+    for (const value of ['a\ud800b', ['\udc00'], { a: { '\ud83d': 1 } }]) expect(findUnacceptable(value)).toBe('not_unicode');
+    expect(findUnacceptable({ name: 'whole 😀 characters' })).toBeNull();
+  });
+});
+
+describe('looking for secrets', () => {
+  it('judges any text without failing, numbers with leading zeros included', () => {
+    const numbers = (text: string) => `[${Array(64).fill(text).join(',')}]`;
+    for (const text of [numbers('007'), numbers('012'), numbers('00'), numbers('-1'), numbers('1.5')])
+      expect(findUnacceptable({ text }), text.slice(0, 60)).toBeNull();
+  });
+
+  /** Words of seed phrases, and never their checksum. */
+  const phrase = `${Array(11).fill('abandon').join(' ')} zoo`;
+  const full = (one: string, bytes = 65_000) => Array.from({ length: Math.floor(bytes / (one.length + 3)) }, () => one);
+  it.each<[string, unknown]>([
+    ['one word without end', 'abandon '.repeat(125_000)],
+    ['one digit without end', '1'.repeat(1_000_000)],
+    ['a list of numbers that is not closed', `[${'1,'.repeat(500_000)}`],
+    ['lists of one number', Array(330_000).fill([1])],
+    ['words between wide gaps', 'abc  '.repeat(200_000)],
+    ['space', ' '.repeat(1_000_000)],
+    ['signatures', full(base58.encode(ed25519.sign(utf8('x'), seedOf('a'))), 1_000_000)],
+    ['lists of 64 bytes', Array(5_000).fill([...secretKeyOf('a').slice(1), 0])],
+    ['phrases with a wrong checksum', full(phrase)],
+    ['long phrases with a wrong checksum', full(`${Array(23).fill('abandon').join(' ')} zoo`)],
+    ['phrases whose last word is none', full(`${Array(11).fill('abandon').join(' ')} abandonn`)],
+    ['keys with a wrong half, in base58', full(base58.encode(new Uint8Array(64).fill(7)))],
+    ['keys with a wrong half, in hex', full('07'.repeat(64))],
+    ['a megabyte of phrases', full(phrase, 1_000_000)],
+  ])('finds none in a body of %s', (_, value) => {
+    expect(findUnacceptable(value)).toBeNull();
+  });
+});

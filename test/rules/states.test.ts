@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '#core/errors.ts';
+import { ACCOUNT, DELIVERY, ENDPOINT, MEMBERSHIP, PAYMENT, PRODUCT, SETTLEMENT, SETUP, UNMATCHED } from '#rules/states.ts';
+
+/** What a machine lets happen, as `from -transition-> to`; everything not listed must be refused. */
+interface Promised {
+  machine: {
+    readonly states: readonly string[];
+    next(state: string, transition: string): string;
+    can(state: string, transition: string): boolean;
+    isTerminal(state: string): boolean;
+  };
+  table: string;
+  transitions: string[];
+  terminal: string[];
+  edges: string[];
+}
+
+const PROMISES: Record<string, Promised> = {
+  payment: {
+    machine: PAYMENT as unknown as Promised['machine'],
+    table: 'payments',
+    transitions: ['submit', 'confirm', 'fail'],
+    terminal: ['CONFIRMED', 'FAILED'],
+    edges: [
+      'PENDING_SIGNATURE -submit-> PENDING_CONFIRMATION',
+      'PENDING_SIGNATURE -fail-> FAILED',
+      'PENDING_CONFIRMATION -submit-> PENDING_CONFIRMATION',
+      'PENDING_CONFIRMATION -confirm-> CONFIRMED',
+      'PENDING_CONFIRMATION -fail-> FAILED',
+    ],
+  },
+  membership: {
+    machine: MEMBERSHIP as unknown as Promised['machine'],
+    table: 'memberships',
+    transitions: ['activate', 'renew', 'startGrace', 'expire', 'revoke'],
+    terminal: [],
+    edges: [
+      'pending -activate-> active',
+      'active -renew-> active',
+      'active -startGrace-> grace',
+      'active -expire-> expired',
+      'active -revoke-> cancelled',
+      'grace -renew-> active',
+      'grace -expire-> expired',
+      'grace -revoke-> cancelled',
+      'expired -renew-> active',
+      'expired -revoke-> cancelled',
+      'cancelled -renew-> active',
+      'cancelled -revoke-> cancelled',
+    ],
+  },
+  'missed payment': {
+    machine: UNMATCHED as unknown as Promised['machine'],
+    table: 'unmatched_payments',
+    transitions: ['accept'],
+    terminal: ['accepted'],
+    edges: ['open -accept-> accepted'],
+  },
+  product: {
+    machine: PRODUCT as unknown as Promised['machine'],
+    table: 'products',
+    transitions: ['archive', 'unarchive'],
+    terminal: [],
+    edges: ['active -archive-> archived', 'archived -unarchive-> active'],
+  },
+  'webhook endpoint': {
+    machine: ENDPOINT as unknown as Promised['machine'],
+    table: 'webhook_endpoints',
+    transitions: ['disable', 'enable'],
+    terminal: [],
+    edges: ['enabled -disable-> disabled', 'disabled -enable-> enabled'],
+  },
+  'webhook delivery': {
+    machine: DELIVERY as unknown as Promised['machine'],
+    table: 'webhook_deliveries',
+    transitions: ['succeed', 'retry', 'fail', 'cancel'],
+    terminal: ['succeeded', 'failed', 'cancelled'],
+    edges: [
+      'pending -succeed-> succeeded',
+      'pending -retry-> retrying',
+      'pending -fail-> failed',
+      'pending -cancel-> cancelled',
+      'retrying -succeed-> succeeded',
+      'retrying -retry-> retrying',
+      'retrying -fail-> failed',
+      'retrying -cancel-> cancelled',
+    ],
+  },
+  setup: {
+    machine: SETUP as unknown as Promised['machine'],
+    table: 'setup_intents',
+    transitions: ['refuse', 'accept', 'approve', 'expire', 'revive'],
+    terminal: [],
+    edges: [
+      'created -refuse-> changes_required',
+      'created -accept-> ready',
+      'created -expire-> expired',
+      'changes_required -refuse-> changes_required',
+      'changes_required -accept-> ready',
+      'changes_required -expire-> expired',
+      'ready -refuse-> changes_required',
+      'ready -accept-> ready',
+      'ready -approve-> approved',
+      'ready -expire-> expired',
+      'approved -approve-> approved',
+      'approved -expire-> expired',
+      'expired -revive-> created',
+    ],
+  },
+  settlement: {
+    machine: SETTLEMENT as unknown as Promised['machine'],
+    table: 'settlements',
+    transitions: ['settle', 'fail'],
+    terminal: ['settled'],
+    edges: ['pending -settle-> settled', 'pending -fail-> failed', 'failed -settle-> settled', 'failed -fail-> failed'],
+  },
+  account: {
+    machine: ACCOUNT as unknown as Promised['machine'],
+    table: 'accounts',
+    transitions: ['suspend', 'resume', 'delete'],
+    terminal: ['deleted'],
+    edges: ['active -suspend-> suspended', 'active -delete-> deleted', 'suspended -resume-> active', 'suspended -delete-> deleted'],
+  },
+};
+/** Copies of what an object decided: rows that follow a balance, and move by no rule of their own. */
+const PROJECTED = ['entitlements'];
+
+const codeOf = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (error) {
+    return error instanceof ApiError ? `${error.status} ${error.code}` : String(error);
+  }
+  return 'nothing thrown';
+};
+
+describe.each(Object.entries(PROMISES))('the states of a %s', (_, { machine, transitions, terminal, edges }) => {
+  const pairs = machine.states.flatMap((state) => transitions.map((transition) => ({ state, transition })));
+
+  it('change exactly as promised, and no other way', () => {
+    const found = pairs
+      .filter(({ state, transition }) => machine.can(state, transition))
+      .map(({ state, transition }) => `${state} -${transition}-> ${machine.next(state, transition)}`);
+    expect(found.sort()).toEqual([...edges].sort());
+  });
+
+  it('refuse every other change as a conflict that names state and transition', () => {
+    const refused = pairs.filter(({ state, transition }) => !edges.some((edge) => edge.startsWith(`${state} -${transition}->`)));
+    expect(refused.length).toBe(pairs.length - edges.length);
+    for (const { state, transition } of refused) {
+      expect(machine.can(state, transition)).toBe(false);
+      expect(
+        codeOf(() => machine.next(state, transition)),
+        `${state} ${transition}`,
+      ).toBe('409 state_conflict');
+      expect(() => machine.next(state, transition)).toThrow(expect.objectContaining({ options: { meta: { state, transition } } }));
+    }
+  });
+
+  it('lead only to states of the same machine', () => {
+    for (const edge of edges) {
+      const [from, , to] = edge.split(/ -|-> /);
+      expect(machine.states).toContain(from);
+      expect(machine.states).toContain(to);
+    }
+  });
+
+  it('end in the terminal ones, which nothing leaves', () => {
+    expect(machine.states.filter((state) => machine.isTerminal(state))).toEqual(terminal);
+    for (const state of terminal) for (const transition of transitions) expect(machine.can(state, transition)).toBe(false);
+  });
+});
+
+describe('the states the database admits', () => {
+  const migrations = import.meta.glob<string>('../../migrations/*.sql', { query: '?raw', import: 'default', eager: true });
+  /** The last word of the migrations on each table's states, in their order. */
+  const lists = new Map<string, string[]>();
+  for (const path of Object.keys(migrations).sort()) {
+    for (const [, table, list] of migrations[path]!.matchAll(/CONSTRAINT "(\w+)_status" CHECK\s*\(status IN \(([^)]*)\)\)/g))
+      lists.set(
+        table!,
+        list!.split(',').map((state) => state.trim().replace(/^'|'$/g, '')),
+      );
+  }
+
+  it.each(Object.values(PROMISES))('for $table are those of the machine', ({ machine, table }) => {
+    expect(lists.get(table)).toEqual([...machine.states]);
+  });
+
+  it('belong to a machine wherever a table has a status', () => {
+    expect([...lists.keys()].sort()).toEqual([...Object.values(PROMISES).map(({ table }) => table), ...PROJECTED].sort());
+    const created = Object.values(migrations).flatMap((sql) => sql.split('--> statement-breakpoint'));
+    for (const statement of created.filter((sql) => /^\s*CREATE TABLE/.test(sql) && /`status` text/.test(sql)))
+      expect(statement, 'a table with a text status without CHECK').toMatch(/CHECK\s*\(status IN/);
+  });
+});

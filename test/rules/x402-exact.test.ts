@@ -1,0 +1,154 @@
+import { getBase58Decoder, getTransactionDecoder } from '@solana/kit';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sha256Hex, verifyEd25519 } from '#core/crypto.ts';
+import { base64 } from '#core/encoding.ts';
+import { coSign, verifyExact } from '#protocols/x402/exact.ts';
+import type { PaymentPayload, PaymentRequirements } from '#protocols/x402/wire.ts';
+import { PAYMENTS } from './x402-cases.ts';
+import {
+  ataOf,
+  chain,
+  craft,
+  FEE_PAYER,
+  MEMO,
+  messageOf,
+  newRig,
+  OPERATOR,
+  PRICE,
+  payWith,
+  type Rig,
+  RULES,
+  SECOND_OPERATOR,
+  wireOf,
+  withTransaction,
+} from './x402-payments.ts';
+import { VIOLATIONS } from './x402-violations.ts';
+
+const PREFIX = 'invalid_exact_svm_';
+let rig: Rig;
+beforeAll(async () => {
+  rig = await newRig();
+});
+
+const verdict = async (payload: PaymentPayload, requirements: PaymentRequirements = rig.requirements): Promise<string> => {
+  const verified = await verifyExact(payload, requirements, RULES);
+  return verified.ok ? 'ok' : verified.reason;
+};
+const verified = async (payload: PaymentPayload = rig.payload, requirements = rig.requirements) => {
+  const answer = await verifyExact(payload, requirements, RULES);
+  if (!answer.ok) throw new Error(answer.reason);
+  return answer.value;
+};
+
+describe('a payment by the unmodified public client', () => {
+  it('is accepted, and read as what it is', async () => {
+    const wire = wireOf(rig.payload);
+    expect(await verified()).toEqual({
+      wire,
+      messageBytes: messageOf(wire),
+      messageHash: sha256Hex(messageOf(wire)),
+      signatures: [new Uint8Array(64), wire.slice(65, 129)],
+      feePayer: FEE_PAYER,
+      payer: rig.payer.address,
+      source: await ataOf(rig.payer.address, rig.requirements.asset),
+      amount: PRICE,
+      memo: MEMO,
+      blockhash: expect.any(String),
+    });
+  });
+
+  it('lands on the chain once co-signed, under the signature foretold', async () => {
+    await chain.call('local_fundSol', FEE_PAYER, '1000000000');
+    await chain.call('local_fundUsdc', rig.merchant, '1');
+    const payment = await verified(await payWith(rig.payer, rig.requirements));
+    const { wire, txSignature } = coSign(payment, OPERATOR);
+    expect(await chain.call('sendTransaction', base64.encode(wire), { encoding: 'base64' })).toBe(txSignature);
+    const ata = await ataOf(rig.merchant, rig.requirements.asset);
+    const balance = await chain.call<{ value: { amount: string } }>('getTokenAccountBalance', ata, { commitment: 'processed' });
+    expect(balance.value.amount).toBe((PRICE + 1n).toString());
+  });
+
+  it.each(PAYMENTS)('is accepted $name', async ({ make }) => {
+    const { payload, requirements } = await make(rig);
+    expect(await verdict(payload, requirements)).toBe('ok');
+  });
+});
+
+describe('a payment is refused, line by line of the checklist', () => {
+  it.each(VIOLATIONS)('$name', async ({ make, reason }) => {
+    const { payload, requirements } = await make(rig);
+    expect(await verdict(payload, requirements)).toBe(PREFIX + reason);
+  });
+
+  it('and the payer is named from the moment it is known', async () => {
+    for (const { name, make, reason } of VIOLATIONS) {
+      const { payload, requirements } = await make(rig);
+      const answer = await verifyExact(payload, requirements, RULES);
+      const step = Number(/^\d+/.exec(name)?.[0] ?? 19);
+      expect(answer.ok || answer.payer, `${name} ${reason}`).toEqual(step > 12 ? expect.any(String) : undefined);
+    }
+  });
+
+  it('and never by an exception, whatever the bytes', async () => {
+    const check = async (bytes: Uint8Array) => {
+      expect(await verdict(withTransaction(rig, base64.encode(bytes)))).toMatch(/^invalid_exact_svm_/);
+    };
+    await fc.assert(fc.asyncProperty(fc.uint8Array({ maxLength: 1300 }), check), { numRuns: 300 });
+    const wire = wireOf(rig.payload);
+    for (let length = 0; length < wire.length; length++) await check(wire.slice(0, length));
+    const splice = fc.tuple(fc.nat(wire.length), fc.nat(8), fc.uint8Array({ minLength: 1, maxLength: 8 }));
+    await fc.assert(
+      fc.asyncProperty(splice, async ([at, cut, bytes]) => {
+        const changed = Uint8Array.from([...wire.slice(0, at), ...bytes, ...wire.slice(at + cut)]);
+        const isOurSlot = changed.length === wire.length && changed.every((byte, i) => byte === wire[i] || (i > 0 && i < 65));
+        if (!isOurSlot) await check(changed);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('one byte', () => {
+  it('of the message or of the payer’s signature, changed in any way, is refused', async () => {
+    const wire = wireOf(rig.payload);
+    const flip = async (at: number, mask: number) => {
+      const flipped = wire.with(at, wire[at]! ^ mask);
+      expect(await verdict(withTransaction(rig, base64.encode(flipped))), `byte ${at} ^ ${mask}`).toMatch(/^invalid_exact_svm_/);
+    };
+    for (const at of [0, ...Array.from({ length: wire.length - 65 }, (_, i) => 65 + i)]) await flip(at, 1 << (at % 8));
+    const anywhere = fc.asyncProperty(fc.integer({ min: 65, max: wire.length - 1 }), fc.integer({ min: 1, max: 255 }), flip);
+    await fc.assert(anywhere, { numRuns: 300 });
+  });
+
+  it('of our own slot means nothing: it is overwritten, and the payment stays the same', async () => {
+    const [wire, before] = [wireOf(rig.payload), await verified()];
+    for (const at of [1, 32, 64]) {
+      const after = await verified(withTransaction(rig, base64.encode(wire.with(at, 0xff))));
+      expect(after.messageHash).toBe(before.messageHash);
+      expect(coSign(after, OPERATOR)).toEqual(coSign(before, OPERATOR));
+    }
+  });
+});
+
+describe('our signature', () => {
+  it('covers the exact bytes received, and only slot 0 changes', async () => {
+    for (const version of [0, 'legacy'] as const) {
+      const payment = await verified(withTransaction(rig, await craft(rig, { instructions: rig.instructions, version })));
+      const { wire, txSignature } = coSign(payment, OPERATOR);
+      expect(messageOf(wire)).toEqual(payment.messageBytes);
+      expect(wire.slice(65)).toEqual(payment.wire.slice(65));
+      const { signatures } = getTransactionDecoder().decode(wire);
+      const ours = Uint8Array.from(Object.values(signatures)[0]!);
+      expect(Object.keys(signatures)).toEqual([FEE_PAYER, rig.payer.address]);
+      expect(verifyEd25519(ours, payment.messageBytes, OPERATOR.publicKey)).toBe(true);
+      expect(txSignature).toBe(getBase58Decoder().decode(ours));
+      expect(payment.wire.slice(1, 65)).toEqual(new Uint8Array(64));
+    }
+  });
+
+  it('is never that of another key than the one in slot 0', async () => {
+    const payment = await verified();
+    expect(() => coSign(payment, SECOND_OPERATOR)).toThrow('the fee payer signs for itself');
+  });
+});

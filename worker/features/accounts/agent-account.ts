@@ -1,0 +1,64 @@
+import { ApiError, storyOf } from '#core/errors.ts';
+import { admissionIdOf } from '#core/ids.ts';
+import type { Ctx } from '#platform/context.ts';
+import { isConstraint, type Write } from '#platform/db/commit.ts';
+import type { Account, ApiKey } from '#platform/db/tables/identity.ts';
+import { admissionObject } from '#platform/objects.ts';
+import { PLANS, planAt } from '#rules/plans.ts';
+import { newAccount } from './auth/sign-in.ts';
+import { draftKey } from './keys/keys.ts';
+import { insertAccount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from './store.ts';
+
+/**
+ * Accounts that agents make for themselves: nobody can sign in to one, so its keys are all there is, and whoever holds its
+ * setup secret makes and ends them.
+ */
+export type { Account, ApiKey };
+
+const admissionOf = (ctx: Ctx, accountId: string) => admissionObject(ctx, `account:${admissionIdOf(accountId)}`);
+
+/** An account without e-mail or wallet, on the free plan, and its sandbox key: belong into one batch. */
+export function planAgentAccount(ctx: Ctx, agentName: string): { account: Account; key: ApiKey; rawKey: string; writes: Write[] } {
+  const account = newAccount(ctx, agentName, {});
+  const { key, rawKey } = draftKey(ctx, account.id, { name: 'sandbox', permissions: ['read', 'execute'], livemode: false });
+  const writes = [insertAccount(ctx.db, account), ...insertKey(ctx, key, PLANS.free.activeKeysMax)];
+  return { account, key, rawKey, writes };
+}
+
+/** Nothing depends on it: an object that nobody woke yet asks the database. */
+export async function announceAccount(ctx: Ctx, account: Account, key: ApiKey): Promise<void> {
+  const told = admissionOf(ctx, account.id).load(toAdmittedAccount(account), [toAdmittedKey(key)]);
+  await told.catch((error: unknown) => ctx.note(`admission not told: ${storyOf(error)}`));
+}
+
+/** Statements, not effects: refused where the plan of the account allows no more keys. */
+export const planAgentKey = (ctx: Ctx, { plan, planThrough }: Pick<Account, 'plan' | 'planThrough'>, key: ApiKey): Write[] =>
+  insertKey(ctx, key, PLANS[planAt({ plan, planThrough }, ctx.now)].activeKeysMax);
+
+/**
+ * Stores the end of these keys by `store`, and has them refused from the next request on. The database decides first: a batch
+ * that was vetoed leaves every key as good as it was. Before it, the object is told that a change is under way, so that it asks
+ * the database within a minute should nobody come back to tell it the outcome.
+ */
+export async function endKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 'keyHash'>[], store: () => Promise<T>): Promise<T> {
+  const object = admissionOf(ctx, account.id);
+  const underWay = { ...toAdmittedAccount(account), version: account.version + 1 };
+  const tell = (told: Promise<unknown>) => told.catch((error: unknown) => ctx.note(`admission not told: ${storyOf(error)}`));
+  await object.stage(underWay);
+  try {
+    const result = await store();
+    // Kept there for ever: a load that was read before cannot bring one back.
+    for (const { keyHash } of keys) await tell(object.revokeKey(keyHash, ctx.now));
+    await tell(object.unstage(underWay));
+    return result;
+  } catch (error) {
+    // Out of reach, the database may hold it after all: then the object asks when that is decided.
+    const isDecided = isConstraint(error) || (error instanceof ApiError && error.code !== 'temporarily_unavailable');
+    if (isDecided) await tell(object.unstage(underWay));
+    throw error;
+  }
+}
+
+/** Statements, not effects: belong into what `endKeys` stores. */
+export const revokeKeys = (ctx: Ctx, keys: Pick<ApiKey, 'id' | 'merchantId'>[]): Write[] =>
+  keys.map(({ id, merchantId }) => revokeKeyRow(ctx.db, merchantId, id, ctx.now));

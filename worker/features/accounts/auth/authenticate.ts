@@ -1,0 +1,141 @@
+import type { Context } from 'hono';
+import { ApiError, unreachable } from '#core/errors.ts';
+import { admissionIdOf } from '#core/ids.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import type { AppEnv } from '#platform/http/openapi.ts';
+import { countRefusedCredential, rateHeaders, rateLimited, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
+import { admissionObject } from '#platform/objects.ts';
+import type { AdmissionAnswer, AdmissionRequest, Credential, Permission, RefusalReason, SignIn } from '#rules/admission.ts';
+import type { CallBucket } from '#rules/plans.ts';
+import { parseRawKey } from '../keys/keys.ts';
+import { findAdmission } from '../store.ts';
+import { readToken } from './tokens.ts';
+
+interface Presented {
+  admissionId: string;
+  /** As it may be known to its account: the first that is, counts. */
+  credentials: Credential[];
+  signIn: SignIn | null;
+  /** We know by its own digits that we made it. */
+  isVouched: boolean;
+}
+
+/**
+ * Credential -> Actor, in one call to the account's admission object; no database on the way once the object is awake.
+ * Refuses with 401 (no or bad credential), 403 (suspended, deleted, scope, mode) or 429.
+ */
+export async function authenticate(c: Context<AppEnv>, permission: Permission | null, bucket: CallBucket = 'requests'): Promise<Actor> {
+  const { ctx } = c.var;
+  const presented = await readCredential(c, ctx);
+  // Anybody can make up a key of the first round, so they are looked up only for those who have refusals left.
+  if (!presented.isVouched) requireRefusalsLeft(c);
+  const mode = modeOf(c);
+  const request = {
+    permission,
+    mode: mode === 'unknown' ? null : mode,
+    bucket,
+    rateMultiplier: ctx.config.RATE_MULTIPLIER,
+    now: ctx.now,
+  };
+  const answer = await admit(ctx, presented, request);
+  const keyId = answer.ok ? answer.caller.keyId : 'keyId' in answer && answer.keyId;
+  if (keyId) c.set('key', { keyId, admissionId: presented.admissionId });
+  if ('rate' in answer && answer.rate) for (const [name, value] of Object.entries(rateHeaders(answer.rate))) c.header(name, value);
+  if (!answer.ok) {
+    ctx.note(`refused: ${answer.reason}`);
+    if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.now);
+    return refuse(c, answer.reason);
+  }
+  if (mode === 'unknown') throw new ApiError('validation_error', { problems: [UNKNOWN_MODE] });
+  return { ...answer.caller, via: presented.credentials[0]!.kind, signIn: presented.signIn };
+}
+
+/** A credential that is not good counts against the address it came from, and there is an end to that: 429. */
+async function refuse(c: Context<AppEnv>, reason: RefusalReason | 'unknown', detail?: string): Promise<never> {
+  const error = refusal(reason, detail);
+  if (error.status === 401) await countRefusedCredential(c);
+  throw error;
+}
+
+/** A key of the first round does not tell its pepper, so while there are several its hash under each is asked for. */
+async function admit(ctx: Ctx, presented: Presented, request: Omit<AdmissionRequest, 'credential'>): Promise<AdmissionAnswer> {
+  let answer: AdmissionAnswer = { ok: false, reason: 'unknown_key' };
+  for (const credential of presented.credentials) {
+    answer = await admitOne(ctx, presented.admissionId, { ...request, credential });
+    if (answer.ok || answer.reason !== 'unknown_key') break;
+  }
+  return answer;
+}
+
+async function admitOne(ctx: Ctx, admissionId: string, request: AdmissionRequest): Promise<AdmissionAnswer> {
+  const object = admissionObject(ctx, `account:${admissionId}`);
+  const answer = await object.admit(request);
+  if (answer.ok || answer.reason !== 'unknown') return answer;
+  const known = await findAdmission(ctx.db, admissionId);
+  // Nothing is written for a stranger: a made-up key must not leave an object behind.
+  if (!known) return { ok: false, reason: 'unknown_key' };
+  await object.load(known.account, known.keys);
+  return object.admit(request);
+}
+
+/** The token of the Authorization header, or null. */
+export const bearerOf = (c: Context<AppEnv>): string | null =>
+  /^Bearer +([\w.-]+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? null;
+
+async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> {
+  const bearer = bearerOf(c);
+  // A key is taken where a token would stand, too: some clients can set no other header.
+  const rawKey = c.req.header('X-Svc-Key') ?? (bearer?.startsWith('svc_') ? bearer : undefined);
+  if (rawKey !== undefined) {
+    const parsed = parseRawKey(ctx, rawKey);
+    if (!parsed) return refuse(c, 'unknown_key', 'This is not a key of ours. Check that it was copied whole.');
+    const { admissionId, keyHashes, isVouched } = parsed;
+    return { admissionId, credentials: keyHashes.map((keyHash) => ({ kind: 'key', keyHash })), signIn: null, isVouched };
+  }
+  const claims = bearer ? await readToken(ctx, bearer) : null;
+  if (!claims) {
+    if (bearer === null) throw new ApiError('invalid_authorization');
+    return refuse(c, 'stale_token');
+  }
+  const credentials: Credential[] = [{ kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver }];
+  return { admissionId: admissionIdOf(claims.sub), credentials, signIn: claims.signIn, isVouched: true };
+}
+
+const UNKNOWN_MODE = { loc: ['query', 'mode'], msg: 'Expected live or sandbox', type: 'invalid_value' };
+
+/** The mode asked for in words; null where none is. One that does not exist is refused after who calls is known. */
+function modeOf(c: Context<AppEnv>): 'live' | 'sandbox' | 'unknown' | null {
+  const mode = c.req.query('mode');
+  if (mode === undefined) return null;
+  return mode === 'live' || mode === 'sandbox' ? mode : 'unknown';
+}
+
+/** Many internal reasons, few public words: an outsider learns nothing from the difference. */
+function refusal(reason: RefusalReason | 'unknown', detail?: string): ApiError {
+  switch (reason) {
+    case 'unknown':
+    case 'unknown_key':
+    case 'revoked':
+    case 'stale_token':
+      return new ApiError('invalid_authorization', detail === undefined ? {} : { detail });
+    case 'account_suspended':
+    case 'account_deleted':
+      return new ApiError(reason);
+    case 'permission':
+      return new ApiError('invalid_authorization', {
+        status: 403,
+        detail: 'This key lacks the permission this needs.',
+        meta: { reason: 'permission' },
+      });
+    case 'mode':
+      return new ApiError('invalid_authorization', {
+        status: 403,
+        detail: 'This key belongs to the other mode.',
+        meta: { reason: 'mode' },
+      });
+    case 'rate':
+      return new ApiError('rate_limited', { retryAfterSeconds: 1 });
+    default:
+      return unreachable(reason);
+  }
+}

@@ -1,0 +1,134 @@
+import { pepperedHashes } from '#core/crypto.ts';
+import { ApiError } from '#core/errors.ts';
+import { type AccountId, admissionIdOf, newId } from '#core/ids.ts';
+import { DAY } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
+import { commitNew, isConstraint } from '#platform/db/commit.ts';
+import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
+import type { Account } from '#platform/db/tables/identity.ts';
+import type { SignIn } from '#rules/admission.ts';
+import { planAccountPayout } from '../payout.ts';
+import { type AccountKeys, findAccount, findAccountByKeys, insertAccount, vetoTaken } from '../store.ts';
+import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
+import { readToken } from './tokens.ts';
+
+export const PASSWORD_LENGTH = { min: 8, max: 128 };
+
+/** One spelling per mailbox, as people understand it: trimmed, lower case, composed. */
+export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
+/** Under each pepper; the first is what is stored. */
+export const emailKeysOf = (ctx: Ctx, email: string): AccountKeys & { keys: [string, ...string[]] } => ({
+  column: 'emailKey',
+  keys: pepperedHashes(ctx.config.PEPPER, 'email', normaliseEmail(email)),
+});
+
+/** Whose e-mail this is, or was before the account was deleted, whichever pepper it is hashed under. */
+export const findAccountByEmail = (ctx: Ctx, email: string) => findAccountByKeys(ctx.db, emailKeysOf(ctx, email));
+
+/** Under each pepper; the first is what is stored. */
+export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { keys: [string, ...string[]] } => ({
+  column: 'walletKey',
+  keys: pepperedHashes(ctx.config.PEPPER, 'wallet', walletAddress),
+});
+
+export function requirePasswordLength(password: string): void {
+  const { length } = [...password];
+  if (length < PASSWORD_LENGTH.min || length > PASSWORD_LENGTH.max) throw new ApiError('password_too_short');
+}
+
+type Identity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
+
+/** An account on the free plan, before it is stored. */
+export function newAccount(ctx: Ctx, displayName: string, identity: Identity): Account {
+  const accountId = newId<AccountId>(ctx.now);
+  return {
+    id: accountId,
+    admissionId: admissionIdOf(accountId),
+    email: null,
+    emailKey: null,
+    walletAddress: null,
+    walletKey: null,
+    passwordHash: null,
+    displayName,
+    plan: 'free',
+    planThrough: null,
+    status: 'active',
+    isStaff: false,
+    tokenVersion: 1,
+    emailVerified: false,
+    timezone: 'UTC',
+    notificationPrefs: {},
+    merchantSettings: {},
+    createdAt: ctx.now,
+    deletedAt: null,
+    erasedAt: null,
+    version: 1,
+    ...identity,
+  };
+}
+
+export async function storeAccount(ctx: Ctx, account: Account, keep: Keep<Account> = keepNothing): Promise<Account> {
+  const payout = account.walletAddress ? planAccountPayout(ctx, account.id, account.walletAddress) : { events: [], writes: [] };
+  const known = [
+    ...(account.email === null ? [] : [emailKeysOf(ctx, account.email)]),
+    ...(account.walletAddress === null ? [] : [walletKeysOf(ctx, account.walletAddress)]),
+  ];
+  const vetoes = known.flatMap((keys) => vetoTaken(ctx, account.id, keys));
+  const writes = [...vetoes, insertAccount(ctx.db, account), ...payout.writes];
+  const change = await withAnswer({ events: payout.events, writes, result: account }, keep(account));
+  return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
+}
+
+export interface Register {
+  email: string;
+  password: string;
+  displayName: string;
+}
+
+/** A new account on the free plan. 409 email_registered, also for the address of a deleted account. */
+export async function registerAccount(ctx: Ctx, input: Register, keep: Keep<Account>): Promise<Account> {
+  requirePasswordLength(input.password);
+  const account = newAccount(ctx, input.displayName, {
+    email: normaliseEmail(input.email),
+    emailKey: emailKeysOf(ctx, input.email).keys[0],
+    passwordHash: await newPasswordHash(ctx, input.password),
+  });
+  try {
+    return await storeAccount(ctx, account, keep);
+  } catch (error) {
+    throw isConstraint(error) ? new ApiError('email_registered') : error;
+  }
+}
+
+/** Unknown address and wrong password cost and answer the same; an account's state is told only to who knows its password. */
+export async function logIn(ctx: Ctx, input: { email: string; password: string }): Promise<Account> {
+  const account = await findByPassword(ctx, input.password, () => findAccountByEmail(ctx, input.email));
+  if (!account) throw new ApiError('invalid_credentials');
+  requireActive(account);
+  ctx.defer(renewPasswordHash(ctx, account, input.password));
+  return account;
+}
+
+/** 403 for an account that was suspended or deleted. Asked only once the caller has proved whose account it is. */
+export function requireActive(account: Account): Account {
+  if (account.status === 'suspended') throw new ApiError('account_suspended');
+  if (account.status === 'deleted') throw new ApiError('account_deleted');
+  return account;
+}
+
+/** A session may be renewed for a week after a token expired, and for thirty days after it began. */
+const REFRESH = { graceMs: 7 * DAY, sessionMs: 30 * DAY };
+
+/**
+ * The account a token still speaks for, and how its person signed in, which a refresh does not change. 401 for a token that
+ * is not ours, too old, or of an earlier token version; 403 for a suspended or deleted account.
+ */
+export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn }> {
+  const claims = token ? await readToken(ctx, token, REFRESH.graceMs) : null;
+  const account = claims ? await findAccount(ctx.db, claims.sub as AccountId) : null;
+  if (!claims || !account) throw new ApiError('invalid_authorization');
+  requireActive(account);
+  const { signIn } = claims;
+  if (claims.ver !== account.tokenVersion || ctx.now - signIn.firstIat > REFRESH.sessionMs) throw new ApiError('invalid_authorization');
+  return { account, signIn };
+}

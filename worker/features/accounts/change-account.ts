@@ -1,0 +1,79 @@
+import { canonicalJson } from '#core/encoding.ts';
+import { ApiError, storyOf } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
+import type { Ctx } from '#platform/context.ts';
+import { transact, unchanged, type Write } from '#platform/db/commit.ts';
+import type { Account } from '#platform/db/tables/identity.ts';
+import { admissionObject } from '#platform/objects.ts';
+import type { NewEvent } from '#rules/events.ts';
+import { getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
+
+/** What a verb wants of an account: the new values, and what else belongs into the same batch. */
+export interface AccountChange {
+  /** Without any the row stays as it is. */
+  values?: Partial<Account>;
+  events?: NewEvent[];
+  writes?: Write[];
+  /** Whether this very change was stored, where comparing the whole row cannot tell: others may have changed it since, or alike. */
+  wasStored?(account: Account): boolean | Promise<boolean>;
+}
+
+/**
+ * Replaces an account's row under its version. `plan` sees the row afresh at each try; null asks for nothing. What admission
+ * judges by reaches the account's object before the database, so that no request slips in between, and is confirmed there
+ * before we answer.
+ */
+export async function changeAccount(
+  ctx: Ctx,
+  accountId: AccountId,
+  plan: (account: Account) => AccountChange | null | Promise<AccountChange | null>,
+): Promise<Account> {
+  let planned: { account: Account; wasStored?: AccountChange['wasStored'] } | null = null;
+  let staged: Account | null = null;
+  try {
+    const changed = await transact(ctx, async () => {
+      const account = await getAccount(ctx.db, accountId);
+      // An earlier try was stored and only its answer was lost.
+      if (planned && (await (planned.wasStored?.(account) ?? isSame(account, planned.account)))) return unchanged(account);
+      const change = await plan(account);
+      if (!change?.values) return { events: [], writes: change?.writes ?? [], result: account };
+      const next = { ...account, ...change.values, version: account.version + 1 };
+      planned = { account: next, wasStored: change.wasStored };
+      const stored = { events: change.events ?? [], writes: writesOf(ctx, next, change), result: next };
+      if (isJudgedAlike(account, next)) return stored;
+      staged = next;
+      await admissionOf(ctx, next).stage(toAdmittedAccount(next));
+      return stored;
+    });
+    if (staged) await settleStage(ctx, staged, changed);
+    return changed;
+  } catch (error) {
+    // Out of reach, the database may hold it after all: then the object waits until that is decided.
+    const isDecided = error instanceof ApiError && error.code !== 'temporarily_unavailable';
+    if (staged && isDecided) await admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
+    throw error;
+  }
+}
+
+/** What was staged is confirmed where it was stored. Where it turned out that nothing had to be, it must not be judged by. */
+function settleStage(ctx: Ctx, staged: Account, stored: Account): Promise<void> {
+  if (stored.version >= staged.version) return confirm(ctx, stored);
+  const told = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
+  return told.catch((error: unknown) => ctx.note(`admission not unstaged: ${storyOf(error)}`));
+}
+
+const isSame = (a: object, b: object): boolean => canonicalJson(a) === canonicalJson(b);
+
+const writesOf = (ctx: Ctx, next: Account, { writes = [] }: AccountChange): Write[] => [...replaceAccount(ctx, next), ...writes];
+
+const admissionOf = (ctx: Ctx, { admissionId }: Account) => admissionObject(ctx, `account:${admissionId}`);
+
+function isJudgedAlike(account: Account, next: Account): boolean {
+  return canonicalJson({ ...toAdmittedAccount(account), version: 0 }) === canonicalJson({ ...toAdmittedAccount(next), version: 0 });
+}
+
+/** Stored is stored: an object that cannot be told now asks the database by itself within a minute. */
+async function confirm(ctx: Ctx, account: Account): Promise<void> {
+  const told = admissionOf(ctx, account).load(toAdmittedAccount(account), []);
+  await told.catch((error: unknown) => ctx.note(`admission not confirmed: ${storyOf(error)}`));
+}

@@ -1,0 +1,137 @@
+import { crc32, equalBytes, pepperedHash, pepperedHashes } from '#core/crypto.ts';
+import { base62, randomBase62, utf8 } from '#core/encoding.ts';
+import { ApiError, raise, storyOf } from '#core/errors.ts';
+import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
+import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { ApiKey } from '#platform/db/tables/identity.ts';
+import { requireRecentSignIn } from '#platform/http/callers.ts';
+import { admissionObject } from '#platform/objects.ts';
+import type { Permission } from '#rules/admission.ts';
+import { PERMISSIONS } from '#rules/admission.ts';
+import { PLANS } from '#rules/plans.ts';
+import { countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
+
+/**
+ * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
+ * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that anybody
+ * can make, and are looked up as long as their caller has not shown too many bad ones. (contract section 2 "Keys")
+ */
+const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
+const MAC_SPACE = 62n ** 6n;
+/** Under each pepper, the first first. */
+const macsOf = (ctx: Ctx, text: string): string[] =>
+  pepperedHashes(ctx.config.PEPPER, 'api-key-check', text).map((hash) => base62(BigInt(`0x${hash.slice(0, 32)}`) % MAC_SPACE, 6));
+const checksum = (text: string): string => base62(BigInt(crc32(utf8(text))), 6);
+
+function newRawKey(ctx: Ctx, accountId: AccountId, livemode: boolean): string {
+  const body = `svc_${livemode ? 'live' : 'test'}_${randomBase62(21)}${admissionIdOf(accountId)}`;
+  return body + macsOf(ctx, body)[0];
+}
+
+export interface ParsedKey {
+  admissionId: string;
+  /** As it may be stored: under the pepper that its own digits prove, or under each, where they prove none. */
+  keyHashes: string[];
+  /** Its own digits prove that we made it. */
+  isVouched: boolean;
+}
+
+/** What a raw key names; null where it cannot be one of ours. */
+export function parseRawKey(ctx: Ctx, rawKey: string): ParsedKey | null {
+  const match = SHAPE.exec(rawKey);
+  if (!match) return null;
+  const [body, check] = [rawKey.slice(0, -6), match[3]!];
+  const vouches = macsOf(ctx, body).map((mac) => equalBytes(utf8(mac), utf8(check)));
+  const isVouched = vouches.includes(true);
+  if (!isVouched && checksum(body) !== check) return null;
+  const hashes = pepperedHashes(ctx.config.PEPPER, KEY_PURPOSE, rawKey);
+  return { admissionId: match[2]!, keyHashes: isVouched ? hashes.filter((_, index) => vouches[index]) : hashes, isVouched };
+}
+
+const KEY_PURPOSE = 'api-key';
+
+export interface CreateKey {
+  name: string;
+  permissions: string[];
+  sandboxMode: boolean;
+}
+
+/** A key before it is stored. `rawKey` is known to nobody but the caller. */
+export function draftKey(
+  ctx: Ctx,
+  merchantId: AccountId,
+  given: Pick<ApiKey, 'name' | 'permissions' | 'livemode'>,
+): { key: ApiKey; rawKey: string } {
+  const rawKey = newRawKey(ctx, merchantId, given.livemode);
+  const key = {
+    id: newId<KeyId>(ctx.now),
+    merchantId,
+    keyHash: pepperedHash(ctx.config.PEPPER, KEY_PURPOSE, rawKey),
+    keyPrefix: rawKey.slice(0, 'svc_live_'.length + 4),
+    ...given,
+    createdAt: ctx.now,
+    revokedAt: null,
+  };
+  return { key, rawKey };
+}
+
+export interface CreatedKey {
+  key: ApiKey;
+  rawKey: string;
+}
+
+/**
+ * A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. 403 admin_requires_staff and
+ * sign_in_required (live keys, old sessions), 422 invalid_permissions, 429 plan_limit_reached.
+ */
+export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
+  const permissions = [...new Set(input.permissions)];
+  if (
+    permissions.length === 0 ||
+    !permissions.every((permission): permission is Permission => PERMISSIONS.includes(permission as Permission))
+  ) {
+    throw new ApiError('invalid_permissions');
+  }
+  if (permissions.includes('admin') && !actor.isStaff) throw new ApiError('admin_requires_staff');
+  // A token that was stolen long after its sign-in must not leave a key behind that outlives it.
+  if (!input.sandboxMode) requireRecentSignIn(ctx, actor);
+
+  const merchantId = actor.accountId as AccountId;
+  const created = draftKey(ctx, merchantId, { name: input.name, permissions, livemode: !input.sandboxMode });
+  const { key } = created;
+  const limit = PLANS[actor.plan].activeKeysMax;
+  try {
+    const change = await withAnswer({ events: [], writes: insertKey(ctx, key, limit), result: created }, keep(created));
+    return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
+  } catch (error) {
+    if (!isConstraint(error)) throw error;
+    const used = await countActiveKeys(ctx.db, merchantId, key.livemode);
+    throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
+  }
+}
+
+/**
+ * Tells the account's admission object of a stored key, which works from then on: an object that knows its account asks the database
+ * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have died
+ * here. 503 temporarily_unavailable where the object or the database is out of reach; the same request tells it then.
+ */
+export async function announceKey(ctx: Ctx, { merchantId, id }: Pick<ApiKey, 'merchantId' | 'id'>): Promise<void> {
+  try {
+    const key = await findKey(ctx.db, merchantId, id);
+    if (key) await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
+  } catch (error) {
+    ctx.note(`key not announced: ${storyOf(error)}`);
+    throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  }
+}
+
+/** Immediate and permanent; a second time it is simply already so. */
+export async function revokeKey(ctx: Ctx, actor: Actor, keyId: KeyId): Promise<void> {
+  const merchantId = actor.accountId as AccountId;
+  const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
+  const revokedAt = key.revokedAt ?? ctx.now;
+  await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).revokeKey(key.keyHash, revokedAt);
+  await commit(ctx, { events: [], writes: [revokeKeyRow(ctx.db, merchantId, keyId, revokedAt)], result: null });
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { isOneOf, secretRing } from '#core/crypto.ts';
+import { ApiError, raise } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { Account } from '#platform/db/tables/identity.ts';
+import { OPERATOR_SECRET_BYTES } from '#platform/variables.ts';
+import { ACCOUNT } from '#rules/states.ts';
+import { findAccountByEmail } from '../auth/sign-in.ts';
+import { type AccountChange, changeAccount } from '../change-account.ts';
+import { findAccount } from '../store.ts';
+
+/** What the operator of the service may do to an account. There is no other way to any of it. (contract section 2) */
+export const OPERATOR_ACTIONS = ['suspend', 'resume', 'staff', 'unstaff'] as const;
+export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
+
+/** 404, as for a path that does not exist, unless one of the configured secrets is shown. */
+export function requireOperator(ctx: Ctx, secret: string | undefined): void {
+  const { OPERATOR_SECRET } = ctx.config;
+  const isOperator =
+    OPERATOR_SECRET !== undefined && secret !== undefined && isOneOf(secret, secretRing(OPERATOR_SECRET, OPERATOR_SECRET_BYTES));
+  if (!isOperator) throw new ApiError('not_found');
+}
+
+/**
+ * `account` is an e-mail or a user id. Staff are named by their id, or by an e-mail they have proven: somebody else may have
+ * registered it first. What is so already stays so; 404 not_found, 409 state_conflict (email_required, email_unverified).
+ */
+export async function operateAccount(ctx: Ctx, input: { account: string; action: OperatorAction }): Promise<Account> {
+  const isUserId = z.uuid().safeParse(input.account).success;
+  const found = isUserId ? await findAccount(ctx.db, input.account as AccountId) : await findAccountByEmail(ctx, input.account);
+  const { id } = found ?? raise('not_found');
+  return changeAccount(ctx, id, (account) => {
+    const isUnproven = !isUserId && input.action === 'staff' && !account.emailVerified && !account.isStaff;
+    if (isUnproven) {
+      const detail = 'Nobody has proven that this e-mail is theirs. Name the account by its user id.';
+      throw new ApiError('state_conflict', { detail, meta: { reason: 'email_unverified' } });
+    }
+    return planAction(account, input.action);
+  });
+}
+
+function planAction(account: Account, action: OperatorAction): AccountChange | null {
+  if (action === 'suspend') {
+    if (account.status === 'suspended') return null;
+    return { values: { status: ACCOUNT.next(account.status, 'suspend'), tokenVersion: account.tokenVersion + 1 } };
+  }
+  if (action === 'resume') return account.status === 'active' ? null : { values: { status: ACCOUNT.next(account.status, 'resume') } };
+  const isStaff = action === 'staff';
+  if (account.isStaff === isStaff) return null;
+  // Staff sign in with an e-mail; a wallet alone proves nobody's identity.
+  if (isStaff && account.email === null) throw new ApiError('state_conflict', { meta: { reason: 'email_required' } });
+  return { values: { isStaff } };
+}

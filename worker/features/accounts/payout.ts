@@ -1,0 +1,83 @@
+import { z } from '@hono/zod-openapi';
+import type { AccountId } from '#core/ids.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import type { Change } from '#platform/db/commit.ts';
+import { isFreshSignIn, requireFreshSignIn } from '#platform/http/callers.ts';
+import { given, orNull } from '#platform/http/openapi.ts';
+import type { NewEvent } from '#rules/events.ts';
+import { findKnownWallets, type KnownWallets, rememberWallet, vetoUnlessFirst } from './payout.store.ts';
+
+/**
+ * The payout rule: in live mode a wallet that the merchant was never set to be paid on needs a person who just signed in, as soon as
+ * there is any other. A stolen key must not be able to send the next sale elsewhere, whichever product, rail or name it goes through.
+ * The very first wallet is free, and so is one that is known. (contract section 2 "Permissions")
+ */
+export const needsSignIn = (livemode: boolean, known: KnownWallets): boolean => livemode && known === 'others';
+
+export const PayoutBody = z
+  .object({
+    payout_wallet: orNull(z.string()).openapi({ description: 'The wallet that is paid from now on; null: what it falls back to.' }),
+    previous: orNull(z.string()).optional(),
+    product_id: z.uuid().optional(),
+    rail_id: z.string().optional(),
+    by: z.enum(['key', 'person']),
+  })
+  .openapi('PayoutChange');
+
+export interface PayoutChange {
+  /** What pays out there: a product, a rail, or the account itself. */
+  subject: NewEvent['subject'];
+  wallet: string | null;
+  previous: string | null;
+  productId?: string;
+  railId?: string;
+}
+
+/** Would naming this wallet for live payments need a person who just signed in? For those who only want to know. */
+export const wouldNeedSignIn = async (ctx: Ctx, merchantId: AccountId, wallet: string): Promise<boolean> =>
+  needsSignIn(true, await findKnownWallets(ctx.db, merchantId, wallet));
+
+/**
+ * What belongs into the batch of every change of what is paid: the wallet becomes known, and the merchant is told. Of several first
+ * wallets named at once by keys one is stored; the batches of the others fail, and planned again they are refused.
+ * 403 sign_in_required by the payout rule.
+ */
+export async function planPayout(ctx: Ctx, actor: Actor, change: PayoutChange): Promise<Pick<Change<null>, 'events' | 'writes'>> {
+  const { livemode } = actor;
+  const merchantId = actor.accountId as AccountId;
+  const { wallet } = change;
+  const events = [payoutChanged(merchantId, livemode, actor.via === 'key' ? 'key' : 'person', change)];
+  if (!livemode || wallet === null) return { events, writes: [] };
+  const known = await findKnownWallets(ctx.db, merchantId, wallet);
+  if (needsSignIn(livemode, known)) requireFreshSignIn(ctx, actor);
+  if (known === 'this_one') return { events, writes: [] };
+  const veto = isFreshSignIn(ctx, actor) ? [] : [vetoUnlessFirst(ctx, merchantId, wallet)];
+  return { events, writes: [...veto, rememberWallet(ctx, merchantId, wallet)] };
+}
+
+/** The wallet of a new account, which its person has just signed in with. */
+export const planAccountPayout = (ctx: Ctx, merchantId: AccountId, wallet: string): Pick<Change<null>, 'events' | 'writes'> => ({
+  events: [payoutChanged(merchantId, true, 'person', { subject: { type: 'account', id: merchantId, version: 1 }, wallet, previous: null })],
+  writes: [rememberWallet(ctx, merchantId, wallet)],
+});
+
+const payoutChanged = (
+  merchantId: AccountId,
+  livemode: boolean,
+  by: 'key' | 'person',
+  { subject, wallet, previous, productId, railId }: PayoutChange,
+): NewEvent => ({
+  merchantId,
+  livemode,
+  type: 'payout.changed',
+  subject,
+  object: {
+    payout_wallet: wallet,
+    ...given('previous', previous),
+    ...given('product_id', productId ?? null),
+    ...given('rail_id', railId ?? null),
+    by,
+  } satisfies z.infer<typeof PayoutBody>,
+  previous: { payout_wallet: previous },
+  ...given('productId', productId ?? null),
+});

@@ -1,0 +1,61 @@
+import { ApiError } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import type { Keep } from '#platform/db/once.ts';
+import type { Account } from '#platform/db/tables/identity.ts';
+import { requireFreshSignIn } from '#platform/http/callers.ts';
+import { findByPassword, newPasswordHash } from './auth/passwords.ts';
+import { emailKeysOf, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
+import { changeAccount } from './change-account.ts';
+import { findAccountByKeys, vetoTaken } from './store.ts';
+
+export interface ChangeSecurity {
+  email?: string;
+  currentPassword?: string;
+  newPassword?: string;
+}
+
+/**
+ * Changes e-mail or password and ends every session, the caller's own included. 401 invalid_credentials, 403
+ * invalid_authorization (`sign_in_required`), 409 email_registered, 422 password_too_short or no_change.
+ */
+export async function changeSecurity(ctx: Ctx, actor: Actor, input: ChangeSecurity, keep: Keep<string[]>): Promise<string[]> {
+  if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
+  let updatedFields: string[] = [];
+  await changeAccount(ctx, actor.accountId as AccountId, async (account) => {
+    await requireOwner(ctx, actor, account, input.currentPassword);
+    const values = { ...(await planEmail(ctx, account, input.email)), ...(await planPassword(ctx, account, input)) };
+    updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];
+    if (updatedFields.length === 0) throw new ApiError('no_change');
+    // A rival may touch the row before a lost answer is found out: the old password must not be asked for again then, it is gone.
+    // A hash is salted and its seal random, so that no other change ever makes the same; nothing moves what the first pepper sealed.
+    const wasStored = ({ passwordHash, emailKey, tokenVersion }: Account) =>
+      values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
+    const vetoes = values.email ? vetoTaken(ctx, account.id, emailKeysOf(ctx, values.email)) : [];
+    const writes = [...vetoes, ...(await keep(updatedFields))];
+    return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes, wasStored };
+  });
+  return updatedFields;
+}
+
+async function requireOwner(ctx: Ctx, actor: Actor, account: Account, currentPassword: string | undefined): Promise<void> {
+  // Without a password to ask for, only a fresh sign-in proves that the person themselves is here.
+  if (account.passwordHash === null) return requireFreshSignIn(ctx, actor);
+  if (currentPassword === undefined || !(await findByPassword(ctx, currentPassword, () => account)))
+    throw new ApiError('invalid_credentials', { detail: 'The current password is wrong or missing.' });
+}
+
+async function planEmail(ctx: Ctx, account: Account, email: string | undefined): Promise<Partial<Account>> {
+  if (email === undefined) return {};
+  const known = emailKeysOf(ctx, email);
+  if (account.emailKey !== null && known.keys.includes(account.emailKey)) return {};
+  if (await findAccountByKeys(ctx.db, known)) throw new ApiError('email_registered');
+  return { email: normaliseEmail(email), emailKey: known.keys[0], emailVerified: false };
+}
+
+async function planPassword(ctx: Ctx, account: Account, { currentPassword, newPassword }: ChangeSecurity): Promise<Partial<Account>> {
+  if (newPassword === undefined) return {};
+  requirePasswordLength(newPassword);
+  if (account.passwordHash !== null && newPassword.normalize('NFKC') === currentPassword?.normalize('NFKC')) return {};
+  return { passwordHash: await newPasswordHash(ctx, newPassword) };
+}

@@ -1,0 +1,121 @@
+import { ApiError } from '#core/errors.ts';
+import type { KeyId, SetupIntentId } from '#core/ids.ts';
+import { endKeys, planAgentKey, revokeKeys } from '#features/accounts/agent-account.ts';
+import { announceKey, draftKey } from '#features/accounts/keys/keys.ts';
+import type { Ctx } from '#platform/context.ts';
+import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import { PAID_PLANS, planAt } from '#rules/plans.ts';
+import type { Manifest } from './manifest/schema.ts';
+import { activationPath, manifestPath } from './next-actions.ts';
+import { hasLiveKey } from './resource.ts';
+import { getSetup, requireOpenSetup } from './setup.ts';
+import { moved } from './status.ts';
+import { getSetupStanding, type SetupStanding, updateSetup } from './store.ts';
+
+export interface Approve {
+  issueLiveKey: boolean;
+  /** The live key to revoke, whether another is issued in the same step or not: for an answer that was lost, or a key that leaked. */
+  replaceLiveKeyId: KeyId | null;
+}
+
+/**
+ * Approves the manifest, and issues a live key where that is asked for, the manifest was judged for live mode and a plan is
+ * active. One live key at a time: asked again it is 409 state_conflict, unless the key that is to give way is named. Its name
+ * decides a race: of two who replace the same key one has a new one, and the other learns which it is. Named without asking for
+ * another, it is revoked and nothing takes its place. `rawKey` exists only in this answer. A lost answer leaves a key nobody
+ * holds; `replaceLiveKeyId` ends it. Nothing else of the manifest is applied.
+ */
+export async function approveSetup(
+  ctx: Ctx,
+  setupIntentId: SetupIntentId,
+  secret: string,
+  input: Approve,
+): Promise<{ standing: SetupStanding; rawKey: string | null }> {
+  const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
+  const drafted = input.issueLiveKey ? draftLiveKey(ctx, before) : null;
+  let first: SetupStanding | null = before;
+  const store = () =>
+    transact(ctx, async (): Promise<Change<SetupStanding>> => {
+      const found = first ?? requireOpenSetup(await getSetupStanding(ctx.db, setupIntentId), ctx.now);
+      first = null;
+      const { intent, account } = found;
+      // An earlier try was stored and only its answer was lost.
+      if (drafted && intent.liveKeyId === drafted.key.id) return unchanged(found);
+      const status = moved(intent, 'approve');
+      if (drafted) requireLive(ctx, found);
+      const ended = endedBy(found, input);
+      if (!drafted && ended.length === 0 && intent.status === status) return unchanged(found);
+      const patch = { status, approvedAt: intent.approvedAt ?? ctx.now, liveKeyId: drafted?.key.id ?? intent.liveKeyId };
+      const next = { ...intent, ...patch, updatedAt: ctx.now, version: intent.version + 1 };
+      const left = ended[0] ? { ...ended[0], revokedAt: ctx.now } : found.liveKey;
+      return {
+        events: [],
+        // The setup's own version first: whoever is slower issues and revokes nothing.
+        writes: [
+          ...updateSetup(ctx, intent, patch),
+          ...revokeKeys(ctx, ended),
+          ...(drafted ? planAgentKey(ctx, account, drafted.key) : []),
+        ],
+        result: { ...found, intent: next, liveKey: drafted?.key ?? left },
+      };
+    });
+  const ending = hasLiveKey(before) && before.liveKey?.id === input.replaceLiveKeyId ? [before.liveKey] : [];
+  const standing = ending.length > 0 ? await endKeys(ctx, before.account, ending, store) : await store();
+  if (drafted) await announceKey(ctx, drafted.key);
+  return { standing, rawKey: drafted?.rawKey ?? null };
+}
+
+/** With what the manifest asked for, which its evaluation has seen. */
+function draftLiveKey(ctx: Ctx, { intent }: SetupStanding): ReturnType<typeof draftKey> {
+  const asked = (intent.manifest as Manifest | null)?.requested_permissions ?? [];
+  const permissions = (['read', 'execute'] as const).filter((permission) => asked.includes(permission));
+  return draftKey(ctx, intent.accountId, { name: 'live', permissions, livemode: true });
+}
+
+/** A live key needs a manifest that was judged by the rules of live mode, and a plan. */
+function requireLive(ctx: Ctx, { intent, account }: SetupStanding): void {
+  const manifest = intent.manifest as Manifest | null;
+  if (manifest?.live_requested !== true) {
+    throw new ApiError('state_conflict', {
+      detail: 'A live key needs a manifest that asks for live mode. Send it again with live_requested: true, then approve again.',
+      meta: {
+        state: intent.status,
+        reason: 'live_not_requested',
+        next: `POST ${manifestPath(intent.id)}`,
+        body: { setup_secret: '<setup_secret>', ...manifest, live_requested: true },
+      },
+    });
+  }
+  if (planAt(account, ctx.now) !== 'free') return;
+  throw new ApiError('setup_not_ready', {
+    detail: 'A live key needs an active plan. Buy one with the setup secret, by x402, then approve again.',
+    meta: {
+      reason: 'plan_active',
+      next: PAID_PLANS.map((plan) => `POST ${activationPath(plan)}`),
+      headers: { 'X-Svc-Setup-Secret': '<setup_secret>' },
+    },
+  });
+}
+
+/** The live key that ends by this. Whoever names a key that is not this setup's last one, or has to and does not, learns which it is. */
+function endedBy(standing: SetupStanding, { issueLiveKey, replaceLiveKeyId }: Approve): NonNullable<SetupStanding['liveKey']>[] {
+  const { intent, liveKey } = standing;
+  const active = liveKey && hasLiveKey(standing) ? liveKey : null;
+  if (replaceLiveKeyId === null ? !(issueLiveKey && active) : intent.liveKeyId === replaceLiveKeyId)
+    return active && replaceLiveKeyId !== null ? [active] : [];
+  if (!active) {
+    throw new ApiError('state_conflict', {
+      detail: 'replace_live_key_id names no live key of this setup, and none is active. Leave it out.',
+      meta: { reason: 'live_key_unknown', ...(intent.liveKeyId === null ? {} : { live_key_id: intent.liveKeyId }) },
+    });
+  }
+  throw new ApiError('state_conflict', {
+    detail: 'This setup has an active live key, which is not shown again. To revoke it and have another, name it in replace_live_key_id.',
+    meta: {
+      reason: 'live_key_active',
+      live_key_id: active.id,
+      next: `POST /v1/access/agent-bootstrap/${intent.id}/approve`,
+      body: { setup_secret: '<setup_secret>', issue_live_key: true, live_mode_confirmed: true, replace_live_key_id: active.id },
+    },
+  });
+}

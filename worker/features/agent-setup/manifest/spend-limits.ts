@@ -1,0 +1,12 @@
+import { parseAmount } from '#core/money.ts';
+import type { Manifest } from './schema.ts';
+
+/** In base units of USDC; null: none is wanted, undefined: cannot be read, and must not loosen what stood before. */
+export function spendLimitsOf({ spend_limits: limits }: Manifest): { perPayment?: bigint | null; perDay?: bigint | null } {
+  const read = (limit: typeof limits.per_payment): bigint | null | undefined => {
+    if (limit === undefined) return null;
+    const parsed = limit.asset === 'USDC' ? parseAmount('USDC', limit.amount) : null;
+    return parsed?.ok ? parsed.value.units : undefined;
+  };
+  return { perPayment: read(limits.per_payment), perDay: read(limits.per_day) };
+}

@@ -1,0 +1,182 @@
+import { z } from '@hono/zod-openapi';
+import { IDEMPOTENCY_KEY } from '#core/limits.ts';
+import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLANS, type PlanName } from '#rules/plans.ts';
+import type { SetupStatus } from '#rules/states.ts';
+import type { Manifest } from './manifest/schema.ts';
+
+/** What an agent does next: a call it can make as it is, once it has put its own values for what stands in <angle brackets>. */
+export const NextActionBody = z
+  .object({
+    action: z.string(),
+    method: z.enum(['GET', 'POST', 'PUT']),
+    path: z.string(),
+    description: z.string(),
+    headers: z.record(z.string(), z.string()).optional(),
+    body: z.record(z.string(), z.unknown()).optional(),
+  })
+  .openapi('NextAction');
+type NextAction = z.infer<typeof NextActionBody>;
+
+/** What decides which steps are left. */
+export interface Stage {
+  setupIntentId: string;
+  status: SetupStatus;
+  activePlan: PlanName;
+  /** The plan that was asked for. */
+  plan: PlanName | null;
+  hasLiveKey: boolean;
+  manifest: Manifest | null;
+  /** Of payments that are on their way; a plan nobody can name is null. */
+  pendingPlans: (PlanName | null)[];
+}
+
+const BOOTSTRAP = '/v1/access/agent-bootstrap';
+const SECRET = { setup_secret: '<setup_secret>' };
+const SANDBOX_KEY = { 'X-Svc-Key': '<sandbox_api_key>' };
+const LIVE_KEY = { 'X-Svc-Key': '<live_api_key>' };
+const ONCE = { 'Idempotency-Key': `<${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.max} visible characters, new for every request>` };
+
+export const manifestPath = (setupIntentId: string): string => `${BOOTSTRAP}/${setupIntentId}/manifest`;
+export const activationPath = (plan: PaidPlan): string => `/v1/access/x402/activate/${plan}`;
+
+const start: NextAction = {
+  action: 'start_again',
+  method: 'POST',
+  path: BOOTSTRAP,
+  description: 'This setup is over: its keys are revoked and its endpoints disabled. Start a new one.',
+  body: { agent_name: '<name of the agent>' },
+};
+
+const submit = ({ setupIntentId, status }: Stage): NextAction => ({
+  action: status === 'changes_required' ? 'fix_manifest' : 'submit_manifest',
+  method: 'POST',
+  path: manifestPath(setupIntentId),
+  description:
+    status === 'changes_required'
+      ? 'Mend every finding of severity error in `evaluation.findings`, then send the whole manifest again.'
+      : 'Say what you sell and where the money goes. It is evaluated at once, with findings you can act on; nothing of it is fetched.',
+  body: { ...SECRET, manifest_version: '1', name: '<name of what you sell>' },
+});
+
+const approve = ({ setupIntentId }: Stage, live: boolean): NextAction => ({
+  action: live ? 'issue_live_key' : 'approve',
+  method: 'POST',
+  path: `${BOOTSTRAP}/${setupIntentId}/approve`,
+  description: live
+    ? 'Approve the manifest and have a live key. It is shown once, in that answer.'
+    : 'Approve the manifest without a live key. One can be issued later, once a plan is active.',
+  body: { ...SECRET, issue_live_key: live, live_mode_confirmed: live },
+});
+
+/** A live key needs a manifest that was judged by what live mode asks for. */
+const goLive = (stage: Stage): NextAction =>
+  stage.manifest?.live_requested === true
+    ? approve(stage, true)
+    : {
+        action: 'request_live',
+        method: 'POST',
+        path: manifestPath(stage.setupIntentId),
+        description: 'Send the manifest again with live_requested: true. What live mode needs beyond it comes back as findings.',
+        body: { ...SECRET, ...stage.manifest, live_requested: true },
+      };
+
+const wait = ({ setupIntentId, pendingPlans }: Stage): NextAction => {
+  const places = pendingPlans.filter((plan) => plan !== null && plan !== 'free').map((plan) => `POST ${activationPath(plan)}`);
+  return {
+    action: 'await_payment',
+    method: 'POST',
+    path: `${BOOTSTRAP}/${setupIntentId}/status`,
+    description:
+      'A payment of yours is on its way (`pending_payments`), and the setup does not end before the chain has decided. Ask again in a few ' +
+      `seconds, or send the same payment again${places.length > 0 ? ` to ${places.join(', ')}` : ''}. Never make a new one meanwhile.`,
+    body: SECRET,
+  };
+};
+
+/** What a plan takes: a payment, or patience with the one that was made. */
+const activate = (stage: Stage): NextAction[] => (stage.pendingPlans.length > 0 ? [wait(stage)] : buy(stage));
+
+const buy = ({ plan: asked }: Stage): NextAction[] =>
+  PAID_PLANS.filter((plan) => asked === null || asked === 'free' || plan === asked).map((plan) => ({
+    action: 'activate_plan',
+    method: 'POST',
+    path: activationPath(plan),
+    description:
+      `Pay ${PLANS[plan].priceUsdc} USDC by x402 for ${PLAN_DAYS} days of ${plan}: it answers 402 with a PAYMENT-REQUIRED header, repeat it with ` +
+      'PAYMENT-SIGNATURE. A live key needs a plan, and a setup with a plan does not expire. Public x402 clients refuse more than $1 ' +
+      `unless told otherwise: setSpendControls({ maxAmountPerPayment: '$${PLANS[plan].priceUsdc}' }).`,
+    headers: { 'X-Svc-Setup-Secret': '<setup_secret>' },
+  }));
+
+const trySandbox: NextAction = {
+  action: 'try_sandbox',
+  method: 'POST',
+  path: '/v1/access/products',
+  description: 'Try everything with the sandbox key meanwhile: products, entitlements, consume and webhooks. It never touches the chain.',
+  headers: { ...SANDBOX_KEY, ...ONCE },
+  body: { name: 'Trial', price: { asset: 'USDC', amount: '0.01' } },
+};
+
+/** What the manifest declares, as calls. Approving applies none of it: what concerns money is done by a call that says so. */
+const settle = ({ manifest }: Stage): NextAction[] => [
+  ...(manifest?.payout
+    ? [
+        {
+          action: 'set_payout',
+          method: 'PUT' as const,
+          path: `/v1/access/rail-settings/${manifest.payout.rail_id}`,
+          description:
+            'Say where the money of this rail goes, as in your manifest. A key may name the first wallet of all; another takes a person who just signed in.',
+          headers: { ...LIVE_KEY, ...ONCE },
+          body: { payout_wallet: manifest.payout.wallet_address },
+        },
+      ]
+    : []),
+  ...(manifest?.products ?? []).map((product) => ({
+    action: 'create_product',
+    method: 'POST' as const,
+    path: '/v1/access/products',
+    description: `Create "${product.name}", ready to be paid for.`,
+    headers: { ...LIVE_KEY, ...ONCE },
+    body: { ...product, live_mode_confirmed: true },
+  })),
+  ...(manifest?.webhooks ?? []).map((webhook) => ({
+    action: 'create_webhook',
+    method: 'POST' as const,
+    path: '/v1/webhooks/endpoints',
+    description: 'Be told of payments as they happen. The answer shows the signing secret, once.',
+    headers: LIVE_KEY,
+    body: { ...webhook },
+  })),
+  ...checks(manifest),
+];
+
+/** A whole sale is judged where a product is named: those that have a name of their own, else the account alone. */
+function checks(manifest: Manifest | null): NextAction[] {
+  const names = (manifest?.products ?? []).flatMap(({ external_product_id: name }) => (name === undefined ? [] : [name]));
+  const queries = names.length > 0 ? names.map((name) => `?external_product_id=${encodeURIComponent(name)}`) : [''];
+  return queries.map((query) => ({
+    action: 'check_readiness',
+    method: 'GET',
+    path: `/v1/access/setup/readiness${query}`,
+    description: `What still stands between you and a first sale, each with the call that mends it.${query ? '' : ' Name a product: ?product_id='}`,
+    headers: LIVE_KEY,
+  }));
+}
+
+/** In the order in which to do them; what can be left out comes last. */
+export function nextActionsOf(stage: Stage): NextAction[] {
+  const isPaid = stage.activePlan !== 'free';
+  switch (stage.status) {
+    case 'created':
+    case 'changes_required':
+      return [submit(stage), ...(isPaid ? [] : activate(stage)), trySandbox];
+    case 'ready':
+      return isPaid ? [goLive(stage), trySandbox] : [...activate(stage), approve(stage, false), trySandbox];
+    case 'approved':
+      if (stage.hasLiveKey) return settle(stage);
+      return isPaid ? [goLive(stage), trySandbox] : [...activate(stage), trySandbox];
+    case 'expired':
+      return [start];
+  }
+}

@@ -1,0 +1,48 @@
+import { isOneOf, pepperedHash, pepperedHashes } from '#core/crypto.ts';
+import { base64url } from '#core/encoding.ts';
+import type { SetupIntentId } from '#core/ids.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { SetupIntent } from '#platform/db/tables/access.ts';
+import { findSetup, replaceSecretHash } from './store.ts';
+
+/**
+ * What an agent holds of its setup before it has a key: `svc_setup_`, the 32 hex digits of the setup intent's id, and 256
+ * random bits. Only a keyed hash of the whole is stored; the id in it saves a search, and proves nothing.
+ */
+const SHAPE = /^svc_setup_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
+const SECRET_BYTES = 32;
+
+export function newSetupSecret(setupIntentId: SetupIntentId): string {
+  const random = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  return `svc_setup_${setupIntentId.replaceAll('-', '')}_${base64url.encode(random)}`;
+}
+
+/** The intent a secret speaks of; null for what cannot be one of ours. */
+export function parseSetupSecret(text: string): { setupIntentId: SetupIntentId } | null {
+  const groups = SHAPE.exec(text)?.slice(1);
+  return groups ? { setupIntentId: groups.join('-') as SetupIntentId } : null;
+}
+
+export const hashSetupSecret = (ctx: Ctx, secret: string): string => pepperedHash(ctx.config.PEPPER, 'setup-secret', secret);
+
+/**
+ * The setup a secret opens, in whatever state it is; null for a wrong one as for one of nobody. Compared in constant time, under each pepper.
+ * A right one is hashed anew under the first by being shown, so that an older pepper can go.
+ */
+export async function findSetupBySecret(ctx: Ctx, secret: string): Promise<Awaited<ReturnType<typeof findSetup>>> {
+  const parsed = parseSetupSecret(secret);
+  const intent = parsed && (await findSetup(ctx.db, parsed.setupIntentId));
+  const hashes = pepperedHashes(ctx.config.PEPPER, 'setup-secret', secret);
+  if (!isOneOf(intent?.secretHash ?? '', hashes) || !intent) return null;
+  if (intent.secretHash !== hashes[0]) ctx.defer(replaceSecretHash(ctx.db, intent, hashes[0]));
+  return intent;
+}
+
+/**
+ * May this setup still be used? The sweep that writes `expired` may be late; the time is not. A payment that is on its way
+ * keeps it open: whoever has paid must not be told to begin anew.
+ */
+export const isSetupOpen = (
+  { status, expiresAt, isPaying }: Pick<SetupIntent, 'status' | 'expiresAt'> & { isPaying: boolean },
+  now: number,
+): boolean => status !== 'expired' && (isPaying || expiresAt === null || now < expiresAt);

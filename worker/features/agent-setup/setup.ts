@@ -1,0 +1,164 @@
+import { canonicalJson } from '#core/encoding.ts';
+import { ApiError, raise } from '#core/errors.ts';
+import { newId, type SetupIntentId } from '#core/ids.ts';
+import { LIFE } from '#core/limits.ts';
+import { HOUR } from '#core/time.ts';
+import { announceAccount, planAgentAccount } from '#features/accounts/agent-account.ts';
+import { requireActive } from '#features/accounts/auth/sign-in.ts';
+import { wouldNeedSignIn } from '#features/accounts/payout.ts';
+import { targetRules } from '#features/webhooks/endpoints/endpoint.ts';
+import { feePayersOf } from '#platform/chain/fee-payer.ts';
+import { accountAt } from '#platform/chain/payees.ts';
+import { type Ctx, hasX402 } from '#platform/context.ts';
+import { type Change, commitNew, transact, unchanged } from '#platform/db/commit.ts';
+import type { SetupIntent } from '#platform/db/tables/access.ts';
+import { type PlanName, planAt, planRank } from '#rules/plans.ts';
+import { servedRails } from '#rules/rails.ts';
+import type { SetupStatus } from '#rules/states.ts';
+import { parseWallet } from '#solana/assets.ts';
+import { evaluateManifest, isAcceptable, type ManifestFacts } from './manifest/evaluate.ts';
+import type { Evaluation, Manifest } from './manifest/schema.ts';
+import { spendLimitsOf } from './manifest/spend-limits.ts';
+import { manifestPath } from './next-actions.ts';
+import { statusAt } from './resource.ts';
+import { findSetupBySecret, hashSetupSecret, newSetupSecret } from './secret.ts';
+import { moved } from './status.ts';
+import { findSetup, getSetupStanding, insertSetup, type SetupStanding, updateSetup } from './store.ts';
+
+const SETUP_MS = LIFE.setupHours * HOUR;
+
+export interface CreateSetup {
+  agentName: string;
+  operatorContact: string | null;
+  intendedUse: string | null;
+  plan: PlanName | null;
+}
+
+/**
+ * An account, its sandbox key and the setup that leads to a live one, in one batch: a crash leaves all of it or nothing. Both
+ * secrets exist only in this answer; where it is lost, so is the setup, and the sweep clears it away after a day.
+ */
+export async function createSetup(
+  ctx: Ctx,
+  input: CreateSetup,
+): Promise<{ standing: SetupStanding; setupSecret: string; sandboxApiKey: string }> {
+  const { account, key, rawKey, writes } = planAgentAccount(ctx, input.agentName);
+  const id = newId<SetupIntentId>(ctx.now);
+  const setupSecret = newSetupSecret(id);
+  const intent: SetupIntent = {
+    id,
+    accountId: account.id,
+    secretHash: hashSetupSecret(ctx, setupSecret),
+    status: 'created',
+    ...input,
+    manifest: null,
+    evaluation: null,
+    spendPerPayment: null,
+    spendPerDay: null,
+    sandboxKeyId: key.id,
+    liveKeyId: null,
+    isKept: false,
+    approvedAt: null,
+    expiresAt: ctx.now + SETUP_MS,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+  const change = { events: [], writes: [...writes, insertSetup(ctx.db, intent)], result: null };
+  await commitNew(ctx, change, () => findSetup(ctx.db, id));
+  await announceAccount(ctx, account, key);
+  return { standing: { intent, account, liveKey: null, pending: [] }, setupSecret, sandboxApiKey: rawKey };
+}
+
+/**
+ * The setup a secret opens, under its own id. A wrong secret, a wrong id, one of nobody and two that do not belong together
+ * are the same 404, after the same work.
+ */
+export async function getSetup(ctx: Ctx, setupIntentId: SetupIntentId, secret: string): Promise<SetupStanding> {
+  const intent = await findSetupBySecret(ctx, secret);
+  if (!intent || intent.id !== setupIntentId) return raise('not_found');
+  return getSetupStanding(ctx.db, setupIntentId);
+}
+
+/** 409 state_conflict once it is over, 403 where its account is suspended. */
+export function requireOpenSetup(standing: SetupStanding, now: number): SetupStanding {
+  requireActive(standing.account);
+  if (statusAt(standing, now) !== 'expired') return standing;
+  throw new ApiError('state_conflict', {
+    detail: 'This setup has expired. Start a new one.',
+    meta: { state: 'expired', next: 'POST /v1/access/agent-bootstrap' },
+  });
+}
+
+/**
+ * Attaches a manifest and evaluates it. The whole of it replaces the one before, with its spend limits; a limit that cannot be
+ * read leaves the one before in force. Of two that come at once, the later one stands.
+ */
+export async function attachManifest(ctx: Ctx, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupStanding> {
+  const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
+  const payoutAccount = await lookAtPayout(ctx, manifest);
+  let first: SetupStanding | null = before;
+  return transact(ctx, async (): Promise<Change<SetupStanding>> => {
+    const standing = first ?? requireOpenSetup(await getSetupStanding(ctx.db, setupIntentId), ctx.now);
+    first = null;
+    const { intent } = standing;
+    const wallet = manifest.payout?.wallet_address;
+    const payoutNeedsSignIn = wallet !== undefined && (await wouldNeedSignIn(ctx, intent.accountId, wallet));
+    const evaluation = evaluateManifest(manifest, { ...factsOf(ctx, standing), payoutAccount, payoutNeedsSignIn });
+    const limits = spendLimitsOf(manifest);
+    const patch = {
+      status: asksForLive(intent, manifest)
+        ? requireLiveRules(intent, evaluation)
+        : moved(intent, isAcceptable(evaluation) ? 'accept' : 'refuse'),
+      manifest,
+      evaluation,
+      spendPerPayment: limits.perPayment === undefined ? intent.spendPerPayment : limits.perPayment,
+      spendPerDay: limits.perDay === undefined ? intent.spendPerDay : limits.perDay,
+    };
+    if (isWithin(patch, intent)) return unchanged(standing);
+    const next = { ...intent, ...patch, updatedAt: ctx.now, version: intent.version + 1 };
+    return { events: [], writes: updateSetup(ctx, intent, patch), result: { ...standing, intent: next } };
+  });
+}
+
+/** Approved without live mode, and now it is wanted: the one change an approved manifest takes. */
+const asksForLive = (intent: SetupIntent, manifest: Manifest): boolean =>
+  intent.status === 'approved' && manifest.live_requested && (intent.manifest as Manifest | null)?.live_requested !== true;
+
+/** An approved setup is not sent back: what does not meet the rules changes nothing. */
+function requireLiveRules({ id, status }: SetupIntent, evaluation: Evaluation): SetupStatus {
+  if (isAcceptable(evaluation)) return status;
+  throw new ApiError('state_conflict', {
+    detail:
+      'This setup is approved, and its manifest stays as it is until one meets what live mode asks for. Mend every error and send it again.',
+    meta: { state: status, reason: 'live_rules', findings: evaluation.findings, next: `POST ${manifestPath(id)}` },
+  });
+}
+
+function factsOf(ctx: Ctx, { intent, account }: SetupStanding): Omit<ManifestFacts, 'payoutAccount' | 'payoutNeedsSignIn'> {
+  const { config, now } = ctx;
+  const { TREASURY_WALLET: treasury, FEE_WALLET: fees } = config;
+  return {
+    target: targetRules(ctx),
+    availableRails: servedRails(hasX402(config)),
+    ownWallets: [treasury, fees, config.SERVICE_REFERENCE, ...(hasX402(config) ? feePayersOf(config).addresses : [])].filter(
+      (wallet) => wallet !== undefined,
+    ),
+    plan: higherPlan(intent.plan ?? 'free', planAt(account, now)),
+  };
+}
+
+const higherPlan = (one: PlanName, other: PlanName): PlanName => (planRank(one) > planRank(other) ? one : other);
+
+/** Only the chain can tell some accounts from a wallet. It is asked for addresses alone, never for a URL. */
+async function lookAtPayout(ctx: Ctx, { payout }: Manifest): Promise<ManifestFacts['payoutAccount']> {
+  const wallet = payout && parseWallet(payout.wallet_address);
+  if (!wallet || (!wallet.ok && wallet.reason === 'not_an_address')) return null;
+  return accountAt(ctx, payout.wallet_address);
+}
+
+/** Is all of it so already? Then an earlier try was stored, or the agent repeats itself. */
+const isWithin = (patch: Partial<SetupIntent>, intent: SetupIntent): boolean =>
+  Object.entries(patch).every(([name, value]) => comparable(value) === comparable(intent[name as keyof SetupIntent]));
+
+const comparable = (value: unknown): string => (typeof value === 'bigint' ? `${value}` : canonicalJson(value ?? null));

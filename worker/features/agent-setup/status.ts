@@ -1,0 +1,17 @@
+import { ApiError } from '#core/errors.ts';
+import type { SetupIntent } from '#platform/db/tables/access.ts';
+import { SETUP, type SetupStatus } from '#rules/states.ts';
+
+const NEXT = {
+  created: 'Send a manifest first.',
+  changes_required: 'The manifest has findings of severity error. Mend them and send it again.',
+  approved: 'This setup is approved: its manifest no longer changes.',
+};
+
+/** The state after a transition; where there is none, 409 state_conflict says what to do instead. */
+export function moved({ id, status }: Pick<SetupIntent, 'id' | 'status'>, transition: 'accept' | 'refuse' | 'approve'): SetupStatus {
+  if (SETUP.can(status, transition) || status === 'ready' || status === 'expired') return SETUP.next(status, transition);
+  const step = status === 'approved' ? 'approve' : 'manifest';
+  const next = `POST /v1/access/agent-bootstrap/${id}/${step}`;
+  throw new ApiError('state_conflict', { detail: NEXT[status], meta: { state: status, transition, next } });
+}

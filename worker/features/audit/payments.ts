@@ -1,0 +1,95 @@
+import { storyOf } from '#core/errors.ts';
+import { expectationOf } from '#features/payments/payment.ts';
+import { verifyReceipt } from '#features/receipts/document.ts';
+import { type Receipt, wholeReceipts } from '#features/receipts/receipt.ts';
+import type { Ctx } from '#platform/context.ts';
+import { matchPayment } from '#solana/match.ts';
+import type { Finality } from '#solana/rpc.ts';
+import type { ChainTransaction } from '#solana/transaction.ts';
+import type { Recorded } from './store.ts';
+
+/** How a final payment stands: `null` as recorded, `unknown` where no node could tell, else the first thing that differs. */
+export type Finding = string | null;
+export const UNKNOWN = 'unknown';
+
+/** What is recorded of a payment, with its receipt as it was issued. */
+type Whole = Omit<Recorded, 'receipt'> & { receipt: Receipt | null };
+
+/** A node shows so many transactions in one call. */
+const GROUP_MAX = 20;
+
+/** Compares final payments with their receipts and with the chain, in their order. Changes nothing. */
+export async function auditPayments(ctx: Ctx, sample: readonly Recorded[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (let from = 0; from < sample.length; from += GROUP_MAX) {
+    const group = sample.slice(from, from + GROUP_MAX);
+    const shown = await lookUp(ctx, group);
+    for (const [i, recorded] of group.entries()) {
+      const whole = await withWholeReceipt(ctx, recorded);
+      findings.push(whole ? problemOf(whole, shown[i]!, ctx.config.RECEIPT_KEYS) : UNKNOWN);
+    }
+  }
+  return findings;
+}
+
+/** Null where the archive, which has its receipt, does not answer. */
+async function withWholeReceipt(ctx: Ctx, recorded: Recorded): Promise<Whole | null> {
+  if (!recorded.receipt) return { ...recorded, receipt: null };
+  try {
+    const [receipt] = await wholeReceipts(ctx, [recorded.receipt]);
+    return { ...recorded, receipt: receipt! };
+  } catch (error) {
+    ctx.note(`receipt of ${recorded.claim.subjectId}: ${storyOf(error)}`);
+    return null;
+  }
+}
+
+/** What the rows say of each other needs no node. */
+const problemOf = (recorded: Whole, seen: ChainTransaction | string, receiptKeys: string): Finding =>
+  recordProblem(recorded, receiptKeys) ?? (typeof seen === 'string' ? seen : chainProblem(recorded, seen));
+
+/** Each transaction as the chain has it; a word where it has not, or cannot tell. */
+async function lookUp(ctx: Ctx, group: readonly Recorded[]): Promise<(ChainTransaction | string)[]> {
+  const claims = group.map(({ claim: { txSignature, slot } }) => ({ txSignature, slot }));
+  const answer = await ctx.chain.findTransactions(claims.map(({ txSignature }) => txSignature));
+  if (answer.kind === 'unavailable') {
+    ctx.note(`rpc: ${answer.reason}`);
+    return claims.map(() => UNKNOWN);
+  }
+  // A node may have lost its history: that a transaction is gone takes the same proof as where it is taken back.
+  const hidden = claims.filter((_, i) => answer.sightings[i]!.kind === 'not_found');
+  const fates = hidden.length === 0 ? null : await ctx.chain.finalityOf(hidden);
+  const fateOf = (claim: (typeof claims)[number]): Finality['kind'] =>
+    fates?.kind === 'finality' ? (fates.finality[hidden.indexOf(claim)]?.kind ?? UNKNOWN) : UNKNOWN;
+  return claims.map((claim, i) => {
+    const sighting = answer.sightings[i]!;
+    if (sighting.kind === 'found') return sighting.transaction;
+    return fateOf(claim) === 'absent' ? 'transaction_absent' : UNKNOWN;
+  });
+}
+
+/** What is wrong between a claim, its payment and its receipt. Pure. */
+export function recordProblem({ claim, payment, receipt }: Whole, receiptKeys: string): string | null {
+  if (!payment) return 'payment_missing';
+  if (payment.status !== 'CONFIRMED' || payment.orphanedAt !== null) return 'payment_status';
+  if (payment.txSignature !== claim.txSignature || !payment.livemode) return 'payment_transaction';
+  if (!receipt) return 'receipt_missing';
+  const isItsOwn =
+    receipt.id === payment.receiptId && receipt.txSignature === claim.txSignature && receipt.merchantId === payment.merchantId;
+  if (!isItsOwn) return 'receipt_of_another';
+  const { valid, reason } = verifyReceipt(receipt, receiptKeys);
+  return valid ? null : `receipt_${reason}`;
+}
+
+/** What is wrong between the records of a payment and the transaction that the chain shows for it. Pure. */
+export function chainProblem({ payment, receipt }: Whole, transaction: ChainTransaction): string | null {
+  // Whether it came in time was judged when it was confirmed; money accepted afterwards never did.
+  const expected = { ...expectationOf(payment!), notBeforeSeconds: 0, notAfterSeconds: Number.MAX_SAFE_INTEGER };
+  const match = matchPayment(transaction, expected);
+  if (!match.ok) return `chain_${match.reason}`;
+  const { payer, paidUnits, overpaidUnits, feeOwedUnits } = match.payment;
+  if (payer !== payment!.payerWallet) return 'chain_payer';
+  if (overpaidUnits !== (payment!.overpaidAmount ?? 0n) || feeOwedUnits !== (payment!.feeOwedAmount ?? 0n)) return 'chain_amount';
+  const { amount } = JSON.parse(receipt!.document) as { amount: { base_units: string } };
+  return amount.base_units === paidUnits.toString() ? null : 'receipt_amount';
+}

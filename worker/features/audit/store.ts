@@ -1,0 +1,98 @@
+import { and, asc, desc, eq, gte, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import type { Db } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { entitlements } from '#platform/db/tables/access.ts';
+import { type Audit, audits } from '#platform/db/tables/audits.ts';
+import { payments, receipts } from '#platform/db/tables/commerce.ts';
+import { txClaims } from '#platform/db/tables/tx-claims.ts';
+
+export type { Suspect } from '#platform/db/tables/audits.ts';
+
+/** The audit of this day, for one look; null where it is finished, not due, or in another's hands. */
+export async function takeAudit(db: Db, day: string, now: number, leaseUntil: number): Promise<Audit | null> {
+  const rows = await db
+    .insert(audits)
+    .values({ day, dueAt: leaseUntil, checked: 0, differing: 0, unknown: 0 })
+    .onConflictDoUpdate({ target: audits.day, set: { dueAt: leaseUntil }, setWhere: lte(audits.dueAt, now) })
+    .returning();
+  return rows[0] ?? null;
+}
+
+/** Statements, not effects: what a look brought, unless another has begun since, and the end of the rows before a day. */
+export const noteAudit = (db: Db, { day, dueAt }: Audit, after: Partial<Audit>, keptFrom: string): Write[] => [
+  db
+    .update(audits)
+    .set(after)
+    .where(and(eq(audits.day, day), eq(audits.dueAt, dueAt!))),
+  db.delete(audits).where(lt(audits.day, keptFrom)),
+];
+
+/** The figures of the last day that was looked at; undefined before the first. */
+export const latestAudit = (db: Db): Promise<Audit | undefined> =>
+  db.select().from(audits).where(isNotNull(audits.suspects)).orderBy(desc(audits.day)).limit(1).get();
+
+/** The rows after a place in an index, and, where those end, its first ones. */
+async function around<T>(page: (from: string, limit: number) => Promise<T[]>, place: string, count: number): Promise<T[]> {
+  const after = await page(place, count);
+  return after.length < count ? [...after, ...(await page('', count))] : after;
+}
+
+/** So many claims are looked through for final ones. */
+const CLAIMS_MAX = 300;
+/** Claims of payments of merchants; what else is claimed has no payment row. */
+const PAYMENT_KINDS = ['checkout', 'x402'] as const;
+
+/** Final payments whose transactions follow `place` in the order of signatures, which is random; each with what is recorded of it. */
+export async function samplePayments(db: Db, place: string, count: number) {
+  const isFinal = and(
+    eq(txClaims.livemode, true),
+    inArray(txClaims.kind, PAYMENT_KINDS),
+    isNotNull(txClaims.finalAt),
+    isNull(txClaims.droppedAt),
+  );
+  const page = (from: string, limit: number) => {
+    const near = sql`SELECT rowid FROM ${txClaims} WHERE ${txClaims.txSignature} >= ${from} ORDER BY ${txClaims.txSignature} LIMIT ${CLAIMS_MAX}`;
+    return db
+      .select()
+      .from(txClaims)
+      .where(and(sql`rowid IN (${near})`, isFinal))
+      .orderBy(asc(txClaims.txSignature))
+      .limit(limit);
+  };
+  const claims = uniqueBy(await around(page, place, count), ({ txSignature }) => txSignature).slice(0, count);
+  if (claims.length === 0) return [];
+  const among = (column: SQLiteColumn): SQL =>
+    sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(claims.map(({ subjectId }) => subjectId))}))`;
+  const [paid, kept] = await db.batch([
+    db.select().from(payments).where(among(payments.id)),
+    db.select().from(receipts).where(among(receipts.paymentId)),
+  ]);
+  return claims.map((claim) => ({
+    claim,
+    payment: paid.find(({ id }) => id === claim.subjectId) ?? null,
+    receipt: kept.find(({ paymentId }) => paymentId === claim.subjectId) ?? null,
+  }));
+}
+
+export type Recorded = Awaited<ReturnType<typeof samplePayments>>[number];
+
+/** Copies of entitlements that follow `place` in the order of their ids, which are hashes. */
+export async function sampleEntitlements(db: Db, place: string, count: number) {
+  const page = (from: string, limit: number) =>
+    db
+      .select()
+      .from(entitlements)
+      .where(gte(entitlements.id, from as never))
+      .orderBy(asc(entitlements.id))
+      .limit(limit);
+  return uniqueBy(await around(page, place, count), ({ id }) => id).slice(0, count);
+}
+
+export const listCopies = (db: Db, ids: readonly string[]) =>
+  db
+    .select()
+    .from(entitlements)
+    .where(sql`${entitlements.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+
+const uniqueBy = <T>(rows: T[], keyOf: (row: T) => string): T[] => [...new Map(rows.map((row) => [keyOf(row), row])).values()];

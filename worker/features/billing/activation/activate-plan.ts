@@ -1,0 +1,165 @@
+import { ApiError } from '#core/errors.ts';
+import type { AccountId, SetupIntentId } from '#core/ids.ts';
+import { isoOrNull } from '#core/time.ts';
+import { notReady } from '#features/pay-per-request/offer.ts';
+import { planTitle } from '#features/plans/buy-plan.ts';
+import { getActivation } from '#features/plans/store.ts';
+import { askFor, readOffer } from '#features/settlements/challenge.ts';
+import { type Draft, draftPayment, type Read, readPayment } from '#features/settlements/co-sign.ts';
+import { claimOnce, type Outcome, see } from '#features/settlements/follow-through.ts';
+import { findSettlement } from '#features/settlements/store.ts';
+import { type Actor, type Ctx, hasX402 } from '#platform/context.ts';
+import type { Activation, Settlement } from '#platform/db/tables/access.ts';
+import { encodeHeader, type PaymentRequired } from '#protocols/x402/wire.ts';
+import { type HeldPlan, type PaidPlan, PLAN_DAYS, planPrice } from '#rules/plans.ts';
+import { requireForSale, requireTimeLeft, requireWithinLimits, treasuryNotReady } from './preconditions.ts';
+import { isSignatureTaken, vetoEnded, vetoOverspending } from './store.ts';
+
+export interface ActivatePlan {
+  plan: PaidPlan;
+  /** Value of the PAYMENT-SIGNATURE header; null: what is to be paid? */
+  paymentSignature: string | null;
+  /** The setup whose secret was shown: its spend limits bind the payment. */
+  setupIntentId: SetupIntentId | null;
+}
+
+export type Activating =
+  | {
+      kind: 'activated';
+      body: { plan: string; paid_through: string | null; account_id: string; receipt_id: string };
+      paymentResponse: string;
+    }
+  | { kind: 'pending'; txSignature: string }
+  /** To be paid, or paid again. `paymentResponse` where a payment was tried and came to nothing. */
+  | Required;
+
+/** `result`: what the account would hold if it were paid now. */
+export type Required = {
+  kind: 'required';
+  required: PaymentRequired;
+  header: string;
+  reason: string | null;
+  paymentResponse: string | null;
+  result: HeldPlan;
+};
+
+/**
+ * Buys 30 days of a plan for an account, once per payment: the same machinery as a sale, paid to the service. The same payment
+ * again gives the first answer. 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs),
+ * duplicate_settlement, 503 rpc_unavailable. (contract section 6 "Activation")
+ */
+export async function activatePlan(ctx: Ctx, actor: Actor, input: ActivatePlan): Promise<Activating> {
+  if (!actor.livemode) throw notReady('sandbox');
+  const payTo = requireTreasury(ctx);
+  const accountId = actor.accountId as AccountId;
+  const read = input.paymentSignature === null ? null : await readPayment(ctx, input.paymentSignature);
+  const known = read?.ok ? await findSettlement(ctx.db, read.verified.messageHash) : undefined;
+  if (known) {
+    requireSamePlan(known, accountId, input.plan);
+    return answer(ctx, payTo, known, await see(ctx, known, false), input);
+  }
+  const asked = { payTo, accountId, plan: input.plan, result: await requireForSale(ctx, payTo, accountId, input) };
+  if (!read) return ask(ctx, asked, null);
+  if (!read.ok) return ask(ctx, asked, read.reason);
+  const drafted = await draftActivation(ctx, accountId, input, read);
+  if (!drafted.ok) return ask(ctx, asked, drafted.reason);
+  const { settlement, isNew } = await claim(ctx, drafted.settlement);
+  requireSamePlan(settlement, accountId, input.plan);
+  return answer(ctx, payTo, settlement, await see(ctx, settlement, isNew), input);
+}
+
+function requireTreasury({ config }: Ctx): string {
+  if (!hasX402(config) || config.TREASURY_WALLET === undefined) throw treasuryNotReady('treasury_wallet_set');
+  return config.TREASURY_WALLET;
+}
+
+/** One payment is for one plan of one account, for ever. */
+function requireSamePlan(settlement: Settlement, accountId: AccountId, plan: PaidPlan): void {
+  const { purpose, merchantId, terms } = settlement;
+  if (purpose !== 'activation' || merchantId !== accountId || terms.plan !== plan) throw new ApiError('duplicate_settlement');
+}
+
+async function claim(ctx: Ctx, settlement: Settlement): Promise<{ settlement: Settlement; isNew: boolean }> {
+  try {
+    return await claimOnce(ctx, settlement, [vetoEnded(ctx, settlement), ...vetoOverspending(ctx, settlement)]);
+  } catch (error) {
+    const { setupIntentId, terms } = settlement;
+    // Refused, and nobody has its message: the setup was ended, the day's budget went to others that came at the same moment, or
+    // its signature is taken.
+    const isBusy = error instanceof ApiError && error.options.meta?.reason === 'payer_busy';
+    const isRefused = isBusy || (error instanceof ApiError && error.code === 'duplicate_settlement');
+    if (!isRefused || (await isSignatureTaken(ctx.db, settlement))) throw error;
+    if (setupIntentId) {
+      await requireTimeLeft(ctx, setupIntentId);
+      await requireWithinLimits(ctx, setupIntentId, terms.plan as PaidPlan);
+    }
+    if (isBusy) throw error;
+    // What was in the way is gone again: the payment is as good as before, and was used for nothing.
+    throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  }
+}
+
+async function draftActivation(ctx: Ctx, accountId: AccountId, input: ActivatePlan, read: Read & { ok: true }): Promise<Draft> {
+  const { plan, setupIntentId } = input;
+  const offered = readOffer(ctx, read.accepted, { livemode: true, merchantId: accountId, productId: `plan:${plan}` });
+  if (!offered.ok) return offered;
+  return draftPayment(ctx, read.verified, {
+    merchantId: accountId,
+    livemode: true,
+    purpose: 'activation',
+    productId: null,
+    setupIntentId,
+    customerRef: null,
+    customerWallet: null,
+    recipientWallet: offered.payTo,
+    nonce: offered.nonce,
+    terms: { productName: planTitle(plan), slug: '', merchantName: 'svc', accessPeriodDays: PLAN_DAYS, usageUnits: null, plan },
+  });
+}
+
+/** Everything in it follows from facts that no longer change, so that a repetition is equal to the last byte. */
+async function answer(ctx: Ctx, payTo: string, settlement: Settlement, outcome: Outcome, input: ActivatePlan): Promise<Activating> {
+  const { txSignature: transaction, payerWallet: payer, merchantId } = settlement;
+  const network = ctx.config.network.caip2;
+  if (outcome.status === 'pending') return { kind: 'pending', txSignature: transaction };
+  if (outcome.status === 'failed') {
+    ctx.note(`settlement: ${outcome.reason}`);
+    const errorReason = 'invalid_exact_svm_transaction_failed';
+    const paymentResponse = encodeHeader({ success: false, errorReason, payer, transaction, network });
+    const result = await requireForSale(ctx, payTo, merchantId, input);
+    return { ...ask(ctx, { payTo, accountId: merchantId, plan: input.plan, result }, errorReason), paymentResponse };
+  }
+  const amount = settlement.amount.toString();
+  const paymentResponse = encodeHeader({ success: true, payer, transaction, network, amount });
+  return { kind: 'activated', body: bodyOf(await getActivation(ctx.db, settlement.paymentId)), paymentResponse };
+}
+
+const bodyOf = ({ resultingPlan, paidThrough, accountId, receiptId }: Activation) => ({
+  plan: resultingPlan,
+  paid_through: isoOrNull(paidThrough),
+  account_id: accountId,
+  receipt_id: receiptId,
+});
+
+interface Asked {
+  payTo: string;
+  accountId: AccountId;
+  plan: PaidPlan;
+  result: HeldPlan;
+}
+
+function ask(ctx: Ctx, { payTo, accountId, plan, result }: Asked, reason: string | null): Required {
+  const sold = {
+    livemode: true,
+    merchantId: accountId,
+    productId: `plan:${plan}`,
+    amount: planPrice(plan).toString(),
+    payTo,
+    quantity: 1,
+    units: 1,
+    days: null,
+  };
+  const url = `${ctx.baseUrl}/v1/access/x402/activate/${plan}`;
+  const offer = askFor(ctx, sold, { url, description: planTitle(plan), mimeType: 'application/json' }, reason ?? undefined);
+  return { kind: 'required', ...offer, reason, paymentResponse: null, result };
+}

@@ -1,0 +1,52 @@
+import { createMiddleware } from 'hono/factory';
+import { ApiError } from '#core/errors.ts';
+import { findSetupBySecret, isSetupOpen, parseSetupSecret } from '#features/agent-setup/secret.ts';
+import { getStanding } from '#features/plans/store.ts';
+import type { Actor } from '#platform/context.ts';
+import type { AppEnv } from '#platform/http/openapi.ts';
+import { countRefusedCredential, hitBucket, rateHeaders } from '#platform/http/rate-limit.ts';
+import { planAt } from '#rules/plans.ts';
+
+/**
+ * Who may buy a plan for an account: its key, its owner's token, or the agent that sets it up. Where a setup secret is shown
+ * beside another credential, the secret counts: it is the narrower right, and spend limits bind it.
+ */
+const requireActivator = createMiddleware<AppEnv>(async (c, next) => {
+  const secret = c.req.header('X-Svc-Setup-Secret');
+  if (secret === undefined) {
+    c.set('actor', await c.var.authenticate(c, 'execute'));
+    c.set('setupIntentId', null);
+    return next();
+  }
+  const { ctx } = c.var;
+  // A bucket of its own, with room for an agent that asks again as often as 202 tells it to.
+  const rate = await hitBucket(c, 'status', `activate:${parseSetupSecret(secret)?.setupIntentId ?? ''}`);
+  for (const [name, value] of Object.entries(rateHeaders(rate))) c.header(name, value);
+  const setup = await findSetupBySecret(ctx, secret);
+  // Wrong, unknown and over are one answer: a guess learns nothing.
+  if (!setup || !isSetupOpen(setup, ctx.now)) {
+    await countRefusedCredential(c);
+    throw new ApiError('invalid_authorization');
+  }
+  const account = await getStanding(ctx.db, setup.accountId);
+  if (account.status === 'suspended') throw new ApiError('account_suspended');
+  if (account.status === 'deleted') throw new ApiError('invalid_authorization');
+  const actor: Actor = {
+    accountId: setup.accountId,
+    keyId: null,
+    livemode: c.req.query('mode') !== 'sandbox',
+    permissions: ['execute'],
+    plan: planAt(account, ctx.now),
+    isStaff: false,
+    via: 'setup',
+    signIn: null,
+  };
+  c.set('actor', actor);
+  c.set('setupIntentId', setup.id);
+  return next();
+});
+
+export const activatorRoute = {
+  security: [{ apiKey: [] }, { bearer: [] }, { setupSecret: [] }] as Record<string, string[]>[],
+  middleware: requireActivator,
+};

@@ -1,0 +1,80 @@
+import { ApiError } from '#core/errors.ts';
+import type { AccountId, SetupIntentId } from '#core/ids.ts';
+import { formatAmount } from '#core/money.ts';
+import { isoOrNull } from '#core/time.ts';
+import { isSetupOpen } from '#features/agent-setup/secret.ts';
+import { findSetup, listPendingPayments } from '#features/agent-setup/store.ts';
+import { getHolding } from '#features/plans/holding.ts';
+import { getStanding } from '#features/plans/store.ts';
+import { chainObstacles } from '#features/rails/live-view.ts';
+import type { Ctx } from '#platform/context.ts';
+import { extendPlan, type HeldPlan, type PaidPlan, planAt, planPrice, planRank } from '#rules/plans.ts';
+import { getSpending } from './store.ts';
+
+/**
+ * Whoever is asked to pay could: the same questions before a first payment and after one that came to nothing. Answers what the
+ * account would hold if it paid now.
+ */
+export async function requireForSale(
+  ctx: Ctx,
+  payTo: string,
+  accountId: AccountId,
+  { plan, setupIntentId }: { plan: PaidPlan; setupIntentId: SetupIntentId | null },
+): Promise<HeldPlan> {
+  const standing = await getStanding(ctx.db, accountId);
+  requireNotLower(ctx, standing, plan);
+  if (setupIntentId) {
+    await requireTimeLeft(ctx, setupIntentId);
+    await requireWithinLimits(ctx, setupIntentId, plan);
+  }
+  const [obstacle] = await chainObstacles(ctx, payTo, 'x402_solana_usdc');
+  if (obstacle) throw treasuryNotReady(obstacle === 'payout_ata_exists' ? 'treasury_ata_exists' : obstacle);
+  const held = await getHolding(ctx.db, { id: accountId, ...standing });
+  return extendPlan(held, { plan, paidUnits: planPrice(plan), at: Math.max(ctx.now, held.nextAt) });
+}
+
+/** A setup whose time is over waits for what was paid before, and for nothing new. */
+export async function requireTimeLeft(ctx: Ctx, setupIntentId: SetupIntentId): Promise<void> {
+  const setup = await findSetup(ctx.db, setupIntentId);
+  if (setup && isSetupOpen({ ...setup, isPaying: false }, ctx.now)) return;
+  const [pending] = setup?.status === 'expired' ? [] : await listPendingPayments(ctx.db, setupIntentId);
+  if (!pending)
+    throw new ApiError('invalid_authorization', { detail: 'This setup is over. Start a new one: POST /v1/access/agent-bootstrap.' });
+  throw new ApiError('state_conflict', {
+    detail:
+      'The time of this setup is over, and a payment of yours is on its way. Send that one again, or ask for the status; pay nothing new.',
+    meta: {
+      reason: 'payment_pending',
+      ...(pending.terms.plan ? { plan: pending.terms.plan } : {}),
+      tx_signature: pending.txSignature,
+      next: `POST /v1/access/agent-bootstrap/${setupIntentId}/status`,
+    },
+  });
+}
+
+export const treasuryNotReady = (reason: string): ApiError =>
+  new ApiError('setup_not_ready', { detail: 'This service cannot be paid for a plan right now.', meta: { reason } });
+
+/** Nobody is asked to pay for what they would not get: a lower plan than the one that runs, or anything over one that never ends. */
+function requireNotLower({ now }: Ctx, held: HeldPlan, plan: PaidPlan): void {
+  const current = planAt(held, now);
+  const isEndless = current !== 'free' && held.planThrough === null;
+  if (planRank(plan) >= planRank(current) && !isEndless) return;
+  throw new ApiError('state_conflict', {
+    detail: isEndless
+      ? `The ${current} plan of this account does not end.`
+      : `The ${current} plan of this account is higher and still runs.`,
+    meta: { reason: isEndless ? 'plan_endless' : 'plan_lower', plan: current, paid_through: isoOrNull(held.planThrough) },
+  });
+}
+
+/** Told before anything is asked for; what binds is the veto in the claim. */
+export async function requireWithinLimits(ctx: Ctx, setupIntentId: SetupIntentId, plan: PaidPlan): Promise<void> {
+  const { perPayment, perDay, today } = await getSpending(ctx, setupIntentId);
+  const price = planPrice(plan);
+  const exceeded = perPayment !== null && price > perPayment ? 'per_payment' : perDay !== null && today + price > perDay ? 'per_day' : null;
+  if (!exceeded) return;
+  const inUsdc = (units: bigint | null) => (units === null ? null : formatAmount({ asset: 'USDC', units }));
+  const limits = { per_payment: inUsdc(perPayment), per_day: inUsdc(perDay), spent_today: inUsdc(today) };
+  throw new ApiError('spend_limit_exceeded', { meta: { reason: exceeded, ...limits, price: inUsdc(price) } });
+}

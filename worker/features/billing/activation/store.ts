@@ -1,0 +1,49 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { raise } from '#core/errors.ts';
+import type { SetupIntentId } from '#core/ids.ts';
+import { DAY } from '#core/time.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
+import { setupIntents } from '#platform/db/tables/access.ts';
+import { txClaims } from '#platform/db/tables/tx-claims.ts';
+export const isSignatureTaken = async (db: Db, { txSignature, livemode }: Settlement): Promise<boolean> =>
+  (await db.$count(txClaims, and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, livemode)))) > 0;
+const spentSince = (setupIntentId: SetupIntentId, since: number) => sql`(SELECT coalesce(sum(CAST(amount AS INTEGER)), 0) FROM settlements
+  WHERE setup_intent_id = ${setupIntentId} AND status <> 'failed' AND created_at >= ${since})`;
+
+/** Days of spend limits are those of UTC. */
+const dayOf = (at: number): number => at - (at % DAY);
+
+/** What a setup may spend, and has spent today: all that was claimed and did not fail. Base units of USDC. */
+export async function getSpending(
+  { db, now }: Ctx,
+  setupIntentId: SetupIntentId,
+): Promise<{ perPayment: bigint | null; perDay: bigint | null; today: bigint }> {
+  const { spendPerPayment: perPayment, spendPerDay: perDay } = setupIntents;
+  const today = sql<number>`${spentSince(setupIntentId, dayOf(now))}`;
+  const found = await db.select({ perPayment, perDay, today }).from(setupIntents).where(eq(setupIntents.id, setupIntentId)).get();
+  return found ? { ...found, today: BigInt(found.today) } : raise('not_found');
+}
+
+/**
+ * A statement, not an effect: refuses the claim of a payment for an account whose setup was ended before, keys and all. Its
+ * counterpart is `vetoWhilePaid`: of a claim and an end at the same moment one is stored, whichever the database sees first.
+ */
+export const vetoEnded = (ctx: Ctx, { merchantId }: Settlement): Write =>
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE account_id = ${merchantId} AND status = 'expired')`);
+
+/**
+ * Statements, not effects: refuse the batch that would claim more than the setup may spend, by the limits as they are right
+ * then. A limit that is not set is NULL, and NULL refuses nothing.
+ */
+export function vetoOverspending(ctx: Ctx, { setupIntentId, amount, createdAt }: Settlement): Write[] {
+  if (setupIntentId === null) return [];
+  const units = amount.toString();
+  const limit = (column: 'spend_per_payment' | 'spend_per_day') =>
+    sql`(SELECT CAST(${sql.raw(column)} AS INTEGER) FROM setup_intents WHERE id = ${setupIntentId})`;
+  return [
+    vetoIf(ctx, sql`CAST(${units} AS INTEGER) > ${limit('spend_per_payment')}`),
+    vetoIf(ctx, sql`${spentSince(setupIntentId, dayOf(createdAt))} + CAST(${units} AS INTEGER) > ${limit('spend_per_day')}`),
+  ];
+}

@@ -1,0 +1,20 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import type { IdentitySessionId } from '#core/ids.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { type IdentitySession, identitySessions } from '#platform/db/tables/handoff.ts';
+
+/** Of any merchant: the id itself is the capability. */
+export const findIdentitySession = (db: Db, identitySessionId: IdentitySessionId) =>
+  db.select().from(identitySessions).where(eq(identitySessions.id, identitySessionId)).get();
+
+export const insertIdentitySession = (db: Db, session: IdentitySession): Write => db.insert(identitySessions).values(session);
+
+/** Statements, not effects: the second fails the batch where somebody else was named for it first. */
+export const completeIdentitySession = (ctx: Ctx, { id, providerUserId, username, completedAt }: IdentitySession): Write[] => [
+  ctx.db
+    .update(identitySessions)
+    .set({ providerUserId, username, completedAt })
+    .where(and(eq(identitySessions.id, id), isNull(identitySessions.providerUserId))),
+  vetoUnlessChanged(ctx),
+];

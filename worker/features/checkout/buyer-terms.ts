@@ -1,0 +1,64 @@
+import { ApiError } from '#core/errors.ts';
+import type { Asset } from '#core/money.ts';
+import type { PaymentSession } from '#platform/db/tables/access.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Handoff } from '#platform/db/tables/handoff.ts';
+import type { PaymentTerms, ProvenIdentity } from '#rules/payment-terms.ts';
+import { acceptedAssetsOf, checkoutRailOf, type RailId } from '#rules/rails.ts';
+
+/** What a buyer says of themselves, as far as the merchant's server may know better. */
+interface Introduced {
+  walletAddress?: string;
+  email?: string;
+  customerRef?: string;
+}
+
+/** Whom the merchant's server sent is who it says; a wallet is only a hint, and the buyer's own choice goes first. */
+export const introduced = <T extends Introduced>(input: T, handoff: Handoff): T => ({
+  ...input,
+  customerRef: handoff.customerRef ?? input.customerRef,
+  email: handoff.email ?? input.email,
+  walletAddress: input.walletAddress ?? handoff.walletAddress ?? undefined,
+});
+
+/**
+ * The terms of a payment with what is known of its buyer: it is sold to nobody else. What the payment session of the
+ * merchant's server says goes before what its hand-off says.
+ */
+export const recognise = (
+  terms: PaymentTerms,
+  known: {
+    identity: ProvenIdentity | null;
+    handoff: Handoff | null;
+    session: Pick<PaymentSession, 'customerRef' | 'successUrl' | 'metadata'> | null;
+  },
+): PaymentTerms => {
+  const { identity, handoff, session } = known;
+  const metadata = Object.keys(session?.metadata ?? {}).length > 0 ? session!.metadata : handoff?.metadata;
+  return {
+    ...terms,
+    successUrl: session?.successUrl ?? handoff?.successUrl ?? terms.successUrl,
+    ...(isRefTrusted(handoff, session) ? { isRefTrusted: true } : {}),
+    ...(identity ? { identity } : {}),
+    ...(metadata ? { metadata } : {}),
+  };
+};
+
+/** Did the merchant's server say who buys? What a buyer says at connect is a claim. */
+const isRefTrusted = (handoff: Handoff | null, session: Pick<PaymentSession, 'customerRef'> | null): boolean =>
+  (session?.customerRef ?? handoff?.customerRef ?? null) !== null;
+
+/** 422 where a buyer claims a reference at a product that takes it from the merchant's server alone. */
+export function requireTrusted({ trustedCustomerRef }: Product, claimed: string | undefined, known: Parameters<typeof isRefTrusted>): void {
+  if (!trustedCustomerRef || claimed === undefined || isRefTrusted(...known)) return;
+  const msg = 'This product takes it from the merchant’s server alone: with a payment session or a hand-off';
+  throw new ApiError('validation_error', { problems: [{ loc: ['body', 'customer_ref'], msg, type: 'untrusted_customer_ref' }] });
+}
+
+/** The rail of the asset a buyer wants to pay in: that of the price, or another the merchant takes. 422. */
+export function requireRail(product: Product, wanted: Asset): RailId {
+  const accepted = acceptedAssetsOf(product);
+  if (accepted.includes(wanted)) return checkoutRailOf(wanted);
+  const problem = { loc: ['body', 'asset'], msg: `This product is sold for ${accepted.join(' or ')}`, type: 'invalid_value' };
+  throw new ApiError('validation_error', { problems: [problem] });
+}

@@ -1,0 +1,195 @@
+import { base58 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import { type IdentitySessionId, newId, type PaymentId } from '#core/ids.ts';
+import type { Asset } from '#core/money.ts';
+import { SECOND } from '#core/time.ts';
+import { planCreate } from '#features/payments/payment.ts';
+import { findPayment } from '#features/payments/store.ts';
+import { UNPAID } from '#features/payments/watch/ended.ts';
+import { getOffer, type Listing, saleOn } from '#features/products/product.ts';
+import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
+import { notReady } from '#features/products/selling/fixes.ts';
+import { type Obstacle, obstaclesOf, type Prospect, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
+import { type Due, quotePrice } from '#features/rails/quote.ts';
+import { feeOf, requireReceivable } from '#features/rails/receivable.ts';
+import { payeeOfToday } from '#platform/chain/payees.ts';
+import type { Ctx } from '#platform/context.ts';
+import { type Change, commitNew, isVeto } from '#platform/db/commit.ts';
+import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { PaymentSession } from '#platform/db/tables/access.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Handoff } from '#platform/db/tables/handoff.ts';
+import type { IdentityProvider, PaymentTerms } from '#rules/payment-terms.ts';
+import { RAILS, type RailId } from '#rules/rails.ts';
+import { NATIVE_MINT, parseWallet } from '#solana/assets.ts';
+import { accountOf } from '#solana/checkout-transaction.ts';
+import { identityFor } from './buyer-identity/identity.ts';
+import { introduced, recognise, requireRail, requireTrusted } from './buyer-terms.ts';
+import { requireRoom, vetoCrowd } from './crowd.store.ts';
+import { getHandedOffer, getHandoff, hintOf, requireUnused, verifyHandoff } from './handoffs/handoff.ts';
+import { useHandoff } from './handoffs/store.ts';
+import { type Prepared, prepareTransaction } from './prepare-transaction.ts';
+
+export interface Connect {
+  slug: string;
+  asset?: Asset;
+  walletAddress?: string;
+  email?: string;
+  /** A BCP 47 tag. */
+  /** A language tag in its canonical form. (BCP 47) */
+  locale?: string | undefined;
+  customerRef?: string;
+  handoffToken?: string;
+  identitySessionId?: IdentitySessionId;
+}
+
+export interface Checkout {
+  payment: Payment;
+  /** Only where the buyer's wallet is known. */
+  prepared: Prepared | null;
+}
+
+/** The buyer has to show who they are there first; until then there is nothing to pay. */
+export interface IdentityNeeded {
+  provider: IdentityProvider;
+}
+
+/**
+ * Opens a checkout session: a payment with its own nonce and reference key, and what the buyer needs to pay it. 404 for an
+ * unknown or archived product, 429 rate_limited where strangers hold too many sessions of it open, 503 rpc_unavailable, and what a
+ * hand-off and `beginPayment` refuse.
+ */
+export async function connectBuyer(ctx: Ctx, input: Connect, keep: Keep<Checkout>): Promise<Checkout | IdentityNeeded> {
+  const { handoffToken } = input;
+  const listing = await (handoffToken === undefined ? getOffer(ctx.db, input.slug) : getHandedOffer(ctx, input.slug, handoffToken));
+  const life = (listing.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
+  const handoff = handoffToken === undefined ? null : await getHandoff(ctx, verifyHandoff(ctx, listing.product.id, handoffToken));
+  const change = await beginPayment(ctx, listing, input, { session: null, handoff, expiresAt: ctx.now + life });
+  if ('provider' in change) return change;
+  const { result: payment } = change;
+  // The node is asked before anything is stored: a session nobody can pay is not worth keeping.
+  const prepared = payment.expectedWallet === null ? null : await prepareTransaction(ctx, payment, payment.expectedWallet);
+  const checkout = { payment, prepared };
+  try {
+    const { events } = change;
+    // Who comes from the merchant's server is no stranger, and is not kept out by any.
+    const writes = handoff ? change.writes : [vetoCrowd(ctx, payment.productId), ...change.writes];
+    await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, keep(checkout)), () => findPayment(ctx.db, payment.id));
+  } catch (error) {
+    if (handoff) await requireUnused(ctx, handoff);
+    else if (isVeto(error)) await requireRoom(ctx.db, payment.productId);
+    throw error;
+  }
+  return checkout;
+}
+
+/** What is fixed before a payment begins, by the product or by the merchant's server: its session, its hand-off. */
+export interface Promised {
+  session: PaymentSession | null;
+  handoff: Handoff | null;
+  expiresAt: number;
+}
+
+/**
+ * A payment of what is sold, planned and not yet stored. 409 setup_not_ready, 422 invalid_wallet_address or for an asset that is
+ * not accepted, 503 fee_wallet_missing; what an identity or a price in another asset may refuse is said there.
+ */
+export async function beginPayment(
+  ctx: Ctx,
+  listing: Listing,
+  given: Connect,
+  { session, handoff, expiresAt }: Promised,
+): Promise<Change<Payment> | IdentityNeeded> {
+  const { product, merchant } = listing;
+  const { asset, recipient, prospect, railId } = requireCheckout(ctx, listing, given.asset);
+  requireTrusted(product, given.customerRef, [handoff, session]);
+  if (await payeeOfToday(ctx, recipient)) throw notReady('payout_wallet_unspendable', railId, prospect);
+  const input = handoff ? introduced(given, { ...handoff, walletAddress: hintOf(handoff, recipient) }) : given;
+  if (input.walletAddress !== undefined) requireBuyer(input.walletAddress, recipient);
+  const identity = await identityFor(ctx, product, input.identitySessionId);
+  if (identity === 'missing') return { provider: product.requiresIdentity! };
+
+  const due = await quotePrice(ctx, { asset: product.asset, units: product.priceAmount }, asset, expiresAt);
+  const terms: PaymentTerms = {
+    productName: product.name,
+    accessPeriodDays: product.accessPeriodDays,
+    usageUnits: product.usageUnits,
+    successUrl: product.successUrl ?? merchant.merchantSettings.default_redirect_url ?? null,
+    ...(due.quote ? { quote: due.quote } : {}),
+    ...(input.locale === undefined ? {} : { locale: input.locale }),
+  };
+  const payment: Payment = {
+    ...(await newPayment(ctx, listing, recipient, due)),
+    terms: recognise(terms, { identity, handoff, session }),
+    expectedWallet: input.walletAddress ?? null,
+    customerRef: session?.customerRef ?? input.customerRef ?? null,
+    email: input.email?.trim().toLowerCase() ?? null,
+    paymentSessionId: session?.id ?? null,
+  };
+  await requireReceivable(ctx, payment, prospect);
+  const created = planCreate(ctx, payment);
+  const used = handoff ? useHandoff(ctx, handoff, payment.id) : [];
+  return { ...created, writes: [...created.writes, ...used] };
+}
+
+/** These have codes of their own. */
+const NOT_FOR_BUYERS: Obstacle[] = ['fee_wallet_configured', 'rail_unavailable'];
+
+/** In what a checkout is paid, and to whom. 409 setup_not_ready, 422 for an asset that is not accepted. */
+function requireCheckout(
+  { config }: Ctx,
+  listing: Listing,
+  wanted: Asset | undefined,
+): { asset: Asset; recipient: string; prospect: Prospect; railId: RailId } {
+  const first = firstCheckoutRail(config, listing);
+  if (!listing.product.livemode) throw notReady('sandbox', first, prospectOf(saleOn(listing, first)));
+  const railId = wanted === undefined ? first : requireRail(listing.product, wanted);
+  const prospect = prospectOf(saleOn(listing, railId));
+  const isOff = prospect.switchedOff === 'rail';
+  const [obstacle] = obstaclesOf(config, prospect, railId).filter(
+    (one) => !NOT_FOR_BUYERS.includes(one) || (isOff && one === 'rail_unavailable'),
+  );
+  if (obstacle) throw notReady(obstacle, railId, prospect);
+  return { asset: RAILS[railId].asset, recipient: payoutOf(prospect)!, prospect, railId };
+}
+
+export function requireBuyer(walletAddress: string, recipient: string): void {
+  if (!parseWallet(walletAddress).ok) throw new ApiError('invalid_wallet_address');
+  if (walletAddress === recipient) throw new ApiError('invalid_wallet_address', { detail: 'The payout wallet cannot buy from itself.' });
+}
+
+/** Everything of a new payment that does not depend on who buys. */
+async function newPayment(
+  ctx: Ctx,
+  { product }: Listing,
+  recipient: string,
+  due: Due,
+): Promise<Omit<Payment, 'terms' | 'expectedWallet' | 'customerRef' | 'email' | 'paymentSessionId'>> {
+  const mint = due.price.asset === 'SOL' ? NATIVE_MINT : ctx.config.network.usdcMint;
+  const fee = feeOf(ctx, due.price, recipient);
+  return {
+    ...UNPAID,
+    id: newId<PaymentId>(ctx.now),
+    merchantId: product.merchantId,
+    livemode: product.livemode,
+    productId: product.id,
+    slug: product.slug,
+    status: 'PENDING_SIGNATURE',
+    failureCode: null,
+    nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
+    reference: base58.encode(crypto.getRandomValues(new Uint8Array(32))),
+    asset: due.price.asset,
+    mint,
+    priceAmount: due.price.units,
+    recipientWallet: recipient,
+    recipientAta: await accountOf(recipient, mint),
+    feeAmount: fee?.amount.units ?? null,
+    feeWallet: fee?.wallet ?? null,
+    feeAta: fee ? await accountOf(fee.wallet, mint) : null,
+    expiresAt: due.expiresAt,
+    lateGraceSeconds: ctx.config.LATE_GRACE_SECONDS,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+}

@@ -1,0 +1,126 @@
+import { ApiError, raise } from '#core/errors.ts';
+import { type AccountId, type HandoffId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
+import { LIFE } from '#core/limits.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
+import { findOffer, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { commitNew } from '#platform/db/commit.ts';
+import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Handoff } from '#platform/db/tables/handoff.ts';
+import { parseWallet } from '#solana/assets.ts';
+import { findHandoff, insertHandoff } from './store.ts';
+import { type NamedHandoff, newHandoffToken, parseHandoffToken } from './token.ts';
+
+const HANDOFF_MS = LIFE.handoffMinutes * MINUTE;
+
+export interface HandoffInput {
+  customerRef?: string;
+  email?: string;
+  walletAddress?: string;
+  successUrl?: string;
+  metadata?: Record<string, string>;
+}
+
+export interface CreatedHandoff {
+  token: string;
+  product: Product;
+  expiresAt: number;
+}
+
+/**
+ * A link for one buyer the merchant's server already knows. 404, 409 state_conflict for an archived product, 422
+ * invalid_wallet_address, 503 handoff_not_configured. (contract section 3 "Hand-off")
+ */
+export async function createHandoff(
+  ctx: Ctx,
+  actor: Actor,
+  { productId, ...input }: HandoffInput & { productId: ProductId },
+  keep: Keep<CreatedHandoff>,
+): Promise<CreatedHandoff> {
+  const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+  const secrets = requireSecrets(ctx);
+  if (product.status !== 'active')
+    throw new ApiError('state_conflict', { detail: 'The product is archived.', meta: { reason: 'product_active' } });
+  if (input.walletAddress !== undefined && !parseWallet(input.walletAddress).ok)
+    throw new ApiError('invalid_wallet_address', { meta: { field: 'wallet_address' } });
+  // The token knows whole seconds; row and answer say the same.
+  const expiresAt = Math.floor((ctx.now + HANDOFF_MS) / SECOND) * SECOND;
+  const handoff: Handoff = {
+    id: newId<HandoffId>(ctx.now),
+    merchantId: product.merchantId,
+    livemode: product.livemode,
+    productId: product.id,
+    customerRef: input.customerRef ?? null,
+    email: input.email?.trim().toLowerCase() ?? null,
+    walletAddress: input.walletAddress ?? null,
+    successUrl: input.successUrl ?? null,
+    metadata: input.metadata ?? null,
+    paymentId: null,
+    expiresAt,
+    createdAt: ctx.now,
+  };
+  const result = { token: newHandoffToken(secrets, product.id, handoff.id, expiresAt), product, expiresAt };
+  const change = await withAnswer({ events: [], writes: [insertHandoff(ctx.db, handoff)], result }, keep(result));
+  return commitNew(ctx, change, () => findHandoff(ctx.db, handoff.id));
+}
+
+/** What a token of ours names, whatever became of it. 403 handoff_secret_mismatch, 503 handoff_not_configured. */
+export function verifyHandoff(ctx: Ctx, productId: ProductId, token: string): NamedHandoff {
+  const parsed = parseHandoffToken(requireSecrets(ctx), productId, token);
+  if (!parsed.ok) throw new ApiError('handoff_secret_mismatch');
+  return parsed.value;
+}
+
+/**
+ * The hand-off that was named, still unused, or used for the very payment `running`. 410 handoff_expired for any other used one
+ * and for an old one; a used one names its payment, so that a buyer whose answer was lost can go on.
+ */
+export async function getHandoff(ctx: Ctx, named: NamedHandoff, running: PaymentId | null = null): Promise<Handoff> {
+  const handoff = await findHandoff(ctx.db, named.handoffId);
+  if (handoff?.paymentId && handoff.paymentId === running) return handoff;
+  if (handoff?.paymentId) throw usedHandoff(ctx, handoff.paymentId);
+  if (!handoff || ctx.now >= named.expiresAt) throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
+  return handoff;
+}
+
+/**
+ * What a hand-off leads to: an active product. 404 for an unknown or archived one; of an account that was deleted since, 410
+ * handoff_expired, as for any hand-off that is over.
+ */
+export async function getHandedOffer(ctx: Ctx, slug: string, token: string): Promise<Listing> {
+  const offer = await findOffer(ctx.db, slug);
+  if (offer) return offer;
+  const orphan = (await findOrphan(ctx.db, slug)) ?? raise('not_found');
+  verifyHandoff(ctx, orphan.id, token);
+  throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
+}
+
+/** The wallet a buyer is expected to pay from. One that cannot is no hint: nobody pays himself, and the buyer never named it. */
+export const hintOf = ({ walletAddress }: Handoff, recipientWallet: string): string | null =>
+  walletAddress === recipientWallet ? null : walletAddress;
+
+/** After a batch that would have used it failed: whoever was faster has its payment. */
+export async function requireUnused(ctx: Ctx, { id }: Handoff): Promise<void> {
+  const handoff = (await findHandoff(ctx.db, id)) ?? raise('handoff_expired', { meta: { reason: 'expired' } });
+  if (handoff.paymentId) throw usedHandoff(ctx, handoff.paymentId);
+}
+
+const usedHandoff = ({ baseUrl }: Ctx, paymentId: PaymentId): ApiError =>
+  new ApiError('handoff_expired', {
+    detail: 'This hand-off was used. Its payment goes on where meta.status_url says.',
+    meta: { reason: 'used', payment_id: paymentId, status_url: `${baseUrl}/v1/payments/${paymentId}` },
+  });
+
+function requireSecrets({ config }: Ctx): string {
+  return config.HANDOFF_SECRETS ?? raise('handoff_not_configured', { meta: { missing: ['HANDOFF_SECRETS'] } });
+}
+
+/** Enough for the buyer to see that it is them, too little for anybody else to learn who they are. */
+export function labelOf({ email, customerRef, walletAddress }: Handoff): string | null {
+  const [name, domain] = email?.split('@') ?? [];
+  if (name && domain) return `${initialOf(name)}@${initialOf(domain)}${domain.slice(domain.lastIndexOf('.'))}`;
+  if (customerRef) return customerRef.length > 8 ? `${customerRef.slice(0, 2)}…${customerRef.slice(-2)}` : '…';
+  return walletAddress && `${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
+}
+const initialOf = (text: string): string => `${[...text][0]}…`;

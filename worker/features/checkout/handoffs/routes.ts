@@ -1,0 +1,112 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { ProductId } from '#core/ids.ts';
+import { LIFE } from '#core/limits.ts';
+import { iso } from '#core/time.ts';
+import { CustomerRef } from '#features/entitlements/resource.ts';
+import { HttpsUrl, Metadata } from '#features/products/resource.ts';
+import { merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
+import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
+import { created, errors, given, ModeQuery, ok, optionalJsonBody, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
+import { publicBucket } from '#platform/http/rate-limit.ts';
+import { type CreatedHandoff, createHandoff, getHandedOffer, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
+
+const slug = z
+  .string()
+  .max(80)
+  .openapi({ param: { name: 'slug', in: 'path' } });
+
+const create = createRoute({
+  method: 'post',
+  path: '/products/{product_id}/handoffs',
+  operationId: 'createHandoff',
+  tags: ['Checkout'],
+  summary: 'A link that brings a buyer you know to the checkout, recognised',
+  description: `It is used once, within ${LIFE.handoffMinutes} minutes. What you say of the buyer stays with us: the link only names it.`,
+  ...writeRoute,
+  request: {
+    headers: OptionalIdempotencyHeader,
+    params: uuidParam('product_id'),
+    query: z.object(ModeQuery),
+    ...optionalJsonBody(
+      z
+        .object({
+          customer_ref: CustomerRef.optional(),
+          email: z.email().max(254).optional(),
+          wallet_address: z.string().max(64).optional(),
+          success_url: HttpsUrl.optional(),
+          metadata: Metadata.optional(),
+        })
+        .openapi('HandoffRequest', { example: { customer_ref: 'user-42', email: 'ada@example.com' } }),
+    ),
+  },
+  responses: {
+    ...created(z.object({ handoff_token: z.string(), url: z.string(), expires_at: Timestamp }).openapi('Handoff')),
+    ...merchantWriteErrors('not_found', 'state_conflict', 'invalid_wallet_address', 'handoff_not_configured'),
+  },
+});
+
+const resolve = createRoute({
+  method: 'get',
+  path: '/products/p/{slug}/handoff/{token}',
+  operationId: 'resolveHandoff',
+  tags: ['Checkout'],
+  summary: 'Whom a hand-off is for, without using it',
+  middleware: publicBucket('payload'),
+  request: {
+    params: z.object({
+      slug,
+      token: z
+        .string()
+        .max(2048)
+        .openapi({ param: { name: 'token', in: 'path' } }),
+    }),
+  },
+  responses: {
+    ...ok(
+      z
+        .object({
+          product_id: z.uuid(),
+          slug: z.string(),
+          customer_label: z.string().optional().openapi({ description: 'Shortened, for the buyer to recognise.', example: 'a…@e….com' }),
+          expires_at: Timestamp,
+        })
+        .openapi('ResolvedHandoff'),
+    ),
+    ...errors('handoff_secret_mismatch', 'not_found', 'handoff_expired', 'validation_error', 'rate_limited', 'handoff_not_configured'),
+  },
+});
+
+export const handoffRoutes = router()
+  .openapi(create, async (c) => {
+    const { actor, ctx } = c.var;
+    const { customer_ref, email, wallet_address, success_url, metadata } = c.req.valid('json');
+    const input = {
+      productId: c.req.valid('param').product_id as ProductId,
+      customerRef: customer_ref,
+      email,
+      walletAddress: wallet_address,
+      successUrl: success_url,
+      metadata,
+    };
+    const present = ({ token, product, expiresAt }: CreatedHandoff) => {
+      const url = `${ctx.baseUrl}/p/${product.slug}?handoff=${token}`;
+      return { status: 201, body: { handoff_token: token, url, expires_at: iso(expiresAt) } };
+    };
+    // Its token is as good as a buyer.
+    return sendStored(c, await answerOnce(c, (keep) => createHandoff(ctx, actor, input, keep), present, { isSecret: true }));
+  })
+  .openapi(resolve, async (c) => {
+    const { ctx } = c.var;
+    const params = c.req.valid('param');
+    const { product } = await getHandedOffer(ctx, params.slug, params.token);
+    const handoff = await getHandoff(ctx, verifyHandoff(ctx, product.id, params.token));
+    return c.json(
+      {
+        product_id: product.id,
+        slug: product.slug,
+        ...given('customer_label', labelOf(handoff)),
+        expires_at: iso(handoff.expiresAt),
+      },
+      200,
+    );
+  });

@@ -1,0 +1,19 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import type { HandoffId, PaymentId } from '#core/ids.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { type Handoff, handoffs } from '#platform/db/tables/handoff.ts';
+
+/** Of any merchant: whoever asks has shown a token that names it. */
+export const findHandoff = (db: Db, handoffId: HandoffId) => db.select().from(handoffs).where(eq(handoffs.id, handoffId)).get();
+
+export const insertHandoff = (db: Db, handoff: Handoff): Write => db.insert(handoffs).values(handoff);
+
+/** Statements, not effects: the hand-off begins this payment; the second fails the batch where another was begun with it first. */
+export const useHandoff = (ctx: Ctx, { id }: Handoff, paymentId: PaymentId): Write[] => [
+  ctx.db
+    .update(handoffs)
+    .set({ paymentId })
+    .where(and(eq(handoffs.id, id), isNull(handoffs.paymentId))),
+  vetoUnlessChanged(ctx),
+];

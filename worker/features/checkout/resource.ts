@@ -1,0 +1,61 @@
+import { z } from '@hono/zod-openapi';
+import { ASSETS, DECIMALS, toMoneyResource } from '#core/money.ts';
+import { iso } from '#core/time.ts';
+import { memoOf, PriceQuoteBody, pollAfterMs, priceOf, toQuoteResource } from '#features/payments/resource.ts';
+import type { Ctx } from '#platform/context.ts';
+import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
+import type { Checkout } from './connect.ts';
+import { solanaPayUrl } from './prepare-transaction.ts';
+
+export const ConnectResponse = z
+  .object({
+    payment_id: z.uuid(),
+    status: z.enum(['PENDING_SIGNATURE', 'PENDING_CONFIRMATION']).openapi({
+      description:
+        'PENDING_CONFIRMATION only where the payment session already holds a payment that is on its way: wait, do not pay again.',
+    }),
+    nonce: z.string(),
+    memo: z.string(),
+    price: MoneyBody,
+    recipient: z.string(),
+    fee: z.object({ recipient: z.string(), asset: z.enum(ASSETS), amount: z.string(), base_units: z.string() }).optional(),
+    network: z.string(),
+    mint: z.string().optional(),
+    decimals: z.int(),
+    references: z.array(z.string()),
+    solana_pay_url: z.string(),
+    transaction: z
+      .string()
+      .optional()
+      .openapi({ description: 'Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction.' }),
+    last_valid_block_height: z.int().optional(),
+    price_quote: PriceQuoteBody.optional(),
+    expires_at: Timestamp,
+    status_url: z.string(),
+    poll_after_ms: orNull(z.int()),
+  })
+  .openapi('ConnectResponse');
+
+export function toConnectResource(ctx: Ctx, { payment, prepared }: Checkout): z.infer<typeof ConnectResponse> {
+  return {
+    payment_id: payment.id,
+    status: payment.status === 'PENDING_CONFIRMATION' ? payment.status : 'PENDING_SIGNATURE',
+    nonce: payment.nonce,
+    memo: memoOf(payment),
+    price: toMoneyResource(priceOf(payment)),
+    recipient: payment.recipientWallet,
+    ...(payment.feeWallet && payment.feeAmount
+      ? { fee: { recipient: payment.feeWallet, ...toMoneyResource({ asset: payment.asset, units: payment.feeAmount }) } }
+      : {}),
+    network: ctx.config.network.caip2,
+    ...given('mint', payment.mint || null),
+    decimals: DECIMALS[payment.asset],
+    references: [payment.reference, ctx.config.SERVICE_REFERENCE],
+    solana_pay_url: solanaPayUrl(ctx, payment),
+    ...(prepared ? { transaction: prepared.transaction, last_valid_block_height: Number(prepared.lastValidBlockHeight) } : {}),
+    ...given('price_quote', payment.terms.quote ? toQuoteResource(payment.terms.quote, payment) : null),
+    expires_at: iso(payment.expiresAt),
+    status_url: `${ctx.baseUrl}/v1/payments/${payment.id}`,
+    poll_after_ms: pollAfterMs(ctx, payment),
+  };
+}

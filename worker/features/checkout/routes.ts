@@ -1,0 +1,215 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { ApiError, raise } from '#core/errors.ts';
+import type { IdentitySessionId, PaymentId, PaymentSessionId } from '#core/ids.ts';
+import { ASSETS } from '#core/money.ts';
+import { CustomerRef } from '#features/entitlements/resource.ts';
+import type { Asked } from '#features/payments/required-identity.ts';
+import { identityProblem } from '#features/payments/required-identity.ts';
+import { findWithProduct, getPayment } from '#features/payments/store.ts';
+import { failureOf } from '#features/payments/verdict.ts';
+import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { Answer } from '#platform/db/idempotency-record.ts';
+import { publicBodyErrors } from '#platform/http/callers.ts';
+import { ICON_PATH } from '#platform/http/icon.ts';
+import {
+  answerLeased,
+  answerOnce,
+  checkIdempotencyKey,
+  OptionalIdempotencyHeader,
+  optionalKeyErrors,
+  sendStored,
+} from '#platform/http/idempotency-key.ts';
+import { errors, jsonBody, ok, optionalJsonBody, protocolBodyErrors, router, uuidParam } from '#platform/http/openapi.ts';
+import { publicBucket } from '#platform/http/rate-limit.ts';
+import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
+import { type Checkout, type Connect, connectBuyer, type IdentityNeeded, requireBuyer } from './connect.ts';
+import { prepareTransaction } from './prepare-transaction.ts';
+import { ConnectResponse, toConnectResource } from './resource.ts';
+import { connectInSession } from './sessions/session.ts';
+
+const LOCALE_MAX = 35;
+/** The BCP 47 form of a language tag, also of one in the form of POSIX (`en_US.UTF-8`); undefined for what is none: nobody pays less for it. */
+function localeOf(text: string): string | undefined {
+  try {
+    const [tag] = Intl.getCanonicalLocales(
+      text
+        .trim()
+        .replace(/[.@].*$/s, '')
+        .replaceAll('_', '-'),
+    );
+    return tag && tag.length <= LOCALE_MAX ? tag : undefined;
+  } catch {
+    return undefined;
+  }
+}
+const Locale = z.string().transform(localeOf).openapi({
+  type: 'string',
+  description:
+    'The language the buyer reads, as `pt-BR` (BCP 47) or `pt_BR`. It is kept with the payment; what is no language is left out.',
+  example: 'pt-BR',
+});
+
+const ConnectRequest = z
+  .object({
+    asset: z.enum(ASSETS).optional(),
+    wallet_address: z.string().max(64).optional().openapi({ description: 'With it comes a transaction, ready to sign.' }),
+    email: z.email().max(254).optional(),
+    customer_ref: CustomerRef.optional().openapi({
+      description:
+        "The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known " +
+        'membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`.',
+    }),
+    locale: Locale.optional(),
+    handoff_token: z.string().max(2048).optional(),
+    identity_session_id: z.uuid().optional(),
+    payment_session_id: z
+      .uuid()
+      .optional()
+      .openapi({ description: 'From POST /v1/access/payment-sessions: its price, customer and success URL win, and it is paid once.' }),
+  })
+  .openapi('ConnectRequest');
+
+const IdentityNeededResponse = z
+  .object({ identity: z.object({ required: z.literal(true), provider: z.enum(IDENTITY_PROVIDERS) }) })
+  .openapi('IdentityNeeded', {
+    description:
+      'The buyer has to show who they are first: POST /v1/products/p/{slug}/identity, then connect again with its identity_session_id.',
+  });
+
+const connect = createRoute({
+  method: 'post',
+  path: '/products/p/{slug}/connect',
+  operationId: 'connectBuyer',
+  tags: ['Checkout'],
+  summary: 'Start a checkout session',
+  description:
+    'Without an asset it begins in the first of accepted_assets of the offer, or over the rail of the payment session. A payment session ' +
+    'with a payment under way returns that one, in the asset it was begun in, whichever is asked for.',
+  middleware: [publicBucket('connect', (c) => c.req.param('slug') ?? ''), checkIdempotencyKey] as const,
+  request: {
+    headers: OptionalIdempotencyHeader,
+    params: z.object({
+      slug: z
+        .string()
+        .max(80)
+        .openapi({ param: { name: 'slug', in: 'path' } }),
+    }),
+    ...optionalJsonBody(ConnectRequest),
+  },
+  responses: {
+    ...ok(z.union([ConnectResponse, IdentityNeededResponse])),
+    ...publicBodyErrors(
+      ...optionalKeyErrors,
+      'handoff_secret_mismatch',
+      'not_found',
+      'setup_not_ready',
+      'state_conflict',
+      'session_expired',
+      'handoff_expired',
+      'identity_expired',
+      'invalid_wallet_address',
+      'identity_verification_required',
+      'rate_limited',
+      'plan_limit_reached',
+      'fee_wallet_missing',
+      'handoff_not_configured',
+      'price_unavailable',
+      'rpc_unavailable',
+    ),
+  },
+});
+
+const params = uuidParam('payment_id');
+const solanaPayLabel = createRoute({
+  method: 'get',
+  path: '/pay/{payment_id}/solana-pay',
+  operationId: 'getSolanaPay',
+  tags: ['Checkout'],
+  summary: 'Solana Pay transaction request: who asks',
+  middleware: publicBucket('status', (c) => c.req.param('payment_id') ?? ''),
+  request: { params },
+  responses: {
+    ...ok(z.object({ label: z.string(), icon: z.url() }).openapi('SolanaPayLabel')),
+    ...errors('not_found', 'rate_limited', 'validation_error'),
+  },
+});
+// Of a protocol that may grow: it takes fields that we do not know.
+const SolanaPayRequest = z.looseObject({ account: z.string().max(64) }).openapi('SolanaPayRequest');
+const solanaPay = createRoute({
+  method: 'post',
+  path: '/pay/{payment_id}/solana-pay',
+  operationId: 'postSolanaPay',
+  tags: ['Checkout'],
+  summary: 'Solana Pay transaction request: the transaction to sign',
+  middleware: publicBucket('confirm', (c) => c.req.param('payment_id') ?? ''),
+  request: { params, ...jsonBody(SolanaPayRequest) },
+  responses: {
+    ...ok(z.object({ transaction: z.string(), message: z.string() }).openapi('SolanaPayTransaction')),
+    ...errors(
+      'validation_error',
+      ...protocolBodyErrors,
+      'not_found',
+      'state_conflict',
+      'payment_failed',
+      'session_expired',
+      'invalid_wallet_address',
+      'identity_verification_required',
+      'rate_limited',
+      'rpc_unavailable',
+    ),
+  },
+});
+
+/** Only what can be paid in time, by whoever the merchant asks for, is worth a signature. */
+function requireOpen(ctx: Ctx, asked: Asked): void {
+  const { payment } = asked;
+  if (payment.status === 'FAILED') throw failureOf(payment);
+  if (payment.status === 'CONFIRMED')
+    throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
+  if (ctx.now > payment.expiresAt) throw new ApiError('session_expired');
+  const unidentified = identityProblem(asked);
+  if (unidentified) throw unidentified;
+}
+
+export const checkoutRoutes = router()
+  .openapi(connect, async (c) => {
+    const { wallet_address, customer_ref, email, asset, locale, handoff_token, identity_session_id, payment_session_id } =
+      c.req.valid('json');
+    const { slug } = c.req.valid('param');
+    const buyer: Connect = {
+      slug,
+      asset,
+      email,
+      locale,
+      walletAddress: wallet_address,
+      customerRef: customer_ref,
+      handoffToken: handoff_token,
+      identitySessionId: identity_session_id as IdentitySessionId | undefined,
+    };
+    const { ctx } = c.var;
+    // Nothing was begun where a buyer has to show who they are first.
+    const present = (checkout: Checkout | IdentityNeeded): Answer =>
+      'provider' in checkout
+        ? { status: 200, body: { identity: { required: true, provider: checkout.provider } }, isFinished: false }
+        : { status: 200, body: toConnectResource(ctx, checkout) };
+    const answer = payment_session_id
+      ? await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id as PaymentSessionId), present)
+      : await answerOnce<Checkout | IdentityNeeded>(c, (keep) => connectBuyer(ctx, buyer, keep), present);
+    return sendStored(c, answer);
+  })
+  .openapi(solanaPayLabel, async (c) => {
+    const payment = await getPayment(c.var.ctx.db, c.req.valid('param').payment_id as PaymentId);
+    return c.json({ label: payment.terms.productName, icon: `${c.var.ctx.baseUrl}${ICON_PATH}` }, 200);
+  })
+  .openapi(solanaPay, async (c) => {
+    const { ctx } = c.var;
+    const known = (await findWithProduct(ctx.db, c.req.valid('param').payment_id as PaymentId)) ?? raise('not_found');
+    const { payment } = known;
+    requireOpen(ctx, known);
+    const { account } = c.req.valid('json');
+    requireBuyer(account, payment.recipientWallet);
+    const [{ transaction }] = await Promise.all([prepareTransaction(ctx, payment, account), requireNoneInFlight(ctx, payment.id)]);
+    c.header('Cache-Control', 'no-store');
+    return c.json({ transaction, message: payment.terms.productName }, 200);
+  });

@@ -1,0 +1,55 @@
+import { base64 } from '#core/encoding.ts';
+import { ApiError, raise } from '#core/errors.ts';
+import type { PaymentId } from '#core/ids.ts';
+import { planSubmit, requireViewer } from '#features/payments/payment.ts';
+import { identityProblem } from '#features/payments/required-identity.ts';
+import { findWithProduct, getPayment } from '#features/payments/store.ts';
+import { failureOf } from '#features/payments/verdict.ts';
+import { dropRefused, rememberSent } from '#features/payments/watch/candidates.ts';
+import { sendableUntil } from '#features/rails/quote.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { transact, unchanged } from '#platform/db/commit.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import { checkPreparedTransaction } from '#solana/checkout-transaction.ts';
+import { termsOf } from './prepare-transaction.ts';
+
+/**
+ * Broadcasts a buyer's signed transaction: it must be the one we prepared. Its signature is kept before it goes out, so a
+ * closed laptop, a crash or a lost answer loses nothing. 409 state_conflict (in_flight) while another is on its way, 410 once
+ * the session is over, 422 payment_mismatch with the reason, 422 identity_verification_required before any money moves.
+ */
+export async function sendTransaction(
+  ctx: Ctx,
+  { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Actor | null },
+): Promise<{ payment: Payment; txSignature: string }> {
+  const known = (await findWithProduct(ctx.db, paymentId)) ?? raise('not_found');
+  const { payment } = known;
+  requireViewer(payment, viewer);
+  const checked = checkPreparedTransaction(base64.decode(wire), termsOf(ctx, payment));
+  if (!checked.ok) throw new ApiError('payment_mismatch', { meta: { reason: checked.reason } });
+  const txSignature = checked.value.signature;
+  if (payment.status === 'CONFIRMED') {
+    if (payment.txSignature === txSignature) return { payment, txSignature };
+    throw new ApiError('payment_transaction_conflict');
+  }
+  if (payment.status === 'FAILED') throw failureOf(payment);
+  if (ctx.now > sendableUntil(payment)) throw new ApiError('session_expired');
+  const unidentified = identityProblem(known);
+  if (unidentified) throw unidentified;
+
+  const { candidate, isNew } = await rememberSent(ctx, paymentId, txSignature);
+  const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));
+  // A refusal speaks for this request alone: another that brought the same bytes may have delivered them.
+  if (broadcast.kind === 'rejected' && isNew && (await dropRefused(ctx.db, candidate)))
+    throw new ApiError('payment_mismatch', {
+      detail: `The network refused it: ${broadcast.reason}`,
+      meta: { reason: 'transaction_rejected' },
+    });
+  // Unclear is not refused: it may be on its way, and the rechecks will find it.
+  if (broadcast.kind !== 'sent') ctx.note(`rpc: ${broadcast.reason}`);
+  const after = await transact(ctx, async () => {
+    const current = await getPayment(ctx.db, paymentId);
+    return current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current);
+  });
+  return { payment: after, txSignature };
+}

@@ -1,0 +1,58 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { PaymentId } from '#core/ids.ts';
+import { requireLive } from '#features/payments/payment.ts';
+import { PaymentBody, toPaymentResource } from '#features/payments/resource.ts';
+import { keyedViewerRoute, publicBodyErrors, viewerErrors } from '#platform/http/callers.ts';
+import { answerLeased, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
+import { jsonBody, ModeQuery, ok, router, uuidParam } from '#platform/http/openapi.ts';
+import { publicBucket } from '#platform/http/rate-limit.ts';
+import { sendTransaction } from './send-transaction.ts';
+
+const send = createRoute({
+  method: 'post',
+  path: '/payments/{payment_id}/transaction',
+  operationId: 'sendTransaction',
+  tags: ['Payments'],
+  summary: 'Broadcast the signed transaction through us',
+  description:
+    'It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. ' +
+    'While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.',
+  ...keyedViewerRoute(publicBucket('confirm', (c) => c.req.param('payment_id') ?? '')),
+  request: {
+    headers: OptionalIdempotencyHeader,
+    params: uuidParam('payment_id'),
+    query: z.object(ModeQuery),
+    ...jsonBody(z.object({ transaction: z.base64().min(1).max(4096) }).openapi('SendTransactionRequest')),
+  },
+  responses: {
+    ...ok(z.object({ payment: PaymentBody, tx_signature: z.string() }).openapi('SendTransactionResponse')),
+    ...publicBodyErrors(
+      ...viewerErrors,
+      ...optionalKeyErrors,
+      'not_found',
+      'payment_transaction_conflict',
+      'state_conflict',
+      'setup_not_ready',
+      'payment_failed',
+      'session_expired',
+      'payment_mismatch',
+      'identity_verification_required',
+      'rate_limited',
+    ),
+  },
+});
+
+export const sendRoutes = router().openapi(send, async (c) => {
+  const { ctx, viewer } = c.var;
+  requireLive(viewer);
+  const paymentId = c.req.valid('param').payment_id as PaymentId;
+  const answer = await answerLeased(
+    c,
+    () => sendTransaction(ctx, { paymentId, wire: c.req.valid('json').transaction, viewer }),
+    ({ payment, txSignature }) => ({
+      status: 200,
+      body: { payment: toPaymentResource(ctx, payment, viewer ? 'merchant' : 'buyer'), tx_signature: txSignature },
+    }),
+  );
+  return sendStored(c, answer);
+});

@@ -1,0 +1,112 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { ApiError } from '#core/errors.ts';
+import { LIFE } from '#core/limits.ts';
+import { toMoneyResource } from '#core/money.ts';
+import { iso } from '#core/time.ts';
+import { CustomerRef } from '#features/entitlements/resource.ts';
+import { namedProduct, productRef } from '#features/products/product-ref.ts';
+import { getOwnListing } from '#features/rails/product-rails.ts';
+import type { Ctx } from '#platform/context.ts';
+import { commitKept, once } from '#platform/db/once.ts';
+import type { PaymentSession } from '#platform/db/tables/access.ts';
+import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
+import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
+import { created, given, jsonBody, ModeQuery, MoneyBody, router, Timestamp } from '#platform/http/openapi.ts';
+import { RAIL_IDS, RAILS } from '#rules/rails.ts';
+import { planPaymentSession, statusOf } from './session.ts';
+
+const PaymentSessionRequest = z
+  .object({
+    ...productRef,
+    customer_ref: CustomerRef.optional().openapi({ description: 'Your own name for the buyer; keys membership and entitlement.' }),
+    rail_id: z.enum(RAIL_IDS).optional().openapi({
+      description:
+        'A rail of the hosted checkout, which has to be ready for this product, and is what connect begins with unless it names another asset; by default what a checkout of the product begins with: its default_rail if that can be paid over, else another that can.',
+    }),
+    success_url: z
+      .url({ protocol: /^https$/, hostname: z.regexes.domain })
+      .max(2048)
+      .optional(),
+    metadata: z.record(z.string().min(1).max(64), z.string().max(500)).default({}),
+  })
+  .openapi('PaymentSessionRequest', {
+    example: { product_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', customer_ref: 'user-42', rail_id: 'solana_usdc', metadata: {} },
+  });
+
+const PaymentSessionBody = z
+  .object({
+    payment_session_id: z.uuid(),
+    payment_id: z.uuid().optional(),
+    status: z.enum(['open', 'pending_confirmation', 'completed', 'failed', 'expired']),
+    checkout_url: z.string().openapi({ description: 'Send the buyer here.' }),
+    product_id: z.uuid(),
+    price: MoneyBody,
+    expires_at: Timestamp,
+    created_at: Timestamp,
+  })
+  .openapi('PaymentSession');
+
+const create = createRoute({
+  method: 'post',
+  path: '/access/payment-sessions',
+  operationId: 'createPaymentSession',
+  tags: ['Checkout'],
+  summary: `Open a checkout for one buyer, with the price and customer fixed for ${LIFE.paymentSessionMinutes} minutes`,
+  description:
+    'Connect with `payment_session_id` begins its payment; it holds at most one that is not over, and connect again returns that one, ' +
+    'in the asset it was begun in, whichever is asked for. ' +
+    'After a failed payment a new one may begin while the session lives.',
+  ...idempotentRoute(),
+  request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(PaymentSessionRequest) },
+  responses: {
+    ...created(PaymentSessionBody),
+    ...merchantBodyErrors(
+      ...idempotencyErrors,
+      'idempotency_race',
+      'not_found',
+      'setup_not_ready',
+      'fee_wallet_missing',
+      'price_unavailable',
+      'rpc_unavailable',
+    ),
+  },
+});
+
+const toPaymentSessionResource = (ctx: Ctx, session: PaymentSession, slug: string): z.infer<typeof PaymentSessionBody> => ({
+  payment_session_id: session.id,
+  ...given('payment_id', session.paymentId),
+  status: statusOf(session, null, ctx.now),
+  checkout_url: `${ctx.baseUrl}/p/${slug}?ps=${session.id}`,
+  product_id: session.productId,
+  price: toMoneyResource({ asset: session.asset, units: session.priceAmount }),
+  expires_at: iso(session.expiresAt),
+  created_at: iso(session.createdAt),
+});
+
+export const paymentSessionRoutes = router().openapi(create, async (c) => {
+  const { actor, ctx } = c.var;
+  const body = c.req.valid('json');
+  const { rail_id: named } = body;
+  if (named && RAILS[named].kind !== 'checkout') {
+    const msg = 'A payment session is paid at the hosted checkout: solana_usdc or solana_sol';
+    throw new ApiError('validation_error', { problems: [{ loc: ['body', 'rail_id'], msg, type: 'invalid_value' }] });
+  }
+  const input = {
+    railId: named ?? null,
+    customerRef: body.customer_ref ?? null,
+    successUrl: body.success_url ?? null,
+    metadata: body.metadata,
+  };
+  let slug = '';
+  const answer = await once<PaymentSession>(
+    ctx,
+    await idempotentRequest(c, { validated: body }),
+    async (keep) => {
+      const listing = await getOwnListing(ctx, actor, namedProduct(body, 'body'));
+      slug = listing.product.slug;
+      return commitKept(ctx, await planPaymentSession(ctx, listing, input), keep);
+    },
+    (session) => ({ status: 201, body: toPaymentSessionResource(ctx, session, slug) }),
+  );
+  return sendStored(c, answer);
+});

@@ -1,0 +1,187 @@
+import { ApiError, raise } from '#core/errors.ts';
+import { newId, type PaymentSessionId } from '#core/ids.ts';
+import { LIFE } from '#core/limits.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
+import { identityProblem } from '#features/payments/required-identity.ts';
+import { certainAt } from '#features/payments/watch/expire.ts';
+import { getListing, type Listing, saleOn } from '#features/products/product.ts';
+import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
+import { notReady } from '#features/products/selling/fixes.ts';
+import { obstaclesInMode, prospectOf } from '#features/products/selling/obstacles.ts';
+import { outage } from '#features/rails/quote.ts';
+import { foresee } from '#features/rails/receivable.ts';
+import type { Ctx } from '#platform/context.ts';
+import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import type { PaymentSession } from '#platform/db/tables/access.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Handoff } from '#platform/db/tables/handoff.ts';
+import type { RailId } from '#rules/rails.ts';
+import { PAYMENT } from '#rules/states.ts';
+import { beginPayment, type Checkout, type Connect, type IdentityNeeded, requireBuyer } from '../connect.ts';
+import { getHandoff, hintOf, verifyHandoff } from '../handoffs/handoff.ts';
+import { prepareTransaction } from '../prepare-transaction.ts';
+import { findPaymentSession, holdPayment, insertPaymentSession } from './store.ts';
+
+/** A merchant's server keeps a price and a customer for one buyer so long. */
+const SESSION_MS = LIFE.paymentSessionMinutes * MINUTE;
+/** A buyer who comes in the last moment still has time to sign: the shortest life a checkout may have. */
+const LEAST_MS = 5 * MINUTE;
+/** Where the sweep is behind it is not asked in vain every second. */
+const LEAST_WAIT_SECONDS = 10;
+
+export type PaymentSessionStatus = 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
+
+export function statusOf({ expiresAt }: PaymentSession, payment: Payment | null, now: number): PaymentSessionStatus {
+  if (payment?.status === 'CONFIRMED') return 'completed';
+  if (payment?.status === 'PENDING_CONFIRMATION') return 'pending_confirmation';
+  if (now <= expiresAt) return 'open';
+  return payment?.status === 'FAILED' ? 'failed' : 'expired';
+}
+
+export interface OpenPaymentSession {
+  /** null: the rail a checkout of this product begins with. */
+  railId: RailId | null;
+  customerRef: string | null;
+  successUrl: string | null;
+  metadata: Record<string, string>;
+}
+
+/**
+ * A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it, 503 fee_wallet_missing where the
+ * service's own wallet is in the way, price_unavailable or rpc_unavailable where it cannot be told now. (contract section 6)
+ */
+export async function planPaymentSession(ctx: Ctx, listing: Listing, input: OpenPaymentSession): Promise<Change<PaymentSession>> {
+  const { product } = listing;
+  const railId = input.railId ?? firstCheckoutRail(ctx.config, listing);
+  await requirePayable(ctx, listing, railId);
+  const session: PaymentSession = {
+    id: newId<PaymentSessionId>(ctx.now),
+    merchantId: product.merchantId,
+    livemode: product.livemode,
+    productId: product.id,
+    asset: product.asset,
+    priceAmount: product.priceAmount,
+    railId,
+    customerRef: input.customerRef,
+    successUrl: input.successUrl,
+    metadata: input.metadata,
+    paymentId: null,
+    expiresAt: ctx.now + SESSION_MS,
+    createdAt: ctx.now,
+    version: 1,
+  };
+  return { events: [], writes: [insertPaymentSession(ctx.db, session)], result: session };
+}
+
+async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promise<void> {
+  const prospect = prospectOf(saleOn(listing, railId));
+  const [obstacle] = obstaclesInMode(ctx.config, prospect, railId);
+  if (obstacle) throw notReady(obstacle, railId, prospect);
+  if (!prospect.livemode) return;
+  const { obstacles, silent } = await foresee(ctx, prospect, railId);
+  if (silent) throw outage(silent);
+  if (obstacles[0]) throw notReady(obstacles[0], railId, prospect);
+}
+
+/**
+ * Connect for a payment session: the payment that is under way in it, however often and from however many places it is asked
+ * for; a new one only where there is none or the last one failed. A hand-off must be ours and unused, or used for this very
+ * payment: only then does the wallet it names count. 404 for a session of another product, 409 state_conflict once it is paid, 410
+ * session_expired once it is over, 422 identity_verification_required for a payment begun before the merchant asked who buys, and
+ * what a hand-off and `beginPayment` refuse. (contract section 6 "Payment session")
+ */
+export async function connectInSession(ctx: Ctx, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout | IdentityNeeded> {
+  let known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
+  let isRead = true;
+  const listing = await getListing(ctx.db, input.slug);
+  if (known.session.productId !== listing.product.id) raise('not_found');
+  const named = input.handoffToken === undefined ? null : verifyHandoff(ctx, listing.product.id, input.handoffToken);
+  const begun = await transact<Begun | IdentityNeeded>(ctx, async () => {
+    if (!isRead) known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
+    isRead = false;
+    const running = runningIn(ctx, known.session, known.payment);
+    const handoff = named && (await getHandoff(ctx, named, running?.id));
+    if (!running) return planBegin(ctx, listing, known.session, handoff, input);
+    const hint = handoff?.paymentId === running.id ? hintOf(handoff, running.recipientWallet) : null;
+    return unchanged<Begun | IdentityNeeded>({ payment: running, wallet: input.walletAddress ?? hint });
+  });
+  if ('provider' in begun) return begun;
+  const { payment, wallet } = begun;
+  if (payment.status !== 'PENDING_SIGNATURE') return { payment, prepared: null };
+  const unidentified = identityProblem({ payment, requiresIdentity: listing.product.requiresIdentity });
+  if (unidentified) throw unidentified;
+  if (wallet === null) return { payment, prepared: null };
+  requireBuyer(wallet, payment.recipientWallet);
+  // After the session holds the payment: whoever meets a node that is down gets this same payment when he asks again.
+  return { payment, prepared: await prepareTransaction(ctx, payment, wallet) };
+}
+
+/** The payment under way in a session, and the wallet its buyer is known to pay from. */
+interface Begun {
+  payment: Payment;
+  wallet: string | null;
+}
+
+/** The payment a buyer is to go on with; null where a new one may begin. */
+function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): Payment | null {
+  const { now } = ctx;
+  const status = statusOf(session, payment, now);
+  if (status === 'completed') {
+    const meta = { reason: 'completed', payment_id: payment!.id };
+    throw new ApiError('state_conflict', { detail: 'This payment session is already paid.', meta });
+  }
+  // Money may be on its way: whoever asks is told so, and never sent away to pay again.
+  if (status === 'pending_confirmation') return payment;
+  const isRunning = payment !== null && !PAYMENT.isTerminal(payment.status);
+  if (isRunning && now <= payment.expiresAt) return payment;
+  if (isRunning && status === 'open') {
+    // Only a quote ends before its session. What was sent in time may still be on its way: one payment at a time.
+    const detail = 'The quote of this session has ended. Once it is certain that nothing was paid, connect quotes again.';
+    const retryAfterSeconds = Math.max(LEAST_WAIT_SECONDS, (certainAt(payment) - now) / SECOND);
+    throw new ApiError('session_expired', { detail, meta: { reason: 'quote_expired' }, retryAfterSeconds });
+  }
+  if (isRunning || status !== 'open') throw new ApiError('session_expired');
+  return null;
+}
+
+/** What is sold in a session: at its price and over its rail first, whatever the product says by now. */
+const promisedIn = ({ asset, priceAmount, railId }: PaymentSession, { product, ...seller }: Listing): Listing => ({
+  ...seller,
+  product: { ...product, asset, priceAmount, defaultRail: railId ?? product.defaultRail },
+});
+
+/** What is behind the link a merchant's server sends a buyer to. `payment` is the one to go on with, or the one that paid it. */
+export interface SessionOffer {
+  listing: Listing;
+  payment: Payment | null;
+  isOver: boolean;
+}
+
+/** A payment session as its buyer sees it before connecting. 404 for one of another product, and where nothing can begin any more. */
+export async function getSessionOffer(ctx: Ctx, slug: string, paymentSessionId: PaymentSessionId): Promise<SessionOffer> {
+  const { session, payment } = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
+  const listing = await getListing(ctx.db, slug);
+  if (session.productId !== listing.product.id) raise('not_found');
+  const begun = payment?.status === 'FAILED' ? null : payment;
+  if (!begun && listing.product.status !== 'active') raise('not_found');
+  return { listing: promisedIn(session, listing), payment: begun, isOver: !begun && ctx.now > session.expiresAt };
+}
+
+async function planBegin(
+  ctx: Ctx,
+  listing: Listing,
+  session: PaymentSession,
+  handoff: Handoff | null,
+  input: Connect,
+): Promise<Change<Begun | IdentityNeeded>> {
+  // Taken off sale: what is being paid finishes, nothing begins.
+  if (listing.product.status !== 'active') raise('not_found');
+  const change = await beginPayment(ctx, promisedIn(session, listing), input, {
+    session,
+    handoff,
+    expiresAt: Math.max(session.expiresAt, ctx.now + LEAST_MS),
+  });
+  if ('provider' in change) return unchanged<Begun | IdentityNeeded>(change);
+  const { result: payment, writes } = change;
+  return { ...change, writes: [...writes, ...holdPayment(ctx, session, payment.id)], result: { payment, wallet: payment.expectedWallet } };
+}

@@ -1,0 +1,32 @@
+import { and, eq } from 'drizzle-orm';
+import type { PaymentId, PaymentSessionId } from '#core/ids.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { type PaymentSession, paymentSessions } from '#platform/db/tables/access.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import { payments } from '#platform/db/tables/commerce.ts';
+
+/** Of any merchant: the id itself is the capability. With the last payment begun in it. */
+export async function findPaymentSession(
+  db: Db,
+  paymentSessionId: PaymentSessionId,
+): Promise<{ session: PaymentSession; payment: Payment | null } | null> {
+  const found = await db
+    .select({ session: paymentSessions, payment: payments })
+    .from(paymentSessions)
+    .leftJoin(payments, eq(payments.id, paymentSessions.paymentId))
+    .where(eq(paymentSessions.id, paymentSessionId))
+    .get();
+  return found ?? null;
+}
+
+export const insertPaymentSession = (db: Db, session: PaymentSession): Write => db.insert(paymentSessions).values(session);
+
+/** Statements, not effects: the second fails the batch where another payment was begun in the session first. */
+export const holdPayment = (ctx: Ctx, session: PaymentSession, paymentId: PaymentId): Write[] => [
+  ctx.db
+    .update(paymentSessions)
+    .set({ paymentId, version: session.version + 1 })
+    .where(and(eq(paymentSessions.id, session.id), eq(paymentSessions.version, session.version))),
+  vetoUnlessChanged(ctx),
+];

@@ -1,0 +1,134 @@
+import { ApiError, objectAway, storyOf } from '#core/errors.ts';
+import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { announceEvents, commit, eventRow } from '#platform/db/commit.ts';
+import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
+import { entitlementObject } from '#platform/objects.ts';
+import type { Addition, Customer, EntitlementIdentity, EntitlementSnapshot } from '#rules/balance.ts';
+import {
+  type Called,
+  type ConsumeAnswer,
+  type EntitlementProjection,
+  type EntitlementRpc,
+  type Operation,
+  projectedOf,
+} from '#rules/entitlement-rpc.ts';
+import { toEntitlementResource } from './resource.ts';
+import { projectionWrites } from './store.ts';
+
+export { listEntitlements, toSnapshot } from './store.ts';
+
+/** Whose entitlement: its id follows from who sells what to whom, so nothing has to be looked up. */
+export function identityOf(owner: { accountId: string; livemode: boolean }, productId: string, customer: Customer): EntitlementIdentity {
+  const { accountId: merchantId, livemode } = owner;
+  return { entitlementId: entitlementIdOf(merchantId, livemode, productId, customer), merchantId, livemode, productId, customer };
+}
+
+type Owner = { merchantId: string; livemode: boolean };
+
+/**
+ * Asks the object of an entitlement. Merchant and mode are part of its name, so no id reaches an object of another tenant. Where the
+ * object is restarted, overloaded or out of reach, what became of the call is not known: 503 temporarily_unavailable, and since every
+ * call is keyed, the caller may repeat it.
+ */
+export async function callEntitlement<T>(
+  ctx: Ctx,
+  owner: Owner,
+  entitlementId: string,
+  call: (object: EntitlementRpc) => Promise<T>,
+): Promise<T> {
+  const name = `${owner.merchantId}:${owner.livemode ? 'live' : 'sandbox'}:${entitlementId}`;
+  try {
+    return await call(entitlementObject(ctx, name));
+  } catch (error) {
+    ctx.note(`object: ${storyOf(error)}`);
+    throw objectAway(error);
+  }
+}
+
+/** What each call of an object says of its caller. */
+export const calledBy = (ctx: Ctx): Called => ({ now: ctx.now, requestId: ctx.cause, leftMs: ctx.leftMs() });
+
+/** As it is this moment; null where nothing was ever granted. */
+export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
+  callEntitlement(ctx, owner, entitlementId, (object) => object.read(ctx.now));
+
+/** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
+function operationOf<T>(ctx: Ctx, identity: EntitlementIdentity, verb: string, request: IdempotentRequest, input: T): Operation<T> {
+  const [fingerprint, formerFingerprint] = fingerprintsOf(ctx, request);
+  return { identity, key: `${verb}:${request.key}`, fingerprint, formerFingerprint, input, ...calledBy(ctx) };
+}
+
+/** Consumes units in one step, exactly once per key. Denials and conflicts are answers; the caller knows what to offer. */
+export function consumeEntitlement(
+  ctx: Ctx,
+  identity: EntitlementIdentity,
+  request: IdempotentRequest,
+  units: number,
+): Promise<ConsumeAnswer> {
+  const operation = operationOf(ctx, identity, 'consume', request, { units });
+  return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.consume(operation));
+}
+
+/** Gives units or days without a payment. 409 idempotency_conflict, 422 where it would be more than can be counted. */
+export async function grantEntitlement(
+  ctx: Ctx,
+  identity: EntitlementIdentity,
+  request: IdempotentRequest,
+  input: Addition & { reason: string },
+) {
+  const operation = operationOf(ctx, identity, 'grant', request, input);
+  const answer = await callEntitlement(ctx, identity, identity.entitlementId, (object) => object.grant(operation));
+  if (answer.ok) return answer;
+  if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
+  const problem = { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
+  throw new ApiError('validation_error', { problems: [problem] });
+}
+
+/** Frees what a consumption used. The consumption's id tells which object keeps it. 404, 409 state_conflict. */
+export async function refundConsumption(
+  ctx: Ctx,
+  actor: Actor,
+  request: IdempotentRequest,
+  input: { consumptionId: string; reason: string },
+) {
+  const named = parseConsumptionId(input.consumptionId);
+  if (!named) throw new ApiError('not_found');
+  const owner = { merchantId: actor.accountId, livemode: actor.livemode };
+  // Another tenant's id names an object of ours that does not exist: nothing is asked to write there.
+  const known = await readEntitlement(ctx, owner, named.entitlementId);
+  if (!known) throw new ApiError('not_found');
+  const operation = operationOf(ctx, known, 'refund', request, input);
+  const answer = await callEntitlement(ctx, owner, named.entitlementId, (object) => object.refund(operation));
+  if (answer.ok) return { ...answer, entitlementId: named.entitlementId };
+  if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
+  if (answer.reason === 'not_found') throw new ApiError('not_found');
+  throw new ApiError('state_conflict', { detail: 'This consumption was refunded before.', meta: { reason: 'refunded' } });
+}
+
+/**
+ * Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late.
+ * The object forgets what it told only when it hears that this is done; where that gets lost, it says the same again.
+ */
+export async function projectEntitlement(ctx: Ctx, projection: EntitlementProjection): Promise<void> {
+  const { snapshot, events } = projection;
+  const rows = events.map(({ type, snapshot: object, requestId = ctx.cause }) => ({
+    ...eventRow(ctx, {
+      merchantId: object.merchantId,
+      livemode: object.livemode,
+      type,
+      subject: { type: 'entitlement', id: object.entitlementId, version: object.version },
+      object: toEntitlementResource(object),
+      productId: object.productId,
+    }),
+    requestId,
+  }));
+  await commit(ctx, { events: [], writes: projectionWrites(ctx, snapshot, rows), result: undefined });
+  announceEvents(
+    ctx,
+    rows.map(({ id }) => id),
+  );
+  await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) =>
+    object.published({ ...projectedOf(projection), requestId: ctx.cause }),
+  );
+}

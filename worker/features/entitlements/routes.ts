@@ -1,0 +1,149 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { raise } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
+import { LIFE, OWN_NAME_MAX } from '#core/limits.ts';
+import { isoOrNull } from '#core/time.ts';
+import { getProduct } from '#features/products/product.ts';
+import { productIdOf, productRef } from '#features/products/product-ref.ts';
+import { pageRequest, toPage } from '#platform/db/page.ts';
+import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
+import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
+import { jsonBody, ModeQuery, ok, orNull, PageQuery, pageOf, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
+import { grantEntitlement, identityOf, listEntitlements, readEntitlement, refundConsumption } from './entitlement.ts';
+import { CustomerBody, customerOf, EntitlementBody, toEntitlementResource } from './resource.ts';
+
+const UNITS_MAX = 1_000_000_000;
+const units = z.number().int().min(1).max(UNITS_MAX);
+const GrantRequest = z
+  .object({
+    ...productRef,
+    customer: CustomerBody,
+    units: units.optional(),
+    days: z.number().int().min(1).max(3660).optional(),
+    reason: z.string().trim().min(1).max(500),
+  })
+  .refine((body) => body.units !== undefined || body.days !== undefined, 'Grant units, days or both')
+  .openapi('GrantRequest');
+const RefundRequest = z
+  .object({ consumption_id: z.string().max(64), reason: z.string().trim().min(1).max(500) })
+  .openapi('RefundRequest', { example: { consumption_id: 'con_01KAJ3V5Y7H2Q8M4N6P9R1S3T5', reason: 'The request failed on our side.' } });
+const RefundResponse = z
+  .object({
+    refunded: z.literal(true),
+    consumption_id: z.string(),
+    entitlement_id: z.uuid(),
+    units: z.int(),
+    remaining: orNull(z.int()),
+    paid_through: orNull(Timestamp),
+  })
+  .openapi('RefundResponse');
+
+const tags = ['Entitlements'];
+const grant = createRoute({
+  method: 'post',
+  path: '/access/entitlements/grant',
+  operationId: 'grantEntitlement',
+  tags,
+  summary: 'Give units or days without a payment',
+  ...idempotentRoute(),
+  request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(GrantRequest) },
+  responses: { ...ok(EntitlementBody), ...merchantBodyErrors(...idempotencyErrors, 'not_found') },
+});
+const refund = createRoute({
+  method: 'post',
+  path: '/access/entitlements/refund',
+  operationId: 'refundConsumption',
+  tags,
+  summary: 'Free the units of a consumption that could not be served',
+  description: `Possible for ${LIFE.refundHours} hours. The key that consumed is answered 409 from then on, so that nothing is served for free.`,
+  ...idempotentRoute('metered'),
+  request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(RefundRequest) },
+  responses: { ...ok(RefundResponse), ...merchantBodyErrors(...idempotencyErrors, 'not_found', 'state_conflict') },
+});
+const list = createRoute({
+  method: 'get',
+  path: '/access/entitlements',
+  operationId: 'listEntitlements',
+  tags,
+  summary: 'Entitlements as of a few seconds ago',
+  ...merchantRoute('read'),
+  request: {
+    query: z
+      .object({
+        ...PageQuery,
+        ...ModeQuery,
+        ...productRef,
+        wallet_address: z.string().max(64).optional(),
+        customer_ref: z.string().max(OWN_NAME_MAX).optional(),
+        status: z.enum(['active', 'exhausted', 'expired', 'revoked']).optional(),
+      })
+      .refine(({ wallet_address: wallet, customer_ref: ref }) => wallet === undefined || ref === undefined, {
+        path: ['customer_ref'],
+        message: 'A customer is named by wallet_address or by customer_ref, not by both',
+        params: { type: 'ambiguous' },
+      }),
+  },
+  responses: { ...ok(pageOf(EntitlementBody, 'EntitlementPage')), ...merchantErrors('not_found') },
+});
+const get = createRoute({
+  method: 'get',
+  path: '/access/entitlements/{entitlement_id}',
+  operationId: 'getEntitlement',
+  tags,
+  summary: 'One entitlement as it is this moment',
+  ...merchantRoute('read'),
+  request: { params: uuidParam('entitlement_id'), query: z.object(ModeQuery) },
+  responses: { ...ok(EntitlementBody), ...merchantErrors('not_found') },
+});
+
+export const entitlementRoutes = router()
+  .openapi(grant, async (c) => {
+    const { actor, ctx } = c.var;
+    const body = c.req.valid('json');
+    const productId = await productIdOf(ctx, actor, body);
+    // A grant is rare, so that it is for a product of this merchant is looked up.
+    await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+    const identity = identityOf(actor, productId, customerOf(body.customer));
+    const { units, days, reason } = body;
+    const request = await idempotentRequest(c, { validated: body });
+    const granted = await grantEntitlement(ctx, identity, request, { units, days, reason });
+    if (granted.replayed) c.header('Idempotent-Replayed', 'true');
+    return c.json(toEntitlementResource(granted.snapshot), 200);
+  })
+  .openapi(refund, async (c) => {
+    const { actor, ctx } = c.var;
+    const body = c.req.valid('json');
+    const freed = await refundConsumption(ctx, actor, await idempotentRequest(c, { validated: body }), {
+      consumptionId: body.consumption_id,
+      reason: body.reason,
+    });
+    if (freed.replayed) c.header('Idempotent-Replayed', 'true');
+    const shown = {
+      consumption_id: freed.consumptionId,
+      entitlement_id: freed.entitlementId,
+      units: freed.units,
+      remaining: freed.remaining,
+    };
+    return c.json({ refunded: true as const, ...shown, paid_through: isoOrNull(freed.paidThrough) }, 200);
+  })
+  .openapi(list, async (c) => {
+    const { actor, ctx } = c.var;
+    const query = c.req.valid('query');
+    const page = pageRequest(query);
+    const isNamed = query.product_id !== undefined || query.external_product_id !== undefined;
+    const filter = {
+      ...(isNamed ? { productId: await productIdOf(ctx, actor, query, 'query') } : {}),
+      walletAddress: query.wallet_address,
+      customerRef: query.customer_ref,
+      status: query.status,
+    };
+    const { items, total } = await listEntitlements(ctx.db, actor.accountId as AccountId, actor.livemode, filter, page);
+    return c.json(toPage(page, total, items.map(toEntitlementResource)), 200);
+  })
+  .openapi(get, async (c) => {
+    const { actor, ctx } = c.var;
+    const entitlementId = c.req.valid('param').entitlement_id;
+    const owner = { merchantId: actor.accountId, livemode: actor.livemode };
+    const snapshot = await readEntitlement(ctx, owner, entitlementId);
+    return c.json(toEntitlementResource(snapshot ?? raise('not_found')), 200);
+  });

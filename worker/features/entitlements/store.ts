@@ -1,0 +1,82 @@
+import { inArray, sql } from 'drizzle-orm';
+import type { AccountId, EntitlementId, PaymentId, ProductId } from '#core/ids.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import type { EventRow, Write } from '#platform/db/commit.ts';
+import { oldestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { entitlements } from '#platform/db/tables/access.ts';
+import { payments } from '#platform/db/tables/commerce.ts';
+import { events } from '#platform/db/tables/messaging.ts';
+import type { EntitlementSnapshot } from '#rules/balance.ts';
+
+/** What a confirmed payment bought, and for whom. */
+export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
+  db
+    .select({
+      id: payments.id,
+      merchantId: payments.merchantId,
+      livemode: payments.livemode,
+      productId: payments.productId,
+      customerRef: payments.customerRef,
+      customerWallet: payments.customerWallet,
+      payerWallet: payments.payerWallet,
+      terms: payments.terms,
+      orphanedAt: payments.orphanedAt,
+      version: payments.version,
+    })
+    .from(payments)
+    .where(inArray(payments.id, paymentIds));
+
+export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt' | 'version'>;
+
+/** Statements, not effects. An older copy never overwrites a newer one. */
+export function projectionWrites({ db }: Ctx, snapshot: EntitlementSnapshot, rows: EventRow[]): Write[] {
+  const { customer } = snapshot;
+  const row = {
+    id: snapshot.entitlementId as EntitlementId,
+    merchantId: snapshot.merchantId as AccountId,
+    livemode: snapshot.livemode,
+    productId: snapshot.productId as ProductId,
+    walletAddress: 'walletAddress' in customer ? customer.walletAddress : null,
+    customerRef: 'customerRef' in customer ? customer.customerRef : null,
+    status: snapshot.status,
+    grantedUnits: snapshot.grantedUnits,
+    usedUnits: snapshot.usedUnits,
+    remaining: snapshot.remaining,
+    paidThrough: snapshot.paidThrough,
+    version: snapshot.version,
+    updatedAt: snapshot.updatedAt,
+  };
+  return [
+    // The same event may come twice: UNIQUE(subject, version) keeps the first.
+    ...rows.map((event) => db.insert(events).values(event).onConflictDoNothing()),
+    db
+      .insert(entitlements)
+      .values(row)
+      .onConflictDoUpdate({ target: entitlements.id, set: row, setWhere: sql`${entitlements.version} < excluded.version` }),
+  ];
+}
+
+export interface EntitlementFilter {
+  productId?: string;
+  walletAddress?: string;
+  customerRef?: string;
+  status?: EntitlementSnapshot['status'];
+}
+
+export const toSnapshot = ({ id, walletAddress, customerRef, ...row }: typeof entitlements.$inferSelect): EntitlementSnapshot => ({
+  ...row,
+  entitlementId: id,
+  customer: walletAddress === null ? { customerRef: customerRef ?? '' } : { walletAddress },
+});
+
+/** The merchant's entitlements as last told, the oldest first: an order that no use of them changes. */
+export async function listEntitlements(db: Db, merchantId: AccountId, livemode: boolean, filter: EntitlementFilter, page: PageRequest) {
+  const mine = rowsOf(entitlements, merchantId, livemode, [
+    [entitlements.productId, filter.productId],
+    [entitlements.walletAddress, filter.walletAddress],
+    [entitlements.customerRef, filter.customerRef],
+    [entitlements.status, filter.status],
+  ]);
+  const { items, total } = await readPage(db, entitlements, mine, oldestFirst, page);
+  return { items: items.map(toSnapshot), total };
+}

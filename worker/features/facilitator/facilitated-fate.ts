@@ -1,0 +1,59 @@
+import { FACILITATED_PRODUCT_ID, type PaymentId } from '#core/ids.ts';
+import { toMoneyResource } from '#core/money.ts';
+import { iso } from '#core/time.ts';
+import type { PaymentResource } from '#features/payments/resource.ts';
+import { getSettlement } from '#features/settlements/store.ts';
+import type { Ctx } from '#platform/context.ts';
+import { transact, unchanged } from '#platform/db/commit.ts';
+import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
+import type { NewEvent } from '#rules/events.ts';
+
+/**
+ * What a merchant's own x402 server sold through us as its facilitator: the server keeps the books, so all we can do is to tell it,
+ * when the chain dropped a payment that we said had succeeded, and when it is there after all. (contract section 6 "Facilitator")
+ */
+export const facilitatedFate: FateFollower = {
+  onFinal: (ctx, _paymentIds, step) => storeStep(ctx, step),
+  onDropped: (ctx, paymentId, step) => tell(ctx, paymentId, step, 'payment.orphaned'),
+  onReturned: (ctx, paymentId, step) => tell(ctx, paymentId, step, 'payment.finalized'),
+};
+
+/** A transaction is dropped at most once, and returns only to be final: so each event has a version of its own. */
+const VERSION_OF = { 'payment.orphaned': 1, 'payment.finalized': 2 } as const;
+
+const tell = (ctx: Ctx, paymentId: string, step: FateStep, type: keyof typeof VERSION_OF) =>
+  transact(ctx, async () => {
+    if (await step.isOver()) return unchanged(null);
+    const settlement = await getSettlement(ctx.db, paymentId as PaymentId);
+    return { events: [eventOf(ctx, settlement, type)], writes: step.writes, result: null };
+  });
+
+function eventOf(ctx: Ctx, settlement: Settlement, type: keyof typeof VERSION_OF): NewEvent {
+  const { merchantId, livemode, paymentId } = settlement;
+  const version = VERSION_OF[type];
+  const fate = type === 'payment.orphaned' ? { orphaned_at: iso(ctx.now) } : { finalized_at: iso(ctx.now) };
+  const subject = { type: 'payment', id: paymentId, version } as const;
+  const object = { ...toFacilitatedResource(settlement), ...fate, updated_at: iso(ctx.now), version };
+  return { merchantId, livemode, type, subject, object, paymentId };
+}
+
+/** In the shape of a payment, as far as there is one: `tx_signature` is what the merchant's server knows it by. It has no product of ours. */
+const toFacilitatedResource = (settlement: Settlement): PaymentResource => ({
+  payment_id: settlement.paymentId,
+  product_id: FACILITATED_PRODUCT_ID,
+  slug: '',
+  status: 'CONFIRMED',
+  price: toMoneyResource({ asset: settlement.asset, units: settlement.amount }),
+  payer_wallet: settlement.payerWallet,
+  recipient_wallet: settlement.recipientWallet,
+  memo: '',
+  references: [],
+  tx_signature: settlement.txSignature,
+  expires_at: iso(settlement.createdAt),
+  livemode: settlement.livemode,
+  created_at: iso(settlement.createdAt),
+  updated_at: iso(settlement.createdAt),
+  version: 1,
+  poll_after_ms: null,
+});

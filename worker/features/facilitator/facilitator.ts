@@ -1,0 +1,174 @@
+import { storyOf } from '#core/errors.ts';
+import { type AccountId, type AnswerId, newId } from '#core/ids.ts';
+import { notReady } from '#features/pay-per-request/offer.ts';
+import { notReady as notReadyFor } from '#features/products/selling/fixes.ts';
+import { isPayoutWallet, listSettings } from '#features/rails/store.ts';
+import { type Cause, type Draft, draftPayment, type Read, readPayload } from '#features/settlements/co-sign.ts';
+import { takeSuccess } from '#features/settlements/finish.ts';
+import { claimOnce, outcomeOf, see } from '#features/settlements/follow-through.ts';
+import { findSettlement } from '#features/settlements/store.ts';
+import { feePayersOf } from '#platform/chain/fee-payer.ts';
+import { type Actor, type Ctx, hasX402 } from '#platform/context.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
+import {
+  type PaymentPayload,
+  type PaymentRequirements,
+  parsePaymentPayload,
+  parseRequirements,
+  type SettleResponse,
+  type VerifyResponse,
+  X402_VERSION,
+} from '#protocols/x402/wire.ts';
+
+/**
+ * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,
+ * and keep no books. The words are the reference's; what is refused is an answer. (contract section 6 "Facilitator")
+ */
+export interface FacilitatorCall {
+  x402Version: number;
+  paymentPayload: unknown;
+  paymentRequirements: unknown;
+}
+
+/** Kinds of payment we take, and who pays the network for them; none where x402 is not set up. */
+export function supportedKinds({ config }: Ctx) {
+  if (!hasX402(config)) return { kinds: [], extensions: [], signers: {} };
+  const { current, addresses } = feePayersOf(config);
+  const kind = { x402Version: X402_VERSION, scheme: 'exact', network: config.network.caip2, extra: { feePayer: current } };
+  return { kinds: [kind], extensions: [], signers: { 'solana:*': [...addresses] } };
+}
+
+/**
+ * Would it be paid, or was it, and no call was told of its success yet? A server that verifies first so lets a buyer come back for
+ * what was paid while no call knew, and never serves twice. 409 setup_not_ready, 503 rpc_unavailable.
+ */
+export async function verifyFacilitated(ctx: Ctx, actor: Actor, call: FacilitatorCall): Promise<VerifyResponse> {
+  const judged = await judge(ctx, actor, call);
+  if (!judged.ok) return { isValid: false, invalidReason: judged.reason, ...(judged.payer ? { payer: judged.payer } : {}) };
+  const { messageHash, payer } = judged.read.verified;
+  const known = await findSettlement(ctx.db, messageHash);
+  const drafted = known ? null : await draft(ctx, actor, judged);
+  const refusal = known && (refusalOf(known, actor) ?? (await lossOf(ctx, known)));
+  const invalidReason = known ? refusal : drafted && !drafted.ok ? drafted.reason : null;
+  return invalidReason === null ? { isValid: true, payer } : { isValid: false, invalidReason, payer };
+}
+
+/**
+ * Settles a payment once: the message is the key, whatever else the call says. Its success is answered to one call ever, because a
+ * server serves for each; any number of others, at once or later, get `duplicate_settlement` with the signature. Which call that is
+ * the database decides, not who claimed or broadcast it: a buyer whose first call died is served at the next.
+ */
+export async function settleFacilitated(ctx: Ctx, actor: Actor, call: FacilitatorCall): Promise<SettleResponse> {
+  const network = ctx.config.network.caip2;
+  const judged = await judge(ctx, actor, call);
+  if (!judged.ok) return refuse(network, judged.reason, judged.payer);
+  const { messageHash, payer } = judged.read.verified;
+  const known = await findSettlement(ctx.db, messageHash);
+  const claimed = known ? { ok: true as const, settlement: known, isNew: false } : await claim(ctx, actor, judged);
+  if (!claimed.ok) return refuse(network, claimed.reason, payer);
+  const { settlement, isNew } = claimed;
+  const transaction = isTheirs(settlement, actor) ? settlement.txSignature : '';
+  const refusal = refusalOf(settlement, actor);
+  if (refusal !== null) return refuse(network, refusal, payer, transaction);
+  const outcome = await see(ctx, settlement, isNew);
+  if (outcome.status === 'pending') return refuse(network, 'settlement_pending', payer, transaction);
+  if (outcome.status === 'failed') return refuse(network, FAILED, payer, transaction);
+  const taken = await take(ctx, settlement);
+  if (taken !== 'ours') return refuse(network, taken === 'theirs' ? 'duplicate_settlement' : 'settlement_pending', payer, transaction);
+  return { success: true, payer, transaction, network, amount: settlement.amount.toString() };
+}
+
+const FAILED = 'invalid_exact_svm_transaction_failed';
+
+const refuse = (network: string, errorReason: string, payer?: string, transaction = ''): SettleResponse => ({
+  success: false,
+  errorReason,
+  ...(payer === undefined ? {} : { payer }),
+  transaction,
+  network,
+});
+
+/** Why a payment that was brought before serves no call any more; null: it still may. */
+function refusalOf(settlement: Settlement, actor: Actor): string | null {
+  if (!isTheirs(settlement, actor) || settlement.answeredBy !== null) return 'duplicate_settlement';
+  return settlement.status === 'failed' ? FAILED : null;
+}
+
+/** A payment that was settled, and whose transaction the chain dropped before its success was told. */
+async function lossOf(ctx: Ctx, { status, paymentId }: Settlement): Promise<string | null> {
+  return status === 'settled' && (await outcomeOf(ctx, paymentId)).status === 'failed' ? FAILED : null;
+}
+
+const TAKES_MAX = 3;
+
+/**
+ * Whose is the success? `unknown` where the database does not say: then no call is told of it, for two that are would both serve. If
+ * it was ours all the same the buyer has to ask the merchant; to be certain of that and of serving once is not to be had.
+ */
+async function take(ctx: Ctx, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {
+  const call = newId<AnswerId>(ctx.now);
+  for (let attempt = 1; attempt <= TAKES_MAX; attempt++) {
+    try {
+      return (await takeSuccess(ctx.db, settlement, call)) === call ? 'ours' : 'theirs';
+    } catch (error) {
+      ctx.note(`success not taken: ${storyOf(error)}`);
+    }
+  }
+  return 'unknown';
+}
+
+type Judged = { ok: true; read: Read & { ok: true }; requirements: PaymentRequirements } | { ok: false; reason: string; payer?: string };
+
+/** Is it a payment to this merchant, in our money, on our network, that we could co-sign without being drained? */
+async function judge(ctx: Ctx, actor: Actor, call: FacilitatorCall): Promise<Judged> {
+  if (!actor.livemode) throw notReady('sandbox');
+  if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
+  if (call.x402Version !== X402_VERSION) return { ok: false, reason: 'invalid_x402_version' };
+  const payload = parsePaymentPayload(call.paymentPayload);
+  if (!payload.ok) return payload;
+  const requirements = parseRequirements(call.paymentRequirements);
+  if (!requirements.ok) return requirements;
+  const mismatch = await mismatchOf(ctx, actor, payload.value, requirements.value);
+  if (mismatch) return { ok: false, reason: mismatch };
+  const read = await readPayload(ctx, payload.value, requirements.value);
+  return read.ok ? { ok: true, read, requirements: requirements.value } : read;
+}
+
+async function mismatchOf(ctx: Ctx, actor: Actor, payload: PaymentPayload, asked: PaymentRequirements): Promise<string | null> {
+  if (asked.scheme !== 'exact' || payload.accepted.scheme !== 'exact') return 'invalid_exact_svm_unsupported_scheme';
+  if (asked.network !== ctx.config.network.caip2) return 'invalid_network';
+  if (payload.accepted.network !== asked.network) return 'invalid_exact_svm_network_mismatch';
+  // We pay the network for this merchant's sales, not for whatever the key is used for.
+  return (await isPayoutWallet(ctx.db, actor.accountId as AccountId, asked.payTo)) ? null : 'invalid_payment_requirements';
+}
+
+const isTheirs = ({ purpose, merchantId, livemode }: Settlement, actor: Actor): boolean =>
+  purpose === 'facilitator' && merchantId === actor.accountId && livemode === actor.livemode;
+
+const RAIL = 'x402_solana_usdc';
+
+/** A payment that no call brought before, where this merchant takes any. */
+async function draft(ctx: Ctx, actor: Actor, { read, requirements }: Judged & { ok: true }): Promise<Draft> {
+  const settings = await listSettings(ctx.db, actor.accountId as AccountId, actor.livemode);
+  const setting = settings.find(({ railId }) => railId === RAIL) ?? null;
+  if (setting?.enabled === false) throw notReadyFor('rail_enabled', RAIL, { product: null, setting, accountWallet: null });
+  return draftPayment(ctx, read.verified, causeOf(actor, requirements));
+}
+
+async function claim(ctx: Ctx, actor: Actor, judged: Judged & { ok: true }) {
+  const drafted = await draft(ctx, actor, judged);
+  return drafted.ok ? { ok: true as const, ...(await claimOnce(ctx, drafted.settlement)) } : drafted;
+}
+
+const causeOf = (actor: Actor, { payTo }: PaymentRequirements): Cause => ({
+  merchantId: actor.accountId as AccountId,
+  livemode: actor.livemode,
+  purpose: 'facilitator',
+  productId: null,
+  setupIntentId: null,
+  customerRef: null,
+  customerWallet: null,
+  recipientWallet: payTo,
+  nonce: '',
+  terms: { productName: '', slug: '', merchantName: '', accessPeriodDays: null, usageUnits: null },
+});

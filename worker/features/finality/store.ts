@@ -1,0 +1,151 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { DAY, HOUR, MINUTE } from '#core/time.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { type FateStep, FINAL_AFTER_MS, type Watched } from '#platform/db/fate.ts';
+import { unmatchedPayments } from '#platform/db/tables/commerce.ts';
+import { txClaims } from '#platform/db/tables/tx-claims.ts';
+import { DOUBT_MS } from '#solana/finality.ts';
+
+/** Where transactions are watched: what is claimed, and money that pays nothing yet. */
+export interface Source {
+  /** The columns of fates are the same in both tables. */
+  table: SQLiteTable & Record<'slot' | 'finalAt' | 'doubtedAt' | 'droppedAt' | 'nextLookAt', SQLiteColumn>;
+  subjectId: SQLiteColumn;
+  kind: SQL;
+  confirmedAt: SQL;
+  /** What may be watched at all: of sandbox rows no node of ours knows anything. */
+  isStanding: SQL;
+}
+
+export const CLAIMS: Source = {
+  table: txClaims,
+  subjectId: txClaims.subjectId,
+  kind: sql.raw('kind'),
+  confirmedAt: sql.raw('coalesce(confirmed_at, created_at)'),
+  isStanding: sql.raw("livemode = 1 AND kind NOT IN ('payment', 'settlement')"),
+};
+
+export const UNMATCHED: Source = {
+  table: unmatchedPayments,
+  subjectId: unmatchedPayments.id,
+  kind: sql.raw("'unmatched'"),
+  confirmedAt: sql.raw('created_at'),
+  isStanding: sql.raw("livemode = 1 AND status = 'open'"),
+};
+
+/** After it was dropped, a transaction is looked for at these times: nodes may err, and a wallet may send it anew. */
+const LATER_LOOKS_MS = [10 * MINUTE, HOUR, DAY, 7 * DAY] as const;
+/** Milliseconds until the next look at what has had no answer since `since` (epoch ms): ever more, and at most a day. */
+const slowingDown = (now: number, since: SQL, atLeastMs: number): SQL => sql`max(${atLeastMs}, min(${DAY}, (${now} - ${since}) / 8))`;
+const DROPPED_AT = sql.raw('dropped_at');
+const DOUBTED_AT = sql.raw('doubted_at');
+
+/**
+ * Takes what is due and says when it is due again, in one statement, before a node is asked: a crash costs one look, and two sweeps at
+ * once take different ones. What no node can tell of is asked about ever more rarely, and never given up.
+ */
+export const takeDue = (db: Db, source: Source, now: number, max: number): Promise<Watched[]> =>
+  db.all<Watched>(sql`UPDATE ${source.table}
+    SET next_look_at = ${now} + CASE WHEN dropped_at IS NOT NULL THEN ${slowingDown(now, DROPPED_AT, HOUR)}
+      WHEN doubted_at IS NOT NULL THEN ${slowingDown(now, DOUBTED_AT, DOUBT_MS)} ELSE ${slowingDown(now, source.confirmedAt, MINUTE)} END
+    WHERE rowid IN (SELECT rowid FROM ${source.table} WHERE next_look_at IS NOT NULL AND next_look_at <= ${now} AND ${source.isStanding}
+      ORDER BY next_look_at LIMIT ${max})
+    RETURNING ${source.kind} AS kind, ${sql.raw(source.subjectId.name)} AS subjectId, tx_signature AS txSignature, slot, doubted_at AS doubtedAt,
+      dropped_at AS droppedAt`);
+
+/** What waits for a step, and what the step changes. */
+const STEPS = {
+  final: {
+    awaits: sql.raw('final_at IS NULL AND dropped_at IS NULL'),
+    change: (now: number) => ({ finalAt: now, doubtedAt: null, nextLookAt: null }),
+  },
+  dropped: {
+    awaits: sql.raw('final_at IS NULL AND dropped_at IS NULL'),
+    change: (now: number) => ({ droppedAt: now, doubtedAt: null, nextLookAt: now + LATER_LOOKS_MS[0] }),
+  },
+  returned: {
+    awaits: sql.raw('dropped_at IS NOT NULL'),
+    change: (now: number) => ({ finalAt: now, droppedAt: null, nextLookAt: null }),
+  },
+};
+
+type Seen = Pick<Watched, 'subjectId' | 'slot'>;
+const among = (seen: readonly Seen[]): SQL => sql`json_each(${JSON.stringify(seen)}) j`;
+const isAmong = ({ subjectId }: Source): SQL => sql`${subjectId} = j.value ->> 'subjectId'`;
+/** It may have landed in another slot than it was first seen in. */
+const slotSeen = ({ table }: Source): SQL => sql`coalesce(j.value ->> 'slot', ${table.slot})`;
+
+/** A step that these take together. Statements, not effects: the second fails the batch unless every one of them waited for it. */
+export function stepTogether(ctx: Ctx, source: Source, seen: readonly Seen[], name: keyof typeof STEPS): FateStep {
+  const { table } = source;
+  const { awaits, change } = STEPS[name];
+  const isWaiting = sql`${isAmong(source)} AND ${awaits} AND ${source.isStanding}`;
+  return {
+    writes: [
+      ctx.db
+        .update(table)
+        .set({ ...change(ctx.now), slot: slotSeen(source) })
+        .from(among(seen))
+        .where(isWaiting),
+      vetoIf(ctx, sql`changes() <> ${seen.length}`),
+    ],
+    isOver: async () => (await ctx.db.all(sql`SELECT 1 FROM ${table}, ${among(seen)} WHERE ${isWaiting} LIMIT 1`)).length === 0,
+  };
+}
+
+/** What looks brought that ends nothing. */
+export interface Looks {
+  /** On the chain and not final yet. */
+  seen: Seen[];
+  /** Proven absent for the first time. */
+  doubted: Seen[];
+  /** Dropped before, and on the chain again, not final yet. */
+  seenAgain: Seen[];
+  /** Dropped before, and proven absent once more: the next look is one of those that are left. */
+  stillAbsent: Seen[];
+}
+
+/** Statements, not effects; they may be written twice. */
+export function noteLooks({ db, now }: Ctx, source: Source, { seen, doubted, seenAgain, stillAbsent }: Looks): Write[] {
+  const { doubtedAt, droppedAt, nextLookAt } = source.table;
+  const note = (looked: Seen[], change: Partial<Record<'doubtedAt' | 'nextLookAt' | 'slot', SQL | number | null>>) =>
+    looked.length === 0
+      ? []
+      : [
+          db
+            .update(source.table)
+            .set(change)
+            .from(among(looked))
+            .where(sql`${isAmong(source)} AND final_at IS NULL`),
+        ];
+  const left = LATER_LOOKS_MS.slice(1).map((ms) => sql`WHEN ${droppedAt} + ${ms} > ${now} THEN ${droppedAt} + ${ms}`);
+  return [
+    ...note(seen, { doubtedAt: null, slot: slotSeen(source) }),
+    ...note(doubted, { doubtedAt: sql`coalesce(${doubtedAt}, ${now})`, nextLookAt: now + DOUBT_MS }),
+    ...note(seenAgain, {
+      nextLookAt: sql`CASE WHEN ${droppedAt} IS NULL THEN ${nextLookAt} ELSE ${now + MINUTE} END`,
+      slot: slotSeen(source),
+    }),
+    ...note(stillAbsent, { nextLookAt: sql`CASE WHEN ${droppedAt} IS NULL THEN ${nextLookAt} ${sql.join(left, sql` `)} END` }),
+  ];
+}
+
+/**
+ * Claims that a release before this one made while both ran get their kind, and are watched from where their payment or settlement
+ * has come by now. Nothing else leaves such rows, so mostly there are none.
+ */
+export const adoptClaims = (db: Db, now: number): Promise<unknown> =>
+  db.run(sql`UPDATE tx_claims SET kind = f.kind, livemode = f.livemode, slot = f.slot, confirmed_at = f.confirmed_at, next_look_at = f.next_look_at
+    FROM (
+      SELECT c.subject_id AS subject_id, coalesce(p.livemode, s.livemode) AS livemode, coalesce(p.slot, r.document ->> 'slot') AS slot,
+        CASE WHEN s.status = 'pending' THEN c.kind WHEN s.purpose = 'access' THEN 'x402' ELSE coalesce(s.purpose, 'checkout') END AS kind,
+        CASE WHEN s.status = 'pending' OR s.status = 'failed' THEN NULL ELSE coalesce(p.confirmed_at, ${now}) END AS confirmed_at,
+        CASE WHEN s.status = 'failed' THEN NULL ELSE coalesce(p.confirmed_at, ${now}) + ${FINAL_AFTER_MS} END AS next_look_at
+      FROM tx_claims c LEFT JOIN payments p ON p.id = c.subject_id LEFT JOIN settlements s ON s.payment_id = c.subject_id
+        LEFT JOIN receipts r ON r.payment_id = c.subject_id
+      WHERE c.next_look_at IS NOT NULL AND c.next_look_at <= ${now} AND c.kind IN ('payment', 'settlement')
+        AND coalesce(p.id, s.payment_id) IS NOT NULL
+    ) f
+    WHERE tx_claims.subject_id = f.subject_id`);

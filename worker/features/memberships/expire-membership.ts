@@ -1,0 +1,41 @@
+import { HOUR } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
+import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import type { Membership } from '#platform/db/tables/commerce.ts';
+import { MEMBERSHIP } from '#rules/states.ts';
+import { type Lapsing, lapseTogether, listLapsing } from './expired.store.ts';
+import { membershipChange } from './membership.ts';
+
+/** Some thousand rows are read for a page. */
+const PAGES = { pageMax: 250, pagesMax: 20 };
+
+/**
+ * The end of what was paid: into grace where the product grants one, else expired; and expired once the grace is over. A
+ * renewal that arrives at the same moment wins or is seen, through the version of the same row.
+ */
+export async function sweepMemberships(ctx: Ctx): Promise<Swept> {
+  const sweep = (status: 'active' | 'grace') =>
+    sweepPages<Lapsing>(
+      ctx,
+      PAGES,
+      (last) => listLapsing(ctx.db, status, ctx.now, last, PAGES.pageMax),
+      (due) =>
+        lapseTogether(
+          ctx,
+          due.map((one) => lapse(ctx, one)),
+        ),
+    );
+  const [active, inGrace] = [await sweep('active'), await sweep('grace')];
+  return { taken: active.taken + inGrace.taken, isFinished: active.isFinished && inGrace.isFinished };
+}
+
+function lapse(ctx: Ctx, { graceHours, place: _, ...membership }: Lapsing) {
+  const graceEnd = membership.graceUntil ?? membership.paidThrough! + graceHours * HOUR;
+  const isGrace = membership.status === 'active' && graceEnd > ctx.now;
+  const type = isGrace ? 'membership.grace_started' : 'membership.expired';
+  const patch: Pick<Membership, 'status' | 'graceUntil'> = isGrace
+    ? { status: MEMBERSHIP.next(membership.status, 'startGrace'), graceUntil: graceEnd }
+    : { status: MEMBERSHIP.next(membership.status, 'expire'), graceUntil: null };
+  const { events, result } = membershipChange(ctx, type, membership, patch);
+  return { event: events[0]!, values: { ...patch, updatedAt: result.updatedAt } };
+}

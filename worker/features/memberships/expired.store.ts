@@ -1,0 +1,50 @@
+import { and, asc, eq, getTableColumns, lte, sql } from 'drizzle-orm';
+import type { Ctx, Db } from '#platform/context.ts';
+import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
+import { memberships, products } from '#platform/db/tables/commerce.ts';
+
+export type Lapsing = Awaited<ReturnType<typeof listLapsing>>[number];
+
+const ENDS = { active: memberships.paidThrough, grace: memberships.graceUntil };
+
+/**
+ * Active ones past their end, or ones whose grace is over, longest due first and after `last`, with the grace their product grants
+ * now. `active` bounds what is read by the end of what was paid, `grace` by the end of the grace.
+ */
+export function listLapsing(
+  db: Db,
+  status: keyof typeof ENDS,
+  now: number,
+  last: { paidThrough: number | null; graceUntil: number | null; place: number } | null,
+  limit: number,
+) {
+  const endsAt = ENDS[status];
+  const lastEnd = last && (status === 'active' ? last.paidThrough : last.graceUntil);
+  return (
+    db
+      .select({
+        ...getTableColumns(memberships),
+        graceHours: products.graceHours,
+        /** As its index has it, in the order of the list. */
+        place: sql<number>`memberships.rowid`.as('place'),
+      })
+      .from(memberships)
+      .innerJoin(products, eq(products.id, memberships.productId))
+      // As the index of each has it, word for word: a bound status would not use it.
+      .where(
+        and(
+          status === 'active' ? sql`${memberships.status} = 'active'` : sql`${memberships.status} = 'grace'`,
+          last ? sql`(${endsAt}, memberships.rowid) > (${lastEnd}, ${last.place})` : undefined,
+          lte(endsAt, now),
+        ),
+      )
+      .orderBy(asc(endsAt), sql`memberships.rowid`)
+      .limit(limit)
+  );
+}
+
+/** A row that was changed since it was read is left as it is. */
+export const lapseTogether = (
+  ctx: Ctx,
+  steps: RowStep<{ status: string; graceUntil: number | null; updatedAt: number }>[],
+): Promise<void> => commitMany(ctx, memberships, steps);

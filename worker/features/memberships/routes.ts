@@ -1,0 +1,71 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { ApiError } from '#core/errors.ts';
+import type { AccountId, PaymentId, ProductId } from '#core/ids.ts';
+import { OWN_NAME_MAX } from '#core/limits.ts';
+import { pageRequest, toPage } from '#platform/db/page.ts';
+import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
+import { ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
+import { MembershipBody, toMembershipResource } from './resource.ts';
+import { getMembershipBy, listMemberships } from './store.ts';
+
+const tags = ['Memberships'];
+const list = createRoute({
+  method: 'get',
+  path: '/memberships',
+  operationId: 'listMemberships',
+  tags,
+  summary: 'Memberships, newest first',
+  ...merchantRoute('read'),
+  request: { query: z.object({ ...PageQuery, ...ModeQuery }) },
+  responses: { ...ok(pageOf(MembershipBody, 'MembershipPage')), ...merchantErrors() },
+});
+const lookup = createRoute({
+  method: 'get',
+  path: '/memberships/lookup',
+  operationId: 'lookupMembership',
+  tags,
+  summary: 'The membership of a customer',
+  description:
+    'By wallet_address, customer_ref, email or payment_id, each optionally with product_id. Of several, the one that lasts longest.',
+  ...merchantRoute('read'),
+  request: {
+    query: z.object({
+      wallet_address: z.string().max(64).optional(),
+      customer_ref: z.string().max(OWN_NAME_MAX).optional(),
+      email: z.string().max(254).optional(),
+      payment_id: z.uuid().optional(),
+      product_id: z.uuid().optional(),
+      ...ModeQuery,
+    }),
+  },
+  responses: { ...ok(MembershipBody), ...merchantErrors('not_found') },
+});
+
+export const membershipRoutes = router()
+  .openapi(lookup, async (c) => {
+    const { actor, ctx } = c.var;
+    const query = c.req.valid('query');
+    if (
+      query.wallet_address === undefined &&
+      query.customer_ref === undefined &&
+      query.email === undefined &&
+      query.payment_id === undefined
+    ) {
+      const msg = 'Give wallet_address, customer_ref, email or payment_id';
+      throw new ApiError('validation_error', { problems: [{ loc: ['query'], msg, type: 'missing' }] });
+    }
+    const membership = await getMembershipBy(ctx.db, actor.accountId as AccountId, actor.livemode, {
+      walletAddress: query.wallet_address,
+      customerRef: query.customer_ref,
+      email: query.email?.trim().toLowerCase(),
+      paymentId: query.payment_id as PaymentId | undefined,
+      productId: query.product_id as ProductId | undefined,
+    });
+    return c.json(toMembershipResource(membership), 200);
+  })
+  .openapi(list, async (c) => {
+    const { actor, ctx } = c.var;
+    const page = pageRequest(c.req.valid('query'));
+    const { items, total } = await listMemberships(ctx.db, actor.accountId as AccountId, actor.livemode, page);
+    return c.json(toPage(page, total, items.map(toMembershipResource)), 200);
+  });

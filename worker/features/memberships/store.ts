@@ -1,0 +1,73 @@
+import { and, asc, desc, eq, isNull, ne, sql } from 'drizzle-orm';
+import { raise } from '#core/errors.ts';
+import type { AccountId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
+import type { Db } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { type Membership, memberships, payments } from '#platform/db/tables/commerce.ts';
+
+/** The merchant's memberships, newest first. */
+export const listMemberships = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>
+  readPage(db, memberships, rowsOf(memberships, merchantId, livemode), newestFirst(memberships.createdAt), page);
+
+export const findMembership = (db: Db, membershipId: MembershipId) =>
+  db.select().from(memberships).where(eq(memberships.id, membershipId)).get();
+
+/** The other payments a membership rests on, as they were confirmed: none of them dropped by the chain. */
+export async function listCarrying(db: Db, membershipId: MembershipId, exceptPaymentId: PaymentId) {
+  const rows = await db
+    .select({ id: payments.id, confirmedAt: payments.confirmedAt, terms: payments.terms })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.membershipId, membershipId),
+        eq(payments.status, 'CONFIRMED'),
+        isNull(payments.orphanedAt),
+        ne(payments.id, exceptPaymentId),
+      ),
+    )
+    .orderBy(asc(payments.confirmedAt));
+  return rows.map(({ id, confirmedAt, terms }) => ({ id, confirmedAt: confirmedAt!, accessPeriodDays: terms.accessPeriodDays }));
+}
+
+export interface MembershipLookup {
+  walletAddress?: string;
+  customerRef?: string;
+  email?: string;
+  paymentId?: PaymentId;
+  productId?: ProductId;
+}
+
+/** The one that lasts longest; for ever (no paid-through date) lasts longest of all. */
+export async function getMembershipBy(db: Db, merchantId: AccountId, livemode: boolean, by: MembershipLookup): Promise<Membership> {
+  const ofPayment = by.paymentId
+    ? eq(memberships.id, sql`(SELECT membership_id FROM payments WHERE id = ${by.paymentId} AND merchant_id = ${merchantId})`)
+    : undefined;
+  const membership = await db
+    .select()
+    .from(memberships)
+    .where(
+      and(
+        rowsOf(memberships, merchantId, livemode, [
+          [memberships.walletAddress, by.walletAddress],
+          [memberships.customerRef, by.customerRef],
+          [memberships.email, by.email],
+          [memberships.productId, by.productId],
+        ]),
+        ofPayment,
+      ),
+    )
+    .orderBy(desc(isNull(memberships.paidThrough)), desc(memberships.paidThrough), desc(memberships.createdAt))
+    .limit(1)
+    .get();
+  return membership ?? raise('not_found');
+}
+
+export const insertMembership = (db: Db, membership: Membership): Write => db.insert(memberships).values(membership);
+
+/** A statement, not an effect: guarded by the event of the same version in the same batch. */
+export const updateMembership = (db: Db, after: Membership): Write =>
+  db
+    .update(memberships)
+    .set(after)
+    .where(and(eq(memberships.id, after.id), eq(memberships.version, after.version - 1)));

@@ -1,0 +1,59 @@
+import { ApiError, unreachable } from '#core/errors.ts';
+import type { AccountId, ProductId } from '#core/ids.ts';
+import { isoOrNull } from '#core/time.ts';
+import { consumeEntitlement } from '#features/entitlements/entitlement.ts';
+import { getSale } from '#features/products/product.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
+import type { ResourceInfo } from '#protocols/x402/wire.ts';
+import type { EntitlementIdentity } from '#rules/balance.ts';
+import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
+import { offerPayment } from './offer.ts';
+
+/**
+ * Uses units, or says what to ask the buyer for. One call to the object, and no database unless there is nothing left: then
+ * the product's terms make the challenge. 403 entitlement_missing or subscription_expired with the PAYMENT-REQUIRED header
+ * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded). (contract D2)
+ */
+export async function consumeUnits(
+  ctx: Ctx,
+  actor: Actor,
+  identity: EntitlementIdentity,
+  request: IdempotentRequest,
+  input: { units: number; resource?: Partial<ResourceInfo> },
+): Promise<ConsumeAnswer & { ok: true }> {
+  const answer = await consumeEntitlement(ctx, identity, request, input.units);
+  if (answer.ok) return answer;
+  switch (answer.reason) {
+    case 'conflict':
+      throw new ApiError('idempotency_conflict');
+    case 'refunded':
+      throw new ApiError('state_conflict', { detail: 'What this request consumed was refunded.', meta: { reason: 'refunded' } });
+    case 'entitlement_missing':
+    case 'subscription_expired':
+      throw await denial(ctx, actor, identity, answer, input);
+    default:
+      return unreachable(answer);
+  }
+}
+
+async function denial(
+  ctx: Ctx,
+  actor: Actor,
+  identity: EntitlementIdentity,
+  {
+    reason,
+    remaining,
+    paidThrough,
+  }: { reason: 'entitlement_missing' | 'subscription_expired'; remaining: number; paidThrough: number | null },
+  { units, resource }: { units: number; resource?: Partial<ResourceInfo> },
+): Promise<ApiError> {
+  const productId = identity.productId as ProductId;
+  const sale = await getSale(ctx.db, actor.accountId as AccountId, actor.livemode, productId, 'x402_solana_usdc');
+  const offer = await offerPayment(ctx, sale, { resource, units: units - remaining });
+  const standing = { entitlement_id: identity.entitlementId, remaining, paid_through: isoOrNull(paidThrough) };
+  if (offer.ok)
+    return new ApiError(reason, { headers: { 'PAYMENT-REQUIRED': offer.header }, meta: { ...standing, payment_required: offer.required } });
+  const { missing, fix } = offer;
+  return new ApiError(reason, { meta: { ...standing, payment_required: null, reason: 'setup_not_ready', missing, fix } });
+}

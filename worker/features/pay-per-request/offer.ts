@@ -1,0 +1,78 @@
+import type { ApiError } from '#core/errors.ts';
+import { UNITS_MAX } from '#core/money.ts';
+import type { Sale } from '#features/products/product.ts';
+import { type Fix, fixOf, notReady as notReadyFor } from '#features/products/selling/fixes.ts';
+import { type Obstacle, obstaclesOf, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
+import { chainObstacles } from '#features/rails/live-view.ts';
+import { askFor } from '#features/settlements/challenge.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { PaymentRequired, ResourceInfo } from '#protocols/x402/wire.ts';
+
+/** Would a payment by x402 work right now? Asks the node only for what it cannot know, and only where nothing else is missing. */
+export async function readyForX402(ctx: Ctx, sale: Sale): Promise<{ ok: true; payTo: string } | { ok: false; missing: Obstacle }> {
+  const prospect = prospectOf(sale);
+  const [missing] = obstaclesOf(ctx.config, prospect, 'x402_solana_usdc');
+  if (missing) return { ok: false, missing };
+  const payTo = payoutOf(prospect)!;
+  const [seen] = await chainObstacles(ctx, payTo, 'x402_solana_usdc');
+  return seen ? { ok: false, missing: seen } : { ok: true, payTo };
+}
+
+/** What is missing to settle any x402 payment, whatever is sold. */
+export const notReady = (missing: Obstacle): ApiError =>
+  notReadyFor(missing, 'x402_solana_usdc', { product: null, setting: null, accountWallet: null });
+
+/** What the operator switched off is not settled over, however good the challenge. */
+export const switchedOff = (sale: Sale): ApiError =>
+  notReadyFor(sale.switchedOff === 'rail' ? 'rail_unavailable' : 'product_active', 'x402_solana_usdc', prospectOf(sale));
+
+export interface Ask {
+  /** What the buyer wanted, as the resource server describes it. */
+  resource?: Partial<ResourceInfo>;
+  /** Units that are missing for the request at hand. */
+  units?: number;
+  error?: string;
+}
+
+export type Offer =
+  | { ok: true; required: PaymentRequired; header: string }
+  | { ok: false; missing: Obstacle | 'units_too_many'; fix: string };
+
+/** A fresh challenge for one purchase of a product, or what is missing to make one. Costs no write. (contract section 6 "Challenge") */
+export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units = 1, error }: Ask = {}): Promise<Offer> {
+  const ready = await readyForX402(ctx, sale);
+  if (!ready.ok) return { ...ready, fix: inWords(fixOf(ready.missing, 'x402_solana_usdc', prospectOf(sale))) };
+  const { product } = sale;
+  const quantity = quantityFor(product, units);
+  if (quantity === null) return { ok: false, missing: 'units_too_many', fix: UNITS_TOO_MANY };
+  const sold = {
+    livemode: product.livemode,
+    merchantId: product.merchantId,
+    productId: product.id,
+    amount: (product.priceAmount * BigInt(quantity)).toString(),
+    payTo: ready.payTo,
+    quantity,
+    units: product.usageUnits,
+    days: product.accessPeriodDays,
+  };
+  const described = { description: product.name, ...resource, url: resource.url ?? `${ctx.baseUrl}/p/${product.slug}` };
+  return { ok: true, ...askFor(ctx, sold, described, error) };
+}
+
+/** For a person who reads a log: what to do, and the call that does it. */
+const inWords = ({ detail, method, path, body }: Fix): string =>
+  method ? `${detail} ${method} ${path}${body ? ` ${JSON.stringify(body)}` : ''}` : detail;
+
+const UNITS_TOO_MANY = 'One payment cannot buy that many units. Ask for fewer at once, or sell larger packs.';
+const PIECE_UNITS_MAX = 1_000_000_000;
+const PIECE_DAYS_MAX = 36_600;
+
+/** How often the product must be bought for these units: a client pays once, so one payment has to be enough. null: it cannot be. */
+function quantityFor({ usageUnits, accessPeriodDays, priceAmount }: Sale['product'], units: number): number | null {
+  if (usageUnits === null) return 1;
+  const quantity = Math.max(1, Math.ceil(units / usageUnits));
+  const fits =
+    priceAmount * BigInt(quantity) <= UNITS_MAX &&
+    (quantity === 1 || (usageUnits * quantity <= PIECE_UNITS_MAX && (accessPeriodDays ?? 0) * quantity <= PIECE_DAYS_MAX));
+  return fits ? quantity : null;
+}

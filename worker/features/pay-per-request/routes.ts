@@ -1,0 +1,89 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { ApiError } from '#core/errors.ts';
+import { CustomerBody, customerOf } from '#features/entitlements/resource.ts';
+import { productIdOf, productRef } from '#features/products/product-ref.ts';
+import { FEE_BUDGET_TEXT } from '#features/settlements/fee-budget.ts';
+import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resource.ts';
+import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
+import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
+import { jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
+import { SettlementBody } from './resource.ts';
+import { type Settling, settlePayment } from './settle.ts';
+
+const SettleRequest = z
+  .object({
+    ...productRef,
+    payment_signature: z.string().min(1).max(65_536).openapi({ description: 'Value of the buyer’s PAYMENT-SIGNATURE header, as it came.' }),
+    customer: CustomerBody.optional(),
+    consume_units: z.number().int().min(0).max(1_000_000_000).default(0).openapi({ description: 'Used in the same step.' }),
+  })
+  .openapi('SettleRequest');
+
+const settle = createRoute({
+  method: 'post',
+  path: '/access/x402/settle',
+  operationId: 'settlePayment',
+  tags: ['x402'],
+  summary: 'Settle a PAYMENT-SIGNATURE: verify, co-sign, broadcast, confirm, grant, and use units at once',
+  description:
+    'One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` ' +
+    'with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served ' +
+    'for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: ' +
+    `send the same payment again, never ask for a new one. ${FEE_BUDGET_TEXT}`,
+  ...idempotentRoute('metered'),
+  request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(SettleRequest) },
+  responses: {
+    ...ok(SettlementBody, 'Settled'),
+    202: { description: 'Not known yet', content: { 'application/json': { schema: SettlePending } } },
+    ...merchantBodyErrors(
+      ...idempotencyErrors,
+      'idempotency_in_progress',
+      'idempotency_race',
+      'payment_mismatch',
+      'duplicate_settlement',
+      'setup_not_ready',
+      'state_conflict',
+      'not_found',
+      'rpc_unavailable',
+    ),
+  },
+});
+
+/** A payment that is none: why, in the words of x402, and a fresh challenge to pay instead. */
+function refusal({ reason, offer }: Settling & { kind: 'refused' }): ApiError {
+  if (offer.ok)
+    return new ApiError('payment_mismatch', {
+      detail: 'This payment was refused. Pay the fresh challenge in the PAYMENT-REQUIRED header.',
+      headers: { 'PAYMENT-REQUIRED': offer.header },
+      meta: { reason, payment_required: offer.required },
+    });
+  return new ApiError('payment_mismatch', { detail: offer.fix, meta: { reason, payment_required: null, missing: offer.missing } });
+}
+
+export const x402Routes = router().openapi(settle, async (c) => {
+  const { actor, ctx } = c.var;
+  const body = c.req.valid('json');
+  const input = {
+    productId: await productIdOf(ctx, actor, body),
+    paymentSignature: body.payment_signature,
+    customer: body.customer ? customerOf(body.customer) : null,
+    consumeUnits: body.consume_units,
+  };
+  const settling = await settlePayment(ctx, actor, await idempotentRequest(c, { validated: body }), input);
+  if (settling.kind === 'refused') throw refusal(settling);
+  if (settling.kind === 'pending') {
+    c.header('Retry-After', String(RETRY_AFTER_SECONDS));
+    const pending = {
+      success: false,
+      error_reason: 'settlement_pending',
+      tx_signature: settling.txSignature,
+      retry_after: RETRY_AFTER_SECONDS,
+    };
+    return c.json(pending as z.infer<typeof SettlePending>, 202);
+  }
+  if (settling.answer.replayed) c.header('Idempotent-Replayed', 'true');
+  if (settling.isDuplicate) c.header('X-Svc-Duplicate-Settlement', 'true');
+  c.set('unitsConsumed', settling.consumedUnits);
+  // The kept bytes themselves: a replay must be equal to the first answer to the last one.
+  return c.body(settling.answer.body, 200, { 'content-type': 'application/json' }) as never;
+});

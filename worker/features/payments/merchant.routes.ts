@@ -1,0 +1,125 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { AccountId, PaymentId } from '#core/ids.ts';
+import { OWN_NAME_MAX } from '#core/limits.ts';
+import { type Receipt, ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
+import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
+import { pageRequest, toPage } from '#platform/db/page.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
+import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
+import { jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
+import { PAYMENT } from '#rules/states.ts';
+import { claimReceipt } from './claim-receipt.ts';
+import { PaymentBody, toPaymentResource } from './resource.ts';
+import { TxSignature } from './routes.ts';
+import { listPayments } from './store.ts';
+import { listUnmatchedOf } from './unmatched/store.ts';
+import { acceptUnmatched } from './unmatched/unmatched.ts';
+
+const list = createRoute({
+  method: 'get',
+  path: '/payments',
+  operationId: 'listPayments',
+  tags: ['Payments'],
+  summary: 'Payments, newest first, with money that missed its session',
+  ...merchantRoute('read'),
+  request: {
+    query: z.object({
+      ...PageQuery,
+      status: z.enum(PAYMENT.states).optional(),
+      product_id: z.uuid().optional(),
+      customer_ref: z.string().max(OWN_NAME_MAX).optional(),
+      wallet: z.string().max(64).optional().openapi({ description: 'The wallet that paid.' }),
+      ...ModeQuery,
+    }),
+  },
+  responses: { ...ok(pageOf(PaymentBody, 'PaymentPage')), ...merchantErrors() },
+});
+
+const accept = createRoute({
+  method: 'post',
+  path: '/payments/{payment_id}/accept-unmatched',
+  operationId: 'acceptUnmatched',
+  tags: ['Payments'],
+  summary: 'Take money that missed its session: a new confirmed payment',
+  description:
+    'For a late, short or second payment of this session, or one of a buyer who did not show who they are. A second time the answer is the ' +
+    'same. Money that the chain dropped meanwhile cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
+  ...writeRoute,
+  request: {
+    headers: OptionalIdempotencyHeader,
+    params: uuidParam('payment_id'),
+    query: z.object(ModeQuery),
+    ...jsonBody(z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest')),
+  },
+  responses: { ...ok(PaymentBody, 'The payment that recovers it'), ...merchantWriteErrors('not_found', 'state_conflict') },
+});
+
+const receipt = createRoute({
+  method: 'post',
+  path: '/receipt',
+  operationId: 'claimReceipt',
+  tags: ['Receipts'],
+  summary: 'The receipt of a transaction that paid you',
+  description: 'Idempotent: one transaction, one receipt. An open payment it pays is confirmed first.',
+  ...writeRoute,
+  request: {
+    headers: OptionalIdempotencyHeader,
+    query: z.object(ModeQuery),
+    ...jsonBody(z.object({ tx_sig: TxSignature }).openapi('ReceiptRequest')),
+  },
+  responses: {
+    ...ok(ReceiptBody),
+    ...merchantWriteErrors(
+      'not_found',
+      'payment_transaction_conflict',
+      'payment_failed',
+      'session_expired',
+      'payment_mismatch',
+      'identity_verification_required',
+      'rpc_unavailable',
+    ),
+  },
+});
+
+export const merchantPaymentRoutes = router()
+  .openapi(list, async (c) => {
+    const { actor, ctx } = c.var;
+    const { status, product_id: productId, customer_ref: customerRef, wallet, ...query } = c.req.valid('query');
+    const page = pageRequest(query);
+    const merchantId = actor.accountId as AccountId;
+    const { items, total } = await listPayments(ctx.db, merchantId, actor.livemode, { status, productId, customerRef, wallet }, page);
+    const unmatched = Map.groupBy(
+      await listUnmatchedOf(
+        ctx.db,
+        merchantId,
+        items.map(({ id }) => id),
+      ),
+      ({ paymentId }) => paymentId,
+    );
+    return c.json(
+      toPage(
+        page,
+        total,
+        items.map((payment) => toPaymentResource(ctx, payment, 'merchant', unmatched.get(payment.id))),
+      ),
+      200,
+    );
+  })
+  .openapi(accept, async (c) => {
+    const { actor, ctx } = c.var;
+    const named = { paymentId: c.req.valid('param').payment_id as PaymentId, txSignature: c.req.valid('json').tx_signature };
+    const answer = await answerOnce<Payment>(
+      c,
+      (keep) => acceptUnmatched(ctx, actor, { ...named, keep }),
+      (payment) => ({ status: 200, body: toPaymentResource(ctx, payment, 'merchant') }),
+      { keepMs: MONEY_KEEP_MS },
+    );
+    return sendStored(c, answer);
+  })
+  .openapi(receipt, async (c) => {
+    const { actor, ctx } = c.var;
+    const run = () => claimReceipt(ctx, actor, c.req.valid('json').tx_sig);
+    const present = (claimed: Receipt) => ({ status: 200, body: toReceiptResource(claimed, ctx.baseUrl, 'merchant') });
+    return sendStored(c, await answerLeased(c, run, present, { keepMs: MONEY_KEEP_MS }));
+  });

@@ -1,0 +1,99 @@
+import { ApiError } from '#core/errors.ts';
+import { iso, SECOND } from '#core/time.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import type { Change } from '#platform/db/commit.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { EventType, NewEvent } from '#rules/events.ts';
+import { PAYMENT, type PaymentStatus } from '#rules/states.ts';
+import type { Expectation } from '#solana/match.ts';
+import { memoOf, toPaymentResource } from './resource.ts';
+import { insertPayment, updatePayment } from './store.ts';
+
+/** A stranger's credential is told nothing, not even that the payment exists. */
+export function requireViewer(payment: Payment, viewer: Actor | null): void {
+  if (viewer && (viewer.accountId !== payment.merchantId || viewer.livemode !== payment.livemode)) throw new ApiError('not_found');
+}
+
+/** What the chain must show for this payment to count. On time is the chain's word, not our clock's. (contract section 3) */
+export const expectationOf = (payment: Payment): Expectation => ({
+  memo: memoOf(payment),
+  mint: payment.mint,
+  destination: payment.recipientAta,
+  priceUnits: payment.priceAmount,
+  fee: payment.feeAta && payment.feeAmount ? { destination: payment.feeAta, units: payment.feeAmount } : null,
+  notBeforeSeconds: Math.floor(payment.createdAt / SECOND) - 120,
+  notAfterSeconds: Math.floor(payment.expiresAt / SECOND) + payment.lateGraceSeconds,
+});
+
+const EVENT_OF = { submit: 'payment.submitted', confirm: 'payment.confirmed', fail: 'payment.failed' } as const satisfies Record<
+  string,
+  EventType
+>;
+
+/** One step of the payment machine: the row after it, and its event, which is also the lock. */
+export function stepPayment(
+  ctx: Ctx,
+  before: Payment,
+  transition: keyof typeof EVENT_OF,
+  patch: Partial<Payment>,
+): { after: Payment; event: NewEvent } {
+  const status: PaymentStatus = PAYMENT.next(before.status, transition);
+  const after = { ...before, ...patch, status, updatedAt: ctx.now, version: before.version + 1 };
+  return { after, event: paymentEvent(ctx, EVENT_OF[transition], after, { status: before.status }) };
+}
+
+/** The row after a change that moves no status. */
+export const paymentAfter = ({ now }: Ctx, before: Payment, patch: Partial<Payment>): Payment => ({
+  ...before,
+  ...patch,
+  updatedAt: now,
+  version: before.version + 1,
+});
+
+/** Something the chain did afterwards: noted with an event and a version, the status stays. */
+export function notePayment(
+  ctx: Ctx,
+  before: Payment,
+  type: 'payment.finalized' | 'payment.orphaned',
+  patch: Partial<Payment>,
+): Change<Payment> {
+  const after = paymentAfter(ctx, before, patch);
+  const previous = before.orphanedAt === null ? undefined : { orphaned_at: iso(before.orphanedAt) };
+  return { events: [paymentEvent(ctx, type, after, previous)], writes: [updatePayment(ctx.db, before, after)], result: after };
+}
+
+export const paymentEvent = (ctx: Ctx, type: EventType, payment: Payment, previous?: object): NewEvent => ({
+  merchantId: payment.merchantId,
+  livemode: payment.livemode,
+  type,
+  subject: { type: 'payment', id: payment.id, version: payment.version },
+  object: toPaymentResource(ctx, payment, 'merchant'),
+  ...(previous ? { previous } : {}),
+  productId: payment.productId,
+  paymentId: payment.id,
+  ...(payment.membershipId ? { membershipId: payment.membershipId } : {}),
+});
+
+export const planCreate = (ctx: Ctx, payment: Payment): Change<Payment> => ({
+  events: [paymentEvent(ctx, 'payment.created', payment)],
+  writes: [insertPayment(ctx.db, payment)],
+  result: payment,
+});
+
+/** A transaction exists, though nothing is proven yet: the signature may still be replaced by a verified one. */
+export function planSubmit(ctx: Ctx, payment: Payment, txSignature: string): Change<Payment> {
+  const { after, event } = stepPayment(ctx, payment, 'submit', { txSignature });
+  return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
+}
+
+export function planFail(ctx: Ctx, payment: Payment, patch: Pick<Payment, 'failureCode'> & Partial<Payment>): Change<Payment> {
+  const { after, event } = stepPayment(ctx, payment, 'fail', patch);
+  return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
+}
+
+/** Sandbox keys never touch the chain: they simulate. (contract section 7) */
+export function requireLive(viewer: Actor | null): void {
+  if (!viewer || viewer.livemode) return;
+  const detail = 'A sandbox key cannot pay on chain. Use a live key.';
+  throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox' } });
+}

@@ -1,0 +1,77 @@
+import { storyOf } from '#core/errors.ts';
+import { creditPayment } from '#features/entitlements/credit-payments.ts';
+import { planMembership } from '#features/memberships/membership.ts';
+import { planReceipt, type Receipt } from '#features/receipts/receipt.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { Change } from '#platform/db/commit.ts';
+import type { Membership, Payment } from '#platform/db/tables/commerce.ts';
+import { memoOf } from './resource.ts';
+
+/** What the chain proved about a payment: the facts that receipt and membership rest on. */
+export interface Proof {
+  txSignature: string;
+  slot: number;
+  /** Milliseconds. */
+  blockTime: number;
+  payer: string;
+  paidUnits: bigint;
+  feePaidUnits: bigint;
+}
+
+/** What a proven payment buys: membership and receipt, to be stored in the very batch that confirms it. */
+export function planPurchase(
+  ctx: Ctx,
+  payment: Payment,
+  merchantName: string,
+  held: Membership[],
+  proof: Proof,
+): Change<{ membership: Membership; receipt: Receipt }> {
+  const { payer: payerWallet } = proof;
+  const existing = held.find(({ customerKey }) => payment.customerRef !== null || customerKey === `wallet:${payerWallet}`) ?? null;
+  const membership = planMembership(ctx, existing, {
+    ...payment,
+    paymentId: payment.id,
+    payerWallet,
+    isClaim: payment.customerRef !== null && payment.terms.isRefTrusted !== true,
+    accessPeriodDays: payment.terms.accessPeriodDays,
+  });
+  const receipt = planReceipt(ctx, payment.id, {
+    txSignature: proof.txSignature,
+    slot: proof.slot,
+    blockTime: proof.blockTime,
+    payer: payerWallet,
+    recipient: payment.recipientWallet,
+    amount: { asset: payment.asset, units: proof.paidUnits },
+    // What arrived, not what was due: a receipt proves facts.
+    fee: proof.feePaidUnits > 0n ? { asset: payment.asset, units: proof.feePaidUnits } : null,
+    productId: payment.productId,
+    productName: payment.terms.productName,
+    merchant: { accountId: payment.merchantId, displayName: merchantName },
+    memo: memoOf(payment),
+    livemode: payment.livemode,
+  });
+  return {
+    events: [...membership.events, ...receipt.events],
+    writes: [...membership.writes, ...receipt.writes],
+    result: { membership: membership.result, receipt: receipt.result },
+  };
+}
+
+/** What this isolate has credited lately: its object need not be asked again. */
+const credited = new Set<Payment['id']>();
+const CREDITED_MAX = 1000;
+
+/**
+ * Brings what was bought to the buyer's entitlement, so that a caller who is told of a confirmation can use it at once, also one who
+ * is told again. Harmless repeated; the event's job does it anyway, whatever happens here.
+ */
+export async function grantAccess(ctx: Ctx, payment: Payment): Promise<void> {
+  if (payment.status !== 'CONFIRMED' || payment.orphanedAt !== null || credited.has(payment.id)) return;
+  try {
+    await creditPayment(ctx, payment);
+  } catch (error) {
+    return ctx.note(`credit: ${storyOf(error)}`);
+  }
+  credited.add(payment.id);
+  if (credited.size > CREDITED_MAX) for (const oldest of [...credited].slice(0, CREDITED_MAX / 2)) credited.delete(oldest);
+}

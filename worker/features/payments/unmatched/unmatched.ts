@@ -1,0 +1,138 @@
+import { ApiError, raise } from '#core/errors.ts';
+import { newId, type PaymentId, type UnmatchedId } from '#core/ids.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
+import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { Payment, Unmatched } from '#platform/db/tables/commerce.ts';
+import { paymentEvent, requireViewer } from '../payment.ts';
+import { grantAccess, type Proof, planPurchase } from '../purchase.ts';
+import { toUnmatchedResource } from '../resource.ts';
+import { claimTransaction, findPayment, holdRecovered, insertPayment, loadConfirmation } from '../store.ts';
+import { restoreEnded } from '../watch/ended.ts';
+import { acceptUnmatchedRow, closeUnmatched, insertUnmatched } from './store.ts';
+
+type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
+
+/**
+ * Money that arrived and pays no session is kept in sight, once per transaction, for the merchant to decide: all of it, dust too, which
+ * its sender pays the network for. (contract section 3)
+ */
+export function planUnmatched(ctx: Ctx, { payment, unmatched }: Loaded, proof: Proof, reason: Unmatched['reason']): Change<null> {
+  if (unmatched) return unchanged(null);
+  const row: Unmatched = {
+    id: newId<UnmatchedId>(ctx.now),
+    merchantId: payment.merchantId,
+    livemode: payment.livemode,
+    paymentId: payment.id,
+    txSignature: proof.txSignature,
+    asset: payment.asset,
+    amount: proof.paidUnits,
+    feePaidAmount: proof.feePaidUnits,
+    payerWallet: proof.payer,
+    slot: proof.slot,
+    blockTime: proof.blockTime,
+    reason,
+    status: 'open',
+    recoveredPaymentId: null,
+    finalAt: null,
+    doubtedAt: null,
+    droppedAt: null,
+    nextLookAt: ctx.now + FINAL_AFTER_MS,
+    createdAt: ctx.now,
+  };
+  const event = {
+    merchantId: row.merchantId,
+    livemode: row.livemode,
+    type: 'payment.unmatched',
+    subject: { type: 'unmatched_payment', id: row.id, version: 1 },
+    object: toUnmatchedResource(row),
+    productId: payment.productId,
+    paymentId: payment.id,
+  } as const;
+  return { events: [event], writes: insertUnmatched(ctx, row), result: null };
+}
+
+/**
+ * A new, confirmed payment out of money that missed its session. FAILED stays FAILED; the new payment says which session it
+ * recovers, carries the memo that is on chain, and counts what really arrived.
+ */
+export function planRecovery(ctx: Ctx, { payment, memberships, merchantName }: Loaded, proof: Proof): Change<Payment> {
+  const isWhole = proof.paidUnits >= payment.priceAmount;
+  const recovered: Payment = {
+    ...payment,
+    id: newId<PaymentId>(ctx.now),
+    recoversPaymentId: payment.id,
+    status: 'CONFIRMED',
+    failureCode: null,
+    priceAmount: isWhole ? payment.priceAmount : proof.paidUnits,
+    overpaidAmount: proof.paidUnits > payment.priceAmount ? proof.paidUnits - payment.priceAmount : null,
+    // On a whole price the fee is due, paid or owed; of a short one it is what came along.
+    feeAmount: isWhole ? payment.feeAmount : proof.feePaidUnits || null,
+    feeOwedAmount: (isWhole && payment.feeAmount !== null && payment.feeAmount - proof.feePaidUnits) || null,
+    payerWallet: proof.payer,
+    txSignature: proof.txSignature,
+    slot: proof.slot,
+    blockTime: proof.blockTime,
+    confirmedAt: ctx.now,
+    finalizedAt: null,
+    orphanSuspectedAt: null,
+    orphanedAt: null,
+    isKept: false,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+  const bought = planPurchase(ctx, recovered, merchantName, memberships, proof);
+  const row = { ...recovered, membershipId: bought.result.membership.id, receiptId: bought.result.receipt.id };
+  return {
+    events: [paymentEvent(ctx, 'payment.confirmed', row), ...bought.events],
+    writes: [
+      claimTransaction(ctx, row, proof),
+      insertPayment(ctx.db, row),
+      closeUnmatched(ctx.db, proof.txSignature, row.id),
+      ...holdRecovered(ctx.db, row),
+      ...bought.writes,
+    ],
+    result: row,
+  };
+}
+
+/** Open until the merchant decides; whether it is still there decides whether it can be accepted. */
+export const unmatchedFate: FateFollower = {
+  onFinal: (ctx, _ids, step) => storeStep(ctx, step),
+  onDropped: (ctx, _id, step) => storeStep(ctx, step),
+  onReturned: (ctx, _id, step) => storeStep(ctx, step),
+};
+
+const orphaned = (): ApiError =>
+  new ApiError('state_conflict', {
+    detail: 'The chain dropped this transaction after it was seen: the money is not there. It can be accepted if it comes back.',
+    meta: { reason: 'transaction_orphaned' },
+  });
+
+/** The merchant takes money that missed its session. A second time it is the same answer. 404, 409 state_conflict. */
+export async function acceptUnmatched(
+  ctx: Ctx,
+  actor: Actor,
+  { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
+): Promise<Payment> {
+  const accepted = await transact(ctx, async () => {
+    const load = () => loadConfirmation(ctx.db, paymentId, txSignature, []);
+    const known = (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
+    requireViewer(known.payment, actor);
+    const { unmatched } = known;
+    if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
+    if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx.db, unmatched.recoveredPaymentId)) ?? raise('not_found'));
+    if (unmatched.droppedAt !== null) throw orphaned();
+    // Only the recorded payer tells whose membership this extends, so it is read once more with that name.
+    const loaded = (await loadConfirmation(ctx.db, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
+    if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });
+    const { slot, blockTime, payerWallet: payer, amount: paidUnits, feePaidAmount: feePaidUnits } = unmatched;
+    const recovery = planRecovery(ctx, loaded, { txSignature, slot, blockTime, payer, paidUnits, feePaidUnits });
+    const accepted = { ...recovery, writes: [...acceptUnmatchedRow(ctx, unmatched, recovery.result.id), ...recovery.writes] };
+    return withAnswer(accepted, keep(recovery.result));
+  });
+  await grantAccess(ctx, accepted);
+  return accepted;
+}

@@ -1,0 +1,160 @@
+import { and, eq, gt, lte, sql } from 'drizzle-orm';
+import type { PaymentId } from '#core/ids.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { type Candidate, paymentCandidates } from '#platform/db/tables/candidates.ts';
+
+/** Places for signatures that callers named, of one payment. What the service sent or found takes a place too, but never waits for one. */
+const CANDIDATES_MAX = 5;
+
+const same = ({ paymentId, txSignature }: Pick<Candidate, 'paymentId' | 'txSignature'>) =>
+  and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature));
+
+/** What was judged is a candidate of no payment: strangers can make as many of these as the chain takes, and none slows a payment down. */
+const OF_NO_PAYMENT = '' as PaymentId;
+
+/**
+ * Remembers a signature to look for, in the place of `displaced` if one is given. A named one is not kept where all places are
+ * taken, one to be sent not while another sent since `rivalsSince` (epoch ms) may still land, however close behind it this one
+ * comes. Afterwards: `isKnown` whether this signature is known, `hasRival` whether there is such another, and the `named` ones, oldest
+ * first. Reads a few rows, however many of the payment's were judged.
+ */
+export async function keepCandidate(
+  { db }: Ctx,
+  candidate: Candidate,
+  { rivalsSince = candidate.createdAt, displaced }: { rivalsSince?: number; displaced?: Candidate } = {},
+): Promise<{ isNew: boolean; isKnown: boolean; hasRival: boolean; named: Candidate[] }> {
+  const { paymentId, txSignature, origin, attempt, nextCheckAt, createdAt, sentAt } = candidate;
+  const ofPayment = sql`payment_id = ${paymentId}`;
+  const places = sql`SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND origin <> 'judged' LIMIT ${CANDIDATES_MAX}`;
+  const isRival = sql`${ofPayment} AND tx_signature <> ${txSignature} AND sent_at > ${rivalsSince}`;
+  const [, , inserted, known, rivals, named] = await db.batch([
+    db.delete(paymentCandidates).where(displaced ? and(same(displaced), eq(paymentCandidates.origin, 'named')) : sql`false`),
+    // Other requests that send the same bytes leave a trace: what the network tells one of them is not true of all.
+    db
+      .update(paymentCandidates)
+      .set({ sentAt: sql`sent_at + 1` })
+      .where(sentAt === null ? sql`false` : same(candidate)),
+    db
+      .insert(paymentCandidates)
+      .select(
+        sql`SELECT ${paymentId}, ${txSignature}, ${origin}, ${attempt}, ${nextCheckAt}, ${createdAt}, ${sentAt}
+          WHERE ${
+            origin === 'named'
+              ? sql`(SELECT count(*) FROM (${places})) < ${CANDIDATES_MAX}`
+              : sql`NOT EXISTS (SELECT 1 FROM payment_candidates WHERE ${isRival})`
+          }`,
+      )
+      // Named before it was sent: from now on it is one of ours, and may land for as long as any.
+      .onConflictDoUpdate({
+        target: [paymentCandidates.paymentId, paymentCandidates.txSignature],
+        set: { origin, attempt, nextCheckAt, createdAt, sentAt },
+        setWhere: sql`payment_candidates.origin = 'named' AND excluded.origin = 'sent'`,
+      })
+      .returning({ createdAt: paymentCandidates.createdAt }),
+    db.select({ origin: paymentCandidates.origin }).from(paymentCandidates).where(same(candidate)),
+    db.select({ origin: paymentCandidates.origin }).from(paymentCandidates).where(isRival).limit(1),
+    db.select().from(paymentCandidates).where(sql`${ofPayment} AND +origin = 'named'`).orderBy(paymentCandidates.createdAt, sql`rowid`),
+  ]);
+  return { isNew: inserted.length > 0, isKnown: known.length > 0, hasRival: rivals.length > 0, named };
+}
+
+/** Is this signature looked for, or judged already, for this payment? */
+export const isCandidate = async (db: Db, paymentId: PaymentId, txSignature: string): Promise<boolean> =>
+  (await db.$count(paymentCandidates, same({ paymentId, txSignature }))) > 0;
+
+/** Has the service broadcast a transaction of this payment since then? */
+export async function hasSent(db: Db, paymentId: PaymentId, since: number): Promise<boolean> {
+  const found = await db
+    .select({ paymentId: paymentCandidates.paymentId })
+    .from(paymentCandidates)
+    .where(and(eq(paymentCandidates.paymentId, paymentId), gt(paymentCandidates.sentAt, since)))
+    .limit(1)
+    .get();
+  return found !== undefined;
+}
+
+/** Forgets one that the network refused: false where another request has sent the same bytes since. */
+export async function dropRefused(db: Db, candidate: Candidate): Promise<boolean> {
+  const dropped = await db
+    .delete(paymentCandidates)
+    .where(and(same(candidate), eq(paymentCandidates.sentAt, candidate.sentAt ?? 0)))
+    .returning({ paymentId: paymentCandidates.paymentId });
+  return dropped.length > 0;
+}
+
+/** Writes the next look of each down before this one is made, in one statement. Answers those that no other look was faster with. */
+export async function takeLooks(db: Db, looks: { candidate: Candidate; nextCheckAt: number }[]): Promise<Candidate[]> {
+  const rows = looks.map(({ candidate: { paymentId, txSignature, attempt }, nextCheckAt }) => ({
+    paymentId,
+    txSignature,
+    attempt,
+    nextCheckAt,
+  }));
+  return db
+    .update(paymentCandidates)
+    .set({ attempt: sql`${paymentCandidates.attempt} + 1`, nextCheckAt: sql`j.value ->> 'nextCheckAt'` })
+    .from(sql`json_each(${JSON.stringify(rows)}) j`)
+    .where(
+      sql`${paymentCandidates.paymentId} = j.value ->> 'paymentId' AND ${paymentCandidates.txSignature} = j.value ->> 'txSignature'
+        AND ${paymentCandidates.attempt} = j.value ->> 'attempt' AND ${paymentCandidates.origin} <> 'judged'`,
+    )
+    .returning();
+}
+
+export const findCandidate = (db: Db, paymentId: PaymentId, txSignature: string) =>
+  db.select().from(paymentCandidates).where(same({ paymentId, txSignature })).get();
+
+/** Of one origin, those due longest first. */
+export const listDueCandidates = (db: Db, origin: Candidate['origin'], dueBefore: number, limit: number) =>
+  db
+    .select()
+    .from(paymentCandidates)
+    .where(and(eq(paymentCandidates.origin, origin), lte(paymentCandidates.nextCheckAt, dueBefore)))
+    .orderBy(paymentCandidates.nextCheckAt)
+    .limit(limit);
+
+/** A statement, not an effect. */
+export const dropCandidate = (db: Db, paymentId: PaymentId, txSignature: string): Write =>
+  db.delete(paymentCandidates).where(same({ paymentId, txSignature }));
+
+/** Statements, not effects: found and judged, so that it is not looked up again until it is forgotten at `forgetAt`. */
+export const markJudged = ({ db, now }: Ctx, { paymentId, txSignature }: Candidate, forgetAt: number): Write[] => [
+  db
+    .insert(paymentCandidates)
+    .select(
+      sql`SELECT ${OF_NO_PAYMENT}, tx_signature, 'judged', 0, ${forgetAt}, ${now}, NULL FROM payment_candidates
+        WHERE payment_id = ${paymentId} AND tx_signature = ${txSignature}`,
+    )
+    .onConflictDoNothing(),
+  dropCandidate(db, paymentId, txSignature),
+];
+
+export const deleteJudged = (db: Db, forgetBefore: number, limit: number) =>
+  db
+    .delete(paymentCandidates)
+    .where(
+      sql`rowid IN (SELECT rowid FROM payment_candidates WHERE origin = 'judged' AND next_check_at <= ${forgetBefore} LIMIT ${limit})`,
+    );
+
+/**
+ * A statement, not an effect: transactions the chain showed us become candidates of the sessions their memos name, unless
+ * they already paid or were recorded in their mode, or were judged lately. One that is looked for by now keeps the time it was sent.
+ * Any number in one parameter.
+ */
+export const insertFound = (ctx: Ctx, found: { signature: string; nonce: string }[], dueAt: number): Write =>
+  ctx.db
+    .insert(paymentCandidates)
+    .select(
+      sql`SELECT p.id, j.value ->> 'signature', 'found', 0, ${dueAt}, ${ctx.now}, NULL
+        FROM json_each(${JSON.stringify(found)}) j JOIN payments p
+          ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
+        WHERE NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature' AND c.livemode = p.livemode)
+          AND NOT EXISTS (SELECT 1 FROM payment_candidates k WHERE k.payment_id = ${OF_NO_PAYMENT} AND k.tx_signature = j.value ->> 'signature')
+          AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')`,
+    )
+    .onConflictDoUpdate({
+      target: [paymentCandidates.paymentId, paymentCandidates.txSignature],
+      set: { origin: 'found', attempt: 0, nextCheckAt: dueAt, createdAt: ctx.now },
+      setWhere: sql`payment_candidates.origin IN ('sent', 'named')`,
+    });

@@ -1,0 +1,101 @@
+import { ApiError, storyOf } from '#core/errors.ts';
+import type { PaymentId } from '#core/ids.ts';
+import { HOUR, MINUTE, SECOND } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
+import { commit } from '#platform/db/commit.ts';
+import type { Candidate } from '#platform/db/tables/candidates.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import { sendJob } from '#platform/queues/send-jobs.ts';
+import { hasSent, insertFound, isCandidate, keepCandidate } from './candidate.store.ts';
+
+export { dropRefused } from './candidate.store.ts';
+
+/** Seconds after the previous look at which a signature is looked up again by the queue; after them only the sweep does. (contract section 3) */
+const RECHECK_SECONDS = [2, 4, 8, 16, 30, 60, 90] as const;
+
+/** When look number `attempt` (from 0) is due after the one before it, and whether the queue brings it or only the sweep. */
+export function nextCheck(attempt: number, ageMs: number): { delaySeconds: number; isQueued: boolean } {
+  const delaySeconds = RECHECK_SECONDS[attempt];
+  if (delaySeconds !== undefined) return { delaySeconds, isQueued: true };
+  // As long as it was looked for already, so that what cannot be read for days costs little.
+  return { delaySeconds: Math.min(Math.max(ageMs, 10 * MINUTE), 6 * HOUR) / SECOND, isQueued: false };
+}
+
+/** The sweep takes a look this long after it was due: by then its queue message is lost, not late. */
+export const SWEEP_PATIENCE_MS = MINUTE / 2;
+
+/** A transaction can land as long as its blockhash lives, 150 slots or about a minute and a half: until then another pays twice. */
+const IN_FLIGHT_MS = 2 * MINUTE;
+
+const inFlight = (): ApiError =>
+  new ApiError('state_conflict', {
+    detail: 'Another transaction of this payment is on its way. Wait until it has arrived or lapsed: both would be paid.',
+    meta: { reason: 'in_flight' },
+    retryable: true,
+    retryAfterSeconds: 10,
+  });
+
+/** 409 state_conflict (in_flight) while a transaction that we sent may still land. What callers name holds nothing up. */
+export async function requireNoneInFlight(ctx: Ctx, paymentId: PaymentId): Promise<void> {
+  if (await hasSent(ctx.db, paymentId, ctx.now - IN_FLIGHT_MS)) throw inFlight();
+}
+
+const newCandidate = (ctx: Ctx, paymentId: PaymentId, txSignature: string, origin: 'sent' | 'named'): Candidate => ({
+  paymentId,
+  txSignature,
+  origin,
+  attempt: 0,
+  nextCheckAt: ctx.now + nextCheck(0, 0).delaySeconds * SECOND,
+  createdAt: ctx.now,
+  sentAt: origin === 'sent' ? ctx.now : null,
+});
+
+/** Has the first look of a candidate brought by the queue. */
+const queueLook = (ctx: Ctx, { paymentId, txSignature }: Candidate, delaySeconds: number): void =>
+  ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }, delaySeconds));
+
+/**
+ * Keeps the signature of what the service is about to broadcast, before it does. `isNew`: no earlier request has sent it. 409
+ * state_conflict (in_flight) while another that we sent may still land.
+ */
+export async function rememberSent(ctx: Ctx, paymentId: PaymentId, txSignature: string): Promise<{ candidate: Candidate; isNew: boolean }> {
+  const candidate = newCandidate(ctx, paymentId, txSignature, 'sent');
+  const rivalsSince = ctx.now - IN_FLIGHT_MS;
+  const { isNew, hasRival } = await keepCandidate(ctx, candidate, { rivalsSince });
+  if (hasRival) throw inFlight();
+  if (isNew) queueLook(ctx, candidate, nextCheck(0, 0).delaySeconds);
+  return { candidate, isNew };
+}
+
+/**
+ * Keeps a signature that a caller named, so that the caller need not stay and ask; where it is not known yet, only `countNew` may keep it
+ * out, with 429: one that cannot be counted, because time is up or an object is away, is kept all the same. Where all places of the
+ * payment are taken, it takes that of the oldest named one that the chain does not know either; a made-up one displaces no real one.
+ */
+export async function rememberNamed(ctx: Ctx, paymentId: PaymentId, txSignature: string, countNew?: () => Promise<void>): Promise<void> {
+  if (countNew && !(await isCandidate(ctx.db, paymentId, txSignature)))
+    await countNew().catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'rate_limited') throw error;
+      ctx.note(`object: ${storyOf(error)}`);
+    });
+  const candidate = newCandidate(ctx, paymentId, txSignature, 'named');
+  const { isNew, isKnown, named } = await keepCandidate(ctx, candidate);
+  const displaced = isKnown ? null : await findUnknown(ctx, named);
+  const isInstead = displaced !== null && (await keepCandidate(ctx, candidate, { displaced })).isNew;
+  if (isNew || isInstead) queueLook(ctx, candidate, nextCheck(0, 0).delaySeconds);
+}
+
+/** The oldest named one that the node has never heard of; null where it knows all of them, or does not answer. */
+async function findUnknown(ctx: Ctx, named: Candidate[]): Promise<Candidate | null> {
+  if (named.length === 0) return null;
+  const answer = await ctx.chain.knows(named.map(({ txSignature }) => txSignature));
+  if (answer.kind === 'unavailable') ctx.note(`rpc: ${answer.reason}`);
+  return answer.kind === 'known' ? (named.find((_, i) => !answer.isKnown[i]) ?? null) : null;
+}
+
+/** Keeps a transaction that the chain has shown, and that could not be stored yet, first in line: by the queue at once, and by the next sweep. */
+export async function rememberFound(ctx: Ctx, { id: paymentId, nonce }: Payment, txSignature: string): Promise<void> {
+  const found = insertFound(ctx, [{ signature: txSignature, nonce }], ctx.now - SWEEP_PATIENCE_MS);
+  await commit(ctx, { events: [], writes: [found], result: null });
+  ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }));
+}

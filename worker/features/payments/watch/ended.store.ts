@@ -1,0 +1,106 @@
+import { eq, lte, type SQL, sql } from 'drizzle-orm';
+import type { PaymentId } from '#core/ids.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { payments, products } from '#platform/db/tables/commerce.ts';
+import { events, webhookDeliveries } from '#platform/db/tables/messaging.ts';
+import { endedSessions } from '#platform/db/tables/sessions.ts';
+
+type Payment = typeof payments.$inferSelect;
+
+/** What no payment has before money came. */
+export const UNPAID = {
+  feeOwedAmount: null,
+  overpaidAmount: null,
+  customerWallet: null,
+  payerWallet: null,
+  txSignature: null,
+  slot: null,
+  blockTime: null,
+  membershipId: null,
+  receiptId: null,
+  recoversPaymentId: null,
+  confirmedAt: null,
+  finalizedAt: null,
+  orphanSuspectedAt: null,
+  orphanedAt: null,
+  isKept: false,
+} satisfies Partial<Payment>;
+
+/** Which ended sessions: one by its id, or those whose memos were seen. */
+export type Which = { paymentId: PaymentId } | { nonces: string[] };
+
+const isWhich = (which: Which): SQL =>
+  'paymentId' in which
+    ? eq(endedSessions.id, which.paymentId)
+    : sql`${endedSessions.nonce} IN (SELECT value FROM json_each(${JSON.stringify(which.nonces)}))`;
+
+/** Ended sessions as the failed payments they are. What they were to bring is what their products bring by now; where they were paid is left out. */
+export async function listEnded(db: Db, which: Which): Promise<Payment[]> {
+  const found = await db
+    .select({ ended: endedSessions, product: products })
+    .from(endedSessions)
+    .innerJoin(products, eq(products.id, endedSessions.productId))
+    .where(isWhich(which));
+  return found.map(({ ended, product: { slug, name: productName, accessPeriodDays, usageUnits, successUrl } }) => ({
+    ...UNPAID,
+    ...ended,
+    feeAmount: null,
+    feeWallet: null,
+    feeAta: null,
+    expectedWallet: null,
+    email: null,
+    paymentSessionId: null,
+    slug,
+    status: 'FAILED',
+    failureCode: 'session_expired',
+    mint: '',
+    recipientAta: '',
+    terms: { productName, accessPeriodDays, usageUnits, successUrl },
+  }));
+}
+
+export const findEnded = async (db: Db, paymentId: PaymentId): Promise<Payment | undefined> => (await listEnded(db, { paymentId }))[0];
+
+/** Makes ended sessions payments again, each in one batch with the end of what was kept of it. Harmless twice. */
+export async function restoreRow({ db }: Ctx, payment: Payment): Promise<void> {
+  await db.batch([
+    db.insert(payments).values(payment).onConflictDoNothing(),
+    db.delete(endedSessions).where(eq(endedSessions.id, payment.id)),
+  ]);
+}
+
+/** Failed long ago, and nobody looks for anything of it. As the partial index has it, word for word. */
+const isOver = (before: number): SQL => sql`status = 'FAILED' AND is_kept = 0 AND ${lte(payments.expiresAt, before)}
+  AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)
+  AND NOT EXISTS (SELECT 1 FROM setup_intents i WHERE i.account_id = payments.merchant_id AND i.status = 'expired' AND i.is_kept = 0)`;
+
+/** What money came for, or came of, stays whole. */
+const HAS_MONEY = sql`(failure_code <> 'session_expired' OR reference = '' OR recovers_payment_id IS NOT NULL OR tx_signature IS NOT NULL
+  OR EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.payment_id = payments.id)
+  OR EXISTS (SELECT 1 FROM payments r WHERE r.recovers_payment_id = payments.id))`;
+
+export const listOver = (db: Db, before: number, limit: number) =>
+  db.select({ id: payments.id }).from(payments).where(isOver(before)).orderBy(payments.expiresAt).limit(limit);
+
+/**
+ * Of these payments, those with money are kept for good, and of the others their ended sessions alone: their events, the deliveries of
+ * those and the rows themselves go, all in one batch. Money that was seen since they were listed is seen here too.
+ */
+export async function endSessions(db: Db, ids: PaymentId[], before: number): Promise<void> {
+  const listed = sql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+  const ended = sql`(SELECT id FROM ended_sessions WHERE id IN ${listed})`;
+  await db.batch([
+    db
+      .update(payments)
+      .set({ isKept: true })
+      .where(sql`id IN ${listed} AND ${isOver(before)} AND ${HAS_MONEY}`),
+    db.insert(endedSessions).select(
+      sql`SELECT id, merchant_id, livemode, product_id, nonce, reference, asset, price_amount, recipient_wallet, customer_ref,
+          expires_at, late_grace_seconds, created_at, updated_at, version
+        FROM payments WHERE id IN ${listed} AND ${isOver(before)}`,
+    ),
+    db.delete(webhookDeliveries).where(sql`event_id IN (SELECT id FROM events WHERE payment_id IN ${ended})`),
+    db.delete(events).where(sql`payment_id IN ${ended}`),
+    db.delete(payments).where(sql`id IN ${ended}`),
+  ]);
+}

@@ -1,0 +1,36 @@
+import { DAY } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
+import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
+import { NATIVE_MINT } from '#solana/assets.ts';
+import { accountOf } from '#solana/checkout-transaction.ts';
+import { endSessions, listEnded, listOver, restoreRow, type Which } from './ended.store.ts';
+
+export { UNPAID } from './ended.store.ts';
+
+const KEEP_MS = 30 * DAY;
+const ROUNDS = { max: 100, roundsMax: 50 };
+
+/** Checkouts that nobody paid, a month after their end: of each less than 400 bytes stay. Answers how many it looked at. */
+export const sweepEndedSessions = (ctx: Ctx): Promise<Swept> => {
+  const before = ctx.now - KEEP_MS;
+  return sweepRounds(ctx, ROUNDS, async (max) => {
+    const over = await listOver(ctx.db, before, max);
+    const ids = over.map(({ id }) => id);
+    if (ids.length > 0) await endSessions(ctx.db, ids, before);
+    return ids.length;
+  });
+};
+
+/**
+ * Makes failed payments again of sessions that ended long ago, because money was seen that names them: it is judged as that of any
+ * other. Of those without, the next sweep keeps as little as before. Answers how many there were.
+ */
+export async function restoreEnded(ctx: Ctx, which: Which): Promise<number> {
+  if ('nonces' in which && which.nonces.length === 0) return 0;
+  const ended = await listEnded(ctx.db, which);
+  for (const payment of ended) {
+    const mint = payment.asset === 'SOL' ? NATIVE_MINT : ctx.config.network.usdcMint;
+    await restoreRow(ctx, { ...payment, mint, recipientAta: await accountOf(payment.recipientWallet, mint) });
+  }
+  return ended.length;
+}

@@ -1,0 +1,53 @@
+import type { PaymentId } from '#core/ids.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
+import { transact, unchanged } from '#platform/db/commit.ts';
+import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import { PAYMENT } from '#rules/states.ts';
+import { planFail, stepPayment } from '../payment.ts';
+import { getPayment } from '../store.ts';
+import { type Ended, expireTogether, listExpired } from './expire.store.ts';
+import { loadWalks } from './scan.store.ts';
+
+/** Some thousand rows are read for a page. */
+const PAGES = { pageMax: 250, pagesMax: 24 };
+/** After the last moment a payment may be on time: its block has to be confirmed and listed first. */
+const PATIENCE_MS = MINUTE;
+
+/** When it is certain, unless the node is down, that nothing came in time. Epoch ms. */
+export const certainAt = ({ expiresAt, lateGraceSeconds }: Pick<Payment, 'expiresAt' | 'lateGraceSeconds'>): number =>
+  expiresAt + lateGraceSeconds * SECOND + PATIENCE_MS;
+
+/**
+ * Ends sessions nobody paid. Only once the cursor has passed the last moment at which a payment would have been on time, so
+ * that a buyer is never failed because we could not look; while the node is down it waits, at most a day. (contract section 3)
+ */
+export async function sweepExpired(ctx: Ctx): Promise<Swept> {
+  const { newest } = await loadWalks(ctx.db);
+  const endedBy = Math.min(ctx.now - PATIENCE_MS, newest.passedAt);
+  const bounds = { endedBy, graceMs: ctx.config.LATE_GRACE_SECONDS * SECOND, abandonedBefore: ctx.now - DAY };
+  return sweepPages<Ended>(
+    ctx,
+    PAGES,
+    (last) => listExpired(ctx.db, bounds, last, PAGES.pageMax),
+    (ended) =>
+      expireTogether(
+        ctx,
+        ended.map((session) => expiry(ctx, session)),
+      ),
+  );
+}
+
+function expiry(ctx: Ctx, { isShort, place: _, ...session }: Ended) {
+  const failureCode = isShort ? 'underpaid' : 'session_expired';
+  const { after, event } = stepPayment(ctx, session, 'fail', { failureCode });
+  return { event, values: { status: after.status, failureCode, updatedAt: after.updatedAt } };
+}
+
+/** Races a confirmation through the version of the same row: one of the two is stored, never both. */
+export const expirePayment = (ctx: Ctx, paymentId: PaymentId, failureCode: 'underpaid' | 'session_expired') =>
+  transact(ctx, async () => {
+    const payment = await getPayment(ctx.db, paymentId);
+    return PAYMENT.isTerminal(payment.status) ? unchanged(payment) : planFail(ctx, payment, { failureCode });
+  });

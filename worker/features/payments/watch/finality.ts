@@ -1,0 +1,57 @@
+import type { PaymentId } from '#core/ids.ts';
+import { planReinstatement, planRevocation } from '#features/memberships/membership.ts';
+import type { Ctx } from '#platform/context.ts';
+import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import type { FateFollower, FateStep } from '#platform/db/fate.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import { notePayment, paymentAfter, paymentEvent } from '../payment.ts';
+import { finalizePayments, getPayment, listPaymentsById } from '../store.ts';
+
+/**
+ * What becomes of a payment when its transaction is final, dropped, or there after all. Its status stays; the membership it carries
+ * follows in the same batch, and its entitlement with the event. (contract section 3)
+ */
+export const paymentFate: FateFollower = {
+  onFinal: (ctx, paymentIds, step) => finalize(ctx, paymentIds as PaymentId[], step),
+  onDropped: (ctx, paymentId, step) => orphan(ctx, paymentId as PaymentId, step),
+  onReturned: (ctx, paymentId, step) => finalize(ctx, [paymentId as PaymentId], step),
+};
+
+const finalize = (ctx: Ctx, paymentIds: PaymentId[], step: FateStep) =>
+  transact(ctx, async () => {
+    const [isOver, payments] = await Promise.all([step.isOver(), listPaymentsById(ctx.db, paymentIds)]);
+    if (isOver) return unchanged(null);
+    const isNoted = ({ finalizedAt, orphanedAt }: Payment) => finalizedAt !== null && orphanedAt === null;
+    const plain = payments.filter((payment) => !isNoted(payment) && payment.orphanedAt === null);
+    const after = plain.map((payment) => paymentAfter(ctx, payment, { finalizedAt: ctx.now }));
+    const restored = await Promise.all(
+      payments.filter(({ orphanedAt }) => orphanedAt !== null).map((payment) => planRestored(ctx, payment)),
+    );
+    return {
+      events: [...after.map((payment) => paymentEvent(ctx, 'payment.finalized', payment)), ...restored.flatMap(({ events }) => events)],
+      writes: [...step.writes, ...(after.length > 0 ? [finalizePayments(ctx, plain)] : []), ...restored.flatMap(({ writes }) => writes)],
+      result: null,
+    };
+  });
+
+/** One that was taken for dropped: `previous` tells those who follow the event that there is something to give back. */
+async function planRestored(ctx: Ctx, payment: Payment): Promise<Change<unknown>> {
+  const noted = notePayment(ctx, payment, 'payment.finalized', { finalizedAt: ctx.now, orphanedAt: null });
+  return merged(noted, await planReinstatement(ctx, payment));
+}
+
+const orphan = (ctx: Ctx, paymentId: PaymentId, step: FateStep) =>
+  transact(ctx, async () => {
+    if (await step.isOver()) return unchanged(null);
+    const payment = await getPayment(ctx.db, paymentId);
+    const noted = { events: [], writes: step.writes, result: null };
+    if (payment.orphanedAt !== null) return noted;
+    const orphaned = notePayment(ctx, payment, 'payment.orphaned', { orphanedAt: ctx.now });
+    return merged(noted, merged(orphaned, await planRevocation(ctx, payment)));
+  });
+
+const merged = (one: Change<unknown>, other: Change<unknown>): Change<unknown> => ({
+  events: [...one.events, ...other.events],
+  writes: [...one.writes, ...other.writes],
+  result: null,
+});

@@ -1,0 +1,147 @@
+import { ApiError } from '#core/errors.ts';
+import type { PaymentId } from '#core/ids.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
+import { commit, forEach } from '#platform/db/commit.ts';
+import type { Candidate } from '#platform/db/tables/candidates.ts';
+import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
+import { PAYMENT } from '#rules/states.ts';
+import type { Sighting } from '#solana/rpc.ts';
+import { confirmByMemo, settleFound } from '../confirm.ts';
+import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';
+import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
+
+/** A queue message: the look it names, unless the sweep or another delivery was faster. Harmless doubled, late or lost. */
+export async function recheckQueued(ctx: Ctx, job: { paymentId: string; txSignature: string; attempt: number }): Promise<void> {
+  const candidate = await findCandidate(ctx.db, job.paymentId as PaymentId, job.txSignature);
+  if (candidate && candidate.attempt === job.attempt) await lookAt(ctx, [candidate]);
+}
+
+/** A transaction somebody pointed at: looked up now, and again for a while where the chain or the session is not there yet. */
+export async function findQueued(ctx: Ctx, job: { txSignature: string; attempt: number }): Promise<void> {
+  const outcome = await confirmByMemo(ctx, job.txSignature).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    ctx.note(`hint: ${error.code}`);
+    return isPassing(error) ? ('unavailable' as const) : ('nothing' as const);
+  });
+  const { delaySeconds, isQueued } = nextCheck(job.attempt, 0);
+  // Past the schedule the cursor finds what is ours; but while nobody could look, a hint is all there is, for a day.
+  const isWorthwhile = outcome === 'later' ? isQueued : outcome === 'unavailable' && job.attempt < HINT_ATTEMPTS_MAX;
+  if (!isWorthwhile) return;
+  ctx.defer(sendJob(ctx, { kind: 'findPayment', txSignature: job.txSignature, attempt: job.attempt + 1 }, delaySeconds));
+}
+
+/** A day of sweeps' intervals. */
+const HINT_ATTEMPTS_MAX = 150;
+
+/** Why a signature is looked for, and how long one sweep looks for those of a kind. In this order: what strangers name stands behind all money. */
+const QUEUES: { origin: Candidate['origin']; shareMs: number }[] = [
+  { origin: 'found', shareMs: 20 * SECOND },
+  { origin: 'sent', shareMs: 10 * SECOND },
+  { origin: 'named', shareMs: 10 * SECOND },
+];
+/** A node shows so many transactions in one call. */
+const GROUP_MAX = 20;
+/** Judged at once, each against the database. */
+const LANES = 6;
+const FORGET_MAX = 5000;
+/** So long a named transaction is looked for however absent it seems: a node may be without its history for a while. */
+const NAMED_MS = HOUR;
+
+/**
+ * The backstop for lost messages, and the only visitor of what outlasts the schedule. Stops at the first call the node does
+ * not answer: the others would only wait for the same. Answers how many it took.
+ */
+export async function sweepCandidates(ctx: Ctx): Promise<number> {
+  await deleteJudged(ctx.db, ctx.now, FORGET_MAX);
+  let taken = 0;
+  for (const { origin, shareMs } of QUEUES) {
+    const endsAtMs = ctx.elapsedMs() + shareMs;
+    let isFull = true;
+    while (isFull && ctx.elapsedMs() < endsAtMs) {
+      const due = await listDueCandidates(ctx.db, origin, ctx.now - SWEEP_PATIENCE_MS, GROUP_MAX);
+      if (!(await lookAt(ctx, due))) return taken;
+      taken += due.length;
+      isFull = due.length === GROUP_MAX;
+    }
+  }
+  return taken;
+}
+
+/**
+ * Looks signatures up once more, in one call; false where the node did not answer it. The next look is written down before this
+ * one begins, so a crash in between costs one look, not the candidate.
+ */
+async function lookAt(ctx: Ctx, candidates: Candidate[]): Promise<boolean> {
+  if (candidates.length === 0) return true;
+  const next = (candidate: Candidate) => nextCheck(candidate.attempt + 1, ctx.now - candidate.createdAt);
+  const looks = candidates.map((candidate) => ({ candidate, nextCheckAt: ctx.now + next(candidate).delaySeconds * SECOND }));
+  const taken = await takeLooks(ctx.db, looks);
+  if (taken.length === 0) return true;
+  const looksToCome = taken.flatMap(({ paymentId, txSignature, attempt, createdAt }) => {
+    const { isQueued, delaySeconds } = nextCheck(attempt, ctx.now - createdAt);
+    return isQueued ? [{ job: { kind: 'recheckCandidate', paymentId, txSignature, attempt } as const, delaySeconds }] : [];
+  });
+  if (looksToCome.length > 0) ctx.defer(sendJobs(ctx, looksToCome));
+  const answer = await ctx.chain.findTransactions(taken.map(({ txSignature }) => txSignature));
+  if (answer.kind === 'unavailable') {
+    ctx.note(`rpc: ${answer.reason}`);
+    return false;
+  }
+  const looked = taken.map((candidate, i) => ({ candidate, sighting: answer.sightings[i]! }));
+  const invented = answer.finalHeight === null ? [] : await listInvented(ctx, looked);
+  const judgeLook = (look: Look) => judgeSighting(ctx, look, invented.includes(look));
+  await forEach(ctx, looked, judgeLook, LANES);
+  return true;
+}
+
+interface Look {
+  candidate: Candidate;
+  sighting: Sighting;
+}
+
+/** What was only named, could not land any more, and is unknown to every node: asked together, and only of nodes that are not behind. */
+async function listInvented(ctx: Ctx, looked: Look[]): Promise<Look[]> {
+  const absent = looked.filter(
+    ({ candidate: { origin, createdAt }, sighting }) =>
+      origin === 'named' && sighting.kind === 'not_found' && ctx.now > createdAt + NAMED_MS,
+  );
+  if (absent.length === 0) return [];
+  const isUnknown = await ctx.chain.areUnknownEverywhere(absent.map(({ candidate }) => candidate.txSignature));
+  return absent.filter((_, i) => isUnknown[i]);
+}
+
+/** What the chain shows of a candidate. It is judged even when its session is over: it may be money. */
+async function judgeSighting(ctx: Ctx, { candidate, sighting }: Look, isInvented: boolean): Promise<void> {
+  if (sighting.kind === 'unreadable') ctx.note(`unreadable ${candidate.txSignature}: ${sighting.reason}`);
+  const isJudged = (sighting.kind === 'found' || sighting.kind === 'seen') && (await settleCandidate(ctx, candidate, sighting));
+  if (isJudged || isInvented || isTooOld(ctx, candidate, sighting)) await forget(ctx, candidate);
+}
+
+/** True where the transaction got its verdict; false where the same look may tell something else next time. */
+async function settleCandidate(ctx: Ctx, { paymentId, txSignature }: Candidate, sighting: Sighting): Promise<boolean> {
+  try {
+    const { payment } = await settleFound(ctx, { paymentId, txSignature, viewer: null }, sighting);
+    return payment.txSignature === txSignature && PAYMENT.isTerminal(payment.status);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    ctx.note(`recheck: ${error.code}`);
+    return sighting.kind === 'found' && !isPassing(error);
+  }
+}
+
+/** Transient failures: the next look may pass. */
+const isPassing = ({ code }: ApiError): boolean => ['rpc_unavailable', 'temporarily_unavailable', 'state_conflict'].includes(code);
+
+/** What the cursor found is on the chain, and ends by a verdict alone. What was sent or named and never seen is given up after a day. */
+const isTooOld = (ctx: Ctx, { origin, createdAt }: Candidate, { kind }: Sighting): boolean =>
+  origin !== 'found' && kind !== 'found' && kind !== 'unavailable' && ctx.now > createdAt + DAY;
+
+/** Longer than the cursor reads the same list again. */
+const JUDGED_MS = 15 * MINUTE;
+
+const forget = (ctx: Ctx, candidate: Candidate): Promise<void> => {
+  const { paymentId, txSignature, origin } = candidate;
+  const writes = origin === 'found' ? markJudged(ctx, candidate, ctx.now + JUDGED_MS) : [dropCandidate(ctx.db, paymentId, txSignature)];
+  return commit(ctx, { events: [], writes, result: undefined });
+};

@@ -1,0 +1,81 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { createMiddleware } from 'hono/factory';
+import { equalBytes, hmacSha256, secretRing } from '#core/crypto.ts';
+import { hex, utf8 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import { type AppEnv, errors, ok, router } from '#platform/http/openapi.ts';
+import { hitCeiling } from '#platform/http/rate-limit.ts';
+import { sendJobs } from '#platform/queues/send-jobs.ts';
+import { RPC_WEBHOOK_SECRET_BYTES } from '#platform/variables.ts';
+import { isSignature } from '#solana/assets.ts';
+
+/** Read beside the one this deployment is configured for: the provider's is `<provider>-signature`, and earlier releases named it with an X. */
+const SIGNATURE_HEADERS = ['Rpc-Signature', 'X-Rpc-Signature'];
+
+/** HMAC-SHA256 over the raw bytes with one of our secrets, hex, with or without a `sha256=` in front. Without any nothing is genuine. */
+const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
+  const { RPC_WEBHOOK_SECRET, RPC_WEBHOOK_HEADER: header } = c.var.ctx.config;
+  const secrets = RPC_WEBHOOK_SECRET === undefined ? [] : secretRing(RPC_WEBHOOK_SECRET, RPC_WEBHOOK_SECRET_BYTES);
+  const shown = [header, ...SIGNATURE_HEADERS].map((name) => c.req.header(name)).find((value) => value !== undefined);
+  const [, given] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(shown ?? '') ?? [];
+  const raw = new Uint8Array(await c.req.arrayBuffer());
+  const signature = hex.decode((given ?? '').toLowerCase());
+  const isGenuine = secrets.map((secret) => equalBytes(hmacSha256(utf8(secret), raw), signature)).includes(true);
+  if (!isGenuine) {
+    // Counted only here: the provider itself tells of as much as happens.
+    await hitCeiling(c);
+    throw new ApiError('webhook_signature_failed');
+  }
+  // Genuine, and still not JSON: said here, because this route has a code of its own for it.
+  await c.req.json().catch(() => {
+    throw new ApiError('invalid_rpc_payload');
+  });
+  await next();
+});
+
+const route = createRoute({
+  method: 'post',
+  path: '/products/webhook/rpc',
+  operationId: 'receiveChainWebhook',
+  tags: ['Provider webhooks'],
+  summary: 'What a chain data provider tells us',
+  description:
+    'Enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: ' +
+    'the transaction is read from our own node, through the same pipeline as POST /v1/pay/confirm.',
+  security: [{ chainSignature: [] }],
+  middleware: verifySignature,
+  request: {
+    body: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: z.unknown().openapi({
+            description: 'An enhanced transaction, or a list of them; `signature` is read.',
+            example: { signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' },
+          }),
+        },
+      },
+    },
+  },
+  responses: {
+    ...ok(z.object({ accepted: z.int() }).openapi('ChainWebhookResponse'), 'Queued; nothing is known yet'),
+    ...errors('rate_limited', 'webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type'),
+  },
+});
+
+/** The transaction signatures of a payload, each once. */
+function signaturesOf(payload: unknown): string[] {
+  const items: unknown[] = Array.isArray(payload) ? payload : [payload];
+  const signatures = items.map((item) => (typeof item === 'object' && item !== null && 'signature' in item ? item.signature : null));
+  if (!signatures.every(isSignature)) throw new ApiError('invalid_rpc_payload');
+  return [...new Set(signatures)];
+}
+
+export const chainWebhookRoutes = router().openapi(route, async (c) => {
+  const signatures = signaturesOf(await c.req.json());
+  await sendJobs(
+    c.var.ctx,
+    signatures.map((txSignature) => ({ job: { kind: 'findPayment', txSignature, attempt: 0 } })),
+  );
+  return c.json({ accepted: signatures.length }, 200);
+});

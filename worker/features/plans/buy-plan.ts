@@ -1,0 +1,73 @@
+import { assert } from '#core/errors.ts';
+import { planProductIdOf, SERVICE_ACCOUNT_ID } from '#core/ids.ts';
+import { SECOND } from '#core/time.ts';
+import { planReceipt } from '#features/receipts/receipt.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
+import type { NewEvent } from '#rules/events.ts';
+import { extendPlan, type HeldPlan, PAID_PLANS, type PaidPlan, PLAN_DAYS } from '#rules/plans.ts';
+import type { ChainTransaction } from '#solana/transaction.ts';
+import type { getHolding } from './holding.ts';
+import { insertActivation, setExpiry } from './store.ts';
+
+/** How a plan is called where people read it. */
+export const planTitle = (plan: PaidPlan): string => `${plan[0]!.toUpperCase()}${plan.slice(1)} plan, ${PLAN_DAYS} days`;
+
+export function boughtPlan({ terms }: Settlement): PaidPlan {
+  const plan = PAID_PLANS.find((name) => name === terms.plan);
+  assert(plan !== undefined, 'an activation names its plan');
+  return plan;
+}
+
+/**
+ * A plan that was paid for: the account's new plan and end, the activation, its receipt and event, and the setup that paid
+ * need not end any more. All of it belongs into the batch that ends the settlement.
+ */
+export function planActivation(
+  ctx: Ctx,
+  settlement: Settlement,
+  transaction: ChainTransaction,
+  held: Awaited<ReturnType<typeof getHolding>>,
+): { values: HeldPlan; events: NewEvent[]; writes: Write[] } {
+  const { paymentId, merchantId: accountId, setupIntentId } = settlement;
+  const plan = boughtPlan(settlement);
+  const at = Math.max(ctx.now, held.nextAt);
+  const { planPrice, ...after } = extendPlan(held, { plan, paidUnits: settlement.amount, at });
+  const facts = {
+    txSignature: settlement.txSignature,
+    slot: transaction.slot,
+    blockTime: transaction.blockTimeSeconds! * SECOND,
+    payer: settlement.payerWallet,
+    recipient: settlement.recipientWallet,
+    amount: { asset: settlement.asset, units: settlement.amount },
+    fee: null,
+    productId: planProductIdOf(plan),
+    productName: planTitle(plan),
+    merchant: { accountId: SERVICE_ACCOUNT_ID, displayName: 'svc' },
+    memo: `svc:${settlement.nonce}`,
+    livemode: settlement.livemode,
+  };
+  // Sold by the service, kept by the account that bought: it reads its receipts as it reads those of its own sales.
+  const receipt = planReceipt(ctx, paymentId, facts, accountId);
+  const activation = {
+    paymentId,
+    accountId,
+    plan,
+    amount: settlement.amount,
+    resultingPlan: after.plan,
+    paidThrough: after.planThrough,
+    resultingPrice: planPrice,
+    receiptId: receipt.result.id,
+    createdAt: at,
+  };
+  return {
+    values: after,
+    events: receipt.events,
+    writes: [
+      insertActivation(ctx.db, activation),
+      ...receipt.writes,
+      ...(setupIntentId === null ? [] : [setExpiry(ctx, setupIntentId, null)]),
+    ],
+  };
+}

@@ -1,0 +1,28 @@
+import type { AccountId, PaymentId } from '#core/ids.ts';
+import type { Db } from '#platform/context.ts';
+import type { Activation } from '#platform/db/tables/access.ts';
+import type { HeldPlan, PaidTime, PlanPurchase } from '#rules/plans.ts';
+import { foldPurchases, planPrice } from '#rules/plans.ts';
+import { listActivations } from './store.ts';
+
+const toPurchase = ({ plan, amount, createdAt: at, resultingPlan, paidThrough, resultingPrice }: Activation): PlanPurchase | PaidTime =>
+  amount === null
+    ? { plan: resultingPlan, planThrough: paidThrough, planPrice: resultingPrice ?? planPrice(resultingPlan) }
+    : { plan, paidUnits: amount, at };
+
+/** What an account's activations amount to: those that stand, and this one only if it does. */
+export async function foldStanding(db: Db, accountId: AccountId, one: { paymentId: PaymentId; stands: boolean }): Promise<PaidTime> {
+  const rows = await listActivations(db, accountId);
+  const standing = rows.filter(({ activation, droppedAt }) => (activation.paymentId === one.paymentId ? one.stands : droppedAt === null));
+  return foldPurchases(standing.map(({ activation }) => toPurchase(activation)));
+}
+
+/** What an account holds, with the price at which it was bought; and from when its next purchase counts, which is after all others. */
+export async function getHolding(db: Db, { id, plan, planThrough }: HeldPlan & { id: AccountId }): Promise<PaidTime & { nextAt: number }> {
+  const rows = await listActivations(db, id);
+  const folded = foldPurchases(rows.flatMap(({ activation, droppedAt }) => (droppedAt === null ? [toPurchase(activation)] : [])));
+  // A plan that was not bought has the price of the list.
+  const isBought = folded.plan === plan && folded.planThrough === planThrough;
+  const nextAt = (rows.at(-1)?.activation.createdAt ?? -1) + 1;
+  return { plan, planThrough, planPrice: isBought ? folded.planPrice : planPrice(plan), nextAt };
+}

@@ -1,0 +1,72 @@
+import { and, asc, eq, inArray, isNotNull, lte, ne, sql } from 'drizzle-orm';
+import { raise } from '#core/errors.ts';
+import type { AccountId, PaymentId, SetupIntentId } from '#core/ids.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import type { Activation } from '#platform/db/tables/access.ts';
+import { activations, settlements, setupIntents } from '#platform/db/tables/access.ts';
+import { accounts } from '#platform/db/tables/identity.ts';
+import { txClaims } from '#platform/db/tables/tx-claims.ts';
+import type { HeldPlan } from '#rules/plans.ts';
+import { SETUP } from '#rules/states.ts';
+
+/** What an account holds, as it is stored: a plan that has ended may still stand there. */
+export async function getStanding(db: Db, accountId: AccountId): Promise<HeldPlan & Pick<typeof accounts.$inferSelect, 'status'>> {
+  const { plan, planThrough, status } = accounts;
+  return (await db.select({ plan, planThrough, status }).from(accounts).where(eq(accounts.id, accountId)).get()) ?? raise('not_found');
+}
+
+export async function getActivation(db: Db, paymentId: PaymentId): Promise<Activation> {
+  return (await db.select().from(activations).where(eq(activations.paymentId, paymentId)).get()) ?? raise('not_found');
+}
+
+/** What an account bought, in the order in which it counts, and which of it the chain dropped. */
+export const listActivations = (db: Db, accountId: AccountId) =>
+  db
+    .select({ activation: activations, droppedAt: txClaims.droppedAt })
+    .from(activations)
+    .leftJoin(txClaims, eq(txClaims.subjectId, activations.paymentId))
+    .where(eq(activations.accountId, accountId))
+    .orderBy(asc(activations.createdAt), asc(activations.paymentId));
+
+export const insertActivation = (db: Db, activation: Activation): Write => db.insert(activations).values(activation);
+
+/**
+ * A setup that was paid for stays (null), and one whose payment is gone ends again. One that had ended before its payment was found after
+ * all begins anew, because its secret is the only way to a key for what was paid. Its version moves too, so that no request writes the
+ * old end back.
+ */
+export const setExpiry = (ctx: Ctx, setupIntentId: SetupIntentId, expiresAt: number | null): Write =>
+  ctx.db
+    .update(setupIntents)
+    .set({ expiresAt, updatedAt: ctx.now, version: sql`${setupIntents.version} + 1`, ...(expiresAt === null ? REVIVED : {}) })
+    .where(and(eq(setupIntents.id, setupIntentId), expiresAt === null ? undefined : ne(setupIntents.status, 'expired')));
+
+const REVIVED = {
+  status: sql`CASE status WHEN 'expired' THEN ${SETUP.next('expired', 'revive')} ELSE status END`,
+  isKept: false,
+};
+
+/** Plans that are over and still stand in their rows, longest over first. Answers how many it ended, at most `max`. */
+export async function endLapsedPlans(db: Db, now: number, max: number): Promise<number> {
+  const lapsed = db
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(isNotNull(accounts.planThrough), lte(accounts.planThrough, now), ne(accounts.plan, 'free')))
+    .orderBy(asc(accounts.planThrough))
+    .limit(max);
+  const free = { plan: 'free', planThrough: null, version: sql`${accounts.version} + 1` } as const;
+  const { meta } = await db.update(accounts).set(free).where(inArray(accounts.id, lapsed));
+  return meta.changes;
+}
+
+/** With the setup it was paid for, if any. */
+export async function getActivationOfSetup(db: Db, paymentId: PaymentId) {
+  const found = await db
+    .select({ accountId: activations.accountId, setupIntentId: settlements.setupIntentId })
+    .from(activations)
+    .leftJoin(settlements, eq(settlements.paymentId, activations.paymentId))
+    .where(eq(activations.paymentId, paymentId))
+    .get();
+  return found ?? raise('not_found');
+}

@@ -1,0 +1,69 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { commitKept, once } from '#platform/db/once.ts';
+import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
+import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
+import { created, jsonBody, ModeQuery, router } from '#platform/http/openapi.ts';
+import { AppBody, CreateAppRequest, planApp, toAppResource } from './apps.ts';
+import { explainRefusal, planProduct } from './product.ts';
+import { CreateProductRequest, ProductBody, toProductResource } from './resource.ts';
+
+const tags = ['Set-up'];
+
+const createApp = createRoute({
+  method: 'post',
+  path: '/access/apps',
+  operationId: 'createAccessApp',
+  tags,
+  summary: 'Name an application that your products belong to',
+  ...idempotentRoute(),
+  request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(CreateAppRequest) },
+  responses: { ...created(AppBody), ...merchantBodyErrors(...idempotencyErrors, 'idempotency_race') },
+});
+
+const createProduct = createRoute({
+  method: 'post',
+  path: '/access/products',
+  operationId: 'createAccessProduct',
+  tags,
+  summary: 'Create a product, at most once',
+  description:
+    'The same product as POST /v1/products makes, in every rule; here the Idempotency-Key keeps a retry from making a second one.',
+  ...idempotentRoute(),
+  request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(CreateProductRequest) },
+  responses: {
+    ...created(ProductBody),
+    ...merchantBodyErrors(
+      ...idempotencyErrors,
+      'idempotency_race',
+      'invalid_product_type',
+      'not_found',
+      'state_conflict',
+      'setup_not_ready',
+      'invalid_wallet_address',
+      'plan_limit_reached',
+    ),
+  },
+});
+
+export const accessProductRoutes = router()
+  .openapi(createApp, async (c) => {
+    const { actor, ctx } = c.var;
+    const input = c.req.valid('json');
+    const present = (app: Parameters<typeof toAppResource>[0]) => ({ status: 201, body: toAppResource(app) });
+    const request = await idempotentRequest(c, { validated: input });
+    return sendStored(c, await once(ctx, request, (keep) => commitKept(ctx, planApp(ctx, actor, input), keep), present));
+  })
+  .openapi(createProduct, async (c) => {
+    const { actor, ctx } = c.var;
+    const input = c.req.valid('json');
+    const answer = await once<Parameters<typeof toProductResource>[1]>(
+      ctx,
+      await idempotentRequest(c, { validated: input }),
+      async (keep) => {
+        const planned = await planProduct(ctx, actor, input);
+        return commitKept(ctx, planned, keep, (product) => explainRefusal(ctx, actor, product));
+      },
+      (product) => ({ status: 201, body: toProductResource(ctx, product) }),
+    );
+    return sendStored(c, answer);
+  });

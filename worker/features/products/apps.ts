@@ -1,0 +1,42 @@
+import { z } from '@hono/zod-openapi';
+import { type AccountId, type AppId, newId } from '#core/ids.ts';
+import { iso } from '#core/time.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import type { Change } from '#platform/db/commit.ts';
+import type { AccessApp } from '#platform/db/tables/access.ts';
+import { given, Timestamp } from '#platform/http/openapi.ts';
+import { insertApp } from './store.ts';
+
+export const CreateAppRequest = z
+  .object({
+    name: z.string().trim().min(1).max(160),
+    homepage_url: z
+      .url({ protocol: /^https$/, hostname: z.regexes.domain })
+      .max(2048)
+      .optional(),
+  })
+  .openapi('CreateAppRequest', { example: { name: 'Weather for agents', homepage_url: 'https://weather.example.com' } });
+
+export const AppBody = z
+  .object({ access_app_id: z.uuid(), name: z.string(), homepage_url: z.string().optional(), created_at: Timestamp })
+  .openapi('AccessApp');
+
+export const toAppResource = (app: AccessApp): z.infer<typeof AppBody> => ({
+  access_app_id: app.id,
+  name: app.name,
+  ...given('homepage_url', app.homepageUrl),
+  created_at: iso(app.createdAt),
+});
+
+/** A name under which a merchant gathers the products of one application of his. */
+export function planApp(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateAppRequest>): Change<AccessApp> {
+  const app: AccessApp = {
+    id: newId<AppId>(ctx.now),
+    merchantId: actor.accountId as AccountId,
+    livemode: actor.livemode,
+    name: input.name,
+    homepageUrl: input.homepage_url ?? null,
+    createdAt: ctx.now,
+  };
+  return { events: [], writes: [insertApp(ctx.db, app)], result: app };
+}

@@ -1,0 +1,35 @@
+import { z } from '@hono/zod-openapi';
+import { ApiError, raise } from '#core/errors.ts';
+import type { AccountId, ProductId } from '#core/ids.ts';
+import { OWN_NAME_MAX } from '#core/limits.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { findByExternalId } from './product.ts';
+
+/** How a body names a product: by our id, or by the merchant's. */
+export const productRef = { product_id: z.uuid().optional(), external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional() };
+export interface ProductRef {
+  product_id?: string;
+  external_product_id?: string;
+}
+
+export type NamedProduct = { productId: ProductId } | { externalProductId: string };
+
+/** The one name a request gives a product: 422 for both or none. */
+export function namedProduct(
+  { product_id: productId, external_product_id: externalProductId }: ProductRef,
+  where: 'body' | 'query',
+): NamedProduct {
+  if ((productId === undefined) === (externalProductId === undefined)) {
+    const problem = { loc: [where], msg: 'Name exactly one of product_id and external_product_id', type: 'invalid_reference' };
+    throw new ApiError('validation_error', { problems: [problem] });
+  }
+  return externalProductId === undefined ? { productId: productId as ProductId } : { externalProductId };
+}
+
+/** The product's id. Ours is taken at its word, because every object and query carries the merchant: a foreign one finds nothing. */
+export async function productIdOf(ctx: Ctx, actor: Actor, ref: ProductRef, where: 'body' | 'query' = 'body'): Promise<ProductId> {
+  const named = namedProduct(ref, where);
+  if ('productId' in named) return named.productId;
+  const product = await findByExternalId(ctx.db, actor.accountId as AccountId, actor.livemode, named.externalProductId);
+  return product?.id ?? raise('not_found');
+}

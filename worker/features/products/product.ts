@@ -1,0 +1,180 @@
+import type { z } from '@hono/zod-openapi';
+import { randomBase62 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import { type AccountId, type AppId, newId, type ProductId } from '#core/ids.ts';
+import { planPayout } from '#features/accounts/payout.ts';
+import { requireSpendable } from '#platform/chain/payees.ts';
+import { type Actor, type Ctx, hasPriceSource, hasX402 } from '#platform/context.ts';
+import { type Change, commitNew, isConstraint } from '#platform/db/commit.ts';
+import { type Keep, withAnswer } from '#platform/db/once.ts';
+import { PLANS } from '#rules/plans.ts';
+import { allowedRailsOf } from '#rules/rails.ts';
+import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
+import { invalid, narrowed, priceOf, requireMeant } from './terms.ts';
+
+// What other features may use of products goes through here.
+export {
+  findApp,
+  findByExternalId,
+  findListing,
+  findOffer,
+  findOrphan,
+  getListing,
+  getOffer,
+  getProduct,
+  getSale,
+  type Listing,
+  productExists,
+  type Sale,
+  saleOn,
+} from './store.ts';
+
+import type { Product } from '#platform/db/tables/commerce.ts';
+import { countActiveProducts, findApp, findProduct, insertProduct, isTaken } from './store.ts';
+
+/** What can be sold today. The other types of the contract answer setup_not_ready until their delivery exists. */
+const TYPES = { api: { usageUnits: 1, accessPeriodDays: null }, link: { usageUnits: null, accessPeriodDays: 30 } } as const;
+const TYPES_TO_COME = ['telegram', 'discord'];
+
+const notReady = (feature: string): ApiError =>
+  new ApiError('setup_not_ready', { detail: `${feature} is not available on this service yet.`, meta: { reason: 'not_available' } });
+
+/**
+ * A new product, however it is asked for. 400 invalid_product_type, 404 for an app that is not the merchant's, 422 for terms
+ * that contradict each other. (contract section 3 "Product")
+ */
+export async function planProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Change<Product>> {
+  const { product_type = 'api', billing_model = 'one_off' } = input;
+  const productType = requireSellable({ ...input, product_type, billing_model });
+  if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
+  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, actor.livemode);
+  const product = newProduct(ctx, actor, productType, input);
+  requireAssets(ctx, product);
+  requireRails(ctx, product);
+  const payout = product.payoutWallet === null ? null : await planProductPayout(ctx, actor, product, product.payoutWallet, null);
+  const writes = [...insertProduct(ctx, product, PLANS[actor.plan].activeProductsMax), ...(payout?.writes ?? [])];
+  return { events: payout?.events ?? [], writes, result: product };
+}
+
+/** What a product's change of its payee takes with it. 403 sign_in_required. */
+export const planProductPayout = (ctx: Ctx, actor: Actor, { id, version }: Product, wallet: string | null, previous: string | null) =>
+  planPayout(ctx, actor, { subject: { type: 'product', id, version }, wallet, previous, productId: id });
+
+/** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique, 403 sign_in_required; null where none is so any more. */
+export async function explainRefusal(ctx: Ctx, actor: Actor, product: Product): Promise<ApiError | null> {
+  const limit = PLANS[actor.plan].activeProductsMax;
+  const used = await countActiveProducts(ctx.db, product.merchantId, product.livemode);
+  if (used >= limit) return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
+  const detail = 'This slug or external_product_id is taken.';
+  if (await isTaken(ctx.db, product)) return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
+  if (product.payoutWallet !== null) await planProductPayout(ctx, actor, product, product.payoutWallet, null);
+  return null;
+}
+
+/** A new product, stored. As `planProduct`, and 409 state_conflict (slug or external id taken), 429 plan_limit_reached. */
+export async function createProduct(
+  ctx: Ctx,
+  actor: Actor,
+  input: z.infer<typeof CreateProductRequest>,
+  keep: Keep<Product>,
+): Promise<Product> {
+  const planned = await planProduct(ctx, actor, input);
+  const change = await withAnswer(planned, keep(planned.result));
+  const { merchantId, livemode, id } = change.result;
+  try {
+    return await commitNew(ctx, change, () => findProduct(ctx.db, merchantId, livemode, id));
+  } catch (error) {
+    throw (isConstraint(error) && (await explainRefusal(ctx, actor, change.result))) || error;
+  }
+}
+
+/** Apps are never taken away again, so one that is there stays there. */
+export async function requireApp(ctx: Ctx, actor: Actor, appId: string): Promise<void> {
+  if (await findApp(ctx.db, actor.accountId as AccountId, actor.livemode, appId as AppId)) return;
+  throw new ApiError('not_found', { detail: 'You have no access app with this id in this mode.', meta: { field: 'access_app_id' } });
+}
+
+/** What a request asks for, before and after it is a product: terms that contradict each other or cannot be kept yet are refused. */
+export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { product_type: string }): keyof typeof TYPES {
+  const productType = input.product_type;
+  if (TYPES_TO_COME.includes(productType)) throw notReady(`Delivery to ${productType}`);
+  if (!Object.hasOwn(TYPES, productType)) throw new ApiError('invalid_product_type', { meta: { supported: Object.keys(TYPES) } });
+  const automatic = input.renewal_mode === 'AUTOMATIC' || input.renewal_mode === 'solana_native_subscription';
+  if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
+  if (automatic) throw notReady('Automatic renewal');
+  if (input.delivery !== undefined) throw notReady('Delivery');
+  return productType as keyof typeof TYPES;
+}
+
+/** A product is sold only over rails that exist here; the one to begin with is among them. */
+export function requireRails({ config }: Ctx, product: Product): void {
+  const { allowedRails, defaultRail } = product;
+  const available = allowedRailsOf({ ...product, allowedRails: null }, hasX402(config));
+  const isOffered = (railId: string) => available.includes(railId);
+  if (allowedRails && !allowedRails.every(isOffered))
+    throw invalid('allowed_rails', 'Not available here, or not for what this product accepts: GET /v1/access/rails', 'rail_unavailable');
+  if (defaultRail && !(allowedRails ?? available).includes(defaultRail))
+    throw invalid('default_rail', 'The default rail is not among the allowed ones', 'rail_not_allowed');
+}
+
+/** The price itself is always taken; another asset needs somebody who says what it is worth. */
+export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<Product, 'asset' | 'acceptedAssets'>): void {
+  if (acceptedAssets === null) return;
+  if (!acceptedAssets.includes(asset)) throw invalid('accepted_assets', `The price is in ${asset}: accept that too`);
+  if (acceptedAssets.some((other) => other !== asset) && !hasPriceSource(config)) {
+    const detail = 'This service has no source for the price of SOL, so a product is paid in the asset of its price alone.';
+    throw new ApiError('setup_not_ready', { detail, meta: { reason: 'price_source_missing' } });
+  }
+}
+
+function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, input: z.infer<typeof CreateProductRequest>): Product {
+  const price = priceOf(input.price);
+  const defaults = TYPES[productType];
+  const usageUnits = input.usage_units === undefined ? defaults.usageUnits : input.usage_units;
+  const accessPeriodDays = input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days;
+  requireMeant(input, { usageUnits, accessPeriodDays });
+  return {
+    id: newId<ProductId>(ctx.now),
+    merchantId: actor.accountId as AccountId,
+    livemode: actor.livemode,
+    slug: input.slug ?? newSlug(input.name),
+    externalProductId: input.external_product_id ?? null,
+    accessAppId: (input.access_app_id ?? null) as AppId | null,
+    name: input.name,
+    description: input.description ?? null,
+    productType,
+    status: 'active',
+    asset: price.asset,
+    priceAmount: price.units,
+    acceptedAssets: input.accepted_assets ? narrowed(input.accepted_assets, price.asset) : null,
+    billingModel: input.billing_model ?? 'one_off',
+    accessPeriodDays,
+    usageUnits,
+    unitName: input.unit_name ?? null,
+    payoutWallet: input.payout_wallet ?? null,
+    allowedRails: input.allowed_rails ?? null,
+    defaultRail: input.default_rail ?? null,
+    graceHours: input.grace_hours ?? 72,
+    sessionSeconds: input.session_seconds ?? null,
+    successUrl: input.success_url ?? null,
+    requiresIdentity: input.requires_identity ?? null,
+    metadata: input.metadata ?? {},
+    liveModeConfirmed: input.live_mode_confirmed ?? false,
+    trustedCustomerRef: input.trusted_customer_ref ?? false,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+}
+
+/** Readable, and unguessable enough that nobody collides: the name's letters, then six random ones. */
+function newSlug(name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40)
+    .replace(/-+$/, '');
+  return `${words || 'product'}-${randomBase62(6).toLowerCase()}`;
+}

@@ -1,0 +1,118 @@
+import { ApiError } from '#core/errors.ts';
+import { ASSETS, formatAmount } from '#core/money.ts';
+import { RAILS, type RailId, takesBuyers } from '#rules/rails.ts';
+import { RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
+import { type Obstacle, type Prospect, payoutOf } from './obstacles.ts';
+
+/** What to do about an obstacle: a call that an agent can make as it is, or with its own values filled in. */
+export interface Fix {
+  detail: string;
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  path?: string;
+  body?: Record<string, unknown>;
+  /** Unsigned, base64. */
+  transaction?: string;
+}
+
+/** What of a sale says how to mend it. */
+type Mendable = Omit<Prospect, 'livemode'>;
+
+export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
+  const { product } = sale;
+  const path = `/v1/products/${product?.id ?? '{product_id}'}`;
+  const railPath = `/v1/access/rail-settings/${railId}`;
+  const readiness = readinessOf(sale);
+  const patch = (detail: string, body: Record<string, unknown>): Fix => ({ detail, method: 'PATCH', path, body });
+  switch (obstacle) {
+    case 'sandbox':
+      return LIVE_INSTEAD;
+    case 'rail_unavailable':
+      return {
+        detail: `This service cannot take payments over ${railId} right now. GET /v1/access/rails says why.`,
+        method: 'GET',
+        path: '/v1/access/rails',
+      };
+    case 'product_active':
+      if (sale.switchedOff === 'product') return { detail: 'The operator of this service switched the product off. Ask them why.' };
+      return { detail: 'The product is archived. Unarchive it to sell it again.', method: 'POST', path: `${path}/unarchive` };
+    case 'rail_enabled':
+      return openRail(railId, sale, path);
+    case 'price_set': {
+      const { asset, kind } = RAILS[railId];
+      return kind === 'x402'
+        ? patch(`${railId} needs a price in ${asset}.`, { price: { asset, amount: `<amount of ${asset}>` } })
+        : patch(`${railId} takes ${asset}. Accept it besides the asset of the price: what it is worth is quoted to each buyer.`, {
+            accepted_assets: [...ASSETS],
+          });
+    }
+    case 'live_mode_confirmed':
+      return patch('Set live_mode_confirmed to true on the product once you are ready to be paid.', { live_mode_confirmed: true });
+    case 'payout_wallet_set':
+    case 'payout_wallet_unspendable':
+      return namePayee(payoutOf(sale), railPath);
+    case 'fee_wallet_configured':
+      return { detail: 'This service charges a fee and has no wallet for it. Only its operator can mend this: FEE_WALLET.' };
+    case 'payout_ata_exists':
+      return {
+        detail: `The payout wallet ${payoutOf(sale)} has no USDC account yet. GET ${readiness} has the transaction that creates it.`,
+        method: 'GET',
+        path: readiness,
+      };
+    case 'payout_wallet_empty':
+      return patch(`The payout wallet ${payoutOf(sale)} holds too little SOL to receive so small a payment. ${LEAST} Or ask for more.`, {
+        price: { asset: product?.asset, amount: `<an amount worth more than ${LEAST_SOL} SOL>` },
+      });
+    case 'fee_wallet_empty':
+      return {
+        detail: `The fee wallet of this service holds too little SOL to receive so small a fee. ${LEAST} Only its operator can do this.`,
+      };
+  }
+}
+
+const readinessOf = ({ product }: Mendable): string => `/v1/access/setup/readiness${product ? `?product_id=${product.id}` : ''}`;
+
+/** A sandbox product is never paid on the chain. */
+const LIVE_INSTEAD: Fix = {
+  detail: 'A sandbox product never touches the chain, so it cannot be paid. Create a live product, with a live key.',
+  method: 'POST',
+  path: '/v1/products',
+  body: { name: '<name>', price: { asset: 'USDC', amount: '<amount of USDC>' } },
+};
+
+/** The merchant's switch is off, or the product itself is not for this rail. */
+function openRail(railId: RailId, { product, setting }: Mendable, productPath: string): Fix {
+  if (setting?.enabled === false) {
+    const path = `/v1/access/rail-settings/${railId}`;
+    return { detail: `${railId} is switched off. Switch it on with PUT ${path}.`, method: 'PUT', path, body: { enabled: true } };
+  }
+  const patch = { method: 'PATCH', path: productPath } as const;
+  if (product && !takesBuyers(product, railId)) {
+    const detail = `Buyers cannot show who they are over ${railId}. Ask nobody to.`;
+    return { ...patch, detail, body: { requires_identity: null } };
+  }
+  const detail = `The product is not sold over ${railId}. Name it in allowed_rails.`;
+  return { ...patch, detail, body: { allowed_rails: [...(product?.allowedRails ?? []), railId] } };
+}
+
+/** There is no wallet to be paid on, or one that nobody can spend from. */
+function namePayee(wallet: string | null, railPath: string): Fix {
+  const what = wallet === null ? 'No payout wallet is set.' : `Nobody can spend from the payout wallet ${wallet}.`;
+  const detail = `${what} Say where the money goes with PUT ${railPath}, payout_wallet: the address of a Solana wallet of yours, never its key.`;
+  return { detail, method: 'PUT', path: railPath, body: { payout_wallet: '<address of your Solana wallet>' } };
+}
+
+const LEAST_SOL = formatAmount({ asset: 'SOL', units: RENT_EXEMPT_LAMPORTS });
+const LEAST = `An account on chain holds at least ${LEAST_SOL} SOL: send it that much once.`;
+
+/**
+ * 409 setup_not_ready in the words of readiness, with the call that mends it; 503 fee_wallet_missing where the service's own wallet is
+ * in the way, which no merchant can mend.
+ */
+export function notReady(obstacle: Obstacle, railId: RailId, prospect: Mendable): ApiError {
+  const fix = fixOf(obstacle, railId, prospect);
+  if (obstacle === 'fee_wallet_configured' || obstacle === 'fee_wallet_empty')
+    return new ApiError('fee_wallet_missing', { detail: fix.detail, meta: { reason: obstacle } });
+  const next = fix.method ? { next: `${fix.method} ${fix.path}` } : {};
+  const readiness = `GET ${readinessOf(prospect)}`;
+  return new ApiError('setup_not_ready', { detail: fix.detail, meta: { reason: obstacle, ...next, fix, readiness } });
+}

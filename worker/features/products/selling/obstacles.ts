@@ -1,0 +1,99 @@
+import { type Config, hasPriceSource, hasX402 } from '#platform/context.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
+import { allowedRailsOf, payoutWalletOf, RAILS, type RailId, SELLING_RAILS, suits, takesBuyers, takesPrice } from '#rules/rails.ts';
+import type { Sale } from '../store.ts';
+
+/** What may stand between a product and its sale over a rail, in the order in which it is said; readiness has a check for each. */
+export type Obstacle =
+  | 'sandbox'
+  | 'rail_unavailable'
+  | 'product_active'
+  | 'price_set'
+  | 'rail_enabled'
+  | 'live_mode_confirmed'
+  | 'payout_wallet_set'
+  | 'fee_wallet_configured'
+  | 'payout_wallet_unspendable'
+  | 'payout_ata_exists'
+  | 'payout_wallet_empty'
+  | 'fee_wallet_empty';
+
+/** A sale, or what there is of one while no product is named. */
+export interface Prospect {
+  livemode: boolean;
+  product: Pick<
+    Product,
+    | 'id'
+    | 'status'
+    | 'asset'
+    | 'priceAmount'
+    | 'acceptedAssets'
+    | 'allowedRails'
+    | 'requiresIdentity'
+    | 'payoutWallet'
+    | 'liveModeConfirmed'
+  > | null;
+  setting: Sale['setting'];
+  accountWallet: string | null;
+  switchedOff?: Sale['switchedOff'];
+}
+
+export const prospectOf = ({ product, merchant, setting, switchedOff }: Sale): Prospect => ({
+  livemode: product.livemode,
+  product,
+  setting,
+  accountWallet: merchant.walletAddress,
+  switchedOff,
+});
+
+export const payoutOf = ({ product, setting, accountWallet }: Omit<Prospect, 'livemode'>): string | null =>
+  payoutWalletOf(product ?? { payoutWallet: null }, setting, accountWallet);
+
+/** Does the product’s own list, if it has one, name this rail, and can it be sold over it at all? */
+export const isAllowed = ({ product }: Pick<Prospect, 'product'>, railId: RailId): boolean =>
+  product?.allowedRails?.includes(railId) ?? (product === null ? SELLING_RAILS.includes(railId) : suits(product, railId));
+
+/** Is the product meant to be sold over this rail? Neither its own list nor the merchant's switch says no. */
+export const isOffered = (config: Config, { product, setting }: Prospect, railId: RailId): boolean =>
+  setting?.enabled !== false && allowedRailsOf(product ?? { allowedRails: null }, hasX402(config)).includes(railId);
+
+/** A service fee without a wallet for it stops every checkout; x402 allows one transfer only, so no fee is taken there. */
+const lacksFeeWallet = ({ FEE_BPS, FEE_WALLET }: Config, railId: RailId): boolean =>
+  RAILS[railId].kind === 'checkout' && FEE_BPS > 0 && FEE_WALLET === undefined;
+
+/** Does the service have what the rail takes? Another asset than that of the price needs somebody who says what it is worth. */
+function isServed(config: Config, { product }: Prospect, railId: RailId): boolean {
+  const { kind, asset } = RAILS[railId];
+  if (!SELLING_RAILS.includes(railId)) return false;
+  if (kind === 'x402') return hasX402(config);
+  return product === null || product.asset === asset || hasPriceSource(config);
+}
+
+/**
+ * Each question about a sale is decided here and nowhere else: checkout, payment sessions, x402 and readiness differ only in
+ * which answers stop them. What only the node knows is asked in access/.
+ */
+export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId): Obstacle[] {
+  const { product, livemode, setting } = prospect;
+  // What a rail cannot take is said once, as what it is: of the price, or of the buyers.
+  const isOn = setting?.enabled !== false && (product?.allowedRails?.includes(railId) ?? true);
+  const stands: [Obstacle, boolean][] = [
+    ['sandbox', !livemode],
+    ['rail_unavailable', !isServed(config, prospect, railId) || prospect.switchedOff === 'rail'],
+    ['product_active', product !== null && (product.status !== 'active' || prospect.switchedOff === 'product')],
+    ['price_set', product !== null && !takesPrice(product, railId)],
+    ['rail_enabled', !isOn || (product !== null && !takesBuyers(product, railId))],
+    // Plain checkout is opened by a person, one by one: the merchant's word is for those who buy by themselves.
+    ['live_mode_confirmed', RAILS[railId].kind !== 'checkout' && product !== null && !product.liveModeConfirmed],
+    ['payout_wallet_set', payoutOf(prospect) === null],
+    ['fee_wallet_configured', lacksFeeWallet(config, railId)],
+  ];
+  return stands.filter(([, isInTheWay]) => isInTheWay).map(([obstacle]) => obstacle);
+}
+
+/** A sandbox product is never paid on chain: what only a payment would need is not missed there. */
+const ONLY_TO_BE_PAID: Obstacle[] = ['sandbox', 'live_mode_confirmed', 'payout_wallet_set', 'fee_wallet_configured'];
+
+/** What stops a product in its own mode: in the sandbox only what stops it being shown and tried. */
+export const obstaclesInMode = (config: Config, prospect: Prospect, railId: RailId): Obstacle[] =>
+  obstaclesOf(config, prospect, railId).filter((one) => prospect.livemode || !ONLY_TO_BE_PAID.includes(one));

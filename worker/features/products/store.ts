@@ -1,0 +1,178 @@
+import { and, eq, or, type SQL, sql } from 'drizzle-orm';
+import { raise } from '#core/errors.ts';
+import type { AccountId, AppId, ProductId } from '#core/ids.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import type { AccessApp } from '#platform/db/tables/access.ts';
+import { accessApps, railSettings } from '#platform/db/tables/access.ts';
+import { type Product, products } from '#platform/db/tables/commerce.ts';
+import { accounts } from '#platform/db/tables/identity.ts';
+import type { RailId, RailSetting } from '#rules/rails.ts';
+
+export const findProduct = (db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId) =>
+  db
+    .select()
+    .from(products)
+    .where(and(rowsOf(products, merchantId, livemode), eq(products.id, productId)))
+    .get();
+
+export async function getProduct(...args: Parameters<typeof findProduct>): Promise<Product> {
+  return (await findProduct(...args)) ?? raise('not_found');
+}
+
+export const findByExternalId = (db: Db, merchantId: AccountId, livemode: boolean, externalProductId: string) =>
+  db
+    .select()
+    .from(products)
+    .where(and(rowsOf(products, merchantId, livemode), eq(products.externalProductId, externalProductId)))
+    .get();
+
+/** Of any merchant. */
+export const productExists = async (db: Db, productId: string): Promise<boolean> =>
+  (await db.$count(products, eq(products.id, productId as ProductId))) > 0;
+
+/** A merchant's own app, in the same mode. */
+export const findApp = (db: Db, merchantId: AccountId, livemode: boolean, appId: AppId) =>
+  db
+    .select()
+    .from(accessApps)
+    .where(and(eq(accessApps.id, appId), eq(accessApps.merchantId, merchantId), eq(accessApps.livemode, livemode)))
+    .get();
+
+/** Does another product have this one's slug, or its name at the merchant's? */
+export async function isTaken(db: Db, { merchantId, livemode, slug, externalProductId }: Product): Promise<boolean> {
+  const sameName = externalProductId && and(rowsOf(products, merchantId, livemode), eq(products.externalProductId, externalProductId));
+  const other = await db
+    .select({ id: products.id })
+    .from(products)
+    .where(or(eq(products.slug, slug), sameName || undefined))
+    .get();
+  return other !== undefined;
+}
+
+export const listProducts = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>
+  readPage(db, products, rowsOf(products, merchantId, livemode), newestFirst(products.createdAt), page);
+
+/** A product, who sells it, and what he set for each rail; no setting: the defaults of the rail. */
+export interface Listing {
+  product: Product;
+  merchant: typeof accounts.$inferSelect;
+  settings: RailSetting[];
+  /** What of it the operator switched off: `product`, and rails by their ids. */
+  switchedOff: string[];
+}
+
+/** The same over the one rail it is to be paid over. */
+export interface Sale extends Omit<Listing, 'settings' | 'switchedOff'> {
+  setting: RailSetting | null;
+  /** What of it the operator switched off. */
+  switchedOff: 'product' | 'rail' | null;
+}
+
+export const saleOn = ({ product, merchant, settings, switchedOff }: Listing, railId: RailId): Sale => ({
+  product,
+  merchant,
+  switchedOff: switchedOff.includes('product') ? 'product' : switchedOff.includes(railId) ? 'rail' : null,
+  setting: settings.find((setting) => setting.railId === railId) ?? null,
+});
+
+/** Read with every sale, so that a switch works at once and everywhere. */
+const OFF = sql<string>`(SELECT json_group_array(subject) FROM switched_off
+  WHERE subject = 'product:' || products.id OR subject BETWEEN 'rail:' AND 'rail:~')`;
+
+async function readListing(db: Db, which: SQL | undefined): Promise<Listing | null> {
+  const rows = await db
+    .select({ product: products, merchant: accounts, setting: railSettings, switchedOff: OFF })
+    .from(products)
+    .innerJoin(accounts, eq(accounts.id, products.merchantId))
+    .leftJoin(railSettings, and(eq(railSettings.merchantId, products.merchantId), eq(railSettings.livemode, products.livemode)))
+    .where(which);
+  const [first] = rows;
+  if (!first) return null;
+  const { product, merchant } = first;
+  const switchedOff = (JSON.parse(first.switchedOff) as string[]).map((subject) => subject.replace(/^rail:|:.*$/g, ''));
+  return { product, merchant, settings: rows.flatMap(({ setting }) => setting ?? []), switchedOff };
+}
+
+/** A product, on sale or not any more, by the public slug. */
+export const getListing = async (db: Db, slug: string): Promise<Listing> =>
+  (await readListing(db, and(eq(products.slug, slug), eq(accounts.status, 'active')))) ?? raise('not_found');
+
+/** An active product: what a checkout begins with. */
+export async function findOffer(db: Db, slug: string): Promise<Listing | null> {
+  const listing = await readListing(db, and(eq(products.slug, slug), eq(accounts.status, 'active')));
+  return listing?.product.status === 'active' && !listing.switchedOff.includes('product') ? listing : null;
+}
+
+/** The same. 404. */
+export const getOffer = async (db: Db, slug: string): Promise<Listing> => (await findOffer(db, slug)) ?? raise('not_found');
+
+/** A product that an account left behind when it was deleted. */
+export const findOrphan = (db: Db, slug: string) =>
+  db
+    .select({ id: products.id })
+    .from(products)
+    .innerJoin(accounts, eq(accounts.id, products.merchantId))
+    .where(and(eq(products.slug, slug), eq(accounts.status, 'deleted')))
+    .get();
+
+/** A merchant's own product, active or not; null where there is none. */
+export const findListing = (
+  db: Db,
+  merchantId: AccountId,
+  livemode: boolean,
+  named: { productId: ProductId } | { externalProductId: string },
+): Promise<Listing | null> =>
+  readListing(
+    db,
+    and(
+      rowsOf(products, merchantId, livemode),
+      'productId' in named ? eq(products.id, named.productId) : eq(products.externalProductId, named.externalProductId),
+    ),
+  );
+
+/** The same over one rail. 404. */
+export const getSale = async (
+  db: Db,
+  merchantId: AccountId,
+  livemode: boolean,
+  productId: ProductId,
+  railId: RailId = 'solana_usdc',
+): Promise<Sale> => saleOn((await findListing(db, merchantId, livemode, { productId })) ?? raise('not_found'), railId);
+
+export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
+  db.$count(products, and(rowsOf(products, merchantId, livemode), eq(products.status, 'active')));
+
+/** A statement, not an effect: refuses the batch once the plan's active products are used up. */
+const vetoOverQuota = (ctx: Ctx, { merchantId, livemode }: Product, activeMax: number): Write[] =>
+  Number.isFinite(activeMax)
+    ? [
+        vetoIf(
+          ctx,
+          sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'active') >= ${activeMax}`,
+        ),
+      ]
+    : [];
+
+/** Statements, not effects: the second fails the batch where another change was faster. */
+export const updateProduct = (ctx: Ctx, before: Product, after: Product): Write[] => [
+  ctx.db
+    .update(products)
+    .set(after)
+    .where(and(eq(products.id, before.id), eq(products.version, before.version))),
+  vetoUnlessChanged(ctx),
+];
+
+/** The same for one that becomes active again, within the plan. */
+export const reviveProduct = (ctx: Ctx, before: Product, after: Product, activeMax: number): Write[] => [
+  ...vetoOverQuota(ctx, before, activeMax),
+  ...updateProduct(ctx, before, after),
+];
+
+export const insertProduct = (ctx: Ctx, product: Product, activeMax: number): Write[] => [
+  ...vetoOverQuota(ctx, product, activeMax),
+  ctx.db.insert(products).values(product),
+];
+
+export const insertApp = (db: Db, app: AccessApp): Write => db.insert(accessApps).values(app);

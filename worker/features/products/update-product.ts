@@ -1,0 +1,160 @@
+import type { z } from '@hono/zod-openapi';
+import { canonicalJson } from '#core/encoding.ts';
+import { ApiError, raise } from '#core/errors.ts';
+import type { AccountId, AppId, ProductId } from '#core/ids.ts';
+import { requireSpendable } from '#platform/chain/payees.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { transact } from '#platform/db/commit.ts';
+import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
+import { requireFreshSignIn } from '#platform/http/callers.ts';
+import { PLANS } from '#rules/plans.ts';
+import { SELLING_RAILS, suits } from '#rules/rails.ts';
+import { PRODUCT } from '#rules/states.ts';
+import { planProductPayout, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
+import type { UpdateProductRequest } from './resource.ts';
+import { isAllowed, payoutOf, prospectOf } from './selling/obstacles.ts';
+import {
+  countActiveProducts,
+  findByExternalId,
+  findListing,
+  getProduct,
+  type Listing,
+  reviveProduct,
+  saleOn,
+  updateProduct,
+} from './store.ts';
+import { narrowed, priceOf, requireMeant } from './terms.ts';
+
+/** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
+export async function changeProduct(
+  ctx: Ctx,
+  actor: Actor,
+  { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
+  keep: Keep<Product>,
+): Promise<Product> {
+  if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, actor.livemode);
+  try {
+    return await transact(ctx, async () => {
+      const listing = (await findListing(ctx.db, actor.accountId as AccountId, actor.livemode, { productId })) ?? raise('not_found');
+      const { product } = listing;
+      requireSellable({
+        ...input,
+        product_type: input.product_type ?? product.productType,
+        billing_model: input.billing_model ?? product.billingModel,
+      });
+      if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
+      const patch = patchOf(input, product);
+      if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product])))
+        return unchangedKept(product, keep);
+      const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
+      if (product.usageUnits !== null || product.accessPeriodDays !== null) requireMeant(input, after);
+      // A stolen key must not be able to put another product under the name that the merchant's own server sells by.
+      const isRenamed = product.externalProductId !== null && after.externalProductId !== product.externalProductId;
+      if (product.livemode && isRenamed) requireFreshSignIn(ctx, actor);
+      const moved = movedPayout(listing, { ...listing, product: after });
+      const payout = moved && (await planProductPayout(ctx, actor, after, moved.wallet, moved.previous));
+      if (after.asset !== product.asset || !isSame(after.acceptedAssets, product.acceptedAssets)) requireAssets(ctx, after);
+      // A rail that this service gave up stands in the way of nothing but a change of rails.
+      if (ON_RAILS.some((name) => !isSame(after[name], product[name]))) requireRails(ctx, after);
+      const writes = [...updateProduct(ctx, product, after), ...(payout?.writes ?? [])];
+      return withAnswer({ events: payout?.events ?? [], writes, result: after }, keep(after));
+    });
+  } catch (error) {
+    // Three refused batches: the external id belongs to another product, or others keep changing this one.
+    const externalId = input.external_product_id;
+    const owner =
+      externalId && isContended(error) ? await findByExternalId(ctx.db, actor.accountId as AccountId, actor.livemode, externalId) : null;
+    if (owner && owner.id !== productId)
+      throw new ApiError('state_conflict', { detail: 'This external_product_id is taken.', meta: { reason: 'not_unique' } });
+    throw error;
+  }
+}
+
+/** What decides over which rails a product can be sold. */
+const ON_RAILS = ['allowedRails', 'defaultRail', 'asset', 'acceptedAssets', 'requiresIdentity'] as const;
+
+/** Where a product's money goes, over each rail it is offered on. */
+const paidOver = (listing: Listing): string[] =>
+  SELLING_RAILS.filter((railId) => suits(listing.product, railId) && isAllowed(listing, railId))
+    .map((railId) => payoutOf(prospectOf(saleOn(listing, railId))))
+    .filter((wallet) => wallet !== null);
+
+/** Does a change make a wallet payable, by naming it or by opening a rail that pays to it, or take the product's own away? Else null. */
+function movedPayout(before: Listing, after: Listing): { wallet: string | null; previous: string | null } | null {
+  const [paid, opened] = [paidOver(before), paidOver(after).filter((wallet) => !paidOver(before).includes(wallet))];
+  const { payoutWallet: own } = after.product;
+  const { payoutWallet: previous } = before.product;
+  if (own === previous && opened.length === 0) return null;
+  return { wallet: own ?? opened[0] ?? null, previous: previous ?? paid[0] ?? null };
+}
+
+const isContended = (error: unknown): boolean => error instanceof ApiError && error.options.meta?.reason === 'contended';
+
+/** The order in which somebody writes metadata changes nothing. */
+const isSame = (a: unknown, b: unknown): boolean =>
+  a === b || (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null && canonicalJson(a) === canonicalJson(b));
+
+/** The columns a request names; what it leaves out is not there. */
+function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product): Partial<Product> {
+  const price = input.price && priceOf(input.price);
+  const named: Partial<Product> = {
+    name: input.name,
+    asset: price?.asset,
+    priceAmount: price?.units,
+    acceptedAssets: input.accepted_assets && narrowed(input.accepted_assets, price?.asset ?? product.asset),
+    externalProductId: input.external_product_id,
+    accessAppId: input.access_app_id as AppId | null | undefined,
+    description: input.description,
+    productType: input.product_type as Product['productType'] | undefined,
+    billingModel: input.billing_model,
+    accessPeriodDays: input.access_period_days,
+    usageUnits: input.usage_units,
+    unitName: input.unit_name,
+    payoutWallet: input.payout_wallet,
+    allowedRails: input.allowed_rails,
+    defaultRail: input.default_rail,
+    graceHours: input.grace_hours,
+    sessionSeconds: input.session_seconds,
+    successUrl: input.success_url,
+    requiresIdentity: input.requires_identity,
+    metadata: input.metadata,
+    liveModeConfirmed: input.live_mode_confirmed,
+    trustedCustomerRef: input.trusted_customer_ref,
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}
+
+/** Takes a product off sale: new sessions get 404, running ones finish. Already archived is fine. */
+export const archiveProduct = (ctx: Ctx, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> =>
+  transact(ctx, async () => {
+    const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+    if (product.status === 'archived') return unchangedKept(product, keep);
+    const after = movedTo(ctx, product, 'archive');
+    return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, keep(after));
+  });
+
+/** Puts it on sale again, if the plan has room: 429 plan_limit_reached. */
+export async function unarchiveProduct(ctx: Ctx, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
+  const merchantId = actor.accountId as AccountId;
+  const limit = PLANS[actor.plan].activeProductsMax;
+  try {
+    return await transact(ctx, async () => {
+      const product = await getProduct(ctx.db, merchantId, actor.livemode, productId);
+      if (product.status === 'active') return unchangedKept(product, keep);
+      const after = movedTo(ctx, product, 'unarchive');
+      return withAnswer({ events: [], writes: reviveProduct(ctx, product, after, limit), result: after }, keep(after));
+    });
+  } catch (error) {
+    if (!isContended(error)) throw error;
+    const used = await countActiveProducts(ctx.db, merchantId, actor.livemode);
+    throw used >= limit ? new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } }) : error;
+  }
+}
+
+const movedTo = (ctx: Ctx, product: Product, transition: 'archive' | 'unarchive'): Product => ({
+  ...product,
+  status: PRODUCT.next(product.status, transition),
+  updatedAt: ctx.now,
+  version: product.version + 1,
+});

@@ -1,0 +1,67 @@
+import { z } from '@hono/zod-openapi';
+import { raise } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
+import { findListing, type Listing, saleOn } from '#features/products/product.ts';
+import type { NamedProduct } from '#features/products/product-ref.ts';
+import { fixOf } from '#features/products/selling/fixes.ts';
+import { obstaclesOf, prospectOf } from '#features/products/selling/obstacles.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { given } from '#platform/http/openapi.ts';
+import { RAIL_IDS, type RailId } from '#rules/rails.ts';
+import { SILENCE, viewChain } from './live-view.ts';
+import { listRails, RailBody, railFacts } from './settings.ts';
+
+export const FixBody = z
+  .object({
+    detail: z.string(),
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional(),
+    path: z.string().optional(),
+    body: z.record(z.string(), z.unknown()).optional(),
+    transaction: z.string().optional().openapi({ description: 'Unsigned, base64: sign it with the payout wallet and send it.' }),
+  })
+  .openapi('Fix', {
+    description:
+      'What to do: a call, with values of yours in the place of <…>, or a transaction. With neither only the operator can do it.',
+  });
+
+export const ProductRailBody = RailBody.extend({
+  reason: z.string().optional().openapi({
+    description:
+      'Of the service (GET /v1/access/rails), or what stops the sale, in the words of setup_not_ready; readiness has a check for each.',
+  }),
+  fix: FixBody.optional(),
+}).openapi('ProductRail');
+
+/** A merchant's own product, active or not. 404. */
+export const getOwnListing = async (ctx: Ctx, actor: Actor, named: NamedProduct): Promise<Listing> =>
+  (await findListing(ctx.db, actor.accountId as AccountId, actor.livemode, named)) ?? raise('not_found');
+
+/** Every rail, and whether this product could be sold over it this moment. */
+export async function listProductRails(ctx: Ctx, actor: Actor, named: NamedProduct): Promise<z.infer<typeof ProductRailBody>[]> {
+  const listing = await getOwnListing(ctx, actor, named);
+  if (!actor.livemode) return RAIL_IDS.map((railId) => sandboxRail(ctx, listing, railId));
+  const rails = await listRails(ctx);
+  return Promise.all(
+    rails.map(async ({ status: state, reason: why, ...rail }) => {
+      const prospect = prospectOf(saleOn(listing, rail.rail_id));
+      const serviceReason = given('reason', why ?? null);
+      // A rail the service itself cannot serve says why in the service's own words.
+      if (state === 'unavailable')
+        return { ...rail, status: state, ...serviceReason, fix: fixOf('rail_unavailable', rail.rail_id, prospect) };
+      const seen = await viewChain(ctx, prospect, rail.rail_id);
+      const obstacles = [...obstaclesOf(ctx.config, prospect, rail.rail_id), ...seen.obstacles];
+      const [reason] = obstacles;
+      if (!reason && seen.silent) return { ...rail, status: 'degraded' as const, reason: seen.silent, fix: SILENCE[seen.silent] };
+      // What the service says of a checkout for everybody, it was asked just now for this product.
+      if (!reason && rail.kind === 'checkout') return { ...rail, status: 'available' as const };
+      if (!reason) return { ...rail, status: state, ...serviceReason };
+      return { ...rail, status: 'unavailable' as const, reason, fix: fixOf(reason, rail.rail_id, prospect) };
+    }),
+  );
+}
+
+/** A sandbox product is sold over no rail, whatever the node would say of one: it is not asked. */
+function sandboxRail(ctx: Ctx, listing: Listing, railId: RailId): z.infer<typeof ProductRailBody> {
+  const prospect = prospectOf(saleOn(listing, railId));
+  return { ...railFacts(ctx, railId), status: 'unavailable', reason: 'sandbox', fix: fixOf('sandbox', railId, prospect) };
+}

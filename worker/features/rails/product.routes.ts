@@ -1,0 +1,44 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { ProductId } from '#core/ids.ts';
+import { namedProduct, productRef } from '#features/products/product-ref.ts';
+import { toPage } from '#platform/db/page.ts';
+import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
+import { ModeQuery, ok, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
+import { listProductRails, ProductRailBody } from './product-rails.ts';
+
+const tags = ['Set-up'];
+
+const railsOfNamed = createRoute({
+  method: 'get',
+  path: '/access/products/available-rails',
+  operationId: 'listProductRailsByName',
+  tags,
+  summary: 'Every rail, and whether this product could be sold over it right now',
+  ...merchantRoute('read'),
+  request: { query: z.object({ ...ModeQuery, ...productRef }) },
+  responses: { ...ok(pageOf(ProductRailBody, 'ProductRailPage')), ...merchantErrors('not_found') },
+});
+
+const railsOfProduct = createRoute({
+  method: 'get',
+  path: '/access/products/{product_id}/available-rails',
+  operationId: 'listProductRails',
+  tags,
+  summary: 'The same, by the id of the product',
+  ...merchantRoute('read'),
+  request: { params: uuidParam('product_id'), query: z.object(ModeQuery) },
+  responses: { ...ok(pageOf(ProductRailBody, 'ProductRailPage')), ...merchantErrors('not_found') },
+});
+
+const WHOLE = { page: 1, perPage: 100, offset: 0 };
+
+export const productRailRoutes = router()
+  .openapi(railsOfNamed, async (c) => {
+    const items = await listProductRails(c.var.ctx, c.var.actor, namedProduct(c.req.valid('query'), 'query'));
+    return c.json(toPage(WHOLE, items.length, items), 200);
+  })
+  .openapi(railsOfProduct, async (c) => {
+    const productId = c.req.valid('param').product_id as ProductId;
+    const items = await listProductRails(c.var.ctx, c.var.actor, { productId });
+    return c.json(toPage(WHOLE, items.length, items), 200);
+  });

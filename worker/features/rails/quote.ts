@@ -1,0 +1,71 @@
+import { ApiError } from '#core/errors.ts';
+import { type Asset, convert, formatRate, type Money } from '#core/money.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
+import { type Ctx, hasPriceSource } from '#platform/context.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import { solPrice } from '#platform/providers/price.ts';
+import type { PriceQuote } from '#rules/payment-terms.ts';
+
+/** A rate is kept so long, and the session with it. (contract section 3 "Session life") */
+const QUOTE_MS = 5 * MINUTE;
+
+/** What is to be paid, and until when. `quote` where the price had to be converted into the asset that is paid. */
+export interface Due {
+  price: Money;
+  quote: PriceQuote | null;
+  expiresAt: number;
+}
+
+/** Who else has to answer before there is something to pay. */
+export type Outage = 'price_unavailable' | 'rpc_unavailable';
+
+const RETRY_AFTER_SECONDS = { price_unavailable: 5, rpc_unavailable: 2 };
+
+export const outage = (code: Outage): ApiError => new ApiError(code, { retryAfterSeconds: RETRY_AFTER_SECONDS[code] });
+
+/**
+ * A price in the asset a buyer wants to pay in. Its own asset needs no source; another one is quoted, for five minutes, or
+ * for as long as the session would have lasted if that is less. 503 price_unavailable, 422 for more than the chain can count.
+ */
+export async function quotePrice(ctx: Ctx, price: Money, asset: Asset, expiresAt: number): Promise<Due> {
+  if (price.asset !== asset && !hasPriceSource(ctx.config)) {
+    const detail = `This service has no source for the price of SOL: pay in ${price.asset}.`;
+    throw new ApiError('price_unavailable', { detail, meta: { missing: ['PRICE_URL'] } });
+  }
+  const due = await dueIn(ctx, price, asset, expiresAt);
+  if (due.kind === 'unavailable') throw outage('price_unavailable');
+  if (due.kind === 'due') return due;
+  // Not the rate's fault: it is within its bounds, or there would be none.
+  const problem = { loc: ['body', 'asset'], msg: `The price in ${asset} is more than the chain can count`, type: 'out_of_range' };
+  throw new ApiError('validation_error', { problems: [problem] });
+}
+
+/** The same, asked ahead: nothing is refused yet. */
+export async function dueIn(
+  ctx: Ctx,
+  price: Money,
+  asset: Asset,
+  expiresAt: number,
+): Promise<({ kind: 'due' } & Due) | { kind: 'unavailable' | 'uncountable' }> {
+  if (price.asset === asset) return { kind: 'due', price, quote: null, expiresAt };
+  const { config, now } = ctx;
+  if (!hasPriceSource(config)) return { kind: 'unavailable' };
+  const answer = await solPrice(config.PRICE_URL, now, ctx.leftMs());
+  if (answer.kind === 'unavailable') {
+    ctx.note(`price: ${answer.reason}`);
+    return { kind: 'unavailable' };
+  }
+  const { rate, source, asOf } = answer.price;
+  const due = convert(price, asset, rate);
+  if (!due) return { kind: 'uncountable' };
+  const quote = { rate: formatRate(rate), source, asOf };
+  return { kind: 'due', price: due, quote, expiresAt: Math.min(expiresAt, now + QUOTE_MS) };
+}
+
+/**
+ * Until when we send a payment ourselves, in epoch ms. A quote is shown, prepared and sent to its end and no further; whether
+ * what is on the chain came in time is for its block time to say, and late grace is the same for every session.
+ * (contract section 3 "Session life")
+ */
+export const sendableUntil = ({ terms, expiresAt, lateGraceSeconds }: Pick<Payment, 'terms' | 'expiresAt' | 'lateGraceSeconds'>): number =>
+  terms.quote ? expiresAt : expiresAt + lateGraceSeconds * SECOND;

@@ -1,0 +1,83 @@
+import { ApiError } from '#core/errors.ts';
+import { basisPoints, type Money } from '#core/money.ts';
+import { notReady } from '#features/products/selling/fixes.ts';
+import { type Obstacle, type Prospect, payoutOf } from '#features/products/selling/obstacles.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import { RAILS, type RailId, takesPrice } from '#rules/rails.ts';
+import { RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
+import { dueIn, type Outage, outage } from './quote.ts';
+
+/** What others say of a payment before it is made: the wallets on chain, and the source of the price. */
+export interface Foreseen {
+  obstacles: Obstacle[];
+  /** Who does not answer; then nothing is known of the rest. */
+  silent: Outage | null;
+}
+
+const NOTHING: Foreseen = { obstacles: [], silent: null };
+
+/** The service's share of a price, if one is configured and comes to anything. 503 fee_wallet_missing. */
+export function feeOf({ config }: Pick<Ctx, 'config'>, price: Money, recipient: string): { wallet: string; amount: Money } | null {
+  if (config.FEE_BPS === 0) return null;
+  if (!config.FEE_WALLET) throw new ApiError('fee_wallet_missing');
+  const amount = basisPoints(price, config.FEE_BPS);
+  // The service selling for itself: one account cannot be told apart into two legs, and nobody owes himself a fee.
+  return amount.units > 0n && config.FEE_WALLET !== recipient ? { wallet: config.FEE_WALLET, amount } : null;
+}
+
+/**
+ * Would a payment over a rail of the hosted checkout work this moment, once nothing else is in its way? The source of the price
+ * is asked for another asset than that of the price, the node for SOL in amounts below what an account has to hold.
+ */
+export async function foresee(ctx: Ctx, prospect: Prospect, railId: RailId): Promise<Foreseen> {
+  const { product } = prospect;
+  const recipient = payoutOf(prospect);
+  if (product === null || !takesPrice(product, railId)) return NOTHING;
+  const due = await dueIn(ctx, { asset: product.asset, units: product.priceAmount }, RAILS[railId].asset, ctx.now);
+  if (due.kind !== 'due') return { obstacles: [], silent: 'price_unavailable' };
+  // A fee without a wallet for it is an obstacle of its own.
+  if (recipient === null || (ctx.config.FEE_BPS > 0 && !ctx.config.FEE_WALLET)) return NOTHING;
+  const { asset, units: priceAmount } = due.price;
+  const fee = feeOf(ctx, due.price, recipient);
+  return foreseeWallets(ctx, {
+    asset,
+    priceAmount,
+    recipientWallet: recipient,
+    feeAmount: fee?.amount.units ?? null,
+    feeWallet: fee?.wallet ?? null,
+  });
+}
+
+/**
+ * An account on chain holds a least amount or does not exist: a small payment to a wallet that has never held SOL would fail,
+ * whoever sends it. Said before anybody signs. 409 setup_not_ready, 503 fee_wallet_missing, rpc_unavailable.
+ */
+export async function requireReceivable(ctx: Ctx, payment: Payment, prospect: Prospect): Promise<void> {
+  const { obstacles, silent } = await foreseeWallets(ctx, payment);
+  const [obstacle] = obstacles;
+  if (silent) throw outage(silent);
+  if (obstacle) throw notReady(obstacle, 'solana_sol', prospect);
+}
+
+type Legs = Pick<Payment, 'asset' | 'priceAmount' | 'recipientWallet' | 'feeAmount' | 'feeWallet'>;
+
+async function foreseeWallets(ctx: Ctx, { asset, priceAmount, recipientWallet, feeAmount, feeWallet }: Legs): Promise<Foreseen> {
+  if (asset !== 'SOL') return NOTHING;
+  const fee = feeAmount ?? 0n;
+  const legs: [Obstacle, string | null, bigint][] = [
+    ['payout_wallet_empty', recipientWallet, priceAmount - fee],
+    ['fee_wallet_empty', feeWallet, fee],
+  ];
+  const obstacles: Obstacle[] = [];
+  for (const [obstacle, wallet, units] of legs) {
+    if (wallet === null || units >= RENT_EXEMPT_LAMPORTS) continue;
+    const funds = await ctx.chain.balanceOf(wallet);
+    if (funds.kind === 'unavailable') {
+      ctx.note(`rpc: ${funds.reason}`);
+      return { obstacles: [], silent: 'rpc_unavailable' };
+    }
+    if (BigInt(funds.lamports) + units < RENT_EXEMPT_LAMPORTS) obstacles.push(obstacle);
+  }
+  return { obstacles, silent: null };
+}

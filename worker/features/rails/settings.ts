@@ -1,0 +1,181 @@
+import { z } from '@hono/zod-openapi';
+import { ApiError } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
+import { DECIMALS } from '#core/money.ts';
+import { isoOrNull } from '#core/time.ts';
+import { planPayout } from '#features/accounts/payout.ts';
+import { feePayerFunds } from '#platform/chain/fee-payer.ts';
+import { requireSpendable } from '#platform/chain/payees.ts';
+import { tokenAccountExists } from '#platform/chain/token-accounts.ts';
+import { type Actor, type Ctx, hasPriceSource, hasX402 } from '#platform/context.ts';
+import type { Change } from '#platform/db/commit.ts';
+import type { Setting } from '#platform/db/tables/access.ts';
+import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { isPriceHealthy } from '#platform/providers/price.ts';
+import { RAIL_IDS, RAILS, type RailId } from '#rules/rails.ts';
+import { associatedTokenAccount, buildAtaTransaction } from '#solana/checkout-transaction.ts';
+import { findAccountWallet, insertSetting, listSettings, updateSetting } from './store.ts';
+import { listRailsOff } from './switches.store.ts';
+
+export const RailBody = z
+  .object({
+    rail_id: z.enum(RAIL_IDS),
+    name: z.string(),
+    kind: z.enum(['checkout', 'subscription', 'x402', 'mpp']),
+    asset: z.enum(['USDC', 'SOL']),
+    network: z.string(),
+    mint: z.string().optional(),
+    decimals: z.int(),
+    status: z.enum(['available', 'degraded', 'unavailable']),
+    reason: z.string().optional(),
+    supports: z.array(z.string()),
+  })
+  .openapi('Rail');
+
+/** How things stand with a rail: whether it exists here, is configured, and its fee payer can still pay. */
+async function statusOf(
+  ctx: Ctx,
+  railId: RailId,
+  railsOff: string[],
+): Promise<{ status: 'available' | 'degraded' | 'unavailable'; reason?: string }> {
+  const { config, now } = ctx;
+  if (railsOff.includes(railId)) return { status: 'unavailable', reason: 'switched_off' };
+  if (RAILS[railId].supports.length === 0) return { status: 'unavailable', reason: 'not_available' };
+  if (railId === 'solana_sol') {
+    // Where nobody knows what it is worth SOL is taken only for what is priced in SOL.
+    if (!hasPriceSource(config)) return { status: 'degraded', reason: 'price_source_missing' };
+    return (await isPriceHealthy(config.PRICE_URL, now)) ? { status: 'available' } : { status: 'degraded', reason: 'price_unavailable' };
+  }
+  if (railId !== 'x402_solana_usdc') return { status: 'available' };
+  if (!hasX402(config)) return { status: 'unavailable', reason: 'not_configured' };
+  switch (await feePayerFunds(ctx)) {
+    case 'empty':
+      return { status: 'unavailable', reason: 'fee_payer_empty' };
+    case 'low':
+      return { status: 'degraded', reason: 'fee_payer_low' };
+    case 'unknown':
+      return { status: 'degraded', reason: 'rpc_unavailable' };
+    default:
+      return { status: 'available' };
+  }
+}
+
+export async function listRails(ctx: Ctx): Promise<z.infer<typeof RailBody>[]> {
+  const railsOff = await listRailsOff(ctx.db);
+  return Promise.all(RAIL_IDS.map(async (railId) => ({ ...railFacts(ctx, railId), ...(await statusOf(ctx, railId, railsOff)) })));
+}
+
+/** What a rail is, whatever its state. */
+export function railFacts({ config }: Ctx, railId: RailId): Omit<z.infer<typeof RailBody>, 'status' | 'reason'> {
+  const { name, kind, asset, supports } = RAILS[railId];
+  const { caip2: network, usdcMint } = config.network;
+  const mint = asset === 'USDC' ? { mint: usdcMint } : {};
+  return { rail_id: railId, name, kind, asset, network, ...mint, decimals: DECIMALS[asset], supports: [...supports] };
+}
+
+export const RailSettingBody = z
+  .object({
+    rail_id: z.enum(RAIL_IDS),
+    enabled: z.boolean(),
+    payout_wallet: z.string().optional().openapi({ description: 'Where the rail pays out; absent: to the wallet of the account.' }),
+    payout_ata: z
+      .string()
+      .optional()
+      .openapi({ description: 'USDC account of the wallet that the money goes to; SOL goes to the wallet itself.' }),
+    ata_exists: z.boolean().optional().openapi({
+      description:
+        'Absent where there is no wallet yet, where none is needed, where the node does not answer, and in the sandbox, which never asks it.',
+    }),
+    create_ata_transaction: z
+      .string()
+      .optional()
+      .openapi({ description: 'Unsigned, base64: creates the missing account. Sign it with the payout wallet and send it.' }),
+    updated_at: Timestamp.optional().openapi({ description: 'Absent until the merchant sets something.' }),
+  })
+  .openapi('RailSetting');
+
+export const RailSettingUpdate = z
+  .object({ enabled: z.boolean().optional(), payout_wallet: orNull(z.string().max(64)).optional() })
+  .openapi('RailSettingUpdate', { example: { payout_wallet: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' } });
+
+/** A setting with what the chain says of its wallet, and the transaction that mends what is missing. The sandbox asks no node. */
+async function presentSetting(
+  ctx: Ctx,
+  railId: RailId,
+  setting: Pick<Setting, 'livemode' | 'enabled' | 'payoutWallet'> & { updatedAt: number | null },
+  accountWallet: string | null,
+): Promise<z.infer<typeof RailSettingBody>> {
+  const wallet = setting.payoutWallet ?? accountWallet;
+  const usesToken = RAILS[railId].asset === 'USDC';
+  const ata = wallet && usesToken ? await associatedTokenAccount(wallet, ctx.config.network.usdcMint) : null;
+  const exists = ata && setting.livemode ? await tokenAccountExists(ctx, ata, 'presence') : null;
+  return {
+    rail_id: railId,
+    enabled: setting.enabled,
+    ...given('payout_wallet', setting.payoutWallet),
+    ...given('payout_ata', ata),
+    ...given('ata_exists', exists),
+    ...given('create_ata_transaction', exists === false ? await ataTransaction(ctx, wallet!) : null),
+    ...given('updated_at', isoOrNull(setting.updatedAt)),
+  };
+}
+
+export async function ataTransaction(ctx: Ctx, wallet: string): Promise<string | null> {
+  const state = await ctx.chain.prepare([]);
+  return state.kind === 'ready' ? buildAtaTransaction(wallet, ctx.config.network.usdcMint, state.lifetime) : null;
+}
+
+/** Every rail that exists here, with what the merchant set, or the defaults. */
+export async function listRailSettings(ctx: Ctx, actor: Actor): Promise<z.infer<typeof RailSettingBody>[]> {
+  const merchantId = actor.accountId as AccountId;
+  const { livemode } = actor;
+  const [settings, accountWallet] = await Promise.all([listSettings(ctx.db, merchantId, livemode), findAccountWallet(ctx.db, merchantId)]);
+  const rails = RAIL_IDS.filter((railId) => RAILS[railId].supports.length > 0);
+  return Promise.all(
+    rails.map((railId) => {
+      const known = settings.find((setting) => setting.railId === railId);
+      return presentSetting(ctx, railId, known ?? { livemode, enabled: true, payoutWallet: null, updatedAt: null }, accountWallet);
+    }),
+  );
+}
+
+/**
+ * Sets a rail. A wallet it names is held against the payout rule (403 sign_in_required), and payout.changed says so. 409 setup_not_ready for a rail that does not exist here yet, 422
+ * invalid_wallet_address for an address nobody can sign for.
+ */
+export async function planRailSetting(
+  ctx: Ctx,
+  actor: Actor,
+  railId: RailId,
+  input: z.infer<typeof RailSettingUpdate>,
+): Promise<Change<z.infer<typeof RailSettingBody>>> {
+  if (RAILS[railId].supports.length === 0)
+    throw new ApiError('setup_not_ready', { detail: 'This rail is not available on this service yet.', meta: { reason: 'not_available' } });
+  const { payout_wallet: wallet } = input;
+  if (typeof wallet === 'string') await requireSpendable(ctx, wallet, actor.livemode);
+  const merchantId = actor.accountId as AccountId;
+  const [settings, accountWallet] = await Promise.all([
+    listSettings(ctx.db, merchantId, actor.livemode),
+    findAccountWallet(ctx.db, merchantId),
+  ]);
+  const before = settings.find((setting) => setting.railId === railId) ?? null;
+  const { livemode } = actor;
+  const empty: Setting = { merchantId, livemode, railId, enabled: true, payoutWallet: null, updatedAt: ctx.now, version: 0 };
+  const after: Setting = {
+    ...(before ?? empty),
+    enabled: input.enabled ?? before?.enabled ?? true,
+    payoutWallet: wallet === undefined ? (before?.payoutWallet ?? null) : wallet,
+    updatedAt: ctx.now,
+    version: (before?.version ?? 0) + 1,
+  };
+  const shown = await presentSetting(ctx, railId, after, accountWallet);
+  const { payoutWallet: previous = null } = before ?? {};
+  const subject = { type: 'rail', id: `${merchantId}:${livemode ? 'live' : 'sandbox'}:${railId}`, version: after.version } as const;
+  const isMoved = after.payoutWallet !== previous;
+  const payout = isMoved ? await planPayout(ctx, actor, { subject, wallet: after.payoutWallet, previous, railId }) : null;
+  return {
+    events: payout?.events ?? [],
+    writes: [...(before ? updateSetting(ctx, before, after) : [insertSetting(ctx.db, after)]), ...(payout?.writes ?? [])],
+    result: shown,
+  };
+}

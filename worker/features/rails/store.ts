@@ -1,0 +1,70 @@
+import { and, eq } from 'drizzle-orm';
+import type { AccountId } from '#core/ids.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { vetoUnlessChanged } from '#platform/db/commit.ts';
+import type { Setting } from '#platform/db/tables/access.ts';
+import { railSettings } from '#platform/db/tables/access.ts';
+import { products } from '#platform/db/tables/commerce.ts';
+import { accounts } from '#platform/db/tables/identity.ts';
+
+export const listSettings = async (db: Db, merchantId: AccountId, livemode: boolean): Promise<Setting[]> =>
+  db
+    .select()
+    .from(railSettings)
+    .where(and(eq(railSettings.merchantId, merchantId), eq(railSettings.livemode, livemode)));
+
+export const findAccountWallet = async (db: Db, merchantId: AccountId): Promise<string | null> =>
+  (await db.select({ wallet: accounts.walletAddress }).from(accounts).where(eq(accounts.id, merchantId)).get())?.wallet ?? null;
+
+/** Would this merchant be paid to this wallet: by the x402 rail, by the account, or by a product on sale? */
+export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: string): Promise<boolean> {
+  const [account, setting, product] = await db.batch([
+    db
+      .select({ id: accounts.id })
+      .from(accounts)
+      .where(and(eq(accounts.id, merchantId), eq(accounts.walletAddress, wallet))),
+    db
+      .select({ railId: railSettings.railId })
+      .from(railSettings)
+      .where(
+        and(
+          eq(railSettings.merchantId, merchantId),
+          eq(railSettings.livemode, true),
+          eq(railSettings.railId, 'x402_solana_usdc'),
+          eq(railSettings.payoutWallet, wallet),
+        ),
+      ),
+    db
+      .select({ id: products.id })
+      .from(products)
+      .where(
+        and(
+          eq(products.merchantId, merchantId),
+          eq(products.livemode, true),
+          eq(products.status, 'active'),
+          eq(products.payoutWallet, wallet),
+        ),
+      )
+      .limit(1),
+  ]);
+  return account.length + setting.length + product.length > 0;
+}
+
+export const insertSetting = (db: Db, setting: Setting): Write => db.insert(railSettings).values(setting);
+
+/** Statements, not effects: the second fails the batch where another change was faster. */
+export const updateSetting = (ctx: Ctx, before: Setting, after: Setting): Write[] => [
+  ctx.db
+    .update(railSettings)
+    .set(after)
+    .where(
+      and(
+        eq(railSettings.merchantId, before.merchantId),
+        eq(railSettings.livemode, before.livemode),
+        eq(railSettings.railId, before.railId),
+        eq(railSettings.version, before.version),
+      ),
+    ),
+  vetoUnlessChanged(ctx),
+];

@@ -1,0 +1,84 @@
+import { z } from '@hono/zod-openapi';
+import { raise } from '#core/errors.ts';
+import type { AccountId, AppId } from '#core/ids.ts';
+import { iso } from '#core/time.ts';
+import { findApp, findListing, saleOn } from '#features/products/product.ts';
+import type { NamedProduct } from '#features/products/product-ref.ts';
+import { isAllowed, isOffered, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
+import { FixBody } from '#features/rails/product-rails.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { given, Timestamp } from '#platform/http/openapi.ts';
+import { type RailId, SELLING_RAILS } from '#rules/rails.ts';
+import { accountChecks } from './account-checks.ts';
+import { CHECKS, type CheckCode, skip } from './checks.ts';
+import { found, look, ofProduct, ofRails, SANDBOX, SANDBOX_SKIPS } from './sale-checks.ts';
+import { loadSetup } from './store.ts';
+
+const CheckBody = z
+  .object({
+    code: z.enum(Object.keys(CHECKS) as [CheckCode, ...CheckCode[]]),
+    status: z.enum(['pass', 'fail', 'warn', 'skip']),
+    message: z.string(),
+    fix: FixBody.optional(),
+    docs_url: z.string(),
+  })
+  .openapi('ReadinessCheck', { 'x-checks': CHECKS });
+
+export const ReadinessBody = z
+  .object({
+    ready: z.boolean().openapi({
+      description: 'A sale by payment session and by x402 would work this moment, over every rail the product is offered on.',
+    }),
+    mode: z.enum(['live', 'sandbox']),
+    access_app_id: z.uuid().optional(),
+    product_id: z.uuid().optional(),
+    checks: z.array(CheckBody),
+    blocking: z.array(z.string()).openapi({ description: 'Codes of the checks that fail: each of them stops a sale.' }),
+    checked_at: Timestamp,
+  })
+  .openapi('Readiness');
+
+/** Everything that would stop a sale, with the call that mends each. 404 for an app that is not the merchant's. (contract section 6) */
+export async function checkReadiness(
+  ctx: Ctx,
+  actor: Actor,
+  { appId, named }: { appId: AppId | null; named: NamedProduct | null },
+): Promise<z.infer<typeof ReadinessBody>> {
+  const merchantId = actor.accountId as AccountId;
+  const { livemode } = actor;
+  const [setup, listing, app] = await Promise.all([
+    loadSetup(ctx, merchantId, livemode),
+    named && findListing(ctx.db, merchantId, livemode, named),
+    appId && findApp(ctx.db, merchantId, livemode, appId),
+  ]);
+  if (appId && !app) raise('not_found');
+  const product = listing?.product ?? null;
+  const bare = (railId: RailId): Prospect => ({
+    livemode,
+    product: null,
+    setting: setup.settings.find((setting) => setting.railId === railId) ?? null,
+    accountWallet: setup.account?.wallet ?? null,
+  });
+  const prospects = SELLING_RAILS.map((railId) => ({ railId, prospect: listing ? prospectOf(saleOn(listing, railId)) : bare(railId) }));
+  const ways = await Promise.all(prospects.filter((one) => isOffered(ctx.config, one.prospect, one.railId)).map((one) => look(ctx, one)));
+  const checks = [
+    found(product, named !== null, appId),
+    ...(listing ? ofProduct(ways, listing) : (['product_active', 'price_set'] as const).map((code) => skip(code, 'No product is named.'))),
+    ...(livemode
+      ? await ofRails(ctx, ways, prospects.find((one) => isAllowed(one.prospect, one.railId)) ?? prospects[0]!)
+      : SANDBOX_SKIPS.map((code) => skip(code, SANDBOX))),
+    ...accountChecks(ctx, actor, setup, product),
+  ];
+  const ordered = (Object.keys(CHECKS) as CheckCode[]).map((code) => checks.find((check) => check.code === code)!);
+  const blocking = ordered.filter(({ status }) => status === 'fail').map(({ code }) => code);
+  const docsUrl = `${ctx.baseUrl}/v1/openapi.json#/components/schemas/ReadinessCheck/x-checks`;
+  return {
+    ready: blocking.length === 0,
+    mode: livemode ? 'live' : 'sandbox',
+    ...given('access_app_id', appId),
+    ...given('product_id', product?.id ?? null),
+    checks: ordered.map(({ fix, ...check }) => ({ ...check, ...given('fix', fix), docs_url: `${docsUrl}/${check.code}` })),
+    blocking,
+    checked_at: iso(ctx.now),
+  };
+}

@@ -1,0 +1,151 @@
+import type { AppId } from '#core/ids.ts';
+import type { Listing } from '#features/products/product.ts';
+import { type Fix, fixOf } from '#features/products/selling/fixes.ts';
+import { type Obstacle, obstaclesOf, type Prospect, payoutOf } from '#features/products/selling/obstacles.ts';
+import { type ChainView, SILENCE, viewChain } from '#features/rails/live-view.ts';
+import { ataTransaction } from '#features/rails/settings.ts';
+import { lookAtPayee } from '#platform/chain/payees.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
+import { given } from '#platform/http/openapi.ts';
+import { RAILS, type RailId } from '#rules/rails.ts';
+import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
+
+/** A rail the product is offered on, and what is in the way there. */
+export interface Way extends ChainView {
+  railId: RailId;
+  prospect: Prospect;
+}
+
+export const SANDBOX = 'Skipped: sandbox products are never sold on chain.';
+export const SANDBOX_SKIPS = [
+  'rail_enabled',
+  'payout_wallet_set',
+  'payout_ata_exists',
+  'fee_wallet_configured',
+  'live_mode_confirmed',
+] satisfies CheckCode[];
+
+/** What is in the way on one rail; the node is asked too. */
+export async function look(ctx: Ctx, { railId, prospect }: Pick<Way, 'railId' | 'prospect'>): Promise<Way> {
+  const obstacles = obstaclesOf(ctx.config, prospect, railId);
+  if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null, silent: null };
+  const payTo = payoutOf(prospect);
+  const [seen, found] = await Promise.all([viewChain(ctx, prospect, railId), payTo === null ? null : lookAtPayee(ctx, payTo)]);
+  const unspendable: Obstacle[] = found ? ['payout_wallet_unspendable'] : [];
+  return { railId, prospect, ...seen, obstacles: [...obstacles, ...unspendable, ...seen.obstacles] };
+}
+
+export function found(product: Product | null, isNamed: boolean, appId: AppId | null): Check {
+  if (!isNamed) return skip('product_found', 'Name a product to have a whole sale judged; without one only the account is.');
+  if (!product) {
+    const body = { name: '<name>', price: { asset: 'USDC', amount: '5' }, live_mode_confirmed: true, ...given('access_app_id', appId) };
+    const detail = 'You have no such product in this mode. Create one.';
+    return fail('product_found', detail, { detail, method: 'POST', path: '/v1/access/products', body });
+  }
+  if (appId !== null && product.accessAppId !== appId) {
+    const detail = 'The product does not belong to this app.';
+    return fail('product_found', detail, { detail, method: 'PATCH', path: `/v1/products/${product.id}`, body: { access_app_id: appId } });
+  }
+  return pass('product_found', `The product is “${product.name}”.`);
+}
+
+/** One check over all ways: it fails for the first that has the obstacle, and names every one. */
+function over(code: CheckCode, ways: Way[], obstacle: Obstacle, fine: Check | string): Check {
+  const blocked = ways.filter(({ obstacles }) => obstacles.includes(obstacle));
+  const [first] = blocked;
+  if (!first) return typeof fine === 'string' ? pass(code, fine) : fine;
+  const fix = fixOf(obstacle, first.railId, first.prospect);
+  return fail(code, `${blocked.map(({ railId }) => railId).join(', ')}: ${fix.detail}`, fix);
+}
+
+export function ofProduct(ways: Way[], { product, switchedOff }: Listing): Check[] {
+  const isOff = switchedOff.includes('product');
+  const fix = fixOf('product_active', 'solana_usdc', {
+    product,
+    setting: null,
+    accountWallet: null,
+    switchedOff: isOff ? 'product' : null,
+  });
+  const isOnSale = product.status === 'active' && !isOff;
+  return [isOnSale ? pass('product_active', 'The product is on sale.') : fail('product_active', fix.detail, fix), price(ways, product)];
+}
+
+/** What the public x402 client pays without being told that it may. */
+const UNASKED_MAX = 1_000_000n;
+
+function price(ways: Way[], product: Product): Check {
+  const check = over('price_set', ways, 'price_set', 'The price is in an asset that its rails take.');
+  const isForAgents = ways.some(({ railId }) => railId === 'x402_solana_usdc');
+  if (check.status === 'fail' || !isForAgents || product.priceAmount <= UNASKED_MAX) return check;
+  const detail = 'More than 1 USDC: the public x402 client refuses it until its owner raises spendControls.maxAmountPerPayment.';
+  return warn('price_set', detail, null);
+}
+
+export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' | 'prospect'>): Promise<Check[]> {
+  if (ways.length === 0) {
+    const fix = fixOf('rail_enabled', usual.railId, usual.prospect);
+    const rest = SANDBOX_SKIPS.filter((code) => code !== 'rail_enabled');
+    return [fail('rail_enabled', `No rail is left to sell over. ${fix.detail}`, fix), ...rest.map((code) => skip(code, 'No rail is on.'))];
+  }
+  const { product } = usual.prospect;
+  const hasCheckout = ways.some(({ railId }) => RAILS[railId].kind === 'checkout');
+  const names = ways.map(({ railId }) => railId).join(', ');
+  return [
+    serving(ways, `Offered over ${names}.`),
+    over(
+      'payout_wallet_set',
+      ways,
+      'payout_wallet_set',
+      over('payout_wallet_set', ways, 'payout_wallet_unspendable', 'Every rail knows where its money goes.'),
+    ),
+    over('payout_ata_exists', ways, 'payout_wallet_empty', await payoutAccounts(ctx, ways)),
+    hasCheckout
+      ? over('fee_wallet_configured', ways, 'fee_wallet_configured', over('fee_wallet_configured', ways, 'fee_wallet_empty', FEE_FINE))
+      : skip('fee_wallet_configured', 'No fee is taken where no checkout is offered.'),
+    confirmed(ways, product),
+  ];
+}
+
+/** Where only plain checkout is offered, nothing waits for the merchant's word. */
+function confirmed(ways: Way[], product: Prospect['product']): Check {
+  const code = 'live_mode_confirmed';
+  if (!product) return skip(code, 'No product is named.');
+  const fine = product.liveModeConfirmed
+    ? pass(code, 'You said that you are ready to be paid.')
+    : skip(code, 'Plain checkout sells without it.');
+  return over(code, ways, code, fine);
+}
+
+const FEE_FINE = 'The fee of this service, if any, can be paid.';
+
+/** A rail the service cannot serve, or whose node is silent, sells nothing; nor does one in another asset while nobody knows its worth. */
+function serving(ways: Way[], fine: string): Check {
+  const check = over('rail_enabled', ways, 'rail_unavailable', fine);
+  const outage = ways.find(({ silent }) => silent)?.silent;
+  if (check.status === 'fail' || !outage) return check;
+  const fix = SILENCE[outage];
+  const names = ways.filter(({ silent }) => silent === outage).map(({ railId }) => railId);
+  return fail('rail_enabled', `${names.join(', ')}: ${fix.detail}`, fix);
+}
+
+/** Agents cannot pay into an account that does not exist; a buyer at checkout creates it on the way, at his expense. */
+async function payoutAccounts(ctx: Ctx, everyWay: Way[]): Promise<Check> {
+  const code = 'payout_ata_exists';
+  const ways = everyWay.filter(({ railId }) => RAILS[railId].asset !== 'SOL');
+  if (ways.length === 0) return skip(code, 'SOL goes to the wallet itself.');
+  const missing = ways.find(({ obstacles }) => obstacles.includes(code)) ?? ways.find(({ hasAccount }) => hasAccount === false);
+  if (!missing) {
+    if (ways.every(({ prospect }) => payoutOf(prospect) === null)) return skip(code, 'There is no payout wallet to look at.');
+    const isUnknown = ways.some(({ hasAccount, prospect }) => hasAccount === null && payoutOf(prospect) !== null);
+    return isUnknown ? warn(code, 'The Solana node does not answer right now. Ask again.', null) : pass(code, 'Payout accounts exist.');
+  }
+  const payTo = payoutOf(missing.prospect)!;
+  const detail = `The payout wallet ${payTo} has no USDC account yet.`;
+  const transaction = await ataTransaction(ctx, payTo);
+  const fix: Fix = transaction
+    ? { detail: `${detail} Sign this transaction with it and send it: that creates the account.`, transaction }
+    : fixOf(code, missing.railId, missing.prospect);
+  if (missing.obstacles.includes(code)) return fail(code, `${missing.railId}: ${detail}`, fix);
+  return warn(code, 'The payout wallet has no USDC account yet. The first buyer pays for creating it.', fix);
+}

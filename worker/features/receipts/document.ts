@@ -1,0 +1,106 @@
+import { keyRing, sha256Hex, verifyEd25519 } from '#core/crypto.ts';
+import { base58, base64url, canonicalJson, utf8 } from '#core/encoding.ts';
+import { type Money, toMoneyResource } from '#core/money.ts';
+import { iso } from '#core/time.ts';
+
+/** The bytes of a receipt: RFC 8785, hashed with SHA-256, signed with Ed25519. Pure. (contract section 4) */
+export interface ReceiptFacts {
+  receiptId: string;
+  txSignature: string;
+  network: string;
+  slot: number;
+  blockTime: number;
+  payer: string;
+  recipient: string;
+  /** What the buyer paid altogether, surplus included. */
+  amount: Money;
+  fee: Money | null;
+  productId: string;
+  productName: string;
+  merchant: { accountId: string; displayName: string };
+  memo: string;
+  issuedAt: number;
+  livemode: boolean;
+}
+
+export interface SignedDocument {
+  document: string;
+  sha256: string;
+  signature: string;
+  keyId: string;
+}
+
+/** Signs once. The text is stored as it is here and served for ever; nobody builds it a second time. */
+export function signReceipt(facts: ReceiptFacts, receiptKeys: string): SignedDocument {
+  const document = canonicalJson({
+    version: '1',
+    receipt_id: facts.receiptId,
+    tx_sig: facts.txSignature,
+    network: facts.network,
+    slot: facts.slot,
+    block_time: iso(facts.blockTime),
+    payer: facts.payer,
+    recipient: facts.recipient,
+    amount: toMoneyResource(facts.amount),
+    ...(facts.fee ? { fee: toMoneyResource(facts.fee) } : {}),
+    product_id: facts.productId,
+    product_name: facts.productName,
+    merchant: { account_id: facts.merchant.accountId, display_name: facts.merchant.displayName },
+    memo: facts.memo,
+    issued_at: iso(facts.issuedAt),
+    livemode: facts.livemode,
+  });
+  const bytes = utf8(document);
+  const [key] = keyRing(receiptKeys);
+  return { document, sha256: sha256Hex(bytes), signature: base58.encode(key!.sign(bytes)), keyId: key!.keyId };
+}
+
+export interface Verification {
+  valid: boolean;
+  reason?: 'sha256_mismatch' | 'signature_invalid' | 'unknown_key' | 'record_mismatch' | 'transaction_orphaned';
+  sha256Matches: boolean;
+  signatureValid: boolean;
+  /** Recomputed from the stored bytes. */
+  sha256: string;
+}
+
+/** Everything is recomputed from the stored bytes, and the record they are stored under must be the one they speak of. */
+export function verifyReceipt(
+  stored: SignedDocument & { id: string; txSignature: string; isOrphaned?: boolean },
+  receiptKeys: string,
+): Verification {
+  const bytes = utf8(stored.document);
+  const sha256 = sha256Hex(bytes);
+  const sha256Matches = sha256 === stored.sha256;
+  const key = keyRing(receiptKeys).find(({ keyId }) => keyId === stored.keyId);
+  const signatureValid = key !== undefined && verifyEd25519(signatureBytes(stored.signature), bytes, key.publicKey);
+  const reason = !key ? 'unknown_key' : !sha256Matches ? 'sha256_mismatch' : !signatureValid ? 'signature_invalid' : recordProblem(stored);
+  return { valid: reason === undefined, ...(reason ? { reason } : {}), sha256Matches, signatureValid, sha256 };
+}
+
+function recordProblem(stored: { document: string; id: string; txSignature: string; isOrphaned?: boolean }) {
+  const { receipt_id, tx_sig } = JSON.parse(stored.document) as { receipt_id: string; tx_sig: string };
+  if (receipt_id !== stored.id || tx_sig !== stored.txSignature) return 'record_mismatch';
+  // The document is genuine, but the chain no longer knows the payment it speaks of.
+  return stored.isOrphaned ? 'transaction_orphaned' : undefined;
+}
+
+function signatureBytes(text: string): Uint8Array {
+  try {
+    return base58.decode(text);
+  } catch {
+    return new Uint8Array();
+  }
+}
+
+/** RFC 7517 key set of every key that ever signed, so that old receipts stay checkable without us. */
+export const receiptKeySet = (receiptKeys: string) => ({
+  keys: keyRing(receiptKeys).map(({ keyId, publicKey }) => ({
+    kty: 'OKP' as const,
+    crv: 'Ed25519' as const,
+    x: base64url.encode(publicKey),
+    kid: keyId,
+    use: 'sig' as const,
+    alg: 'EdDSA' as const,
+  })),
+});

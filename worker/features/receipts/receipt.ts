@@ -1,0 +1,117 @@
+import { z } from '@hono/zod-openapi';
+import { type AccountId, newId, type PaymentId, type ProductId, type ReceiptId } from '#core/ids.ts';
+import { iso } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { Change } from '#platform/db/commit.ts';
+import { MoneyBody, Timestamp } from '#platform/http/openapi.ts';
+import { type ReceiptFacts, signReceipt } from './document.ts';
+import { insertReceipt, type Receipt } from './store.ts';
+
+export { wholeReceipts } from './archived.store.ts';
+export { findReceiptOfTransaction, getReceiptWithFate, type Receipt } from './store.ts';
+
+const DocumentBody = z
+  .object({
+    version: z.literal('1'),
+    receipt_id: z.uuid(),
+    tx_sig: z.string(),
+    network: z.string(),
+    slot: z.int(),
+    block_time: Timestamp,
+    payer: z.string(),
+    recipient: z.string(),
+    amount: MoneyBody,
+    fee: MoneyBody.optional(),
+    product_id: z.uuid(),
+    product_name: z.string(),
+    merchant: z.object({ account_id: z.uuid(), display_name: z.string() }),
+    memo: z.string(),
+    issued_at: Timestamp,
+    livemode: z.boolean(),
+  })
+  .openapi('ReceiptDocument');
+
+const PrevHash = z.string().openapi({
+  description:
+    'Of the link before: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, ' +
+    '"sha256": the sha256 of its receipt}`. The first link (`seq` 1) of a merchant and mode carries 64 zeros.',
+  example: '0'.repeat(64),
+});
+
+export const ReceiptBody = z
+  .object({
+    receipt_id: z.uuid(),
+    tx_sig: z.string(),
+    document: DocumentBody.openapi({ description: 'Signed as its RFC 8785 bytes.' }),
+    sha256: z.string(),
+    signature: z.string().openapi({ description: 'Ed25519 over the bytes, base58.' }),
+    key_id: z.string(),
+    verify_url: z.string(),
+    public_url: z.string(),
+    link: z
+      .object({ seq: z.int(), prev_hash: PrevHash })
+      .optional()
+      .openapi({ description: 'Place in the merchant’s hash chain. Merchant view only.' }),
+    created_at: Timestamp,
+  })
+  .openapi('Receipt');
+
+/** The public proof is the same without what concerns only the merchant. */
+export const toReceiptResource = (receipt: Receipt, baseUrl: string, view: 'public' | 'merchant'): z.infer<typeof ReceiptBody> => ({
+  receipt_id: receipt.id,
+  tx_sig: receipt.txSignature,
+  // Canonical text parses to the same members in the same order, so serialising it again gives the stored bytes back.
+  document: JSON.parse(receipt.document),
+  sha256: receipt.sha256,
+  signature: receipt.signature,
+  key_id: receipt.keyId,
+  verify_url: `${baseUrl}/v1/receipt/${receipt.id}/verify`,
+  public_url: `${baseUrl}/v1/receipt/${receipt.id}/public`,
+  ...(view === 'merchant' && receipt.linkSeq !== null && receipt.linkPrevHash !== null
+    ? { link: { seq: receipt.linkSeq, prev_hash: receipt.linkPrevHash } }
+    : {}),
+  created_at: iso(receipt.createdAt),
+});
+
+/**
+ * The receipt of a confirmed payment, signed now, stored in the same batch as the confirmation. One per transaction. It is
+ * kept by `owner`: whoever sold, unless the service did.
+ */
+export function planReceipt(
+  ctx: Ctx,
+  paymentId: PaymentId,
+  facts: Omit<ReceiptFacts, 'receiptId' | 'issuedAt' | 'network'>,
+  owner = facts.merchant.accountId as AccountId,
+): Change<Receipt> {
+  const receiptId = newId<ReceiptId>(ctx.now);
+  const signed = signReceipt({ ...facts, receiptId, issuedAt: ctx.now, network: ctx.config.network.caip2 }, ctx.config.RECEIPT_KEYS);
+  const receipt: Receipt = {
+    id: receiptId,
+    merchantId: owner,
+    livemode: facts.livemode,
+    productId: facts.productId as ProductId,
+    paymentId,
+    txSignature: facts.txSignature,
+    ...signed,
+    payer: facts.payer,
+    searchText: '',
+    linkSeq: null,
+    linkPrevHash: null,
+    createdAt: ctx.now,
+  };
+  return {
+    events: [
+      {
+        merchantId: receipt.merchantId,
+        livemode: receipt.livemode,
+        type: 'receipt.created',
+        subject: { type: 'receipt', id: receipt.id, version: 1 },
+        object: toReceiptResource(receipt, ctx.baseUrl, 'merchant'),
+        productId: receipt.productId,
+        paymentId,
+      },
+    ],
+    writes: [insertReceipt(ctx.db, receipt)],
+    result: receipt,
+  };
+}

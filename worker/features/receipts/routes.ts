@@ -1,0 +1,142 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { AccountId, ReceiptId } from '#core/ids.ts';
+import { iso } from '#core/time.ts';
+import { pageRequest, toPage } from '#platform/db/page.ts';
+import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
+import { errors, ModeQuery, ok, PageQuery, pageOf, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
+import { publicBucket } from '#platform/http/rate-limit.ts';
+import { receiptKeySet, verifyReceipt } from './document.ts';
+import { ReceiptBody, toReceiptResource } from './receipt.ts';
+import { getPublicReceipt, getReceipt, getReceiptWithFate, listReceipts } from './store.ts';
+
+const tags = ['Receipts'];
+const params = uuidParam('receipt_id');
+const get = createRoute({
+  method: 'get',
+  path: '/receipt/{receipt_id}',
+  operationId: 'getReceipt',
+  tags,
+  summary: 'The full signed receipt',
+  ...merchantRoute('read'),
+  request: { params, query: z.object(ModeQuery) },
+  responses: { ...ok(ReceiptBody), ...merchantErrors('not_found') },
+});
+const list = createRoute({
+  method: 'get',
+  path: '/receipts',
+  operationId: 'listReceipts',
+  tags,
+  summary: 'Receipts, newest first',
+  ...merchantRoute('read'),
+  request: {
+    query: z.object({
+      ...PageQuery,
+      wallet: z.string().max(64).optional(),
+      q: z.string().max(200).optional().openapi({
+        description: 'The beginning of a transaction (12 characters or more) or receipt id (13 or more), or words of the product name.',
+      }),
+      product_id: z.uuid().optional(),
+      ...ModeQuery,
+    }),
+  },
+  responses: { ...ok(pageOf(ReceiptBody, 'ReceiptPage')), ...merchantErrors() },
+});
+const proof = createRoute({
+  method: 'get',
+  path: '/receipt/{receipt_id}/public',
+  operationId: 'getPublicReceipt',
+  tags,
+  summary: 'The proof anybody may see',
+  middleware: publicBucket('receipt'),
+  request: { params },
+  responses: { ...ok(ReceiptBody), ...errors('not_found', 'rate_limited', 'validation_error') },
+});
+const VerificationBody = z
+  .object({
+    valid: z.boolean(),
+    reason: z.enum(['sha256_mismatch', 'signature_invalid', 'unknown_key', 'record_mismatch', 'transaction_orphaned']).optional(),
+    sha256_matches: z.boolean(),
+    signature_valid: z.boolean(),
+    key_id: z.string(),
+    sha256: z.string(),
+    checked_at: Timestamp,
+  })
+  .openapi('ReceiptVerification');
+const verify = createRoute({
+  method: 'get',
+  path: '/receipt/{receipt_id}/verify',
+  operationId: 'verifyReceipt',
+  tags,
+  summary: 'Recompute the hash and check the signature',
+  middleware: publicBucket('receipt'),
+  request: { params },
+  responses: { ...ok(VerificationBody), ...errors('not_found', 'rate_limited', 'validation_error') },
+});
+
+export const receiptRoutes = router()
+  .openapi(get, async (c) => {
+    const { actor, ctx } = c.var;
+    const receipt = await getReceipt(ctx, actor.accountId as AccountId, actor.livemode, c.req.valid('param').receipt_id as ReceiptId);
+    return c.json(toReceiptResource(receipt, ctx.baseUrl, 'merchant'), 200);
+  })
+  .openapi(list, async (c) => {
+    const { actor, ctx } = c.var;
+    const { wallet, q, product_id: productId, ...query } = c.req.valid('query');
+    const page = pageRequest(query);
+    const { items, total } = await listReceipts(ctx, actor.accountId as AccountId, actor.livemode, { wallet, q, productId }, page);
+    return c.json(
+      toPage(
+        page,
+        total,
+        items.map((receipt) => toReceiptResource(receipt, ctx.baseUrl, 'merchant')),
+      ),
+      200,
+    );
+  })
+  .openapi(proof, async (c) => {
+    const { ctx } = c.var;
+    return c.json(toReceiptResource(await getPublicReceipt(ctx, c.req.valid('param').receipt_id as ReceiptId), ctx.baseUrl, 'public'), 200);
+  })
+  .openapi(verify, async (c) => {
+    const { ctx } = c.var;
+    const { receipt, isOrphaned } = await getReceiptWithFate(ctx, c.req.valid('param').receipt_id as ReceiptId);
+    const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt({ ...receipt, isOrphaned }, ctx.config.RECEIPT_KEYS);
+    return c.json(
+      {
+        valid,
+        ...(reason ? { reason } : {}),
+        sha256_matches: sha256Matches,
+        signature_valid: signatureValid,
+        key_id: receipt.keyId,
+        sha256,
+        checked_at: iso(ctx.now),
+      },
+      200,
+    );
+  });
+
+const KeySetBody = z
+  .object({
+    keys: z.array(
+      z.object({
+        kty: z.literal('OKP'),
+        crv: z.literal('Ed25519'),
+        x: z.string(),
+        kid: z.string(),
+        use: z.literal('sig'),
+        alg: z.literal('EdDSA'),
+      }),
+    ),
+  })
+  .openapi('ReceiptKeySet');
+const keys = createRoute({
+  method: 'get',
+  path: '/.well-known/svc-receipt-keys.json',
+  operationId: 'getReceiptKeys',
+  tags,
+  summary: 'Public keys that sign receipts, old ones too',
+  responses: { ...ok(KeySetBody), ...errors('rate_limited') },
+});
+
+/** Mounted at the root: what lets anybody verify a receipt without asking us. */
+export const receiptKeyRoutes = router().openapi(keys, (c) => c.json(receiptKeySet(c.var.ctx.config.RECEIPT_KEYS), 200));

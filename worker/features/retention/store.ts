@@ -1,0 +1,96 @@
+import { lte, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
+import type { Ctx, Db } from '#platform/context.ts';
+import { vetoIf } from '#platform/db/commit.ts';
+import { accessApps, paymentSessions, railSettings, settlements, setupIntents } from '#platform/db/tables/access.ts';
+import { products } from '#platform/db/tables/commerce.ts';
+import { handoffs, identitySessions } from '#platform/db/tables/handoff.ts';
+import { accounts, apiKeys, loginNonces, payoutWallets } from '#platform/db/tables/identity.ts';
+import { endpointHours, events, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
+
+/** Deletes up to so many rows of which `isOver` holds: it must be what an index of the table begins with. Answers how many. */
+export type Forget = (db: Db, before: number, limit: number) => Promise<number>;
+
+async function deleteOver(db: Db, table: SQLiteTable, isOver: SQL | undefined, limit: number): Promise<number> {
+  const over = db.select({ rowid: sql`rowid` }).from(table).where(isOver).limit(limit);
+  return (await db.delete(table).where(sql`rowid IN ${over}`)).meta.changes;
+}
+
+export const forgetNonces: Forget = (db, before, limit) => deleteOver(db, loginNonces, lte(loginNonces.expiresAt, before), limit);
+
+export const forgetHandoffs: Forget = (db, before, limit) => deleteOver(db, handoffs, lte(handoffs.expiresAt, before), limit);
+
+export const forgetIdentities: Forget = (db, before, limit) =>
+  deleteOver(db, identitySessions, lte(identitySessions.expiresAt, before), limit);
+
+export const forgetDeliveries: Forget = (db, before, limit) =>
+  deleteOver(db, webhookDeliveries, lte(webhookDeliveries.completedAt, before), limit);
+
+export const forgetHours: Forget = (db, before, limit) => deleteOver(db, endpointHours, lte(endpointHours.hour, before), limit);
+
+export const forgetPaymentSessions: Forget = (db, before, limit) =>
+  deleteOver(db, paymentSessions, lte(paymentSessions.expiresAt, before), limit);
+
+export const forgetFailedSettlements: Forget = (db, before, limit) =>
+  // As the index has it, word for word, or it is not used.
+  deleteOver(db, settlements, sql`status = 'failed' AND next_check_at IS NULL AND ${lte(settlements.createdAt, before)}`, limit);
+
+/** Whatever tells of money, or of what was given for it, keeps its account. */
+const HOLDS_MONEY = sql.join(
+  ['payments', 'receipts', 'settlements', 'entitlements', 'memberships'].map((table) =>
+    sql.raw(`EXISTS (SELECT 1 FROM ${table} WHERE merchant_id = setup_intents.account_id)`),
+  ),
+  sql` OR `,
+);
+
+/** Setups that ended by then, longest ended first, and whether their accounts hold anything of money. */
+export const listEndedSetups = (db: Db, before: number, limit: number) =>
+  db
+    .select({ id: setupIntents.id, accountId: setupIntents.accountId, holdsMoney: sql<0 | 1>`${HOLDS_MONEY}` })
+    .from(setupIntents)
+    .where(sql`status = 'expired' AND is_kept = 0 AND ${lte(setupIntents.expiresAt, before)}`)
+    .orderBy(setupIntents.expiresAt)
+    .limit(limit);
+export type EndedSetup = Awaited<ReturnType<typeof listEndedSetups>>[number];
+
+const among = (values: string[]): SQL => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
+
+/** These are kept for good, and not looked at again. */
+export const keepSetups = (db: Db, setups: EndedSetup[]) =>
+  db
+    .update(setupIntents)
+    .set({ isKept: true })
+    .where(sql`id IN ${among(setups.map(({ id }) => id))}`);
+
+/** Deletes up to so many deliveries of these accounts, then as many events. True once none is left. */
+export async function forgetStories(db: Db, setups: EndedSetup[], limit: number): Promise<boolean> {
+  const accountIds = among(setups.map(({ accountId }) => accountId));
+  for (const table of [webhookDeliveries, events]) {
+    // Both modes are named, because the indexes begin with account and mode.
+    const isOf = sql`merchant_id IN ${accountIds} AND livemode IN (0, 1)`;
+    if ((await deleteOver(db, table, isOf, limit)) === limit) return false;
+  }
+  return true;
+}
+
+/**
+ * Accounts that no person can sign in to, with all they set up, in one batch. A veto, with nothing deleted, where money has reached one of
+ * them since the list was read.
+ */
+export async function forgetAccounts(ctx: Ctx, setups: EndedSetup[]): Promise<void> {
+  const { db } = ctx;
+  const accountIds = among(setups.map(({ accountId }) => accountId));
+  const ids = among(setups.map(({ id }) => id));
+  const ofThem = sql`merchant_id IN ${accountIds}`;
+  await db.batch([
+    vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE id IN ${ids} AND (${HOLDS_MONEY}))`),
+    db.delete(apiKeys).where(ofThem),
+    db.delete(webhookEndpoints).where(ofThem),
+    db.delete(products).where(ofThem),
+    db.delete(accessApps).where(ofThem),
+    db.delete(railSettings).where(ofThem),
+    db.delete(payoutWallets).where(ofThem),
+    db.delete(accounts).where(sql`id IN ${accountIds}`),
+    db.delete(setupIntents).where(sql`id IN ${ids}`),
+  ]);
+}

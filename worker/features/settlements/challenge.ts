@@ -1,0 +1,52 @@
+import { SECOND } from '#core/time.ts';
+import { feePayersOf } from '#platform/chain/fee-payer.ts';
+import type { Ctx } from '#platform/context.ts';
+import {
+  CHALLENGE_SECONDS,
+  type ChallengeFacts,
+  claimedChallenge,
+  newChallenge,
+  paymentRequired,
+  RANDOM_BYTES,
+  requirementsFor,
+  verifyChallenge,
+} from '#protocols/x402/challenge.ts';
+import { encodeHeader, type PaymentRequired, type PaymentRequirements, type ResourceInfo } from '#protocols/x402/wire.ts';
+
+/** What the service knows of any challenge it makes; the rest is what is sold. */
+type Ours = 'network' | 'asset' | 'feePayer';
+
+/** A fresh challenge in USDC, and the header that carries it. Costs no write. (contract section 6 "Challenge") */
+export function askFor(
+  ctx: Ctx,
+  sold: Omit<ChallengeFacts, Ours>,
+  resource: ResourceInfo,
+  error?: string,
+): { required: PaymentRequired; header: string } {
+  const { config } = ctx;
+  const facts = { ...sold, network: config.network.caip2, asset: config.network.usdcMint, feePayer: feePayersOf(config).current };
+  const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
+  const memo = newChallenge(facts, { keys: config.CHALLENGE_KEYS!, random, expiresAt: ctx.now + CHALLENGE_SECONDS * SECOND });
+  const required = paymentRequired(resource, [requirementsFor(facts, memo)], error);
+  return { required, header: encodeHeader(required) };
+}
+
+export type Offered =
+  | ({ ok: true; nonce: string } & Pick<ChallengeFacts, 'payTo' | 'quantity' | 'units' | 'days'>)
+  | { ok: false; reason: string };
+
+/** Did we offer what a client echoes, for this very thing, and does the offer still stand? */
+export function readOffer(
+  ctx: Ctx,
+  accepted: PaymentRequirements,
+  sold: Pick<ChallengeFacts, 'livemode' | 'merchantId' | 'productId'>,
+): Offered {
+  const claimed = claimedChallenge(accepted, sold);
+  const verdict = claimed && verifyChallenge(claimed.memo, claimed.facts, { keys: ctx.config.CHALLENGE_KEYS!, now: ctx.now });
+  if (claimed && verdict?.ok) {
+    const { payTo, quantity, units, days } = claimed.facts;
+    return { ok: true, payTo, quantity, units, days, nonce: claimed.memo.slice('svc:'.length) };
+  }
+  ctx.note(`challenge: ${verdict?.ok === false ? verdict.reason : 'absent'}`);
+  return { ok: false, reason: verdict?.ok === false && verdict.reason === 'expired' ? 'payment_expired' : 'invalid_payment_requirements' };
+}

@@ -1,0 +1,126 @@
+import { base64 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import { newId, type PaymentId } from '#core/ids.ts';
+import { SECOND } from '#core/time.ts';
+import type { Sale } from '#features/products/product.ts';
+import { feePayersOf } from '#platform/chain/fee-payer.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
+import { coSign, type VerifiedTransaction, verifyExact } from '#protocols/x402/exact.ts';
+import { type PaymentPayload, type PaymentRequirements, parsePaymentSignature } from '#protocols/x402/wire.ts';
+import type { Customer } from '#rules/balance.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { readOffer } from './challenge.ts';
+import { findSettlement } from './store.ts';
+
+export type Read =
+  | { ok: true; verified: VerifiedTransaction; accepted: PaymentRequirements }
+  | { ok: false; reason: string; payer?: string };
+
+/** The payload as such: well formed, and a transaction we could co-sign without being drained. */
+export async function readPayment(ctx: Ctx, paymentSignature: string): Promise<Read> {
+  const parsed = parsePaymentSignature(paymentSignature);
+  // What was offered is in the MAC: price and payee come from the echo.
+  return parsed.ok ? readPayload(ctx, parsed.value, parsed.value.accepted) : parsed;
+}
+
+/** The same for a payload that was taken apart already, against what was asked for. Network and scheme are ours alone. */
+export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirements: PaymentRequirements): Promise<Read> {
+  const { network } = ctx.config;
+  const asked = { ...requirements, scheme: 'exact', network: network.caip2 };
+  const verdict = await verifyExact(payload, asked, { feePayers: feePayersOf(ctx.config).addresses, mints: [network.usdcMint] });
+  return verdict.ok ? { ok: true, verified: verdict.value, accepted: payload.accepted } : verdict;
+}
+
+/** A customer as it is stored; the payer where nobody else was named. */
+export const customerColumns = (customer: Customer | null, payer: string) =>
+  customer !== null && 'customerRef' in customer
+    ? { customerRef: customer.customerRef, customerWallet: null }
+    : { customerRef: null, customerWallet: customer?.walletAddress ?? payer };
+
+export type Draft = { ok: true; settlement: Settlement } | { ok: false; reason: string };
+
+/** Did we offer this, does the offer stand, would it succeed? Then it is co-signed, and still only on paper. */
+export async function draftSettlement(
+  ctx: Ctx,
+  { product, merchant }: Sale,
+  { verified, accepted }: Read & { ok: true },
+  customer: Customer | null,
+): Promise<Draft> {
+  const { livemode, merchantId, id: productId } = product;
+  const offered = readOffer(ctx, accepted, { livemode, merchantId, productId });
+  if (!offered.ok) return offered;
+  // What was offered, not what the product says by now: price and piece belong together.
+  const { payTo, quantity, units, days, nonce } = offered;
+  return draftPayment(ctx, verified, {
+    merchantId,
+    livemode,
+    purpose: 'access',
+    productId,
+    setupIntentId: null,
+    ...customerColumns(customer, verified.payer),
+    recipientWallet: payTo,
+    nonce,
+    terms: {
+      productName: product.name,
+      slug: product.slug,
+      merchantName: merchant.displayName,
+      accessPeriodDays: days === null ? null : days * quantity,
+      usageUnits: units === null ? null : units * quantity,
+    },
+  });
+}
+
+/** What a payment is for: all of a settlement that its transaction does not tell. */
+export type Cause = Pick<
+  Settlement,
+  | 'merchantId'
+  | 'livemode'
+  | 'purpose'
+  | 'productId'
+  | 'setupIntentId'
+  | 'customerRef'
+  | 'customerWallet'
+  | 'recipientWallet'
+  | 'nonce'
+  | 'terms'
+>;
+
+/** A payment that would succeed, co-signed on paper. 503 where the node cannot say. */
+export async function draftPayment(ctx: Ctx, verified: VerifiedTransaction, cause: Cause): Promise<Draft> {
+  const { wire, txSignature } = coSign(verified, feePayersOf(ctx.config).signerOf(verified.feePayer));
+  const simulated = await ctx.chain.simulate(wire);
+  if (simulated.kind === 'unavailable') {
+    ctx.note(`rpc: ${simulated.reason}`);
+    throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+  }
+  if (simulated.kind === 'failed') {
+    ctx.note(`simulation: ${simulated.reason}`);
+    // Whoever brought the same payment a moment earlier may have made it land: then his claim is found, and it is no refusal.
+    const isClaimed = (await findSettlement(ctx.db, verified.messageHash)) !== undefined;
+    if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
+  }
+  const settlement: Settlement = {
+    paymentId: newId<PaymentId>(ctx.now),
+    ...cause,
+    messageHash: verified.messageHash,
+    txSignature,
+    wire: base64.encode(wire),
+    asset: 'USDC',
+    mint: ctx.config.network.usdcMint,
+    amount: verified.amount,
+    payerWallet: verified.payer,
+    recipientAta: await associatedTokenAccount(cause.recipientWallet, ctx.config.network.usdcMint),
+    lastValidBlockHeight: simulated.kind === 'passed' ? simulated.lastValidBlockHeight : 0,
+    status: 'pending',
+    failureReason: null,
+    doubtedAt: null,
+    answeredBy: null,
+    nextCheckAt: ctx.now + CLAIM_LEASE_MS,
+    createdAt: ctx.now,
+  };
+  return { ok: true, settlement };
+}
+
+/** Nobody else touches a new claim while its call is on it. */
+const CLAIM_LEASE_MS = 30 * SECOND;

@@ -1,0 +1,151 @@
+import { ApiError, storyOf, unreachable } from '#core/errors.ts';
+import type { PaymentId, ReceiptId } from '#core/ids.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
+import { changeAccount } from '#features/accounts/change-account.ts';
+import { planPerRequest } from '#features/payments/settled-payment.ts';
+import { planActivation } from '#features/plans/buy-plan.ts';
+import { getHolding } from '#features/plans/holding.ts';
+import type { Ctx } from '#platform/context.ts';
+import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
+import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
+import { matchPayment } from '#solana/match.ts';
+import type { ChainTransaction } from '#solana/transaction.ts';
+import { noteFailedFee } from './fee-budget.ts';
+
+export { findTold, giveSuccess, TOLD_UNKNOWN, takeSuccess } from './success.store.ts';
+
+import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
+
+/**
+ * What became of a settlement. `pending`: it may land yet, and the service keeps looking by itself. A receipt belongs to what
+ * the service sold or was paid for itself; what a merchant sold through us as his facilitator has none.
+ */
+export type Outcome = { status: 'settled'; receiptId: ReceiptId | null } | { status: 'failed'; reason: string } | { status: 'pending' };
+
+/** The chain has spoken. What it shows is judged once more, as any payment is: we co-signed bytes, the chain moved money. */
+export async function conclude(ctx: Ctx, settlement: Settlement, transaction: ChainTransaction): Promise<Outcome> {
+  const match = matchPayment(transaction, {
+    // A merchant's own server has a memo of its own; there the signature, which is ours, correlates.
+    memo: settlement.purpose === 'facilitator' ? null : `svc:${settlement.nonce}`,
+    mint: settlement.mint,
+    destination: settlement.recipientAta,
+    priceUnits: settlement.amount,
+    fee: null,
+    notBeforeSeconds: 0,
+    notAfterSeconds: Number.MAX_SAFE_INTEGER,
+  });
+  // A fork may reverse a failure as it may a payment, so it is looked at again.
+  if (!match.ok) {
+    const { outcome, isMine } = await endOnce(ctx, settlement, () =>
+      failing(ctx, settlement, match.reason, nextLookAtFailed(ctx, settlement)),
+    );
+    // Once for each payment, however many calls see it fail at the same moment.
+    if (isMine && settlement.status === 'pending') await noteFailedFee(ctx, settlement);
+    return outcome;
+  }
+  switch (settlement.purpose) {
+    case 'access':
+      return end(ctx, settlement, () => planSold(ctx, settlement, transaction));
+    case 'activation':
+      return activate(ctx, settlement, transaction);
+    case 'facilitator':
+      return end(ctx, settlement, () => planFacilitated(ctx, settlement, transaction));
+    default:
+      return unreachable(settlement.purpose);
+  }
+}
+
+/** After a minute, when it is usually final, and after a day. */
+function nextLookAtFailed({ now }: Ctx, { status, createdAt }: Settlement): number | null {
+  if (status === 'pending') return now + MINUTE;
+  return now < createdAt + DAY ? createdAt + DAY : null;
+}
+
+export const endWith = (ctx: Ctx, settlement: Settlement, reason: string, nextCheckAt: number | null): Promise<Outcome> =>
+  end(ctx, settlement, () => failing(ctx, settlement, reason, nextCheckAt));
+
+const failing = (ctx: Ctx, settlement: Settlement, reason: string, nextCheckAt: number | null): Change<Outcome> => ({
+  events: [],
+  writes: endSettlement(ctx, settlement, 'fail', reason, nextCheckAt),
+  result: { status: 'failed', reason },
+});
+
+const end = async (ctx: Ctx, settlement: Settlement, plan: () => Change<Outcome>): Promise<Outcome> =>
+  (await endOnce(ctx, settlement, plan)).outcome;
+
+/**
+ * Ends a settlement once. Whoever comes second finds the end the first one gave it. `isMine`: this call stored it and knows so; none
+ * does where the answer of the database was lost.
+ */
+async function endOnce(ctx: Ctx, settlement: Settlement, plan: () => Change<Outcome>): Promise<{ outcome: Outcome; isMine: boolean }> {
+  let isFirst = true;
+  let isMine = true;
+  const outcome = await transact(ctx, async () => {
+    // What the caller holds is tried as it is; after a lost race, what is stored.
+    const known = isFirst ? null : await outcomeOf(ctx, settlement.paymentId);
+    isFirst = false;
+    isMine = known === null || known.status === settlement.status;
+    return isMine ? plan() : unchanged(known!);
+  });
+  return { outcome, isMine };
+}
+
+/** A merchant's product: payment, receipt and their events. */
+function planSold(ctx: Ctx, settlement: Settlement, transaction: ChainTransaction): Change<Outcome> {
+  const { terms, txSignature, payerWallet: payer, amount } = settlement;
+  const { productId } = settlement as Settlement & { productId: NonNullable<Settlement['productId']> };
+  const sale = { ...settlement, ...terms, productId, expiresAt: settlement.createdAt + CHALLENGE_SECONDS * SECOND };
+  const { slot, blockTimeSeconds } = transaction;
+  const proof = { txSignature, slot, blockTime: blockTimeSeconds! * SECOND, payer, paidUnits: amount, feePaidUnits: 0n };
+  const paid = planPerRequest(ctx, sale, proof);
+  return {
+    events: paid.events,
+    writes: [...paid.writes, ...settleSettlement(ctx, settlement, slot)],
+    result: { status: 'settled', receiptId: paid.result.receiptId! },
+  };
+}
+
+/** The merchant's own server keeps the books: nothing but the end of the settlement. */
+const planFacilitated = (ctx: Ctx, settlement: Settlement, { slot }: ChainTransaction): Change<Outcome> => ({
+  events: [],
+  writes: settleSettlement(ctx, settlement, slot),
+  result: { status: 'settled', receiptId: null },
+});
+
+/**
+ * A plan of ours: the account changes in the same batch, and its limits with it. What hinders that is never the payer's loss:
+ * the payment is claimed and on the chain, so it stays pending, and the next look stores it.
+ */
+async function activate(ctx: Ctx, settlement: Settlement, transaction: ChainTransaction): Promise<Outcome> {
+  const { paymentId } = settlement;
+  const hasEnded = async () => (await outcomeOf(ctx, paymentId)).status !== settlement.status;
+  let isFirst = true;
+  try {
+    await changeAccount(ctx, settlement.merchantId, async (account) => {
+      const isOver = !isFirst && (await hasEnded());
+      isFirst = false;
+      if (isOver) return null;
+      const { writes, ...change } = planActivation(ctx, settlement, transaction, await getHolding(ctx.db, account));
+      // Two payments at once change an account alike: only the settlement tells whether this one was stored.
+      return { ...change, writes: [...writes, ...settleSettlement(ctx, settlement, transaction.slot)], wasStored: hasEnded };
+    });
+    return await outcomeOf(ctx, paymentId);
+  } catch (error) {
+    ctx.note(`activation: ${storyOf(error)}`);
+    return { status: 'pending' };
+  }
+}
+
+/** Why a sale that was settled serves nobody: its money is not on the chain any more. It serves again once that is back. */
+export const ORPHANED = 'transaction_orphaned';
+
+/** As it is stored; the word of a success is given for no money that the chain dropped meanwhile. */
+export async function outcomeOf(ctx: Ctx, paymentId: PaymentId): Promise<Outcome> {
+  const stored = await loadSettlement(ctx.db, paymentId);
+  if (!stored) throw new ApiError('not_found');
+  const { settlement, receiptId, isLost } = stored;
+  if (settlement.status === 'settled' && isLost && settlement.purpose !== 'activation') return { status: 'failed', reason: ORPHANED };
+  if (settlement.status === 'settled') return { status: 'settled', receiptId };
+  return settlement.status === 'failed' ? { status: 'failed', reason: settlement.failureReason ?? 'unknown' } : { status: 'pending' };
+}

@@ -1,0 +1,144 @@
+import { base64 } from '#core/encoding.ts';
+import { ApiError, storyOf } from '#core/errors.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
+import type { creditPayment } from '#features/entitlements/credit-payments.ts';
+import type { Ctx } from '#platform/context.ts';
+import { commit, isConstraint, isVeto, type Write } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
+import { DOUBT_MS } from '#solana/finality.ts';
+import type { Sighting } from '#solana/rpc.ts';
+import { spendFee } from './fee-budget.ts';
+import { conclude, endWith, type Outcome, outcomeOf } from './finish.ts';
+import { readPayerLimits, vetoBusyPayer } from './payer.store.ts';
+import { claimSettlement, EXPIRED, findSettlement, noteLook } from './store.ts';
+
+export { type Outcome, outcomeOf } from './finish.ts';
+
+/**
+ * Claims a message and a signature for one thing, for ever, before anything is sent. Where another request was faster, its claim
+ * is the answer: the caller tells whether it is for the same thing. What may cost us a fee is paid for by its merchant's budget and
+ * limited per payer: 429. `vetoes` refuse the claim in its own batch too, so that no two at once can pass them together.
+ */
+export async function claimOnce(
+  ctx: Ctx,
+  settlement: Settlement,
+  vetoes: Write[] = [],
+): Promise<{ settlement: Settlement; isNew: boolean }> {
+  const giveBack = await spendFee(ctx, settlement);
+  try {
+    const writes = [...vetoes, vetoBusyPayer(ctx, settlement), ...claimSettlement(ctx.db, settlement)];
+    await commit(ctx, { events: [], writes, result: null });
+    return { settlement, isNew: true };
+  } catch (error) {
+    const winner = await findSettlement(ctx.db, settlement.messageHash);
+    const isOurs = winner?.paymentId === settlement.paymentId;
+    if (!isOurs && (winner || isConstraint(error))) await giveBack();
+    if (winner) return { settlement: winner, isNew: isOurs };
+    if (isVeto(error)) throw await busyPayer(ctx, settlement);
+    // Not the message, so the signature: it paid something else before.
+    if (isConstraint(error)) throw new ApiError('duplicate_settlement');
+    throw error;
+  }
+}
+
+async function busyPayer(ctx: Ctx, settlement: Settlement): Promise<ApiError> {
+  return new ApiError('rate_limited', {
+    detail: 'This payer has too many payments open, or too many that failed on chain. The same payment may be sent again later.',
+    retryAfterSeconds: BUSY_SECONDS,
+    meta: { reason: 'payer_busy', ...(await readPayerLimits(ctx, settlement)) },
+  });
+}
+const BUSY_SECONDS = 5;
+
+/** Waits between looks; their sum is how long a caller is kept before being told to come back. */
+const LOOKS_MS = [0, 250, 400, 600, 900, 1300, 1800, 2500];
+
+const CALL_MS = 3 * SECOND;
+
+/**
+ * Sees a claimed payment through: broadcasts where asked, looks until the chain shows it or patience ends. The same for the
+ * call that claimed it and for others that bring the same payment. It may have been sent by now, so whatever goes wrong here
+ * leaves the outcome unknown, and is never a refusal.
+ */
+const pursue = (ctx: Ctx, settlement: Settlement, options: Pursuit): Promise<Outcome> =>
+  sendAndLook(ctx, settlement, options).catch((error: unknown) => {
+    ctx.note(`not stored: ${storyOf(error)}`);
+    return { status: 'pending' };
+  });
+
+/** The call that claimed it has sent it by then, or died: the next to bring it sends the same bytes, while their blockhash lives. */
+const RESEND_AFTER_MS = 5 * SECOND;
+
+/** The outcome for a request that brings a payment, the one that claimed it (`isNew`) or a later one: none depends on another that may be gone. */
+export function see(ctx: Ctx, settlement: Settlement, isNew: boolean): Promise<Outcome> {
+  if (settlement.status !== 'pending') return outcomeOf(ctx, settlement.paymentId);
+  const send = isNew || ctx.now >= settlement.createdAt + RESEND_AFTER_MS;
+  return pursue(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
+}
+
+interface Pursuit {
+  send: boolean;
+  patienceMs: number;
+}
+
+async function sendAndLook(ctx: Ctx, settlement: Settlement, options: Pursuit): Promise<Outcome> {
+  const chain = ctx.chain.within(CALL_MS, 2);
+  if (options.send) {
+    const sent = await chain.sendTransaction(base64.decode(settlement.wire), { preflight: false });
+    if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
+  }
+  let waited = 0;
+  for (const wait of LOOKS_MS) {
+    waited += wait;
+    if (waited > options.patienceMs) break;
+    if (ctx.leftMs() <= wait) return { status: 'pending' };
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    const sighting = await chain.findTransaction(settlement.txSignature);
+    const outcome = sighting.kind === 'found' ? await conclude(ctx, settlement, sighting.transaction) : null;
+    // Pending although it is on the chain: others were storing at the same moment, so it is tried again like a look.
+    if (outcome && outcome.status !== 'pending') return outcome;
+    if (sighting.kind === 'unavailable') ctx.note(`rpc: ${sighting.reason}`);
+  }
+  const last = await chain.findTransactions([settlement.txSignature]);
+  return last.kind === 'unavailable' ? { status: 'pending' } : judge(ctx, settlement, last.sightings[0]!, last.finalHeight);
+}
+
+/** Blocks past the end we estimated for it: our node may have been behind the one that knew the blockhash. */
+const MARGIN_BLOCKS = 150;
+const LATER_LOOK_MS = 10 * MINUTE;
+
+/** Past this final height a settlement cannot land, if the chain is without it. */
+export const deadAfter = ({ lastValidBlockHeight }: Settlement): number => lastValidBlockHeight + MARGIN_BLOCKS;
+
+/**
+ * What a look at the chain means. Given up is only what is absent twice from a final chain past its blockhash's life; and even
+ * that is looked for again after ten minutes and after a day, because nodes may lie and the money would be out of sight.
+ */
+export async function judge(ctx: Ctx, settlement: Settlement, sighting: Sighting, finalHeight: number | null): Promise<Outcome> {
+  if (sighting.kind === 'found') return conclude(ctx, settlement, sighting.transaction);
+  const { status, doubtedAt, failureReason } = settlement;
+  const note = (seen: Parameters<typeof noteLook>[2]) =>
+    commit(ctx, { events: [], writes: [noteLook(ctx.db, settlement, seen)], result: null });
+  const isGone = sighting.kind === 'not_found' && finalHeight !== null && finalHeight > deadAfter(settlement);
+  if (status === 'failed') {
+    if (isGone && ctx.now >= settlement.createdAt + DAY) await note({ nextCheckAt: null });
+    return { status, reason: failureReason ?? 'unknown' };
+  }
+  if (isGone && doubtedAt !== null && ctx.now >= doubtedAt + DOUBT_MS) {
+    // One node's silence is not enough where there are others.
+    const [isUnknown] = await ctx.chain.areUnknownEverywhere([settlement.txSignature]);
+    return isUnknown ? endWith(ctx, settlement, EXPIRED, ctx.now + LATER_LOOK_MS) : { status: 'pending' };
+  }
+  if (isGone && doubtedAt === null) await note({ doubtedAt: ctx.now });
+  // Doubts must follow each other: one that was answered is gone.
+  if (sighting.kind === 'seen' && doubtedAt !== null) await note({ doubtedAt: null });
+  return { status: 'pending' };
+}
+
+/** What a settled payment bought, as its entitlement's object takes it. */
+export const paidOf = (settlement: Settlement): Parameters<typeof creditPayment>[1] => ({
+  ...settlement,
+  id: settlement.paymentId,
+  productId: settlement.productId!,
+  terms: { ...settlement.terms, successUrl: null },
+});

@@ -1,0 +1,43 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { MINUTE } from '#core/time.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
+import { settlements } from '#platform/db/tables/access.ts';
+import { PAYER_LIMITS } from '#rules/plans.ts';
+import { EXPIRED } from './store.ts';
+
+const PAYER_WINDOW_MS = PAYER_LIMITS.failedMinutes * MINUTE;
+
+/** Of a payer, over all merchants: what is open, and what failed on chain. What expired was never there, and cost nothing. */
+const payerCounts = ({ payerWallet, createdAt }: Settlement) => ({
+  open: sql`total(status = 'pending')`,
+  failed: sql`total(failure_reason <> ${EXPIRED})`,
+  ofPayer: sql`FROM settlements WHERE payer_wallet = ${payerWallet} AND status <> 'settled' AND created_at > ${createdAt - PAYER_WINDOW_MS}`,
+});
+
+/** Fails the batch where a payer has as many open or failed settlements as allowed: every one of them may cost us its fee. */
+export const vetoBusyPayer = (ctx: Ctx, settlement: Settlement): Write => {
+  const { RATE_MULTIPLIER: times } = ctx.config;
+  const { open, failed, ofPayer } = payerCounts(settlement);
+  return vetoIf(ctx, sql`(SELECT ${open} >= ${PAYER_LIMITS.open * times} OR ${failed} >= ${PAYER_LIMITS.failed * times} ${ofPayer})`);
+};
+
+/** How many of each a payer may have, and how many more. */
+export async function readPayerLimits(ctx: Ctx, settlement: Settlement) {
+  const { RATE_MULTIPLIER: times } = ctx.config;
+  const { open, failed, ofPayer } = payerCounts(settlement);
+  const used = await ctx.db.get<{ open: number; failed: number }>(sql`SELECT ${open} AS open, ${failed} AS failed ${ofPayer}`);
+  const limit = { open: Math.floor(PAYER_LIMITS.open * times), failed: Math.floor(PAYER_LIMITS.failed * times) };
+  const left = { open: Math.max(0, limit.open - (used?.open ?? 0)), failed: Math.max(0, limit.failed - (used?.failed ?? 0)) };
+  return { limit, left };
+}
+
+/** Did this payer's money ever reach this merchant by x402? */
+export const hasPaidBefore = async (db: Db, { merchantId, payerWallet }: Settlement): Promise<boolean> =>
+  (await db
+    .select({ paymentId: settlements.paymentId })
+    .from(settlements)
+    .where(and(eq(settlements.merchantId, merchantId), eq(settlements.payerWallet, payerWallet), sql`status = 'settled'`))
+    .limit(1)
+    .get()) !== undefined;

@@ -1,0 +1,58 @@
+import { base64 } from '#core/encoding.ts';
+import { SECOND } from '#core/time.ts';
+import { creditPayment } from '#features/entitlements/credit-payments.ts';
+import type { Ctx } from '#platform/context.ts';
+import { forEach } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
+import { STATUSES_MAX } from '#solana/finality.ts';
+import { deadAfter, judge, paidOf } from './follow-through.ts';
+import { takeDueSettlements } from './store.ts';
+
+/** A node shows so many whole transactions at once. */
+const GROUP_MAX = 20;
+/** Connections at once, and a bound on one run; what is left over is due at the next. */
+const LANES = 6;
+const SWEEP_MS = 20 * SECOND;
+
+/** Payments whose caller went away, or whose outcome nobody knew: looked for, and sent again, until the chain has decided. */
+export async function sweepSettlements(ctx: Ctx): Promise<number> {
+  let taken = 0;
+  while (ctx.elapsedMs() < SWEEP_MS) {
+    const due = await takeDueSettlements(ctx.db, ctx.now, STATUSES_MAX);
+    taken += due.length;
+    const reason = due.length > 0 ? await lookAt(ctx, due) : null;
+    if (reason !== null) ctx.note(`rpc: ${reason}`);
+    if (reason !== null || due.length < STATUSES_MAX) break;
+  }
+  return taken;
+}
+
+/** Why the node could not be asked, or null. */
+async function lookAt(ctx: Ctx, due: Settlement[]): Promise<string | null> {
+  const known = await ctx.chain.knows(due.map(({ txSignature }) => txSignature));
+  if (known.kind === 'unavailable') return known.reason;
+  const { finalHeight, isKnown } = known;
+  // What a merchant's server asked for is sent by its own calls alone, which serve for it; what landed is stored all the same.
+  const isUnsent = (one: Settlement, i: number) =>
+    one.status === 'pending' && one.purpose !== 'facilitator' && !isKnown[i] && finalHeight <= one.lastValidBlockHeight;
+  await forEach(ctx, due.filter(isUnsent), (settlement) => send(ctx, settlement), LANES);
+  // Whether the rest is gone or only on its way cannot be told yet.
+  const telling = due.filter((one, i) => isKnown[i] || isUnsent(one, i) || finalHeight > deadAfter(one));
+  for (let i = 0; i < telling.length; i += GROUP_MAX) {
+    const group = telling.slice(i, i + GROUP_MAX);
+    const looks = await ctx.chain.findTransactions(group.map(({ txSignature }) => txSignature));
+    if (looks.kind === 'unavailable') return looks.reason;
+    const judgeOne = async ([index, settlement]: [number, Settlement]) => {
+      const outcome = await judge(ctx, settlement, looks.sightings[index]!, looks.finalHeight);
+      if (outcome.status === 'settled' && settlement.purpose === 'access') await creditPayment(ctx, paidOf(settlement));
+      if (outcome.status === 'failed') ctx.note(`settlement ${settlement.paymentId}: ${outcome.reason}`);
+    };
+    await forEach(ctx, [...group.entries()], judgeOne, LANES);
+  }
+  return null;
+}
+
+async function send(ctx: Ctx, { wire }: Settlement): Promise<void> {
+  const sent = await ctx.chain.sendTransaction(base64.decode(wire), { preflight: false });
+  if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
+}

@@ -1,0 +1,30 @@
+import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm';
+import type { Db } from '#platform/context.ts';
+import { EVENT_DUE_AT, events, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
+import { isWaiting } from './waiting.store.ts';
+
+/** Events that are not fanned out although their message should have come by now, longest due first. */
+export const listDueEvents = (db: Db, dueBefore: number, limit: number) =>
+  db
+    .select({ id: events.id })
+    .from(events)
+    .where(and(isNull(events.fannedOutAt), lte(EVENT_DUE_AT, dueBefore)))
+    .orderBy(EVENT_DUE_AT)
+    .limit(limit);
+
+/** A statement, not an effect: what could not be fanned out waits as long again as it has waited, within these bounds. */
+export const postponeEvents = (db: Db, eventIds: string[], now: number, wait: { leastMs: number; mostMs: number }) =>
+  db
+    .update(events)
+    .set({ nextTryAt: sql`${now} + min(${wait.mostMs}, max(${wait.leastMs}, ${now} - created_at))` })
+    .where(and(isNull(events.fannedOutAt), sql`id IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`));
+
+/** Attempts due by `dueBy` and in nobody's hands, longest due first. What a broken endpoint holds back has no time, and is not among them. */
+export const listOverdue = (db: Db, now: number, dueBy: number, limit: number) =>
+  db
+    .select({ id: webhookDeliveries.id, failureStreak: webhookEndpoints.failureStreak })
+    .from(webhookDeliveries)
+    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+    .where(and(isWaiting, lte(webhookDeliveries.nextAttemptAt, dueBy), lt(webhookDeliveries.leaseUntil, now)))
+    .orderBy(asc(webhookDeliveries.nextAttemptAt))
+    .limit(limit);

@@ -1,0 +1,163 @@
+import { ApiError, storyOf } from '#core/errors.ts';
+import type { AccountId, EndpointId, PaymentId } from '#core/ids.ts';
+import { DAY, HOUR, SECOND } from '#core/time.ts';
+import { followPayments } from '#features/entitlements/credit-payments.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
+import type { Endpoint, StoredEvent } from '#platform/db/tables/messaging.ts';
+import { EVENT_TYPES, matchesType } from '#rules/events.ts';
+import { getEndpoint } from '../store.ts';
+import { listDueEvents, listOverdue, postponeEvents } from './backlog.store.ts';
+import { scheduleOf } from './schedule.ts';
+import { insertDeliveries, insertMissed, listMissed, loadFanOut, markFannedOut, type NewDelivery } from './store.ts';
+
+/** A warning that an endpoint fails reaches its merchant through the others alone. */
+const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
+  type === 'webhook.endpoint_failing' && subjectId === id;
+
+/** Does this endpoint want this event? Its type, its product, its mode, and neither what happened before it existed nor its own failing. */
+export const wants = (endpoint: Endpoint, event: StoredEvent): boolean =>
+  endpoint.merchantId === event.merchantId &&
+  endpoint.livemode === event.livemode &&
+  endpoint.createdAt <= event.createdAt &&
+  matchesType(endpoint.eventTypes, event.type) &&
+  !isAboutItself(endpoint, event) &&
+  (endpoint.productIds.length === 0 || (event.productId !== null && endpoint.productIds.includes(event.productId)));
+
+const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | null = null): NewDelivery => ({
+  merchantId: event.merchantId,
+  livemode: event.livemode,
+  endpointId: endpoint.id,
+  eventId: event.id,
+  eventType: event.type,
+  maxAttempts: scheduleOf(event.livemode).length,
+  replayOf,
+});
+
+/**
+ * Events to deliveries, each once per endpoint, in one batch with the mark that it was done. Harmless doubled. Throws after
+ * that where a payment could not be followed, so that its event, and no other, comes again.
+ */
+export async function fanOut(ctx: Ctx, eventIds: string[]): Promise<void> {
+  const { events: waiting, endpoints } = await loadFanOut(ctx.db, eventIds);
+  // Before anybody is told: whoever hears of a payment finds its access there. Where it could not be brought, the event waits.
+  const paymentsOf = (type: string, among = waiting) =>
+    among.filter((event) => event.type === type).map(({ paymentId }) => paymentId as PaymentId);
+  const failed = await followPayments(ctx, {
+    confirmed: paymentsOf('payment.confirmed'),
+    orphaned: paymentsOf('payment.orphaned'),
+    returned: paymentsOf('payment.finalized', waiting.filter(wasOrphaned)),
+    final: paymentsOf(
+      'payment.finalized',
+      waiting.filter((event) => !wasOrphaned(event)),
+    ),
+  });
+  const events = waiting.filter(({ paymentId }) => !failed.has(paymentId as PaymentId));
+  if (events.length > 0) await deliverEvents(ctx, events, endpoints);
+  if (failed.size > 0) throw new Error(`${failed.size} payments could not be followed`);
+}
+
+const wasOrphaned = ({ data }: StoredEvent): boolean => 'orphaned_at' in (data.previous ?? {});
+
+async function deliverEvents(ctx: Ctx, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
+  const deliveries = events.flatMap((event) =>
+    endpoints.filter((endpoint) => wants(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
+  );
+  const mark = markFannedOut(
+    ctx,
+    events.map(({ id }) => id),
+  );
+  if (deliveries.length === 0) return void (await mark);
+  const [written] = await ctx.db.batch([insertDeliveries(ctx, deliveries), mark]);
+  const streaks = new Map(endpoints.map(({ id, failureStreak }) => [id, failureStreak]));
+  await sendAttempts(
+    ctx,
+    written.map(({ id, endpointId }) => ({ id, failureStreak: streaks.get(endpointId) ?? 0 })),
+  );
+}
+
+/** A queue takes so many messages at once. */
+const BATCH_MAX = 100;
+
+/** Brings due attempts to the queue; endpoints that failed last wait among themselves, so they delay nobody else. */
+export async function sendAttempts(ctx: Ctx, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
+  const feed = async (queue: typeof ctx.env.WEBHOOKS, isSlow: boolean) => {
+    const messages = due
+      .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
+      .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause }, delaySeconds }));
+    for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
+  };
+  // Together: one queue out of order does not keep the other from being fed.
+  await Promise.all([feed(ctx.env.WEBHOOKS, false), feed(ctx.env.WEBHOOKS_SLOW, true)]);
+}
+
+const SWEEP_MAX = 500;
+/** Times the endpoints of a plan this must fit one parameter of the database. */
+const FAN_OUT_MAX = 50;
+/** Each payment among them is brought to an object of its own. */
+const FAN_OUT_PAGES_MAX = 8;
+/** A message should have come by then. */
+const PATIENCE_MS = 10 * SECOND;
+const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
+
+/** Events whose message was lost, or could not be fanned out: these are tried again ever more seldom, so that they starve no others. */
+export const sweepFanOut = (ctx: Ctx): Promise<Swept> =>
+  sweepPages(
+    ctx,
+    { pageMax: FAN_OUT_MAX, pagesMax: FAN_OUT_PAGES_MAX },
+    () => listDueEvents(ctx.db, ctx.now - PATIENCE_MS, FAN_OUT_MAX),
+    async (due) => {
+      const ids = due.map(({ id }) => id);
+      await fanOut(ctx, ids).catch(async (error: unknown) => {
+        ctx.note(`events not fanned out: ${storyOf(error)}`);
+        await postponeEvents(ctx.db, ids, ctx.now, TRY_AGAIN);
+      });
+    },
+  );
+
+/** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. What may still wait in a queue is not doubled. */
+export async function sweepDeliveries(ctx: Ctx): Promise<number> {
+  const overdue = await listOverdue(ctx.db, ctx.now, ctx.now - PATIENCE_MS, SWEEP_MAX);
+  await sendAttempts(ctx, overdue);
+  return overdue.length;
+}
+
+const RECOVER_PAGE = 500;
+const RECOVER_PAGES_MAX = 40;
+const RECOVER_DAYS = 90;
+
+/**
+ * What this endpoint wants and never got of a window, oldest first, each on a whole schedule of its own. Answers how many; where
+ * there are more than one call can take, the next call goes on.
+ */
+export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointId, since: number, until: number): Promise<number> {
+  const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+  if (endpoint.status === 'disabled')
+    throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
+  const from = Math.max(since, ctx.now - RECOVER_DAYS * DAY);
+  // A test was for one endpoint and one moment: nobody missed it.
+  const types = EVENT_TYPES.filter((type) => type !== 'webhook.test' && matchesType(endpoint.eventTypes, type));
+  let scheduled = 0;
+  let after: { createdAt: number; seq: number } | null = null;
+  for (let page = 0; page < RECOVER_PAGES_MAX; page++) {
+    const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(
+      ctx.db,
+      endpoint,
+      types,
+      { since: from, until, after },
+      RECOVER_PAGE,
+    );
+    const written = await insertMissed(
+      ctx,
+      missed.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
+    );
+    await sendAttempts(
+      ctx,
+      written.map(({ id }) => ({ id, failureStreak: endpoint.failureStreak })),
+    );
+    scheduled += written.length;
+    if (missed.length < RECOVER_PAGE) break;
+    after = missed.at(-1)!.event;
+  }
+  return scheduled;
+}

@@ -1,0 +1,49 @@
+import { ApiError, raise } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import { type Keep, withAnswer } from '#platform/db/once.ts';
+import type { Delivery } from '#platform/db/tables/messaging.ts';
+import { getDelivery, getEndpoint } from '../store.ts';
+import { sendAttempts } from './fan-out.ts';
+import { findWaitingReplay, insertReplay, newestReplayId } from './replay.store.ts';
+
+/**
+ * The same event once more, as a delivery of its own: one attempt, and its schedule is not touched. While a replay still waits for its
+ * attempt it is the answer to every further request: a caller whose answer was lost gets that one.
+ */
+export async function replayDelivery(ctx: Ctx, actor: Actor, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {
+  const merchantId = actor.accountId as AccountId;
+  const original = await getDelivery(ctx.db, merchantId, actor.livemode, deliveryId);
+  const endpoint = await getEndpoint(ctx.db, merchantId, actor.livemode, original.endpointId);
+  if (endpoint.status === 'disabled')
+    throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
+  const planned = await transact(ctx, async (): Promise<Change<Delivery | null>> => {
+    const waiting = await findWaitingReplay(ctx.db, original);
+    if (waiting) return unchanged<Delivery | null>(waiting);
+    const replay = newReplay(ctx, original);
+    const kept = keep(replay, { delivery_id: newestReplayId(original) });
+    return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, original, replay), result: null }, kept);
+  });
+  const replay = planned ?? (await findWaitingReplay(ctx.db, original)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+  await sendAttempts(ctx, [{ id: replay.id, failureStreak: endpoint.failureStreak }]);
+  return replay;
+}
+
+const newReplay = (ctx: Ctx, original: Delivery): Delivery => ({
+  ...original,
+  // The database numbers deliveries.
+  id: 0,
+  status: 'pending',
+  attempt: 0,
+  maxAttempts: 1,
+  nextAttemptAt: ctx.now,
+  leaseUntil: 0,
+  responseStatus: null,
+  responseMs: null,
+  responseExcerpt: null,
+  error: null,
+  replayOf: original.id,
+  createdAt: ctx.now,
+  completedAt: null,
+});

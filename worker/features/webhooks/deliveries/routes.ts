@@ -1,0 +1,131 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { ApiError } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
+import { TIMELINE } from '#core/limits.ts';
+import { iso } from '#core/time.ts';
+import type { Keep } from '#platform/db/once.ts';
+import { pageRequest, toPage } from '#platform/db/page.ts';
+import type { Delivery } from '#platform/db/tables/messaging.ts';
+import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
+import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
+import { ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '#platform/http/openapi.ts';
+import { DELIVERY } from '#rules/states.ts';
+import { listEvents, loadTimeline } from '../events.store.ts';
+import { DeliveryBody, EventBody, EventQuery, toDeliveryResource, toEventResource } from '../resource.ts';
+import { listDeliveries } from '../store.ts';
+import { replayDelivery } from './replay.ts';
+
+const tags = ['Webhooks'];
+const query = z.object(ModeQuery);
+const read = merchantRoute('read');
+
+const deliveries = createRoute({
+  method: 'get',
+  path: '/webhooks/deliveries',
+  operationId: 'listWebhookDeliveries',
+  tags,
+  summary: 'Deliveries, newest first',
+  ...read,
+  request: {
+    query: z.object({ ...PageQuery, endpoint_id: z.uuid().optional(), status: z.enum(DELIVERY.states).optional(), ...ModeQuery }),
+  },
+  responses: { ...ok(pageOf(DeliveryBody, 'WebhookDeliveryPage')), ...merchantErrors() },
+});
+const replay = createRoute({
+  method: 'post',
+  path: '/webhooks/deliveries/{delivery_id}/replay',
+  operationId: 'replayWebhookDelivery',
+  tags,
+  summary: 'The same event once more, as a delivery of its own',
+  ...writeRoute,
+  request: {
+    headers: OptionalIdempotencyHeader,
+    params: z.object({
+      delivery_id: positiveInteger(Number.MAX_SAFE_INTEGER).openapi({ type: 'integer', param: { name: 'delivery_id', in: 'path' } }),
+    }),
+    query,
+  },
+  responses: { ...ok(DeliveryBody), ...merchantWriteErrors('not_found', 'state_conflict') },
+});
+const TimelineItem = z.object({
+  at: Timestamp,
+  kind: z.enum(['event', 'delivery']),
+  type: z.string(),
+  event_id: z.string().optional(),
+  delivery_id: z.int().optional(),
+  status: z.string().optional(),
+});
+const timeline = createRoute({
+  method: 'get',
+  path: '/webhooks/timeline',
+  operationId: 'getWebhookTimeline',
+  tags,
+  summary: 'The story of a payment or membership, oldest first',
+  ...read,
+  request: {
+    query: z.object({
+      payment_id: z.uuid().optional(),
+      membership_id: z.uuid().optional(),
+      limit: positiveInteger(TIMELINE.max)
+        .default(TIMELINE.default)
+        .openapi({ type: 'integer', minimum: 1, maximum: TIMELINE.max, default: TIMELINE.default }),
+      ...ModeQuery,
+    }),
+  },
+  responses: { ...ok(z.object({ items: z.array(TimelineItem) }).openapi('WebhookTimeline')), ...merchantErrors() },
+});
+const eventList = createRoute({
+  method: 'get',
+  path: '/webhooks/events',
+  operationId: 'listWebhookEvents',
+  tags,
+  summary: 'Emitted events in the order they happened',
+  ...read,
+  request: { query: z.object({ ...PageQuery, ...EventQuery, ...ModeQuery }) },
+  responses: { ...ok(pageOf(EventBody, 'EventPage')), ...merchantErrors() },
+});
+
+export const deliveryRoutes = router()
+  .openapi(deliveries, async (c) => {
+    const { actor, ctx } = c.var;
+    const { endpoint_id: endpointId, status, ...rest } = c.req.valid('query');
+    const page = pageRequest(rest);
+    const { items, total } = await listDeliveries(ctx.db, actor.accountId as AccountId, actor.livemode, { endpointId, status }, page);
+    return c.json(toPage(page, total, items.map(toDeliveryResource)), 200);
+  })
+  .openapi(replay, async (c) => {
+    const run = (keep: Keep<Delivery>) => replayDelivery(c.var.ctx, c.var.actor, c.req.valid('param').delivery_id, keep);
+    return sendStored(c, await answerOnce(c, run, (delivery) => ({ status: 200, body: toDeliveryResource(delivery) })));
+  })
+  .openapi(timeline, async (c) => {
+    const { actor, ctx } = c.var;
+    const { payment_id: paymentId, membership_id: membershipId, limit } = c.req.valid('query');
+    const about = paymentId === undefined ? membershipId !== undefined && { membershipId } : membershipId === undefined && { paymentId };
+    if (!about) {
+      throw new ApiError('validation_error', {
+        problems: [{ loc: ['query'], msg: 'Give exactly one of payment_id and membership_id', type: 'missing' }],
+      });
+    }
+    const found = await loadTimeline(ctx, actor.accountId as AccountId, actor.livemode, about, limit);
+    const items = [
+      ...found.events.map(({ createdAt: at, type, id }) => ({ at, kind: 'event' as const, type, event_id: id })),
+      ...found.deliveries.map((delivery) => ({
+        at: delivery.completedAt ?? delivery.createdAt,
+        kind: 'delivery' as const,
+        type: delivery.eventType,
+        event_id: delivery.eventId,
+        delivery_id: delivery.id,
+        status: delivery.status,
+      })),
+    ];
+    // Stable: what happened in the same millisecond keeps the order in which it was stored, events before their deliveries.
+    items.sort((a, b) => a.at - b.at);
+    return c.json({ items: items.slice(0, limit).map((item) => ({ ...item, at: iso(item.at) })) }, 200);
+  })
+  .openapi(eventList, async (c) => {
+    const { actor, ctx } = c.var;
+    const { event_type: eventType, after, ...rest } = c.req.valid('query');
+    const page = pageRequest(rest);
+    const { items, total } = await listEvents(ctx, actor.accountId as AccountId, actor.livemode, { eventType, after }, page);
+    return c.json(toPage(page, total, items.map(toEventResource)), 200);
+  });

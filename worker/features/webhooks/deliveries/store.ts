@@ -1,0 +1,173 @@
+import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
+import type { Ctx, Db } from '#platform/context.ts';
+import { type EventRow, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import type { Delivery, Endpoint, StoredEvent } from '#platform/db/tables/messaging.ts';
+import { events, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
+import { findArchivedEvent } from '../events.store.ts';
+import { countEnded } from './story.store.ts';
+import { isWaiting } from './waiting.store.ts';
+
+/** Undelivered events and the endpoints of their merchants, in one round trip. */
+export async function loadFanOut(db: Db, eventIds: string[]) {
+  const wanted = sql`${events.id} IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`;
+  const [rows, endpoints] = await db.batch([
+    db
+      .select()
+      .from(events)
+      .where(and(wanted, isNull(events.fannedOutAt))),
+    db
+      .select()
+      .from(webhookEndpoints)
+      .where(
+        and(
+          eq(webhookEndpoints.status, 'enabled'),
+          // An endpoint that was being saved while its account was deleted hears nothing either.
+          sql`NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = ${webhookEndpoints.merchantId} AND a.status = 'deleted')`,
+          inArray(webhookEndpoints.merchantId, db.select({ id: events.merchantId }).from(events).where(wanted) as never),
+        ),
+      ),
+  ]);
+  return { events: rows, endpoints };
+}
+
+export const insertEvent = (db: Db, row: EventRow) => db.insert(events).values(row);
+
+export interface NewDelivery {
+  merchantId: string;
+  livemode: boolean;
+  endpointId: string;
+  eventId: string;
+  eventType: string;
+  maxAttempts: number;
+  replayOf: number | null;
+}
+
+/** A statement, not an effect: any number of deliveries, due now, each event once per endpoint unless it is a replay. */
+export const insertDeliveries = (ctx: Ctx, deliveries: NewDelivery[], condition: SQL = sql`true`) =>
+  ctx.db
+    .insert(webhookDeliveries)
+    .select(
+      sql`SELECT NULL, j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'endpointId', j.value ->> 'eventId', j.value ->> 'eventType',
+          'pending', 0, j.value ->> 'maxAttempts', ${ctx.now}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.now}, NULL
+        FROM json_each(${JSON.stringify(deliveries)}) j WHERE ${condition}`,
+    )
+    .onConflictDoNothing()
+    .returning({ id: webhookDeliveries.id, endpointId: webhookDeliveries.endpointId });
+
+/** The same for what was missed: decided again as it is written, so that two recoveries at once make one delivery. */
+export const insertMissed = (ctx: Ctx, deliveries: NewDelivery[]) =>
+  insertDeliveries(
+    ctx,
+    deliveries,
+    sql`NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = j.value ->> 'eventId' AND d.endpoint_id = j.value ->> 'endpointId'
+      AND d.status IN ('succeeded', 'pending', 'retrying'))`,
+  );
+
+/** The delivery of an event that was made for one endpoint alone. */
+export const findDeliveryOf = async (db: Db, eventId: string): Promise<number | null> =>
+  (await db.select({ id: webhookDeliveries.id }).from(webhookDeliveries).where(eq(webhookDeliveries.eventId, eventId)).get())?.id ?? null;
+
+/** A statement, not an effect. */
+export const markFannedOut = (ctx: Ctx, eventIds: string[]) =>
+  ctx.db
+    .update(events)
+    .set({ fannedOutAt: ctx.now })
+    .where(and(sql`${events.id} IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`, isNull(events.fannedOutAt)));
+
+export interface Claimed {
+  delivery: Delivery;
+  endpoint: Endpoint;
+  event: StoredEvent;
+}
+
+/** A queue may bring a message a little early. */
+const EARLY_MS = 1000;
+
+/**
+ * Takes the next attempt of a delivery until the lease ends, with all it needs, in one round trip; a second one only where the event is
+ * in the archive. Null where it is not due, over, or in another's hands: so no attempt is made twice, unless its maker died before it
+ * could say how it went. `event` is null where it is in neither place.
+ */
+export async function claimDelivery(
+  ctx: Ctx,
+  deliveryId: number,
+  leaseUntil: number,
+): Promise<(Omit<Claimed, 'event'> & { event: StoredEvent | null }) | null> {
+  const { db, now } = ctx;
+  const mine = eq(webhookDeliveries.id, deliveryId);
+  const of = (column: typeof webhookDeliveries.endpointId | typeof webhookDeliveries.eventId) =>
+    db.select({ id: column }).from(webhookDeliveries).where(mine) as never;
+  // No join: in a batch D1 names columns without their table, and equal names of two tables would hide each other.
+  const [taken, [delivery], [endpoint], [stored]] = await db.batch([
+    db
+      .update(webhookDeliveries)
+      .set({ leaseUntil })
+      .where(and(mine, isWaiting, lte(webhookDeliveries.leaseUntil, now), lte(webhookDeliveries.nextAttemptAt, now + EARLY_MS)))
+      .returning({ id: webhookDeliveries.id }),
+    db.select().from(webhookDeliveries).where(mine),
+    db
+      .select()
+      .from(webhookEndpoints)
+      .where(inArray(webhookEndpoints.id, of(webhookDeliveries.endpointId))),
+    db
+      .select()
+      .from(events)
+      .where(inArray(events.id, of(webhookDeliveries.eventId))),
+  ]);
+  if (taken.length === 0 || !delivery || !endpoint) return null;
+  return { delivery, endpoint, event: stored ?? (await findArchivedEvent(ctx, delivery)) };
+}
+
+export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };
+
+/** Statements, not effects: only who holds the lease may say how the attempt went. A test is no traffic, so it is not counted. */
+export function recordDelivery(ctx: Ctx, delivery: Delivery, after: DeliveryChange): Write[] {
+  const { id, attempt, leaseUntil, eventType } = delivery;
+  const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && eventType !== 'webhook.test';
+  return [
+    ctx.db
+      .update(webhookDeliveries)
+      .set({ ...after, leaseUntil: 0 })
+      .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
+    vetoUnlessChanged(ctx),
+    ...(hasEnded ? [countEnded(ctx, delivery, after.status === 'succeeded', after.completedAt ?? ctx.now)] : []),
+  ];
+}
+
+/**
+ * What an endpoint wants of a window and never got: its failed and cancelled deliveries, and events it has no delivery of. By the time
+ * they happened, from `since` or behind the last one of the page before, so that nothing older is read.
+ */
+export async function listMissed(
+  db: Db,
+  endpoint: Endpoint,
+  types: string[],
+  window: { since: number; until: number; after: { createdAt: number; seq: number } | null },
+  limit: number,
+) {
+  const isOneOf = (column: typeof events.type | typeof events.productId, values: string[]) =>
+    // The plus keeps other indexes than that of the time from being used.
+    sql`+${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
+  const reached = sql`EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id} AND d.status IN ('succeeded', 'pending', 'retrying'))`;
+  const lastFailed = sql<
+    number | null
+  >`(SELECT max(d.id) FROM webhook_deliveries d WHERE d.event_id = events.id AND d.endpoint_id = ${endpoint.id})`;
+  return db
+    .select({ event: events, replayOf: lastFailed })
+    .from(events)
+    .where(
+      and(
+        eq(events.merchantId, endpoint.merchantId),
+        eq(events.livemode, endpoint.livemode),
+        sql`${events.createdAt} BETWEEN ${window.after?.createdAt ?? window.since} AND ${window.until}`,
+        window.after ? sql`(${events.createdAt}, ${events.seq}) > (${window.after.createdAt}, ${window.after.seq})` : undefined,
+        isOneOf(events.type, types),
+        endpoint.productIds.length > 0 ? isOneOf(events.productId, endpoint.productIds) : undefined,
+        // As when it was told: an endpoint's own failing is for the others to hear of.
+        sql`NOT (${events.type} = 'webhook.endpoint_failing' AND ${events.subjectId} = ${endpoint.id})`,
+        sql`NOT ${reached}`,
+      ),
+    )
+    .orderBy(events.createdAt, events.seq)
+    .limit(limit);
+}

@@ -1,0 +1,56 @@
+import { and, gt, type SQL, sql } from 'drizzle-orm';
+import type { AccountId } from '#core/ids.ts';
+import { HOUR } from '#core/time.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { countTo, rowsOf } from '#platform/db/page.ts';
+import type { Delivery } from '#platform/db/tables/messaging.ts';
+import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
+import { isWaiting } from './waiting.store.ts';
+
+const hourOf = (at: number): number => at - (at % HOUR);
+
+/** A statement, not an effect: one more delivery of an endpoint has ended for good, in its hour. */
+export const countEnded = (ctx: Ctx, { merchantId, livemode, endpointId }: Delivery, succeeded: boolean, at: number): Write =>
+  ctx.db
+    .insert(endpointHours)
+    .values({ merchantId, livemode, endpointId, hour: hourOf(at), succeeded: succeeded ? 1 : 0, ended: 1 })
+    .onConflictDoUpdate({
+      target: [endpointHours.merchantId, endpointHours.livemode, endpointHours.hour, endpointHours.endpointId],
+      set: { succeeded: sql`succeeded + excluded.succeeded`, ended: sql`ended + 1` },
+    });
+
+/** How events leave the house, from what each endpoint keeps of itself; of what ended, the hours that began after `since`. */
+export async function loadIntegrationHealth(db: Db, merchantId: AccountId, livemode: boolean, since: number) {
+  const mine = rowsOf(webhookEndpoints, merchantId, livemode);
+  const ofStatus = (status: SQL) => and(mine, sql`${webhookEndpoints.status} = ${status}`);
+  const [enabled, [disabled], [recent], [waiting]] = await db.batch([
+    db
+      .select({
+        kind: webhookEndpoints.kind,
+        failureStreak: webhookEndpoints.failureStreak,
+        lastSuccessAt: webhookEndpoints.lastSuccessAt,
+      })
+      .from(webhookEndpoints)
+      .where(ofStatus(sql`'enabled'`)),
+    countTo(db, webhookEndpoints, ofStatus(sql`'disabled'`)),
+    db
+      .select({
+        succeeded: sql<number>`coalesce(sum(${endpointHours.succeeded}), 0)`,
+        ended: sql<number>`coalesce(sum(${endpointHours.ended}), 0)`,
+      })
+      .from(endpointHours)
+      .where(and(rowsOf(endpointHours, merchantId, livemode), gt(endpointHours.hour, since))),
+    db
+      .select({ oldestAt: sql<number | null>`min(${webhookDeliveries.createdAt})` })
+      .from(webhookDeliveries)
+      .where(and(rowsOf(webhookDeliveries, merchantId, livemode), isWaiting)),
+  ]);
+  return {
+    enabled,
+    disabled: disabled?.total ?? 0,
+    succeeded: recent?.succeeded ?? 0,
+    ended: recent?.ended ?? 0,
+    oldestAt: waiting?.oldestAt ?? null,
+  };
+}

@@ -1,0 +1,27 @@
+import type { AccountId } from '#core/ids.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { Change } from '#platform/db/commit.ts';
+import { ENDPOINT } from '#rules/states.ts';
+import { endpointEvent } from '../deliveries/attempt.ts';
+import { cancelWaiting } from '../deliveries/waiting.store.ts';
+import { listEnabledEndpoints, updateEndpoint, vetoWhileEnabled } from '../store.ts';
+
+/**
+ * Disables every endpoint of an account, in both modes: each with its event, and what waited for it ends, as where a merchant disables
+ * one. The batch is refused where an endpoint was created or changed meanwhile; planned again it takes that one in.
+ */
+export async function planEndOfEndpoints(
+  ctx: Ctx,
+  merchantId: AccountId,
+  disabledReason: string,
+): Promise<Pick<Change<null>, 'events' | 'writes'>> {
+  const ended = (await listEnabledEndpoints(ctx.db, merchantId)).map((before) => {
+    const patch = { status: ENDPOINT.next(before.status, 'disable'), disabledReason };
+    const after = { ...before, ...patch, updatedAt: ctx.now, version: before.version + 1 };
+    return {
+      event: endpointEvent('webhook.endpoint_disabled', after, after.version),
+      writes: [...updateEndpoint(ctx, before, patch), cancelWaiting(ctx, before.id)],
+    };
+  });
+  return { events: ended.map(({ event }) => event), writes: [...ended.flatMap(({ writes }) => writes), vetoWhileEnabled(ctx, merchantId)] };
+}

@@ -1,0 +1,199 @@
+import type { z } from '@hono/zod-openapi';
+import { seal, unseal } from '#core/crypto.ts';
+import { ApiError, storyOf } from '#core/errors.ts';
+import { type AccountId, type EndpointId, newId } from '#core/ids.ts';
+import { HOUR } from '#core/time.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
+import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import type { Endpoint } from '#platform/db/tables/messaging.ts';
+import { PLANS } from '#rules/plans.ts';
+import { ENDPOINT } from '#rules/states.ts';
+import { newSecret, secretHint } from '../deliveries/signature.ts';
+import { cancelWaiting } from '../deliveries/waiting.store.ts';
+import type { CreateEndpointRequest, UpdateEndpointRequest } from '../resource.ts';
+import { countEnabledEndpoints, findEndpoint, getEndpoint, insertEndpoint, updateEndpoint, vetoOverQuota } from '../store.ts';
+import { checkTarget, type TargetRules } from './target-url.ts';
+
+export const targetRules = ({ config, baseUrl }: Ctx): TargetRules => ({
+  ownHosts: [...(URL.canParse(baseUrl) ? [new URL(baseUrl).hostname] : []), ...config.OWN_HOSTS],
+  allowLoopback: config.ALLOW_INSECURE_WEBHOOKS === 'true',
+});
+
+function requireTarget(ctx: Ctx, url: string, field = 'url'): void {
+  const checked = checkTarget(url, targetRules(ctx));
+  if (checked.ok) return;
+  const msg = 'Expected a public https URL: no credentials, no IP address, port 443 or 8443, not this service';
+  throw new ApiError('validation_error', { problems: [{ loc: ['body', field], msg, type: checked.reason }] });
+}
+
+/** Sealed for this endpoint alone: a row copied elsewhere does not open. */
+export const secretPurpose = (endpointId: string): string => `webhook:${endpointId}`;
+const sealFor = (ctx: Ctx, endpointId: string, secret: string): Promise<string> =>
+  seal(ctx.config.SEAL_KEYS, secretPurpose(endpointId), secret);
+
+/** The present secret does not open: the key it was sealed with is gone from the configuration. */
+export class SecretLost extends Error {}
+
+const stillLive = ({ previousSealed }: Endpoint, now: number) => (previousSealed ?? []).filter(({ until }) => until > now);
+
+/** The secrets that sign right now: the present one, and those before it while their overlap lasts. */
+export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[]> {
+  const open = (text: string) => unseal(ctx.config.SEAL_KEYS, secretPurpose(endpoint.id), text);
+  const present = await open(endpoint.secretSealed).catch((error: unknown) => {
+    throw new SecretLost(`secret of endpoint ${endpoint.id}: ${storyOf(error)}`);
+  });
+  // One of the past that does not open any more must not silence the present one.
+  const previous = await Promise.all(stillLive(endpoint, ctx.now).map(({ sealed }) => open(sealed).catch(() => null)));
+  return [present, ...previous.filter((secret) => secret !== null)];
+}
+
+export interface EndpointWithSecret {
+  endpoint: Endpoint;
+  rawSecret: string;
+}
+
+/** A new endpoint. `rawSecret` exists only in this answer. 422 for the URL, 429 plan_limit_reached. */
+export async function createEndpoint(
+  ctx: Ctx,
+  actor: Actor,
+  input: z.infer<typeof CreateEndpointRequest> & { kind: Endpoint['kind']; urlField?: string },
+  keep: Keep<EndpointWithSecret>,
+): Promise<EndpointWithSecret> {
+  requireTarget(ctx, input.url, input.urlField);
+  const id = newId<EndpointId>(ctx.now);
+  const rawSecret = newSecret();
+  const endpoint: Endpoint = {
+    id,
+    merchantId: actor.accountId as AccountId,
+    livemode: actor.livemode,
+    kind: input.kind,
+    url: input.url,
+    description: input.description ?? null,
+    eventTypes: input.event_types ?? ['*'],
+    productIds: input.product_ids ?? [],
+    status: 'enabled',
+    disabledReason: null,
+    signedPayload: input.signed_payload ?? 'timestamp.body',
+    secretSealed: await sealFor(ctx, id, rawSecret),
+    secretHint: secretHint(rawSecret),
+    previousSealed: null,
+    previousUntil: null,
+    lastSuccessAt: null,
+    lastFailureAt: null,
+    failureStreak: 0,
+    failingSince: null,
+    warningsTold: 0,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+  const limit = PLANS[actor.plan].enabledEndpointsMax;
+  const result = { endpoint, rawSecret };
+  const change = { events: [], writes: [vetoOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint)], result };
+  try {
+    const kept = await withAnswer(change, keep(result));
+    return await commitNew(ctx, kept, () => findEndpoint(ctx.db, endpoint.merchantId, endpoint.livemode, id));
+  } catch (error) {
+    if (!isConstraint(error)) throw error;
+    throw await overQuota(ctx, actor, limit);
+  }
+}
+
+async function overQuota(ctx: Ctx, actor: Actor, limit: number): Promise<ApiError> {
+  const used = await countEnabledEndpoints(ctx.db, actor.accountId as AccountId, actor.livemode);
+  return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
+}
+
+/** Changes what is given. `status: enabled` revives a disabled endpoint, with its health forgotten, within the plan. */
+export async function changeEndpoint(
+  ctx: Ctx,
+  actor: Actor,
+  input: z.infer<typeof UpdateEndpointRequest> & { endpointId: EndpointId },
+  keep: Keep<Endpoint>,
+): Promise<Endpoint> {
+  if (input.url !== undefined) requireTarget(ctx, input.url);
+  const limit = PLANS[actor.plan].enabledEndpointsMax;
+  const named: Partial<Endpoint> = {
+    url: input.url,
+    description: input.description,
+    eventTypes: input.event_types,
+    productIds: input.product_ids,
+    signedPayload: input.signed_payload,
+  };
+  const settings = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  try {
+    return await move(ctx, actor, input.endpointId, {
+      keep,
+      decide: (endpoint) => {
+        if (input.status === undefined || input.status === endpoint.status) return { patch: settings, revives: false };
+        const revives = input.status === 'enabled';
+        const status = ENDPOINT.next(endpoint.status, revives ? 'enable' : 'disable');
+        const health = revives ? { failureStreak: 0, failingSince: null, disabledReason: null } : { disabledReason: 'by_merchant' };
+        return { patch: { ...settings, status, ...health }, revives };
+      },
+    });
+  } catch (error) {
+    if (input.status !== 'enabled' || !(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;
+    const refused = await overQuota(ctx, actor, limit);
+    throw (refused.options.meta?.used as number) >= limit ? refused : error;
+  }
+}
+
+/** Disabled, not erased; a second time it is simply already so. */
+export const disableEndpoint = (ctx: Ctx, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
+  move(ctx, actor, endpointId, {
+    keep,
+    decide: (endpoint) =>
+      endpoint.status === 'disabled'
+        ? { patch: {}, revives: false }
+        : { patch: { status: ENDPOINT.next(endpoint.status, 'disable'), disabledReason: 'by_merchant' }, revives: false },
+  });
+
+const PREVIOUS_MAX = 5;
+
+/** A new secret; the ones before sign beside it for the rest of their hours. Without an overlap it signs alone from now on. */
+export async function rotateSecret(
+  ctx: Ctx,
+  actor: Actor,
+  { endpointId, overlapHours, keep }: { endpointId: EndpointId; overlapHours: number; keep: Keep<EndpointWithSecret> },
+): Promise<EndpointWithSecret> {
+  const rawSecret = newSecret();
+  const secretSealed = await sealFor(ctx, endpointId, rawSecret);
+  const decide = (before: Endpoint): Decision => {
+    // Already ours, its answer lost: once more would take the old secret for the one before.
+    if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
+    const until = ctx.now + overlapHours * HOUR;
+    // Whoever rotates again before the overlap ends, or repeats a request whose answer he never saw, still verifies with an older one.
+    const previous = overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.now)].slice(0, PREVIOUS_MAX) : [];
+    const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
+    return { patch: { secretSealed, secretHint: secretHint(rawSecret), previousSealed: previous, previousUntil }, revives: false };
+  };
+  const endpoint = await move(ctx, actor, endpointId, { decide, keep: (after) => keep({ endpoint: after, rawSecret }) });
+  return { endpoint, rawSecret };
+}
+
+interface Decision {
+  patch: Partial<Endpoint>;
+  revives: boolean;
+}
+
+const move = (
+  ctx: Ctx,
+  actor: Actor,
+  endpointId: EndpointId,
+  { decide, keep }: { decide(endpoint: Endpoint): Decision; keep: Keep<Endpoint> },
+): Promise<Endpoint> =>
+  transact(ctx, async () => {
+    const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+    const { patch, revives } = decide(endpoint);
+    // A secret sealed once more looks different every time, so a lost answer is recognised by it too.
+    if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))
+      return unchangedKept(endpoint, keep);
+    const quota = revives ? [vetoOverQuota(ctx, endpoint, PLANS[actor.plan].enabledEndpointsMax)] : [];
+    // What waited ends now, and shows it: whether it is sent must not depend on when the endpoint is enabled again.
+    const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint.id)] : [];
+    const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };
+    const writes = [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting];
+    return withAnswer({ events: [], writes, result }, keep(result));
+  });

@@ -1,0 +1,196 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import type { AccountId, EndpointId } from '#core/ids.ts';
+import type { Keep } from '#platform/db/once.ts';
+import { pageRequest, toPage } from '#platform/db/page.ts';
+import type { Endpoint } from '#platform/db/tables/messaging.ts';
+import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
+import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
+import { created, given, jsonBody, ModeQuery, ok, optionalJsonBody, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
+import { recoverEndpoint } from '../deliveries/fan-out.ts';
+import { CreateEndpointRequest, EndpointBody, EndpointSecretBody, toEndpointResource, UpdateEndpointRequest } from '../resource.ts';
+import { listEndpoints } from '../store.ts';
+import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecret, rotateSecret } from './endpoint.ts';
+import { type TestResult, testEndpoint } from './test-endpoint.ts';
+
+const tags = ['Webhooks'];
+const params = uuidParam('endpoint_id');
+const query = z.object(ModeQuery);
+const read = merchantRoute('read');
+const headers = OptionalIdempotencyHeader;
+const isSecret = true;
+
+const list = createRoute({
+  method: 'get',
+  path: '/webhooks/endpoints',
+  operationId: 'listWebhookEndpoints',
+  tags,
+  summary: 'Endpoints, newest first',
+  ...read,
+  request: { query: z.object({ ...PageQuery, ...ModeQuery }) },
+  responses: { ...ok(pageOf(EndpointBody, 'WebhookEndpointPage')), ...merchantErrors() },
+});
+const create = createRoute({
+  method: 'post',
+  path: '/webhooks/endpoints',
+  operationId: 'createWebhookEndpoint',
+  tags,
+  summary: 'Create an endpoint; its secret is shown here and at rotation only',
+  ...writeRoute,
+  request: { headers, query, ...jsonBody(CreateEndpointRequest) },
+  responses: { ...created(EndpointSecretBody), ...merchantWriteErrors('plan_limit_reached') },
+});
+const change = createRoute({
+  method: 'patch',
+  path: '/webhooks/endpoints/{endpoint_id}',
+  operationId: 'updateWebhookEndpoint',
+  tags,
+  summary: 'Change what is given; `status: enabled` revives',
+  ...writeRoute,
+  request: { headers, params, query, ...jsonBody(UpdateEndpointRequest) },
+  responses: { ...ok(EndpointBody), ...merchantWriteErrors('not_found', 'plan_limit_reached', 'state_conflict') },
+});
+const disable = createRoute({
+  method: 'delete',
+  path: '/webhooks/endpoints/{endpoint_id}',
+  operationId: 'disableWebhookEndpoint',
+  tags,
+  summary: 'Disable an endpoint; it is not erased',
+  ...writeRoute,
+  request: { headers, params, query },
+  responses: { ...ok(EndpointBody), ...merchantWriteErrors('not_found', 'state_conflict') },
+});
+const OVERLAP_HOURS = 24;
+const rotate = createRoute({
+  method: 'post',
+  path: '/webhooks/endpoints/{endpoint_id}/rotate-secret',
+  operationId: 'rotateWebhookSecret',
+  tags,
+  summary: 'A new secret; the old one signs beside it for a while',
+  ...writeRoute,
+  request: {
+    headers,
+    params,
+    query,
+    ...optionalJsonBody(z.object({ overlap_hours: z.int().min(0).max(168).default(OVERLAP_HOURS) }).openapi('RotateSecretRequest')),
+  },
+  responses: { ...ok(EndpointSecretBody), ...merchantWriteErrors('not_found', 'state_conflict') },
+});
+const test = createRoute({
+  method: 'post',
+  path: '/webhooks/endpoints/{endpoint_id}/test',
+  operationId: 'testWebhookEndpoint',
+  tags,
+  summary: 'Send a real, signed test event now and say what came back',
+  ...writeRoute,
+  request: {
+    headers,
+    params,
+    query,
+    ...optionalJsonBody(z.object({ event_type: z.literal('webhook.test').optional() }).openapi('TestWebhookRequest')),
+  },
+  responses: {
+    ...ok(
+      z
+        .object({
+          delivery_id: z.int(),
+          event_id: z.string(),
+          succeeded: z.boolean(),
+          response_status: z.int().optional(),
+          response_ms: z.int().optional(),
+          error: z.string().optional(),
+        })
+        .openapi('WebhookTestResult'),
+    ),
+    ...merchantWriteErrors('not_found'),
+  },
+});
+const recover = createRoute({
+  method: 'post',
+  path: '/webhooks/endpoints/{endpoint_id}/recover',
+  operationId: 'recoverWebhookEndpoint',
+  tags,
+  summary: 'Deliver everything of a time that never arrived',
+  description: 'At most 90 days back, and 20,000 events at a time, oldest first: ask again until `scheduled` is 0.',
+  ...writeRoute,
+  request: {
+    headers,
+    params,
+    query,
+    ...jsonBody(
+      z
+        .object({ since: z.iso.datetime({ offset: true }), until: z.iso.datetime({ offset: true }).optional() })
+        .openapi('RecoverWebhookRequest'),
+    ),
+  },
+  responses: {
+    202: {
+      description: 'Scheduled',
+      content: { 'application/json': { schema: z.object({ scheduled: z.int() }).openapi('WebhookRecovery') } },
+    },
+    ...merchantWriteErrors('not_found', 'state_conflict'),
+  },
+});
+
+const presentEndpoint = (endpoint: Endpoint) => ({ status: 200, body: toEndpointResource(endpoint) });
+const presentSecret =
+  (status: 200 | 201) =>
+  ({ endpoint, rawSecret }: EndpointWithSecret) => ({ status, body: { ...toEndpointResource(endpoint), secret: rawSecret } });
+
+function presentTest({ deliveryId, eventId, outcome }: TestResult) {
+  const status = outcome?.status ?? null;
+  const body = {
+    delivery_id: deliveryId,
+    event_id: eventId,
+    succeeded: status !== null && status >= 200 && status < 300,
+    ...given('response_status', status),
+    ...given('response_ms', outcome?.ms ?? null),
+    ...given('error', outcome?.error ?? null),
+  };
+  return { status: 200, body };
+}
+
+export const webhookRoutes = router()
+  .openapi(list, async (c) => {
+    const { actor, ctx } = c.var;
+    const page = pageRequest(c.req.valid('query'));
+    const { items, total } = await listEndpoints(ctx.db, actor.accountId as AccountId, actor.livemode, page);
+    return c.json(toPage(page, total, items.map(toEndpointResource)), 200);
+  })
+  .openapi(create, async (c) => {
+    const { actor, ctx } = c.var;
+    const input = { ...c.req.valid('json'), kind: 'webhook' as const };
+    const answer = await answerOnce<EndpointWithSecret>(c, (keep) => createEndpoint(ctx, actor, input, keep), presentSecret(201), {
+      isSecret,
+    });
+    return sendStored(c, answer);
+  })
+  .openapi(change, async (c) => {
+    const { actor, ctx } = c.var;
+    const input = { ...c.req.valid('json'), endpointId: c.req.valid('param').endpoint_id as EndpointId };
+    return sendStored(c, await answerOnce<Endpoint>(c, (keep) => changeEndpoint(ctx, actor, input, keep), presentEndpoint));
+  })
+  .openapi(disable, async (c) => {
+    const { actor, ctx } = c.var;
+    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
+    return sendStored(c, await answerOnce<Endpoint>(c, (keep) => disableEndpoint(ctx, actor, endpointId, keep), presentEndpoint));
+  })
+  .openapi(rotate, async (c) => {
+    const { actor, ctx } = c.var;
+    const { overlap_hours: overlapHours = OVERLAP_HOURS } = c.req.valid('json');
+    const named = { endpointId: c.req.valid('param').endpoint_id as EndpointId, overlapHours };
+    const run = (keep: Keep<EndpointWithSecret>) => rotateSecret(ctx, actor, { ...named, keep });
+    return sendStored(c, await answerOnce(c, run, presentSecret(200), { isSecret }));
+  })
+  .openapi(test, async (c) => {
+    const { actor, ctx } = c.var;
+    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
+    return sendStored(c, await answerLeased(c, () => testEndpoint(ctx, actor, endpointId), presentTest));
+  })
+  .openapi(recover, async (c) => {
+    const { actor, ctx } = c.var;
+    const { since, until } = c.req.valid('json');
+    const to = until === undefined ? ctx.now : Date.parse(until);
+    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
+    const run = () => recoverEndpoint(ctx, actor, endpointId, Date.parse(since), to);
+    return sendStored(c, await answerLeased(c, run, (scheduled) => ({ status: 202, body: { scheduled } })));
+  });

@@ -1,0 +1,104 @@
+import { and, desc, eq, sql } from 'drizzle-orm';
+import { raise } from '#core/errors.ts';
+import type { AccountId, EndpointId } from '#core/ids.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
+
+export const findEndpoint = (db: Db, merchantId: AccountId, livemode: boolean, endpointId: EndpointId) =>
+  db
+    .select()
+    .from(webhookEndpoints)
+    .where(and(rowsOf(webhookEndpoints, merchantId, livemode), eq(webhookEndpoints.id, endpointId)))
+    .get();
+
+export async function getEndpoint(...args: Parameters<typeof findEndpoint>): Promise<Endpoint> {
+  return (await findEndpoint(...args)) ?? raise('not_found');
+}
+
+export const listEndpoints = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>
+  readPage(db, webhookEndpoints, rowsOf(webhookEndpoints, merchantId, livemode), newestFirst(webhookEndpoints.createdAt), page);
+
+export const countEnabledEndpoints = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
+  db.$count(webhookEndpoints, and(rowsOf(webhookEndpoints, merchantId, livemode), eq(webhookEndpoints.status, 'enabled')));
+
+/** A statement, not an effect: refuses the batch once the plan's enabled endpoints are used up. */
+export const vetoOverQuota = (ctx: Ctx, { merchantId, livemode }: Endpoint, enabledMax: number): Write =>
+  vetoIf(
+    ctx,
+    sql`(SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'enabled') >= ${enabledMax}`,
+  );
+
+export const insertEndpoint = (db: Db, endpoint: Endpoint): Write => db.insert(webhookEndpoints).values(endpoint);
+
+/** Statements, not effects: settings only, because attempts move an endpoint's health at the same time. Who decides by that health is refused once it moved. */
+export const updateEndpoint = (ctx: Ctx, before: Endpoint, patch: Partial<Endpoint>): Write[] => [
+  ctx.db
+    .update(webhookEndpoints)
+    .set({ ...patch, updatedAt: ctx.now, version: before.version + 1 })
+    .where(
+      and(
+        eq(webhookEndpoints.id, before.id),
+        eq(webhookEndpoints.version, before.version),
+        patch.disabledReason === 'no_success_for_5_days' || patch.warningsTold !== undefined
+          ? sql`failing_since IS ${before.failingSince}`
+          : undefined,
+      ),
+    ),
+  vetoUnlessChanged(ctx),
+];
+
+/** Those of an account that are enabled, in both modes. */
+export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<Endpoint[]> =>
+  db
+    .select()
+    .from(webhookEndpoints)
+    .where(and(eq(webhookEndpoints.merchantId, merchantId), eq(webhookEndpoints.status, 'enabled')));
+
+/** A statement, not an effect: refuses the batch where an endpoint of the account is enabled after all. */
+export const vetoWhileEnabled = (ctx: Ctx, merchantId: AccountId): Write =>
+  vetoIf(ctx, sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND status = 'enabled')`);
+
+/** A statement, not an effect: what an attempt showed, relative to whatever other attempts showed meanwhile. */
+export const noteHealth = (ctx: Ctx, endpointId: EndpointId, success: boolean, now: number): Write =>
+  ctx.db
+    .update(webhookEndpoints)
+    .set(
+      success
+        ? { failureStreak: 0, failingSince: null, lastSuccessAt: now }
+        : {
+            failureStreak: sql`failure_streak + 1`,
+            failingSince: sql`coalesce(failing_since, ${now})`,
+            lastFailureAt: now,
+            // The first failure after a success begins a run of its own, of which nobody was warned yet.
+            warningsTold: sql`iif(failing_since IS NULL, 0, warnings_told)`,
+          },
+    )
+    .where(eq(webhookEndpoints.id, endpointId));
+
+/** True for one of those who want to probe a broken endpoint: it counts as failing until the probe says otherwise. */
+export async function takeProbe(ctx: Ctx, { id, lastFailureAt }: Endpoint): Promise<boolean> {
+  const mine = and(eq(webhookEndpoints.id, id), lastFailureAt === null ? undefined : eq(webhookEndpoints.lastFailureAt, lastFailureAt));
+  const taken = await ctx.db.update(webhookEndpoints).set({ lastFailureAt: ctx.now }).where(mine).returning({ id: webhookEndpoints.id });
+  return taken.length > 0;
+}
+
+export interface DeliveryFilter {
+  endpointId?: string;
+  status?: Delivery['status'];
+}
+
+/** Newest first: they are numbered as they are made. */
+export function listDeliveries(db: Db, merchantId: AccountId, livemode: boolean, filter: DeliveryFilter, page: PageRequest) {
+  const mine = rowsOf(webhookDeliveries, merchantId, livemode, [
+    [webhookDeliveries.endpointId, filter.endpointId],
+    [webhookDeliveries.status, filter.status],
+  ]);
+  return readPage(db, webhookDeliveries, mine, [desc(webhookDeliveries.id)], page);
+}
+
+export async function getDelivery(db: Db, merchantId: AccountId, livemode: boolean, deliveryId: number): Promise<Delivery> {
+  const mine = and(rowsOf(webhookDeliveries, merchantId, livemode), eq(webhookDeliveries.id, deliveryId));
+  return (await db.select().from(webhookDeliveries).where(mine).get()) ?? raise('not_found');
+}

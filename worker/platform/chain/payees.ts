@@ -1,0 +1,64 @@
+import { keyRing } from '#core/crypto.ts';
+import { base58 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import { DAY } from '#core/time.ts';
+import { type Ctx, hasX402 } from '#platform/context.ts';
+import { parseWallet } from '#solana/assets.ts';
+import { type AccountFacts, type Unspendable, type UnspendableReason, unspendable } from '#solana/payee.ts';
+
+const WHY: Record<UnspendableReason, string> = {
+  off_curve: 'No key can sign for this address: it belongs to a program. Give the address of the wallet itself.',
+  token_account: 'This is a token account, not a wallet. Give the wallet that owns it; its USDC account is found from there.',
+  mint: 'This is the mint of a token, not a wallet.',
+  program: 'This is a program, not a wallet.',
+  sysvar: 'This is an account of the cluster itself, not a wallet.',
+  own_key: 'This is a key of this service, not a wallet of yours.',
+  not_system_account: 'This account belongs to a program, so nobody can spend from it as from a wallet.',
+};
+
+/** The keys that the service itself signs with or is found by: whoever is paid there is paid nothing. */
+const ownKeysOf = ({ config }: Ctx): string[] => [
+  config.SERVICE_REFERENCE,
+  ...(hasX402(config) ? keyRing(config.FEE_PAYER_KEYS!).map(({ publicKey }) => base58.encode(publicKey)) : []),
+];
+
+/** A node that hangs holds nobody up for long: the wallet is looked at again later. */
+const ASK_MS = 1500;
+
+/** What stands at an address now; null where nothing does, or the node is silent. */
+export async function accountAt(ctx: Ctx, address: string): Promise<AccountFacts | null> {
+  const answer = await ctx.chain.within(ASK_MS).accountOf(address);
+  if (answer.kind === 'found') return answer.account;
+  ctx.note(`rpc: ${answer.reason}`);
+  return null;
+}
+
+/** Why nobody could spend from this address, as the chain has it now; null where nothing speaks against it, or the node is silent. */
+export const lookAtPayee = async (ctx: Ctx, wallet: string): Promise<Unspendable | null> =>
+  unspendable(wallet, ownKeysOf(ctx), await accountAt(ctx, wallet));
+
+/**
+ * An address to be paid on from now on. In live mode the node is asked what stands there; the sandbox never asks it.
+ * 422 invalid_wallet_address with `meta.reason`, and `meta.owner` of a token account. (contract section 3 "Payout wallet")
+ */
+export async function requireSpendable(ctx: Ctx, wallet: string, livemode: boolean): Promise<void> {
+  const parsed = parseWallet(wallet);
+  if (!parsed.ok && parsed.reason === 'not_an_address') throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
+  const found = livemode ? await lookAtPayee(ctx, wallet) : unspendable(wallet, ownKeysOf(ctx), null);
+  if (!found) return;
+  throw new ApiError('invalid_wallet_address', { detail: WHY[found.reason], meta: { field: 'payout_wallet', ...found } });
+}
+
+const LOOKED_MAX = 10_000;
+const fine = new Map<string, number>();
+
+/** The same, asked of the node at most once a day and isolate: what was a wallet may have become something else. */
+export async function payeeOfToday(ctx: Ctx, wallet: string): Promise<Unspendable | null> {
+  const place = `${ctx.config.rpcUrls[0]} ${wallet}`;
+  if (ctx.now < (fine.get(place) ?? 0)) return null;
+  const found = await lookAtPayee(ctx, wallet);
+  if (fine.size >= LOOKED_MAX) fine.clear();
+  // What stands in the way is looked at afresh each time, so that mending it helps at once.
+  if (found === null) fine.set(place, ctx.now + DAY);
+  return found;
+}

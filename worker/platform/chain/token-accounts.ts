@@ -1,0 +1,50 @@
+import { MINUTE, SECOND } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+
+/** A token account that was there stays, all but always; so it is asked for again only after a while. */
+const SEEN_FOR_MS = 10 * MINUTE;
+const SEEN_MAX = 10_000;
+const seen = new Map<string, number>();
+/** One that is not there is asked for again soon: its merchant may be opening it. Whoever asks how things stand is about to, so the next denial asks the node again. */
+const MISSING_FOR_MS = 30 * SECOND;
+const missing = new Map<string, number>();
+/** A node that hangs is left alone for a while, and nobody waits long for it. */
+const AWAY_FOR_MS = 5 * SECOND;
+const ASK_MS = 1500;
+const away = new Map<string, number>();
+
+/** What is believed of an earlier answer: whatever it was, only that the account was there, or nothing. */
+type Trust = 'all' | 'presence' | 'nothing';
+
+/** Does this token account exist? Where the node does not answer: true if it ever did and that is trusted, else null. */
+export async function tokenAccountExists(ctx: Ctx, ata: string, trust: Trust): Promise<boolean | null> {
+  const place = `${ctx.config.rpcUrls[0]} ${ata}`;
+  if (trust !== 'nothing' && ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
+  if (trust === 'all' && ctx.now < (missing.get(place) ?? 0)) return false;
+  const asLastSeen = seen.has(place) && trust !== 'nothing' ? true : null;
+  if (trust !== 'nothing' && ctx.now < (away.get(place) ?? 0)) return asLastSeen;
+  const answer = await ctx.chain.within(ASK_MS).prepare([ata]);
+  if (seen.size >= SEEN_MAX) seen.clear();
+  if (away.size >= SEEN_MAX) away.clear();
+  if (answer.kind === 'unavailable') {
+    ctx.note(`rpc: ${answer.reason}`);
+    away.set(place, ctx.now + AWAY_FOR_MS);
+    return asLastSeen;
+  }
+  away.delete(place);
+  const exists = answer.exists[0] === true;
+  if (missing.size >= SEEN_MAX) missing.clear();
+  if (exists) {
+    seen.set(place, ctx.now);
+    missing.delete(place);
+  } else {
+    seen.delete(place);
+    if (trust === 'all') missing.set(place, ctx.now + MISSING_FOR_MS);
+    else missing.delete(place);
+  }
+  return exists;
+}
+
+export const payoutAccountExists = async (ctx: Ctx, wallet: string, trust: Trust): Promise<boolean | null> =>
+  tokenAccountExists(ctx, await associatedTokenAccount(wallet, ctx.config.network.usdcMint), trust);

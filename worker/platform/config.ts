@@ -1,0 +1,90 @@
+import type { z } from 'zod';
+import { PEPPER_BYTES, secretRing } from '../core/crypto.ts';
+import { NETWORKS, type Network } from '../solana/assets.ts';
+import { type VARIABLES, type VariableName, variables } from './variables.ts';
+
+type Values = { [K in VariableName]: z.infer<(typeof VARIABLES)[K]['schema']> };
+export type Config = Omit<Values, 'RPC_URL' | 'RPC_URLS'> & { network: Network; rpcUrls: [string, ...string[]] };
+
+/** What is wrong with a variable. Names it and says what it must be; never holds a value. */
+export interface Finding {
+  name: VariableName;
+  problem: string;
+  /** True where nothing can be served rightly; otherwise only what needs this variable answers 503, or is weaker than it should be. */
+  isFatal: boolean;
+}
+
+const URLS: VariableName[] = ['RPC_URL', 'RPC_URLS', 'BASE_URL', 'PRICE_URL', 'DISCORD_REDIRECT_URI'];
+const fatal = (name: VariableName, problem: string): Finding => ({ name, problem, isFatal: true });
+const partial = (name: VariableName, problem: string): Finding => ({ name, problem, isFatal: false });
+
+/**
+ * Every variable and secret of an environment, judged together. What is set to nothing counts as not set, and what is not in the
+ * table is somebody else's. `config` is null where a finding is fatal.
+ */
+export function readConfig(environment: Readonly<Record<string, unknown>>): { config: Config | null; findings: Finding[] } {
+  const given = new Map<VariableName, string>();
+  for (const [name] of variables) {
+    const value = environment[name];
+    if (value !== undefined && value !== '') given.set(name, String(value));
+  }
+  const parsed = variables.map(([name, { schema, form }]) => {
+    const { success, data } = schema.safeParse(given.get(name));
+    const problem = given.has(name) ? `must be ${form}` : 'is missing';
+    return { name, value: data, findings: success ? [] : [fatal(name, problem)] };
+  });
+  const findings = [...parsed.flatMap((one) => one.findings), ...togetherFindings(given), ...secretFindings(given)];
+  if (given.get('NETWORK') === 'mainnet') findings.push(...mainnetFindings(given));
+  if (findings.some(({ isFatal }) => isFatal)) return { config: null, findings };
+  const { RPC_URL, RPC_URLS, ...values } = Object.fromEntries(parsed.map(({ name, value }) => [name, value])) as Values;
+  const rpcUrls = (RPC_URLS ?? [RPC_URL]) as [string, ...string[]];
+  return { config: { ...values, network: NETWORKS[values.NETWORK], rpcUrls }, findings };
+}
+
+/** What one variable says of another. */
+function togetherFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
+  const isUsed = (name: string) => (given.get(name as VariableName) ?? '0') !== '0';
+  const alone = variables.flatMap(([name, { needed }]) =>
+    typeof needed === 'object' && isUsed(needed.with) && !given.has(name) ? [partial(name, `is missing beside ${needed.with}`)] : [],
+  );
+  const hasNode = given.has('RPC_URL') || given.has('RPC_URLS');
+  return [...(hasNode ? [] : [fatal('RPC_URL', 'is missing, and so is RPC_URLS')]), ...alone];
+}
+
+function secretFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
+  const pepper = given.get('PEPPER') ?? '';
+  const isMixed = pepper.includes(',') && secretRing(pepper, PEPPER_BYTES).length === 1 && pepper.length >= PEPPER_BYTES;
+  const mixed = isMixed
+    ? [partial('PEPPER', `holds a comma and a part under ${PEPPER_BYTES} bytes, so it counts as one pepper as a whole`)]
+    : [];
+  const owners = new Map<string, VariableName>();
+  const shared = variables.flatMap(([name, { isSecret }]) => {
+    if (!isSecret) return [];
+    const others = (given.get(name) ?? '').split(',').map((secret) => {
+      const owner = owners.get(secret) ?? name;
+      if (secret !== '') owners.set(secret, owner);
+      return owner;
+    });
+    return [...new Set(others)].filter((other) => other !== name).map((other) => partial(name, `shares a secret with ${other}`));
+  });
+  return [...mixed, ...shared];
+}
+
+/** Real money: no switch of a local machine, nothing over plain http, and a name of our own. */
+function mainnetFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
+  const needed = variables.filter(([name, variable]) => variable.needed === 'on mainnet' && !given.has(name));
+  const local = variables.filter(([name, { isLocalOnly, fallback }]) => isLocalOnly && (given.get(name) ?? fallback) !== fallback);
+  const plain = URLS.filter(
+    (name) =>
+      given.has(name) &&
+      given
+        .get(name)!
+        .split(',')
+        .some((url) => !/^https:\/\//i.test(url.trim())),
+  );
+  return [
+    ...needed.map(([name]) => fatal(name, 'is missing on mainnet')),
+    ...local.map(([name, { fallback }]) => fatal(name, `must be ${fallback} on mainnet`)),
+    ...plain.map((name) => fatal(name, 'must be https on mainnet')),
+  ];
+}

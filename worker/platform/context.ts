@@ -1,0 +1,156 @@
+import { drizzle } from 'drizzle-orm/d1';
+import { assert } from '#core/errors.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
+import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
+import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
+import { Chain } from '#solana/rpc.ts';
+import { type Config, readConfig } from './config.ts';
+import { databaseInTime } from './deadline.ts';
+import { logRequest } from './log.ts';
+
+/** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`; absent in what an earlier release sent. */
+export type Job = { requestId?: string | undefined } & (
+  | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
+  /** Somebody says this transaction may be one of ours: its memo tells. */
+  | { kind: 'findPayment'; txSignature: string; attempt: number }
+  | { kind: 'fanOut'; eventIds: string[] }
+  /** What an entitlement's object says of itself: the one job that carries state, with the version it is true of. */
+  | { kind: 'projectEntitlement'; projection: EntitlementProjection }
+);
+
+/** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
+export interface AttemptMessage {
+  deliveryId: number;
+  /** The sender's `cause`; absent in what an earlier release sent. */
+  requestId?: string;
+}
+
+/** A run of one sweep: the first of a cron, or the next where one invocation could not finish. */
+export interface SweepMessage {
+  sweep: string;
+  /** Counted from 1. */
+  round: number;
+  /** Of the cron or the run that sent it. */
+  requestId: string;
+}
+
+/** What wrangler.toml binds. Variables are text; `readConfig` checks and converts them. */
+export interface Env extends Record<string, unknown> {
+  DB: D1Database;
+  /** Where events and receipts go once they are old. Without it they stay in the database. */
+  ARCHIVE?: R2Bucket;
+  JOBS: Queue<Job>;
+  WEBHOOKS: Queue<AttemptMessage>;
+  /** For endpoints whose last attempt failed: they wait among themselves. */
+  WEBHOOKS_SLOW: Queue<AttemptMessage>;
+  /** One message an invocation: none waits for another sweep, or shares its limits. */
+  SWEEPS: Queue<SweepMessage>;
+  /** The platform's Analytics Engine, for what the operator's metrics tell over time; nothing is written where it is not bound. */
+  METRICS?: AnalyticsEngineDataset;
+  ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
+  ENTITLEMENT: DurableObjectNamespace<EntitlementRpc & Rpc.DurableObjectBranded>;
+}
+
+const configs = new WeakMap<object, ReturnType<typeof readConfig>>();
+
+export type { Config } from './config.ts';
+
+/** What an environment says, read once for its life, and all that is wrong with it told in the log that one time. */
+export function checkedConfig(env: Env): ReturnType<typeof readConfig> {
+  const known = configs.get(env);
+  if (known) return known;
+  const read = readConfig(env);
+  configs.set(env, read);
+  const notes = read.findings.map(({ name, problem }) => `config: ${name} ${problem}`);
+  if (notes.length > 0) logRequest({ request_id: 'configuration', notes, ...(read.config ? {} : { code: 'misconfigured' }) });
+  return read;
+}
+
+/** The configuration of a sound environment. One that is not is refused before anything asks for it. */
+export function configOf(env: Env): Config {
+  const { config, findings } = checkedConfig(env);
+  assert(config !== null, `configuration: ${findings.map(({ name, problem }) => `${name} ${problem}`).join('; ')}`);
+  return config;
+}
+
+/** x402 needs a key that pays the network's fees and one that vouches for challenges. */
+export const hasX402 = (config: Config): boolean => config.FEE_PAYER_KEYS !== undefined && config.CHALLENGE_KEYS !== undefined;
+
+/** Without somebody who says what SOL is worth each price is paid in its own asset alone. */
+export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: string } => config.PRICE_URL !== undefined;
+
+export type Db = ReturnType<typeof drizzle>;
+
+/** The database alone, for what must go on where the rest of the configuration is not sound. */
+export const databaseOf = (env: Env): Db => drizzle(env.DB);
+
+/** Who makes the request, once admitted. `signIn` tells when and how a person last proved who they are; null for a key. */
+export interface Actor extends Caller {
+  /** `setup`: the secret of an agent's setup, which buys plans and nothing else. */
+  via: 'key' | 'jwt' | 'setup';
+  signIn: SignIn | null;
+}
+
+/** Everything a verb may use. `now` is read once per request; nothing below looks at a clock. */
+export interface Ctx {
+  readonly env: Env;
+  readonly config: Config;
+  readonly db: Db;
+  readonly chain: Chain;
+  readonly now: number;
+  /** Milliseconds since `now`, for measuring others: how long a stranger's server took. */
+  elapsedMs(): number;
+  /** What is left until the deadline, never below 0. Calls of the database, the archive, nodes, objects and strangers' servers take no longer. */
+  leftMs(): number;
+  readonly requestId: string;
+  /**
+   * The request, cron or run of a sweep that all of this goes back to; a request's own id. It goes with every message and every call of
+   * an object, so that one id finds the lines of all that it set going.
+   */
+  readonly cause: string;
+  readonly baseUrl: string;
+  /** Runs after the answer is out; a failure there is logged, never shown. */
+  defer(work: Promise<unknown>): void;
+  /** Goes into the request's one log line: why, in our words. */
+  note(reason: string): void;
+}
+
+/**
+ * How long each kind of invocation may wait for others. A request ends well before the 30 s after which another may take over what it
+ * began; an attempt before its lease of a minute; what a job left undone the queue brings again, and a sweep's is due with the next cron.
+ */
+const DEADLINES_MS = { request: 20 * SECOND, job: 30 * SECOND, attempt: 30 * SECOND, sweep: 2 * MINUTE } as const;
+
+export interface CtxOptions {
+  requestId: string;
+  kind?: keyof typeof DEADLINES_MS;
+  cause?: string | undefined;
+  origin?: string;
+  now?: number;
+  defer(work: Promise<unknown>): void;
+  note?(reason: string): void;
+}
+
+export function newCtx(
+  env: Env,
+  { requestId, kind = 'sweep', cause = requestId, origin, now = Date.now(), defer, note = () => {} }: CtxOptions,
+): Ctx {
+  const config = configOf(env);
+  const startedAt = Date.now();
+  const elapsedMs = () => Date.now() - startedAt;
+  const leftMs = () => Math.max(0, DEADLINES_MS[kind] - elapsedMs());
+  return {
+    elapsedMs,
+    leftMs,
+    env,
+    config,
+    db: drizzle(databaseInTime(env.DB, { leftMs })),
+    chain: Chain.at(config.rpcUrls, config.network.genesisHash, leftMs),
+    now,
+    requestId,
+    cause,
+    baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',
+    defer,
+    note,
+  };
+}

@@ -1,0 +1,140 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import { ApiError, storyOf } from '#core/errors.ts';
+import { newEventId } from '#core/ids.ts';
+import type { Ctx } from '#platform/context.ts';
+import { sendJob } from '#platform/queues/send-jobs.ts';
+import type { NewEvent } from '#rules/events.ts';
+import { events as eventsTable, guard } from './tables/messaging.ts';
+
+export type Write = BatchItem<'sqlite'>;
+
+/** What a verb decided: facts to store together. Values, not effects. */
+export interface Change<T> {
+  events: NewEvent[];
+  writes: Write[];
+  result: T;
+}
+
+/** Nothing to store: the state is already the wanted one, or a refusal that costs nothing. */
+export const unchanged = <T>(result: T): Change<T> => ({ events: [], writes: [], result });
+
+/**
+ * A veto inside a batch: rolls everything back where `condition` holds. After an UPDATE, `changes() = 0` makes a lost
+ * compare-and-set fail its neighbours, which D1 alone would not. (architecture section 7)
+ */
+export const vetoIf = (ctx: Ctx, condition: SQL): Write => ctx.db.insert(guard).select(sql`SELECT NULL WHERE ${condition}`);
+export const vetoUnlessChanged = (ctx: Ctx): Write => vetoIf(ctx, sql`changes() = 0`);
+
+/**
+ * Stores a Change in one batch: events first, because UNIQUE(subject_id, subject_version) is the lock, then the writes.
+ * Throws what the database throws; nothing of the batch is stored then.
+ */
+export async function commit<T>(ctx: Ctx, change: Change<T>): Promise<T> {
+  const events = change.events.map((event) => eventRow(ctx, event));
+  const batch = [...events.map((row) => ctx.db.insert(eventsTable).values(row)), ...change.writes];
+  const [first, ...rest] = batch;
+  const announce = () =>
+    announceEvents(
+      ctx,
+      events.map(({ id }) => id),
+    );
+  try {
+    if (first) await ctx.db.batch([first, ...rest]);
+  } catch (error) {
+    // Only its answer may be lost: what was stored is announced, and of what was not the job finds nothing.
+    if (!isConstraint(error)) announce();
+    throw error;
+  }
+  announce();
+  return change.result;
+}
+
+/** Events that one message names: what its consumer does for each must fit one invocation. */
+const ANNOUNCED_MAX = 50;
+
+/** Has stored events fanned out. The row is the outbox: a message lost here is found by the sweep over events not yet fanned out. */
+export function announceEvents(ctx: Ctx, eventIds: string[]): void {
+  for (let from = 0; from < eventIds.length; from += ANNOUNCED_MAX)
+    ctx.defer(sendJob(ctx, { kind: 'fanOut', eventIds: eventIds.slice(from, from + ANNOUNCED_MAX) }));
+}
+
+/**
+ * For a change that only creates. A batch that failed may have landed with its answer lost, so the new row is looked for
+ * before the failure is believed.
+ */
+export async function commitNew<T>(ctx: Ctx, change: Change<T>, findNew: () => Promise<unknown>): Promise<T> {
+  try {
+    return await commit(ctx, change);
+  } catch (error) {
+    if (await findNew()) return change.result;
+    throw error;
+  }
+}
+
+const TRIES_MAX = 3;
+
+/**
+ * Load, plan, commit, up to three times. `plan` reads afresh every time, so after a failed batch it sees whether a rival's
+ * change, or our own with its answer lost, is already there; then it answers `unchanged`.
+ */
+export async function transact<T>(ctx: Ctx, plan: () => Promise<Change<T>>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const change = await plan();
+    if (change.events.length + change.writes.length === 0) return commit(ctx, change);
+    try {
+      return await commit(ctx, change);
+    } catch (error) {
+      ctx.note(`batch failed: ${storyOf(error)}`);
+      if (attempt < TRIES_MAX) continue;
+      if (isConstraint(error))
+        throw new ApiError('state_conflict', { detail: 'Too many changes at once. Retry.', meta: { reason: 'contended' } });
+      throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+    }
+  }
+}
+
+/** A sweep's loop: one row that fails is noted, and holds up nothing behind it. So many `lanes` run at once, each in order. */
+export async function forEach<T>(ctx: Ctx, rows: readonly T[], run: (row: T) => Promise<unknown>, lanes = 1): Promise<number> {
+  const runLane = async (_: unknown, lane: number) => {
+    for (let i = lane; i < rows.length; i += lanes)
+      await run(rows[i]!).catch((error: unknown) => ctx.note(`row failed: ${storyOf(error)}`));
+  };
+  await Promise.all(Array.from({ length: lanes }, runLane));
+  return rows.length;
+}
+
+/** True where the database refused the batch for what is in it (lock, quota, uniqueness), not because it was out of reach. */
+export function isConstraint(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (/constraint failed/i.test(cause.message)) return true;
+  }
+  return false;
+}
+
+/** True where one of our own vetoes rolled the batch back. */
+export function isVeto(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (/constraint failed: guard\b/i.test(cause.message)) return true;
+  }
+  return false;
+}
+
+export type EventRow = typeof eventsTable.$inferInsert;
+
+/** An event as it is stored. A caller that needs its id beforehand makes the row itself. */
+export const eventRow = (ctx: Ctx, event: NewEvent): EventRow & { id: string } => ({
+  id: newEventId(ctx.now),
+  merchantId: event.merchantId,
+  livemode: event.livemode,
+  subjectType: event.subject.type,
+  subjectId: event.subject.id,
+  subjectVersion: event.subject.version,
+  type: event.type,
+  data: event.previous ? { object: event.object, previous: event.previous } : { object: event.object },
+  productId: event.productId ?? null,
+  paymentId: event.paymentId ?? null,
+  membershipId: event.membershipId ?? null,
+  requestId: ctx.cause,
+  createdAt: ctx.now,
+});

@@ -1,0 +1,64 @@
+import { and, eq } from 'drizzle-orm';
+import { MINUTE } from '#core/time.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { transact, unchanged, type Write } from './commit.ts';
+import { type ClaimKind, txClaims } from './tables/tx-claims.ts';
+
+/** A transaction that was confirmed, and is looked for until it is final: what it paid, or money that pays nothing yet. */
+export interface Watched {
+  kind: ClaimKind | 'unmatched';
+  /** Of the payment, settlement or unmatched payment. */
+  subjectId: string;
+  txSignature: string;
+  /** null: nobody knows where it landed, so that no block can prove it absent. */
+  slot: number | null;
+  doubtedAt: number | null;
+  droppedAt: number | null;
+}
+
+/** A step in the fate of watched transactions, to be stored together with what follows from it. */
+export interface FateStep {
+  /** Note the step on what is watched, and fail the batch where another look was faster. */
+  writes: Write[];
+  /** Whether nothing waits for this step any more: it was stored with its answer lost, or another look was faster. */
+  isOver(): Promise<boolean>;
+}
+
+/** What follows for one kind of things when the chain has spoken. Each stores its effects and the step in one batch, or nothing. */
+export interface FateFollower {
+  /** The cluster made them final, as almost always: many at once. */
+  onFinal(ctx: Ctx, subjectIds: readonly string[], step: FateStep): Promise<unknown>;
+  /** The finalized chain is proven to be without it: what it brought is taken back. */
+  onDropped(ctx: Ctx, subjectId: string, step: FateStep): Promise<unknown>;
+  /** It was taken for dropped and is final after all: what was taken back is given again. */
+  onReturned(ctx: Ctx, subjectId: string, step: FateStep): Promise<unknown>;
+}
+
+/** The cluster needs some thirteen seconds to make a transaction final; nobody looks before. */
+export const FINAL_AFTER_MS = MINUTE;
+
+export type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messageHash' | 'subjectId' | 'createdAt'> & {
+  kind: ClaimKind;
+  livemode: boolean;
+};
+
+/** Seen confirmed and acted upon: from now on it is watched. */
+const watchedFrom = (now: number, slot: number) => ({ slot, confirmedAt: now, nextLookAt: now + FINAL_AFTER_MS });
+
+/**
+ * A statement, not an effect: fails where the transaction pays something already. `slot`: where it was seen on the chain; null where
+ * it was not yet, and is watched only once it was.
+ */
+export const insertClaim = (db: Db, claim: NewClaim, slot: number | null): Write =>
+  db.insert(txClaims).values({ ...claim, ...(slot === null ? { nextLookAt: null } : watchedFrom(claim.createdAt, slot)) });
+
+/** A statement, not an effect: a claimed transaction was seen confirmed. */
+export const watchClaim = ({ db, now }: Ctx, claim: Pick<NewClaim, 'txSignature' | 'livemode'>, slot: number): Write =>
+  db
+    .update(txClaims)
+    .set(watchedFrom(now, slot))
+    .where(and(eq(txClaims.txSignature, claim.txSignature), eq(txClaims.livemode, claim.livemode)));
+
+/** A step that nothing else follows from. */
+export const storeStep = (ctx: Ctx, step: FateStep): Promise<unknown> =>
+  transact(ctx, async () => ((await step.isOver()) ? unchanged(null) : { events: [], writes: step.writes, result: null }));

@@ -1,0 +1,163 @@
+/**
+ * The record of an Idempotency-Key: whose request it was, what it was told, and for how long that is remembered.
+ * @module
+ */
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { pepperedHashes, seal, sha256Hex, unseal } from '#core/crypto.ts';
+import { canonicalJson, utf8 } from '#core/encoding.ts';
+import { ApiError, storyOf } from '#core/errors.ts';
+import { DAY, HOUR, SECOND } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
+import { vetoUnlessChanged, type Write } from './commit.ts';
+import { type Swept, sweepRounds } from './sweep-pages.ts';
+import { claims } from './tables/messaging.ts';
+
+export interface IdempotentRequest {
+  /** Account or setup intent, livemode, method and concrete path: the same key elsewhere is another request. */
+  scope: string;
+  key: string;
+  /** The body's text as it was received; empty where there was none. */
+  text: string;
+  /** The body as the route read it: what the release before fingerprints, beside which this one may run and whose records live for up to 30 days. */
+  validated?: unknown;
+  keepMs?: number;
+  /** Body or answer holds a secret: the fingerprint is keyed and the answer sealed, so that the database holds neither in clear. */
+  isSecret?: boolean;
+}
+
+/** An answer before it becomes bytes; without a body for 204. `isFinished: false` says that it is to be judged afresh next time. */
+export interface Answer {
+  status: number;
+  body?: unknown;
+  isFinished?: false;
+}
+
+export interface StoredAnswer {
+  status: number;
+  body: string;
+  replayed: boolean;
+}
+
+export const toStoredAnswer = ({ status, body }: Answer): StoredAnswer => ({
+  status,
+  body: body === undefined ? '' : JSON.stringify(body),
+  replayed: false,
+});
+
+type IdempotencyRecord = typeof claims.$inferSelect;
+const KEEP_MS = 24 * HOUR;
+/** Of routes that move money. */
+export const MONEY_KEEP_MS = 30 * DAY;
+
+/** A fence must not come again, also not after its record was deleted, or a holder that slept could finish another's request. */
+export function newFence(): number {
+  const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number];
+  // 53 bits: as many as a number holds exactly, in JavaScript and in the column.
+  return (high >>> 11) * 2 ** 32 + low;
+}
+
+export const newRecord = (ctx: Ctx, request: IdempotentRequest, fence: number) => ({
+  scope: request.scope,
+  key: request.key,
+  fingerprint: fingerprintsOf(ctx, request)[0],
+  fence,
+  expiresAt: ctx.now + (request.keepMs ?? KEEP_MS),
+});
+
+export async function findRecord(ctx: Ctx, { scope, key }: IdempotentRequest): Promise<IdempotencyRecord | null> {
+  const mine = and(eq(claims.scope, scope), eq(claims.key, key));
+  const known = await ctx.db.select().from(claims).where(mine).get();
+  return known && known.expiresAt > ctx.now ? known : null;
+}
+
+/** Fields of an answer that only the database knows, by the time its batch runs: an id it gave. */
+export type LateFields = Record<string, SQL>;
+
+/** Past its life, or a lease that ended without an answer: its holder's fence finishes nothing once the record has another. */
+const isOver = (now: number): SQL => sql`(${claims.expiresAt} <= ${now} OR (${claims.status} IS NULL AND ${claims.leaseUntil} <= ${now}))`;
+
+/** A record that is over gives way to the new one; any other fails the batch. */
+export async function insertRecord(
+  ctx: Ctx,
+  request: IdempotentRequest,
+  { fence, answer: { status, body }, late = {} }: { fence: number; answer: StoredAnswer; late?: LateFields },
+): Promise<Write[]> {
+  const whole = Object.entries(late).reduce((text, [name, value]) => sql`json_set(${text}, ${`$.${name}`}, ${value})`, sql`${body}`);
+  const answer = request.isSecret
+    ? { body: null, sealedBody: await seal(ctx.config.SEAL_KEYS, purposeOf(request), body) }
+    : { body: whole, sealedBody: null };
+  const { scope, key, ...anew } = { ...newRecord(ctx, request, fence), status, ...answer, leaseUntil: null };
+  return [
+    ctx.db
+      .insert(claims)
+      .values({ scope, key, ...anew })
+      .onConflictDoUpdate({ target: [claims.scope, claims.key], set: anew, setWhere: isOver(ctx.now) }),
+    vetoUnlessChanged(ctx),
+  ];
+}
+
+function requireSame(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequest): void {
+  if (!fingerprintsOf(ctx, request).includes(known.fingerprint)) throw new ApiError('idempotency_conflict');
+}
+
+/** A lease whose holder died before it answered; the same request may go on. 409 idempotency_conflict for another body. */
+export function isAbandoned(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequest): boolean {
+  requireSame(ctx, known, request);
+  return known.status === null && (known.leaseUntil ?? ctx.now) <= ctx.now;
+}
+
+/** What a record tells the request that found it. 409 idempotency_conflict for another body, idempotency_in_progress under a lease. */
+export async function replayRecord(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequest): Promise<StoredAnswer> {
+  requireSame(ctx, known, request);
+  const { status, sealedBody } = known;
+  const body = sealedBody === null ? known.body : await openAnswer(ctx, request, sealedBody);
+  if (status !== null && body !== null) return { status, body, replayed: true };
+  const waitMs = Math.max(SECOND, (known.leaseUntil ?? ctx.now) - ctx.now);
+  throw new ApiError('idempotency_in_progress', { retryAfterSeconds: 1, meta: { lease_ms: waitMs } });
+}
+
+/** 409 idempotency_conflict where the key it was sealed with is gone from the configuration: nobody can repeat that answer. */
+async function openAnswer(ctx: Ctx, request: IdempotentRequest, sealed: string): Promise<string> {
+  try {
+    return await unseal(ctx.config.SEAL_KEYS, purposeOf(request), sealed);
+  } catch (error) {
+    ctx.note(`kept answer: ${storyOf(error)}`);
+    const detail = 'This request was done, and its answer cannot be opened any more. Look at what it made; a new key makes another.';
+    throw new ApiError('idempotency_conflict', { detail, meta: { reason: 'answer_lost' } });
+  }
+}
+
+/** A sealed answer opens for its own request alone. */
+const purposeOf = ({ scope, key }: IdempotentRequest): string => answerPurpose(`${scope}\n${key}`);
+export const answerPurpose = (scopeAndKey: string): string => `idempotency:${scopeAndKey}`;
+
+/**
+ * What tells a request from another under its key, in every form a record may hold; new records hold the first: SHA-256 of the
+ * canonical body as it was received, unknown fields, blanks and all, after `2:`; where that is keyed, under each pepper. The last is the form of the release before, of the
+ * body as the route read it: what that release recorded is recognised by it.
+ */
+export function fingerprintsOf(ctx: Ctx, { text, validated, isSecret }: IdempotentRequest): [string, ...string[]] {
+  const canonical = canonicalTextOf(text);
+  const hashes = isSecret ? pepperedHashes(ctx.config.PEPPER, 'idempotency', canonical) : [sha256Hex(utf8(canonical))];
+  const received = hashes.map((hash) => `2:${hash}`) as [string, ...string[]];
+  return validated === undefined ? received : [...received, sha256Hex(utf8(canonicalJson(validated)))];
+}
+
+/** RFC 8785 where the text has such a form: a number no double holds, or nesting beyond the stack, has none. */
+function canonicalTextOf(text: string): string {
+  if (text === '') return 'null';
+  try {
+    return canonicalJson(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+const ROUNDS = { max: 500, roundsMax: 40 };
+
+/** Deletes records whose life is over, finished or not: no request reads them any more, and their keys are free. */
+export const sweepIdempotencyRecords = (ctx: Ctx): Promise<Swept> =>
+  sweepRounds(ctx, ROUNDS, async (max) => {
+    const ended = sql`rowid IN (SELECT rowid FROM claims WHERE expires_at <= ${ctx.now} ORDER BY expires_at LIMIT ${max})`;
+    return (await ctx.db.delete(claims).where(ended)).meta.changes;
+  });

@@ -1,0 +1,92 @@
+import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { ApiError } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
+import { COUNTED_ROWS_MAX } from '#core/limits.ts';
+import type { Db } from '#platform/context.ts';
+
+/** Which slice of a list is wanted. */
+export interface PageRequest {
+  page: number;
+  perPage: number;
+  offset: number;
+}
+
+/** The slice a query asks for. 422 validation_error where it begins beyond the last row that is counted. */
+export function pageRequest(query: { page: number; per_page: number }): PageRequest {
+  const offset = (query.page - 1) * query.per_page;
+  if (offset >= COUNTED_ROWS_MAX) {
+    const msg = `Lists are paged through up to row ${COUNTED_ROWS_MAX.toLocaleString('en')}: narrow this one by a filter`;
+    throw new ApiError('validation_error', { problems: [{ loc: ['query', 'page'], msg, type: 'too_far' }] });
+  }
+  return { page: query.page, perPage: query.per_page, offset };
+}
+
+type MerchantTable = SQLiteTable & { merchantId: SQLiteColumn; livemode: SQLiteColumn };
+
+/** The rows of a merchant in one mode, narrowed by those values that are given. */
+export const rowsOf = (table: MerchantTable, merchantId: AccountId, livemode: boolean, narrowed: [SQLiteColumn, unknown][] = []): SQL =>
+  and(
+    eq(table.merchantId, merchantId),
+    eq(table.livemode, livemode),
+    ...narrowed.map(([column, value]) => (value === undefined ? undefined : eq(column, value))),
+  )!;
+
+/** The last ones stored first, also within one moment. Any index that ends in `createdAt` has this order, because its entries end in the rowid. */
+export const newestFirst = (createdAt: SQLiteColumn): SQL[] => [desc(createdAt), sql`rowid DESC`];
+/** As they were stored: pages stay what they were while new rows arrive. */
+export const oldestFirst: SQL[] = [sql`rowid`];
+
+/**
+ * One page of a table and the count of the whole list, in one round trip. `order` must be the order of an index that begins with what
+ * `where` equals, so that no more is read than the page and what stands before it. `total` is at most one more than is told exactly.
+ * `through` is what rows are found by, where that is not an index of the table.
+ */
+export async function readPage<T extends SQLiteTable>(
+  db: Db,
+  table: T,
+  where: SQL,
+  order: SQL[],
+  page: PageRequest,
+  through?: { index: SQL; on: SQL },
+): Promise<{ items: T['$inferSelect'][]; total: number }> {
+  const rows = db
+    .select(getTableColumns(table as SQLiteTable))
+    .from(table as SQLiteTable)
+    .$dynamic();
+  if (through) rows.innerJoin(through.index, through.on);
+  const slice = rows
+    .where(where)
+    .orderBy(...order)
+    .limit(page.perPage)
+    .offset(page.offset);
+  const [items, [count]] = await db.batch([slice, countTo(db, table, where, through)]);
+  return { items: items as T['$inferSelect'][], total: count?.total ?? 0 };
+}
+
+/** One statement that counts the rows of `where`, up to one more than we are willing to tell exactly. */
+export const countTo = (db: Db, table: SQLiteTable, where: SQL | undefined, through?: { index: SQL; on: SQL }) => {
+  const rows = db
+    .select({ one: sql<number>`1`.as('one') })
+    .from(table)
+    .$dynamic();
+  if (through) rows.innerJoin(through.index, through.on);
+  const counted = rows
+    .where(where)
+    .limit(COUNTED_ROWS_MAX + 1)
+    .as('counted');
+  return db.select({ total: sql<number>`count(*)` }).from(counted);
+};
+
+export function toPage<T>(request: PageRequest, counted: number, items: T[]) {
+  const total = Math.min(counted, COUNTED_ROWS_MAX);
+  return {
+    items,
+    page: request.page,
+    per_page: request.perPage,
+    total,
+    total_pages: Math.ceil(total / request.perPage),
+    has_more: request.page * request.perPage < counted,
+    ...(counted > COUNTED_ROWS_MAX ? { total_exact: false as const } : {}),
+  };
+}

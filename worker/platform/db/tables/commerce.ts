@@ -1,0 +1,245 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { AccountId, AppId, MembershipId, PaymentId, PaymentSessionId, ProductId, ReceiptId, UnmatchedId } from '#core/ids.ts';
+import type { Asset } from '#core/money.ts';
+import type { IdentityProvider, PaymentTerms } from '#rules/payment-terms.ts';
+import {
+  MEMBERSHIP,
+  type MembershipStatus,
+  PAYMENT,
+  type PaymentStatus,
+  PRODUCT,
+  type ProductStatus,
+  UNMATCHED,
+  type UnmatchedStatus,
+} from '#rules/states.ts';
+import { amount, fateColumns, flag, instant, json, oneOf } from './columns.ts';
+
+export const products = sqliteTable(
+  'products',
+  {
+    id: text('id').$type<ProductId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    slug: text('slug').notNull().unique(),
+    externalProductId: text('external_product_id'),
+    accessAppId: text('access_app_id').$type<AppId>(),
+    name: text('name').notNull(),
+    description: text('description'),
+    productType: text('product_type').$type<'api' | 'link'>().notNull(),
+    status: text('status').$type<ProductStatus>().notNull(),
+    asset: text('asset').$type<Asset>().notNull(),
+    priceAmount: amount('price_amount').notNull(),
+    /** What it may be paid in; null: the asset of its price. */
+    acceptedAssets: json<Asset[]>('accepted_assets'),
+    billingModel: text('billing_model').$type<'one_off' | 'recurring'>().notNull(),
+    accessPeriodDays: integer('access_period_days'),
+    usageUnits: integer('usage_units'),
+    unitName: text('unit_name'),
+    payoutWallet: text('payout_wallet'),
+    /** Rails it is sold over; null: every rail that is available. */
+    allowedRails: json<string[]>('allowed_rails'),
+    defaultRail: text('default_rail'),
+    graceHours: integer('grace_hours').notNull(),
+    sessionSeconds: integer('session_seconds'),
+    successUrl: text('success_url'),
+    requiresIdentity: text('requires_identity').$type<IdentityProvider>(),
+    metadata: json<Record<string, string>>('metadata').notNull(),
+    liveModeConfirmed: flag('live_mode_confirmed').notNull(),
+    /** References of customers are taken from the merchant's server alone. */
+    trustedCustomerRef: flag('trusted_customer_ref').notNull().default(false),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [
+    oneOf('products_status', 'status', PRODUCT.states),
+    uniqueIndex('products_by_external_id').on(table.merchantId, table.livemode, table.externalProductId),
+    index('products_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+  ],
+);
+
+export const payments = sqliteTable(
+  'payments',
+  {
+    id: text('id').$type<PaymentId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    slug: text('slug').notNull(),
+    status: text('status').$type<PaymentStatus>().notNull(),
+    failureCode: text('failure_code').$type<'session_expired' | 'underpaid' | 'transaction_failed'>(),
+    nonce: text('nonce').notNull(),
+    /** The payment's own read-only key on chain. */
+    reference: text('reference').notNull(),
+    asset: text('asset').$type<Asset>().notNull(),
+    /** NATIVE_MINT (the empty text) for SOL, whose account is the wallet itself. */
+    mint: text('mint').notNull(),
+    priceAmount: amount('price_amount').notNull(),
+    recipientWallet: text('recipient_wallet').notNull(),
+    recipientAta: text('recipient_ata').notNull(),
+    feeAmount: amount('fee_amount'),
+    feeWallet: text('fee_wallet'),
+    feeAta: text('fee_ata'),
+    feeOwedAmount: amount('fee_owed_amount'),
+    overpaidAmount: amount('overpaid_amount'),
+    terms: json<PaymentTerms>('terms').notNull(),
+    /** The wallet the session was opened for, if it said so; only its own failed transaction can fail the payment. */
+    expectedWallet: text('expected_wallet'),
+    customerRef: text('customer_ref'),
+    /** A wallet that was named as the customer; null: whoever pays. */
+    customerWallet: text('customer_wallet'),
+    email: text('email'),
+    payerWallet: text('payer_wallet'),
+    txSignature: text('tx_signature'),
+    slot: integer('slot'),
+    blockTime: instant('block_time'),
+    membershipId: text('membership_id').$type<MembershipId>(),
+    receiptId: text('receipt_id').$type<ReceiptId>(),
+    /** The session of a merchant's server that it was begun in. */
+    paymentSessionId: text('payment_session_id').$type<PaymentSessionId>(),
+    /** Made by accepting money that had missed this other payment. */
+    recoversPaymentId: text('recovers_payment_id').$type<PaymentId>(),
+    expiresAt: instant('expires_at').notNull(),
+    /** How much later than that a block may still be on time. Of this payment, because a deployment may change its setting. */
+    lateGraceSeconds: integer('late_grace_seconds').notNull().default(120),
+    confirmedAt: instant('confirmed_at'),
+    /** What became of its transaction afterwards, as a payment shows it. The claim is what is watched and believed. */
+    finalizedAt: instant('finalized_at'),
+    /** Written and read by releases before claims were watched. */
+    orphanSuspectedAt: instant('orphan_suspected_at'),
+    orphanedAt: instant('orphaned_at'),
+    /** Failed, and with money to tell of: it never becomes an ended session. */
+    isKept: flag('is_kept').notNull().default(false),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [
+    oneOf('payments_status', 'status', PAYMENT.states),
+    index('payments_unpaid').on(table.expiresAt).where(sql`status = 'FAILED' AND is_kept = 0`),
+    // Only sessions own a nonce: recovered money carries the memo of another, and one challenge of x402 may be paid twice.
+    uniqueIndex('payments_by_nonce').on(table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
+    index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('payments_by_status').on(table.merchantId, table.livemode, table.status, table.createdAt),
+    index('payments_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
+    index('payments_by_payer')
+      .on(table.merchantId, table.livemode, table.payerWallet, table.createdAt)
+      .where(sql`payer_wallet IS NOT NULL`),
+    index('payments_by_ref').on(table.merchantId, table.livemode, table.customerRef, table.createdAt).where(sql`customer_ref IS NOT NULL`),
+    index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
+    index('payments_recovering').on(table.recoversPaymentId).where(sql`recovers_payment_id IS NOT NULL`),
+    index('payments_by_membership').on(table.membershipId, table.confirmedAt).where(sql`membership_id IS NOT NULL`),
+    index('payments_unfinalized').on(table.confirmedAt).where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL`),
+  ],
+);
+
+/** Money that arrived and pays no session: late, short, or a second time. Never lost from sight. (contract section 3) */
+export const unmatchedPayments = sqliteTable(
+  'unmatched_payments',
+  {
+    id: text('id').$type<UnmatchedId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    paymentId: text('payment_id').$type<PaymentId>().notNull(),
+    txSignature: text('tx_signature').notNull().unique(),
+    asset: text('asset').$type<Asset>().notNull(),
+    amount: amount('amount').notNull(),
+    /** Part of the amount that went to the service. */
+    feePaidAmount: amount('fee_paid_amount').notNull(),
+    payerWallet: text('payer_wallet').notNull(),
+    slot: integer('slot').notNull(),
+    blockTime: instant('block_time').notNull(),
+    reason: text('reason').$type<'late' | 'underpaid' | 'second_payment' | 'identity_missing'>().notNull(),
+    status: text('status').$type<UnmatchedStatus>().notNull(),
+    recoveredPaymentId: text('recovered_payment_id').$type<PaymentId>(),
+    /** While it is open; once accepted, its claim is watched. */
+    ...fateColumns(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    oneOf('unmatched_payments_status', 'status', UNMATCHED.states),
+    index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL`),
+    // Of a payment the largest first: only those are shown.
+    index('unmatched_of_payment').on(table.paymentId, sql`length(amount)`, table.amount),
+  ],
+);
+
+export const memberships = sqliteTable(
+  'memberships',
+  {
+    id: text('id').$type<MembershipId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    /** `ref:<customer_ref>` or `wallet:<address>`; with the three above the lock that two first purchases need. */
+    customerKey: text('customer_key').notNull(),
+    walletAddress: text('wallet_address'),
+    customerRef: text('customer_ref'),
+    email: text('email'),
+    status: text('status').$type<MembershipStatus>().notNull(),
+    paidThrough: instant('paid_through'),
+    graceUntil: instant('grace_until'),
+    cancelledAt: instant('cancelled_at'),
+    lastPaymentId: text('last_payment_id').$type<PaymentId>().notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [
+    oneOf('memberships_status', 'status', MEMBERSHIP.states),
+    uniqueIndex('memberships_by_customer').on(table.merchantId, table.livemode, table.productId, table.customerKey),
+    index('memberships_ending').on(table.paidThrough).where(sql`status = 'active'`),
+    index('memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace'`),
+    index('memberships_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('memberships_by_wallet').on(table.merchantId, table.livemode, table.walletAddress).where(sql`wallet_address IS NOT NULL`),
+    index('memberships_by_ref').on(table.merchantId, table.livemode, table.customerRef).where(sql`customer_ref IS NOT NULL`),
+    index('memberships_by_email').on(table.merchantId, table.livemode, table.email).where(sql`email IS NOT NULL`),
+  ],
+);
+
+export const receipts = sqliteTable(
+  'receipts',
+  {
+    id: text('id').$type<ReceiptId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
+    /** Found, and kept from having two, by the claim of the payment. Empty once it is in the archive. */
+    txSignature: text('tx_signature').notNull(),
+    /** The exact signed text (RFC 8785). Served as it is, never rebuilt. Once in the archive, only the product name, which words are found by. */
+    document: text('document').notNull(),
+    /** Like the two after it, empty once it is in the archive. */
+    sha256: text('sha256').notNull(),
+    signature: text('signature').notNull(),
+    keyId: text('key_id').notNull(),
+    /** A copy of a signed fact, to search by. The words of the product name are in `receipt_words`, where a trigger puts them. */
+    payer: text('payer').notNull(),
+    /** Written and searched by releases before words were indexed. */
+    searchText: text('search_text').notNull(),
+    /** Place in the merchant's hash chain, given afterwards by a job. The hash is empty once the receipt is in the archive. */
+    linkSeq: integer('link_seq'),
+    linkPrevHash: text('link_prev_hash'),
+    /** The object of the archive that holds the whole receipt, and the bytes of its line there; null: this row is the whole receipt. */
+    archiveId: integer('archive_id'),
+    lineAt: integer('line_at'),
+    lineLength: integer('line_length'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    index('receipts_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('receipts_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
+    index('receipts_by_payer').on(table.merchantId, table.livemode, table.payer, table.createdAt),
+    uniqueIndex('receipts_chain').on(table.merchantId, table.livemode, table.linkSeq),
+    index('receipts_unlinked').on(table.createdAt).where(sql`link_seq IS NULL`),
+  ],
+);
+
+export type Membership = typeof memberships.$inferSelect;
+
+export type Product = typeof products.$inferSelect;
+
+export type Payment = typeof payments.$inferSelect;
+
+export type Unmatched = typeof unmatchedPayments.$inferSelect;

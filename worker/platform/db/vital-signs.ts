@@ -1,0 +1,94 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { SECOND } from '#core/time.ts';
+import type { Db } from '#platform/context.ts';
+import { sweeps } from './tables/operations.ts';
+
+/** What waits longest, each read from the end of the index that its sweep reads. Epoch ms; null: nothing waits. */
+export interface Waiting {
+  /** Since when the event that is due longest is due to be fanned out. */
+  outbox: number | null;
+  /** When the payment was confirmed that waits longest to be final. */
+  unfinal: number | null;
+  /** When the attempt of a webhook that is due longest was due. What a broken endpoint holds back is not due. */
+  webhook: number | null;
+  /** When the look at an agent's payment under way that is due longest was due. */
+  settlement: number | null;
+  /** The end of the unpaid session that is over longest and not given up. */
+  session: number | null;
+}
+
+export interface VitalSigns {
+  waiting: Waiting;
+  sweeps: (typeof sweeps.$inferSelect)[];
+  /** Up to one more than `PARKED_MAX`. */
+  parked: { unknown_kind: number; failed: number };
+  /** When the oldest event that is not in the archive was stored; null: there is none. */
+  oldestEventAt: number | null;
+  /** From a payment's block to the answer of a merchant's server, ms, of the newest deliveries. */
+  chainToWebhookMs: number[];
+  databaseBytes: number;
+}
+
+const PARKED_MAX = 10_000;
+/** Of the newest deliveries, those of confirmations. */
+const DELIVERIES_MAX = 1000;
+
+const parked = (reason: string) =>
+  sql`(SELECT count(*) FROM (SELECT 1 FROM parked_messages WHERE reason = ${reason} LIMIT ${PARKED_MAX + 1}))`;
+
+const eventDueAt = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
+
+/** One round trip that reads the ends of indexes, and some thousand rows for the times of deliveries. */
+export async function readVitalSigns(db: Db): Promise<VitalSigns> {
+  const waiting = sql`SELECT
+    (SELECT ${eventDueAt} FROM events WHERE fanned_out_at IS NULL ORDER BY ${eventDueAt} LIMIT 1) AS outbox,
+    (SELECT min(confirmed_at) FROM payments WHERE status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL) AS unfinal,
+    (SELECT min(next_attempt_at) FROM webhook_deliveries WHERE status IN ('pending', 'retrying')) AS webhook,
+    (SELECT min(next_check_at) FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL) AS settlement,
+    (SELECT min(expires_at) FROM payments WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')) AS session,
+    (SELECT created_at FROM events ORDER BY seq LIMIT 1) AS oldestEventAt,
+    ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
+  const served = sql`SELECT d.completed_at - p.block_time AS ms FROM webhook_deliveries d
+    CROSS JOIN events e ON e.id = d.event_id CROSS JOIN payments p ON p.id = e.payment_id
+    WHERE d.id > (SELECT max(id) FROM webhook_deliveries) - ${DELIVERIES_MAX} AND d.event_type = 'payment.confirmed'
+      AND d.status = 'succeeded' AND d.replay_of IS NULL`;
+  const [first, times, runs] = await Promise.all([
+    db.run(waiting),
+    db.all<{ ms: number }>(served),
+    db.select().from(sweeps).orderBy(sweeps.name),
+  ]);
+  const { unknown_kind, failed, oldestEventAt, ...ends } = first.results[0] as Waiting &
+    VitalSigns['parked'] &
+    Pick<VitalSigns, 'oldestEventAt'>;
+  return {
+    waiting: ends,
+    sweeps: runs,
+    parked: { unknown_kind, failed },
+    oldestEventAt,
+    // The chain's clock may be a moment ahead of ours.
+    chainToWebhookMs: times.map(({ ms }) => Math.max(0, ms)).sort((a, b) => a - b),
+    databaseBytes: first.meta.size_after,
+  };
+}
+
+/**
+ * True where something has been due since before then, which means that neither a queue nor the sweeps behind it run: a look at money,
+ * an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back are due to nobody.
+ */
+export const isStalled = (dueBefore: number): SQL => sql`(
+  EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND next_check_at < ${dueBefore})
+  OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND ${eventDueAt} < ${dueBefore})
+  OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${dueBefore}))`;
+
+/** The largest a database of the platform may grow; then no write succeeds any more. */
+const DATABASE_BYTES_MAX = 10 * 1000 ** 3;
+/** From here on there is still time to make room, or to move. */
+const WARN_AT = 0.7;
+
+/** How full the database is, from 0 to 1, and whether it is time to do something about it. */
+export function fullness(bytes: number): { used: number; isWarning: boolean } {
+  const used = bytes / DATABASE_BYTES_MAX;
+  return { used: Math.round(used * 10_000) / 10_000, isWarning: used >= WARN_AT };
+}
+
+export const secondsSince = (at: number | null, now: number): number => (at === null ? 0 : Math.max(0, (now - at) / SECOND));

@@ -1,0 +1,36 @@
+import type { Context } from 'hono';
+import { ApiError } from '#core/errors.ts';
+import type { AppEnv } from '../openapi.ts';
+import { findUnacceptable, notUnicodeAt } from './refused-content.ts';
+
+const PLEA = 'This looks like a private key or seed phrase. Never send one to anybody; move its funds to a new wallet.';
+
+/** Stands for bytes that are no text, so that the route's own parser refuses them, after it has looked at who calls. */
+const NO_JSON = '\ufffd';
+
+/**
+ * Reads a JSON body as text once, for all who ask, and keeps it parsed. 422 validation_error where it holds a private key or half a
+ * character. What is not JSON is for the route to refuse.
+ */
+export async function readJsonBody(c: Context<AppEnv>): Promise<void> {
+  const text = textOf(await c.req.arrayBuffer()) ?? NO_JSON;
+  Object.assign(c.req.bodyCache, { text: Promise.resolve(text) });
+  const body = await c.req.json<unknown>().catch(() => undefined);
+  c.set('body', body);
+  const found = findUnacceptable(body);
+  if (found === 'secret_refused') throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg: PLEA, type: found }] });
+  if (found === 'not_unicode') {
+    const loc = ['body', ...notUnicodeAt(body)];
+    throw new ApiError('validation_error', { problems: [{ loc, msg: 'A text holds half a character (a lone surrogate)', type: found }] });
+  }
+}
+
+/** JSON is UTF-8 without a byte order mark (RFC 8259 section 8.1); null for anything else. */
+function textOf(bytes: ArrayBuffer): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.startsWith('\ufeff') ? null : text;
+  } catch {
+    return null;
+  }
+}

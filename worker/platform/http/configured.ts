@@ -1,0 +1,65 @@
+import type { MiddlewareHandler } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { ApiError, storyOf } from '../../core/errors.ts';
+import { SECOND } from '../../core/time.ts';
+import { type Ctx, checkedConfig, type Env } from '../context.ts';
+import { listMissingColumns } from '../db/schema-check.ts';
+import type { AppEnv } from './openapi.ts';
+
+const isHealth = (path: string): boolean => /^(?:\/v1)?\/health$/.test(path);
+const misconfigured = () => new ApiError('misconfigured', { retryAfterSeconds: 30 });
+
+/**
+ * 503 misconfigured on every path but health where a variable is missing or cannot be right. Which ones, the log says once and the
+ * answer never. `health` is what health answers then, from the database alone.
+ */
+export const requireConfiguration = (health: (env: Env, isStrict: boolean) => Promise<Response>): MiddlewareHandler<AppEnv> =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    if (checkedConfig(c.env).config) return next();
+    if (isHealth(c.req.path)) return health(c.env, c.req.query('strict') === '1');
+    throw misconfigured();
+  });
+
+/** Once complete, a database stays so for the life of an isolate: migrations only add. */
+let isComplete = false;
+let lookedAt = 0;
+let missing: string[] = [];
+/** While migrations are behind, the database is asked no more often than this. */
+const LOOK_EVERY_MS = 5 * SECOND;
+
+/**
+ * What keeps all routes but health from being served: columns that the database lacks, and nodes of another network by their place in the
+ * list. Asked at most every few seconds while something is missing, and not of the database once it was whole.
+ */
+export async function findFaults(ctx: Ctx): Promise<{ columns: string[]; nodes: number[] }> {
+  const [nodes] = await Promise.all([ctx.chain.foreignNodes(ctx.now), lookAtSchema(ctx)]);
+  return { columns: missing, nodes };
+}
+
+/** A look under way settles nothing for requests that come meanwhile: each of them looks too, until one has seen. */
+async function lookAtSchema(ctx: Ctx): Promise<void> {
+  if (isComplete || ctx.now < lookedAt + LOOK_EVERY_MS) return;
+  try {
+    missing = await listMissingColumns(ctx.db);
+    isComplete = missing.length === 0;
+    lookedAt = ctx.now;
+  } catch (error) {
+    // Out of reach it tells nothing, and the route says so itself.
+    ctx.note(`schema: ${storyOf(error)}`);
+    missing = [];
+  }
+}
+
+/**
+ * 503 misconfigured on every path but health as long as the database lacks what this release reads and writes, or a node serves another
+ * network than ours. Both are asked at once, by the first requests of an isolate.
+ */
+export const requireWhole = createMiddleware<AppEnv>(async (c, next) => {
+  if (isHealth(c.req.path)) return next();
+  const { ctx } = c.var;
+  const { columns, nodes } = await findFaults(ctx);
+  if (columns.length > 0) ctx.note(`migrations are behind: ${columns.slice(0, 5).join(', ')}`);
+  if (nodes.length > 0) ctx.note(`config: RPC_URLS node ${nodes.join(', ')} serves another network`);
+  if (columns.length + nodes.length > 0) throw misconfigured();
+  return next();
+});

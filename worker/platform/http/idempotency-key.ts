@@ -1,0 +1,98 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { ApiError } from '#core/errors.ts';
+import { IDEMPOTENCY_KEY } from '#core/limits.ts';
+import type { Answer, IdempotentRequest, StoredAnswer } from '#platform/db/idempotency-record.ts';
+import { toStoredAnswer } from '#platform/db/idempotency-record.ts';
+import { onceLeased } from '#platform/db/lease.ts';
+import { type Keep, keepNothing, once } from '#platform/db/once.ts';
+import type { AppEnv } from './openapi.ts';
+
+/** In this order: there, not too long, only visible ASCII. */
+function requireWellFormed(key: string): void {
+  if (key.length < IDEMPOTENCY_KEY.min) throw new ApiError('idempotency_key_required');
+  if (key.length > IDEMPOTENCY_KEY.max) throw new ApiError('idempotency_key_too_long');
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new ApiError('idempotency_key_invalid');
+}
+
+export const requireIdempotencyKey = createMiddleware<AppEnv>(async (c, next) => {
+  requireWellFormed(c.req.header('Idempotency-Key') ?? '');
+  await next();
+});
+
+/** Where a key is not asked for, one that is sent has to be one. */
+export const checkIdempotencyKey = createMiddleware<AppEnv>(async (c, next) => {
+  const key = c.req.header('Idempotency-Key');
+  if (key !== undefined) requireWellFormed(key);
+  await next();
+});
+
+const KeyBody = z.string().openapi({
+  minLength: IDEMPOTENCY_KEY.min,
+  maxLength: IDEMPOTENCY_KEY.max,
+  description: 'Names this request: sent again, it has no second effect.',
+  example: 'order-4711-1',
+});
+/** Described here, enforced by the route's middleware: a missing key has an error of its own. */
+export const IdempotencyHeader = z.object({ 'Idempotency-Key': KeyBody });
+export const OptionalIdempotencyHeader = z.object({ 'Idempotency-Key': KeyBody.optional() });
+
+/** Of a key that is none. */
+export const malformedKeyErrors = ['idempotency_key_required', 'idempotency_key_too_long', 'idempotency_key_invalid'] as const;
+export const idempotencyErrors = [...malformedKeyErrors, 'idempotency_conflict'] as const;
+
+/** Errors of routes that take a key where one is sent. */
+export const optionalKeyErrors = [...idempotencyErrors, 'idempotency_in_progress', 'idempotency_race'] as const;
+
+export interface KeyOptions {
+  keepMs?: number;
+  isSecret?: boolean;
+  /** The body as it was validated: for routes whose answers the release before keeps. */
+  validated?: unknown;
+}
+
+/** What makes two requests the same one: who, in which mode, to which concrete path, under which key, with which body. */
+export async function idempotentRequest(c: Context<AppEnv>, options: KeyOptions = {}): Promise<IdempotentRequest> {
+  const actor = c.var.actor ?? c.var.viewer ?? null;
+  const caller = actor ? `${actor.accountId}:${actor.livemode ? 'live' : 'sandbox'}` : 'public';
+  return {
+    scope: `${caller}:${c.req.method} ${c.req.path}`,
+    key: c.req.header('Idempotency-Key')!,
+    text: await c.req.text(),
+    ...options,
+  };
+}
+
+/**
+ * A write that is done once per Idempotency-Key where one is sent, and simply done where none is. `run` puts what `keep` gives for
+ * its result into the batch of its effect.
+ */
+export async function answerOnce<T>(
+  c: Context<AppEnv>,
+  run: (keep: Keep<T>) => Promise<T>,
+  present: (result: T) => Answer | Promise<Answer>,
+  options: KeyOptions = {},
+): Promise<StoredAnswer> {
+  if (c.req.header('Idempotency-Key') === undefined) return toStoredAnswer(await present(await run(keepNothing)));
+  return once(c.var.ctx, await idempotentRequest(c, options), run, present);
+}
+
+/** The same for what is no single batch: under a lease while it is at it. */
+export async function answerLeased<T>(
+  c: Context<AppEnv>,
+  run: () => Promise<T>,
+  present: (result: T) => Answer | Promise<Answer>,
+  options: KeyOptions = {},
+): Promise<StoredAnswer> {
+  if (c.req.header('Idempotency-Key') === undefined) return toStoredAnswer(await present(await run()));
+  return onceLeased(c.var.ctx, await idempotentRequest(c, options), run, present);
+}
+
+/** The kept answer, byte for byte, and whether it is a repetition. */
+export function sendStored(c: Context<AppEnv>, { status, body, replayed }: StoredAnswer): never {
+  if (replayed) c.header('Idempotent-Replayed', 'true');
+  // Its bytes were made from the route's own schema; the framework types only what it serialises itself.
+  if (body === '') return c.body(null, status as 204) as never;
+  return c.body(body, status as 200, { 'content-type': 'application/json' }) as never;
+}

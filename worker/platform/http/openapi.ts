@@ -1,0 +1,219 @@
+import { type Hook, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
+import type { Context, MiddlewareHandler } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
+import type { SetupIntentId } from '#core/ids.ts';
+import { PER_PAGE } from '#core/limits.ts';
+import type { Actor, Ctx, Env } from '#platform/context.ts';
+import type { Permission } from '#rules/admission.ts';
+import type { CallBucket } from '#rules/plans.ts';
+import { type UnknownField, unknownFields } from './bodies/unknown-fields.ts';
+
+export interface AppEnv {
+  Bindings: Env;
+  Variables: {
+    requestId: string;
+    ctx: Ctx;
+    actor: Actor;
+    /** The key that was shown, once it is known to be one of ours that is not revoked, whatever became of the request. */
+    key: { keyId: string; admissionId: string } | undefined;
+    /** Where a setup secret was shown instead of a key or token: whose spend limits bind what is bought. */
+    setupIntentId: SetupIntentId | null;
+    /** On public routes: the owner who also showed a credential, or null. */
+    viewer: Actor | null;
+    /** Set once in app.ts, so that guards can admit a caller without knowing how accounts are stored. */
+    authenticate(c: Context<AppEnv>, permission: Permission | null, bucket?: CallBucket): Promise<Actor>;
+    /** The JSON body as it was received, parsed once; undefined where there is none. */
+    body: unknown;
+    errorCode: ErrorCode;
+    /** Units of entitlements this request consumed, for the usage of its key. */
+    unitsConsumed: number;
+  };
+}
+
+/**
+ * A router whose every validation failure ends as our 422. A field that the route's body does not know is one of them, so that a
+ * misspelt one is never taken for one left out.
+ */
+export function router() {
+  const app = new OpenAPIHono<AppEnv>();
+  const { openapi } = app;
+  const declare = ({ middleware = [], ...route }: AnyRoute, handler: never) => {
+    const { body } = route.request ?? {};
+    const readers = body && !body.required ? [readEmptyBody] : [];
+    const guards = Array.isArray(middleware) ? middleware : [middleware];
+    return openapi({ ...route, middleware: [...guards, ...readers] }, handler, refuseInvalid(body?.content['application/json'].schema));
+  };
+  return Object.assign(app, { openapi: declare as unknown as typeof openapi });
+}
+
+type AnyRoute = Omit<RouteConfig, 'request'> & {
+  middleware?: MiddlewareHandler<AppEnv> | readonly MiddlewareHandler<AppEnv>[];
+  request?: Omit<NonNullable<RouteConfig['request']>, 'body'> & Partial<JsonBody>;
+};
+
+const refuseInvalid =
+  (bodySchema?: z.ZodType): Hook<unknown, AppEnv, string, undefined> =>
+  (result, c) => {
+    const isBody = result.target === 'json';
+    const source = isBody ? 'body' : result.target === 'param' ? 'path' : result.target;
+    const unknown = isBody && bodySchema ? unknownFields(bodySchema, c.var.body) : [];
+    const problems = [...(result.success ? [] : result.error.issues.map(problemOf)), ...unknown.map(unknownProblem)];
+    if (problems.length === 0) return undefined;
+    const code = unknown.length === problems.length ? 'unknown_field' : 'validation_error';
+    throw new ApiError(code, { problems: problems.map(({ loc, ...problem }) => ({ loc: [source, ...loc], ...problem })) });
+  };
+
+const problemOf = (issue: z.core.$ZodIssue): ValidationProblem => ({
+  loc: issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
+  msg: issue.message,
+  type: 'params' in issue && typeof issue.params?.type === 'string' ? issue.params.type : issue.code,
+});
+
+function unknownProblem({ path, nearest }: UnknownField): ValidationProblem {
+  const msg = nearest === undefined ? 'There is no such field here.' : `There is no such field here. Did you mean ${nearest}?`;
+  return { loc: path, msg, type: 'unknown_field', ctx: nearest === undefined ? {} : { nearest } };
+}
+
+interface JsonBody<S extends z.ZodType = z.ZodType, R extends boolean = boolean> {
+  body: { required: R; content: { 'application/json': { schema: S } } };
+}
+
+/** The only way to declare a JSON body: without `required` the framework would skip validation for a missing one. */
+export const jsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, true> => ({
+  body: { required: true, content: { 'application/json': { schema } } },
+});
+
+/** A body that may be left out, which is the same as an empty object; its defaults are for the handler to know. */
+export const optionalJsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, false> => ({
+  body: { required: false, content: { 'application/json': { schema } } },
+});
+
+// Browsers' wrappers announce JSON even where they send nothing; nothing is what an optional body may be.
+const readEmptyBody = createMiddleware<AppEnv>(async (c, next) => {
+  if ((await c.req.text()).trim() === '') Object.assign(c.req.bodyCache, { text: Promise.resolve('{}') });
+  await next();
+});
+
+const content = <S extends z.ZodType>(schema: S) => ({ 'application/json': { schema } });
+export const ok = <S extends z.ZodType>(schema: S, description = 'Done') => ({ 200: { description, content: content(schema) } });
+export const created = <S extends z.ZodType>(schema: S, description = 'Created') => ({ 201: { description, content: content(schema) } });
+
+const Problem = z.object({
+  loc: z.array(z.union([z.string(), z.number()])),
+  msg: z.string(),
+  type: z.string(),
+  ctx: z
+    .object({ nearest: z.string().optional() })
+    .optional()
+    .openapi({ description: 'Of an `unknown_field`: the known field whose name is nearest, if one is near.' }),
+});
+const errorFields = {
+  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+  request_id: z.string(),
+  docs_url: z.string(),
+  retryable: z.boolean(),
+  meta: z.record(z.string(), z.unknown()),
+};
+export const ErrorBody = z.object({ detail: z.string(), ...errorFields }).openapi('Error');
+export const HTTPValidationError = z.object({ detail: z.array(Problem), ...errorFields }).openapi('HTTPValidationError');
+
+type Failure = ErrorCode | { code: ErrorCode; status: ErrorStatus };
+
+/** What weather and bugs may answer on any route. */
+const ANYWHERE = ['temporarily_unavailable', 'misconfigured', 'internal_error'] as const satisfies ErrorCode[];
+
+/** Error responses of a route, from the catalog: grouped by status, one example per code. */
+export function errors(...failures: Failure[]) {
+  const byStatus: Record<number, ErrorCode[]> = {};
+  for (const failure of [...failures, ...ANYWHERE]) {
+    const { code, status } = typeof failure === 'string' ? { code: failure, status: ERRORS[failure].status } : failure;
+    byStatus[status] = [...(byStatus[status] ?? []), code];
+  }
+  return Object.fromEntries(Object.entries(byStatus).map(([status, codes]) => [status, failureResponse(codes)]));
+}
+
+function failureResponse(codes: ErrorCode[]) {
+  const listed = codes.filter(isListed).length;
+  const both = z.union([HTTPValidationError, ErrorBody]);
+  const schema = listed === 0 ? ErrorBody : listed === codes.length ? HTTPValidationError : both;
+  const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }]));
+  return { description: codes.map((code) => `\`${code}\``).join(', '), content: { 'application/json': { schema, examples } } };
+}
+
+/** Their `detail` is a list of problems. */
+const LISTED = {
+  validation_error: { loc: ['body', 'name'], msg: 'Invalid input: expected string', type: 'invalid_type' },
+  unknown_field: {
+    loc: ['body', 'payoutWallet'],
+    msg: 'There is no such field here. Did you mean payout_wallet?',
+    type: 'unknown_field',
+    ctx: { nearest: 'payout_wallet' },
+  },
+} satisfies Partial<Record<ErrorCode, ValidationProblem>>;
+const isListed = (code: ErrorCode): code is keyof typeof LISTED => Object.hasOwn(LISTED, code);
+
+const exampleOf = (code: ErrorCode) => ({
+  detail: isListed(code) ? [LISTED[code]] : ERRORS[code].message,
+  code,
+  request_id: '0199f0c2b5a87c3e9d1f',
+  docs_url: docsUrl('', code),
+  retryable: ERRORS[code].retryable,
+  meta: {},
+});
+
+/** Every code is described in the published document itself, so the link always resolves. */
+export const docsUrl = (baseUrl: string, code: ErrorCode): string => `${baseUrl}/v1/openapi.json#/x-error-codes/${code}`;
+
+/** What any body may be refused for as a whole. */
+export const protocolBodyErrors = ['payload_too_large', 'unsupported_media_type'] as const satisfies ErrorCode[];
+/** What any route with a JSON body of ours may refuse before its own rules. */
+export const bodyErrors = ['validation_error', 'unknown_field', ...protocolBodyErrors] as const satisfies ErrorCode[];
+
+export const positiveInteger = (max: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,15}$/, 'Expected a whole number')
+    .transform(Number)
+    .pipe(z.number().min(1).max(max));
+
+export const PageQuery = {
+  page: positiveInteger(999_999_999).default(1).openapi({ type: 'integer', minimum: 1, default: 1 }),
+  per_page: positiveInteger(PER_PAGE.max)
+    .default(PER_PAGE.default)
+    .openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max, default: PER_PAGE.default }),
+};
+
+/** A token acts on live rows unless it asks for the sandbox; a key must not contradict its own mode. (contract D6) */
+export const ModeQuery = {
+  mode: z.enum(['live', 'sandbox']).optional().openapi({ description: 'The mode a token acts in; default live.' }),
+};
+
+export const pageOf = <S extends z.ZodType>(item: S, name: string) =>
+  z
+    .object({
+      items: z.array(item),
+      page: z.int(),
+      per_page: z.int(),
+      total: z.int(),
+      total_pages: z.int(),
+      has_more: z.boolean(),
+      total_exact: z.literal(false).optional(),
+    })
+    .openapi(name);
+
+export const uuidParam = <N extends string>(name: N) =>
+  z.object({ [name]: z.uuid().openapi({ param: { name, in: 'path' } }) } as Record<N, z.ZodUUID>);
+
+export const MoneyBody = z
+  .object({ asset: z.enum(['USDC', 'SOL']), amount: z.string(), base_units: z.string() })
+  .openapi('Money', { example: { asset: 'USDC', amount: '12.5', base_units: '12500000' } });
+
+export const Timestamp = z.string().openapi({ format: 'date-time', example: '2026-11-21T09:00:00.000Z' });
+export const DetailResponse = z.object({ detail: z.string() }).openapi('DetailResponse');
+
+/** In 3.1 a nullable component must be a union; `.nullable()` on a named schema loses its null. */
+export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
+
+/** Absent stays absent: an optional field of the wire is omitted, never null. */
+export const given = <K extends string, V>(name: K, value: V | null) => (value === null ? {} : ({ [name]: value } as Record<K, V>));

@@ -1,0 +1,149 @@
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { sha256Hex } from '#core/crypto.ts';
+import { utf8 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import { SECOND, unixSeconds } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
+import { admissionObject } from '#platform/objects.ts';
+import type { AddressWindow, RateLimit } from '#rules/admission.ts';
+import {
+  ADDRESS_CEILINGS,
+  type AddressCeiling,
+  CEILINGS_OF,
+  PUBLIC_BUCKETS,
+  type PublicBucket,
+  type PublicBucketName,
+  SITE_BUCKETS,
+  SITE_TIMES,
+} from '#rules/plans.ts';
+import type { AppEnv } from './openapi.ts';
+
+/** Limit, what is left, and when all of it is free again (Unix seconds). */
+export function rateHeaders(rate: RateLimit): Record<string, string> {
+  return {
+    'X-RateLimit-Limit': String(rate.limit),
+    'X-RateLimit-Remaining': String(rate.remaining),
+    'X-RateLimit-Reset': String(unixSeconds(rate.resetAt + SECOND - 1)),
+  };
+}
+
+export function rateLimited(rate: RateLimit, now: number): ApiError {
+  return new ApiError('rate_limited', { retryAfterSeconds: (rate.resetAt - now) / SECOND, headers: rateHeaders(rate) });
+}
+
+const REMEMBERED_MAX = 10_000;
+/** Windows that are full, by address: until they are free again an address is refused here, without a call to its object. */
+const full = new Map<string, RateLimit>();
+
+/** Counts a caller's address in all of these windows; 429 where one is full. */
+const hitAddress = (c: Context<AppEnv>, windows: AddressWindow[]): Promise<RateLimit> => hitObject(c, callerOf(c).address, windows);
+
+/** Counts in all of these windows with one call to their object; 429 where one is full, which counts in none. */
+async function hitObject(c: Context<AppEnv>, caller: string, windows: AddressWindow[]): Promise<RateLimit> {
+  const { ctx } = c.var;
+  const object = objectOf(caller);
+  const asked = windows.map((one) => ({ ...one, max: Math.max(1, Math.floor(one.max * ctx.config.RATE_MULTIPLIER)) }));
+  for (const { name, max } of asked) refuseWhileFull(ctx, `${object} ${name} ${max}`);
+  const answer = await admissionObject(ctx, object).hit(asked, ctx.now);
+  if (answer.allowed) return answer.rate;
+  if (full.size >= REMEMBERED_MAX) full.clear();
+  full.set(`${object} ${answer.full} ${answer.rate.limit}`, answer.rate);
+  throw rateLimited(answer.rate, ctx.now);
+}
+
+const objectOf = (caller: string): string => `address:${sha256Hex(utf8(caller)).slice(0, 32)}`;
+
+function refuseWhileFull(ctx: Ctx, place: string): void {
+  const rate = full.get(place);
+  if (!rate) return;
+  if (ctx.now < rate.resetAt) throw rateLimited(rate, ctx.now);
+  full.delete(place);
+}
+
+const windowOf = (name: string, { max, windowSeconds }: PublicBucket): AddressWindow => ({ name, max, windowMs: windowSeconds * SECOND });
+const ceilingOf = (name: AddressCeiling): AddressWindow => windowOf(name, ADDRESS_CEILINGS[name]);
+
+/** One more hit in a bucket and in the ceilings over it, or 429 where one of them is full. */
+export async function hitBucket(c: Context<AppEnv>, name: PublicBucketName, subject: string): Promise<RateLimit> {
+  // What a caller names is hashed: it may be long, and an e-mail is nobody else's.
+  const own = windowOf(subject === '' ? name : `${name}:${sha256Hex(utf8(subject)).slice(0, 16)}`, PUBLIC_BUCKETS[name]);
+  const ceiling = CEILINGS_OF[name];
+  const rate = await hitAddress(c, [own, ...(ceiling ? [ceilingOf(ceiling)] : []), ceilingOf('all')]);
+  const { site } = callerOf(c);
+  if (site && SITE_BUCKETS.includes(name)) {
+    const { max, windowSeconds } = ceiling ? ADDRESS_CEILINGS[ceiling] : PUBLIC_BUCKETS[name];
+    await hitObject(c, `site ${site}`, [windowOf(ceiling ?? name, { max: max * SITE_TIMES, windowSeconds })]);
+  }
+  return rate;
+}
+
+/** One more call of this address, in the ceiling over everything it asks for alone; 429 where that is full. */
+export async function hitCeiling(c: Context<AppEnv>): Promise<void> {
+  await hitAddress(c, [ceilingOf('all')]);
+}
+
+/** For public routes without a bucket of their own. */
+export const underCeiling = createMiddleware<AppEnv>(async (c, next) => {
+  await hitCeiling(c);
+  await next();
+});
+
+/** A credential of this address was refused: counted, and 429 from the twenty-first in a minute on. */
+export async function countRefusedCredential(c: Context<AppEnv>): Promise<void> {
+  await hitAddress(c, [ceilingOf('refused-credentials')]);
+}
+
+/** A signature that the chain does not show is about to be kept for this address: counted, and 429 from the 201st in an hour on. */
+export async function countUnseenSignature(c: Context<AppEnv>): Promise<void> {
+  await hitAddress(c, [ceilingOf('unseen-signatures')]);
+}
+
+/**
+ * For routes that a secret in the body opens: a wrong one, which is 404, is a refused credential, and 429 once this address showed too many.
+ * The right one passes always: its agent may share the address with whoever guesses.
+ */
+export const countWrongSecrets = createMiddleware<AppEnv>(async (c, next) => {
+  await next();
+  if (c.error instanceof ApiError && c.error.code === 'not_found') await countRefusedCredential(c);
+});
+
+/** 429 while this address has shown too many bad credentials, as far as this isolate knows; asks nobody. */
+export function requireRefusalsLeft(c: Context<AppEnv>): void {
+  const { ctx } = c.var;
+  const { max } = ADDRESS_CEILINGS['refused-credentials'];
+  const limit = Math.max(1, Math.floor(max * ctx.config.RATE_MULTIPLIER));
+  refuseWhileFull(ctx, `${objectOf(callerOf(c).address)} refused-credentials ${limit}`);
+}
+
+/** A bucket for callers without a credential; `subject` narrows it to what they ask for (a slug, an e-mail, a payment). */
+export const publicBucket = (name: PublicBucketName, subject: (c: Context<AppEnv>) => string | Promise<string> = () => '') =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    const rate = await hitBucket(c, name, await subject(c));
+    for (const [header, value] of Object.entries(rateHeaders(rate))) c.header(header, value);
+    await next();
+  });
+
+/** All Workers of other zones call from this network; the platform says beside it which zone it is. */
+const SHARED_BY_WORKERS = '2a06:98c0:3600:0';
+
+interface CallerAddress {
+  /** An IPv4 address, or the /64 of an IPv6 one: its callers own at least that. */
+  address: string;
+  /** The /48 of an IPv6 address; null: there is no wider network that one caller would own. */
+  site: string | null;
+}
+
+/** Where a call comes from. Set by the platform, never by the caller. */
+function callerOf(c: Context<AppEnv>): CallerAddress {
+  const address = c.req.header('CF-Connecting-IP') ?? 'local';
+  if (!address.includes(':')) return { address, site: null };
+  const [head = '', tail = ''] = address.split('::');
+  const groups = head.split(':').filter(Boolean);
+  const trailing = tail.split(':').filter(Boolean);
+  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - trailing.length) }, () => '0');
+  const all = [...groups, ...(address.includes('::') ? zeros : []), ...trailing];
+  const network = all.slice(0, 4).join(':');
+  if (network === SHARED_BY_WORKERS) return { address: `${network} ${c.req.header('CF-Worker') ?? ''}`, site: null };
+  return { address: network, site: all.slice(0, 3).join(':') };
+}

@@ -1,0 +1,32 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { AppEnv } from './openapi.ts';
+
+/** The document of a deployment whose chain data provider signs in a header of its own. */
+export function withSignatureHeader<D extends { components?: { securitySchemes?: object } }>(document: D, name: string): D {
+  const schemes = (document.components?.securitySchemes ?? {}) as Record<string, object>;
+  const securitySchemes = { ...schemes, chainSignature: { ...schemes.chainSignature, name } };
+  return { ...document, components: { ...document.components, securitySchemes } };
+}
+
+/** How callers show who they are, as the document names it. */
+export function registerSecuritySchemes(app: OpenAPIHono<AppEnv>): void {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-Svc-Key' });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'chainSignature', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Rpc-Signature',
+    description: 'HMAC-SHA256 over the raw body, hex, in the header that this deployment is configured for.',
+  });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'setupSecret', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Svc-Setup-Secret',
+    description: 'Of an agent that sets up an account: the `setup_secret` of agent-bootstrap.',
+  });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'connectorSecret', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Svc-Connector-Secret',
+  });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
+}

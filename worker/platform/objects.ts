@@ -1,0 +1,23 @@
+import type { AdmissionRpc } from '#rules/admission.ts';
+import type { EntitlementRpc } from '#rules/entitlement-rpc.ts';
+import type { Ctx } from './context.ts';
+import { inTime } from './deadline.ts';
+
+/**
+ * The object of an account or of a caller's address. A call that outlasts the deadline is given up: 503 temporarily_unavailable, since what
+ * became of it is not known.
+ */
+export const admissionObject = (ctx: Ctx, name: string): AdmissionRpc => inTimeOf(ctx, ctx.env.ADMISSION.getByName(name));
+
+/** The same for the object of an entitlement. */
+export const entitlementObject = (ctx: Ctx, name: string): EntitlementRpc => inTimeOf(ctx, ctx.env.ENTITLEMENT.getByName(name));
+
+type Calls = Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+const inTimeOf = <Rpc extends object>(ctx: Ctx, object: Rpc): Rpc =>
+  new Proxy({} as Rpc, {
+    get:
+      (_, method: string) =>
+      (...args: unknown[]) =>
+        inTime(ctx, () => (object as Calls)[method]!(...args)),
+  });

@@ -1,0 +1,39 @@
+import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
+import { DAY } from '#core/time.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { type ParkedMessage, parkedMessages } from '#platform/db/tables/operations.ts';
+
+/** For a person to look at, and for a release that knows what to do with it. */
+const KEEP_MS = 90 * DAY;
+
+/** Keeps messages until somebody serves them; one that is delivered twice is kept once. */
+export const parkMessages = (db: Db, messages: ParkedMessage[]): Promise<unknown> =>
+  db
+    .insert(parkedMessages)
+    .select(
+      sql`SELECT value ->> 'id', value ->> 'queue', value ->> 'kind', value ->> 'body', value ->> 'reason', value ->> 'parkedAt'
+        FROM json_each(${JSON.stringify(messages)}) WHERE true`,
+    )
+    .onConflictDoNothing();
+
+/** Jobs of these kinds that a release which did not know them left here, oldest first. */
+export const listParked = (db: Db, kinds: string[], limit: number): Promise<ParkedMessage[]> =>
+  db
+    .select()
+    .from(parkedMessages)
+    .where(and(eq(parkedMessages.reason, 'unknown_kind'), inArray(parkedMessages.kind, kinds)))
+    .orderBy(asc(parkedMessages.parkedAt))
+    .limit(limit);
+
+export const deleteParked = (db: Db, ids: string[]): Promise<unknown> =>
+  db.delete(parkedMessages).where(sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+
+/** Forgets what waited for so long that it has lost its meaning. */
+export async function endParked({ db, now }: Ctx, max: number): Promise<number> {
+  const ended = db
+    .select({ id: parkedMessages.id })
+    .from(parkedMessages)
+    .where(lte(parkedMessages.parkedAt, now - KEEP_MS))
+    .limit(max);
+  return (await db.delete(parkedMessages).where(inArray(parkedMessages.id, ended))).meta.changes;
+}

@@ -1,0 +1,157 @@
+import { equalBytes, hmacSha256 } from '#core/crypto.ts';
+import { base64url, utf8 } from '#core/encoding.ts';
+import { assert } from '#core/errors.ts';
+import { SECOND, unixSeconds } from '#core/time.ts';
+import type { PaymentRequired, PaymentRequirements, ResourceInfo } from './wire.ts';
+
+/**
+ * The offer of a 402 and the nonce in its memo, which costs no write: a MAC over what was offered tells later, from the
+ * client's echo alone, that we offered exactly this, to this sale, at this price, until then. Single use is not its business:
+ * the message hash and the signature are claimed for that. Pure. (contract section 6 "Challenge")
+ */
+export interface ChallengeFacts {
+  livemode: boolean;
+  merchantId: string;
+  productId: string;
+  /** CAIP-2. */
+  network: string;
+  /** Mint. */
+  asset: string;
+  /** Atomic units of the whole, that is of `quantity` pieces. */
+  amount: string;
+  /** Wallet, not token account. */
+  payTo: string;
+  feePayer: string;
+  /** Pieces of the product bought by one payment. */
+  quantity: number;
+  /** What one piece gives; null: without limit. */
+  units: number | null;
+  /** How long one piece lasts; null: without end. */
+  days: number | null;
+}
+
+const EXPIRY_BYTES = 4;
+export const RANDOM_BYTES = 8;
+const MAC_BYTES = 16;
+const PREFIX = 'svc:';
+export const CHALLENGE_SECONDS = 300;
+
+const rings = new Map<string, readonly Uint8Array[]>();
+
+/** MAC keys of a secret: base64url seeds of 32 bytes, separated by commas. The first signs, all verify. */
+function macRing(secret: string): readonly Uint8Array[] {
+  const known = rings.get(secret);
+  if (known) return known;
+  const ring = secret.split(',').map((seed) => base64url.decode(seed.trim()));
+  assert(
+    ring.every((key) => key.length >= 32),
+    'a MAC key has 32 bytes',
+  );
+  rings.set(secret, ring);
+  return ring;
+}
+
+/** One unit without an end, once: what most offers are, in the reference's own shape. */
+const isPlain = ({ quantity, units, days }: ChallengeFacts): boolean => quantity === 1 && units === 1 && days === null;
+
+/** JSON of a list of strings: two different challenges never have the same text. The first names the purpose of the key's use. */
+function macOf(key: Uint8Array, facts: ChallengeFacts, expiryAndRandom: Uint8Array): Uint8Array {
+  const { livemode, merchantId, productId, network, asset, amount, payTo, feePayer } = facts;
+  const fields = [
+    'x402-challenge',
+    livemode ? 'live' : 'sandbox',
+    merchantId,
+    productId,
+    network,
+    asset,
+    amount,
+    payTo,
+    feePayer,
+    base64url.encode(expiryAndRandom),
+    ...(isPlain(facts) ? [] : [JSON.stringify([facts.quantity, facts.units, facts.days])]),
+  ];
+  return hmacSha256(key, utf8(JSON.stringify(fields))).slice(0, MAC_BYTES);
+}
+
+export interface NewChallenge {
+  /** Secret text; its first key signs. */
+  keys: string;
+  /** `RANDOM_BYTES` from the CSPRNG. */
+  random: Uint8Array;
+  /** Milliseconds; whole seconds of it count. */
+  expiresAt: number;
+}
+
+/** The memo of a new challenge: `svc:` + base64url(expiry, 4 bytes big-endian | random, 8 | MAC, 16), 42 characters. */
+export function newChallenge(facts: ChallengeFacts, { keys, random, expiresAt }: NewChallenge): string {
+  assert(random.length === RANDOM_BYTES, `a challenge takes ${RANDOM_BYTES} random bytes`);
+  const nonce = new Uint8Array(EXPIRY_BYTES + RANDOM_BYTES + MAC_BYTES);
+  new DataView(nonce.buffer).setUint32(0, unixSeconds(expiresAt));
+  nonce.set(random, EXPIRY_BYTES);
+  nonce.set(macOf(macRing(keys)[0]!, facts, nonce.subarray(0, EXPIRY_BYTES + RANDOM_BYTES)), EXPIRY_BYTES + RANDOM_BYTES);
+  return PREFIX + base64url.encode(nonce);
+}
+
+export type ChallengeVerdict = { ok: true; expiresAt: number } | { ok: false; reason: 'malformed' | 'forged' | 'expired' };
+
+/** Did we offer these facts under this memo, and does the offer still stand? In constant time, whichever key signed. */
+export function verifyChallenge(memo: string, facts: ChallengeFacts, { keys, now }: { keys: string; now: number }): ChallengeVerdict {
+  const nonce = parseMemo(memo);
+  if (!nonce) return { ok: false, reason: 'malformed' };
+  const [signed, mac] = [nonce.subarray(0, EXPIRY_BYTES + RANDOM_BYTES), nonce.subarray(EXPIRY_BYTES + RANDOM_BYTES)];
+  const matches = macRing(keys).map((key) => equalBytes(macOf(key, facts, signed), mac));
+  if (!matches.includes(true)) return { ok: false, reason: 'forged' };
+  const expiresAt = new DataView(nonce.buffer, nonce.byteOffset).getUint32(0) * SECOND;
+  return now < expiresAt ? { ok: true, expiresAt } : { ok: false, reason: 'expired' };
+}
+
+function parseMemo(memo: string): Uint8Array | null {
+  if (!/^svc:[A-Za-z0-9_-]{38}$/.test(memo)) return null;
+  try {
+    const nonce = base64url.decode(memo.slice(PREFIX.length));
+    // One nonce, one spelling: the unused bits of the last character are zero.
+    return PREFIX + base64url.encode(nonce) === memo ? nonce : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a client is asked to pay, and what for: told only where it is not one unit without an end. */
+export const requirementsFor = (facts: ChallengeFacts, memo: string): PaymentRequirements => ({
+  scheme: 'exact',
+  network: facts.network,
+  asset: facts.asset,
+  amount: facts.amount,
+  payTo: facts.payTo,
+  maxTimeoutSeconds: CHALLENGE_SECONDS,
+  extra: {
+    feePayer: facts.feePayer,
+    memo,
+    ...(facts.quantity === 1 ? {} : { quantity: facts.quantity }),
+    ...(facts.units === 1 ? {} : { units: facts.units }),
+    ...(facts.days === null ? {} : { days: facts.days }),
+  },
+});
+
+export const paymentRequired = (
+  resource: ResourceInfo,
+  accepts: [PaymentRequirements, ...PaymentRequirements[]],
+  error?: string,
+): PaymentRequired => ({ x402Version: 2, ...(error === undefined ? {} : { error }), resource, accepts });
+
+/**
+ * The facts and the memo that a client's echo claims, for `verifyChallenge` to judge; null where it cannot be one of ours.
+ * Mode, merchant and product are the caller's knowledge, never the echo's.
+ */
+export function claimedChallenge(
+  accepted: PaymentRequirements,
+  sale: Pick<ChallengeFacts, 'livemode' | 'merchantId' | 'productId'>,
+): { facts: ChallengeFacts; memo: string } | null {
+  const { network, asset, amount, payTo, extra } = accepted;
+  const { feePayer, memo, quantity = 1, units = 1, days = null } = extra ?? {};
+  if (typeof feePayer !== 'string' || typeof memo !== 'string') return null;
+  if (!isCount(quantity) || !(units === null || isCount(units)) || !(days === null || isCount(days))) return null;
+  return { facts: { ...sale, network, asset, amount, payTo, feePayer, quantity, units, days }, memo };
+}
+
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;

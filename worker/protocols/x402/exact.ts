@@ -1,0 +1,242 @@
+import { getCompiledTransactionMessageDecoder, getCompiledTransactionMessageEncoder } from '@solana/kit';
+import { equalBytes, sha256Hex, verifyEd25519 } from '#core/crypto.ts';
+import { base58, base58Bytes, base64, utf8 } from '#core/encoding.ts';
+import { assert, err, ok, type Result } from '#core/errors.ts';
+import { COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM } from '#solana/assets.ts';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { type Instruction, parseMemo, parseTokenTransfer, type TokenTransfer } from '#solana/transaction.ts';
+import type { PaymentPayload, PaymentRequirements } from './wire.ts';
+
+/**
+ * Scheme `exact` on Solana: is this the payment that was asked for, and can we sign it as its fee payer without being
+ * drained? Steps 1 to 18 of protocols 1.5 in their order, each with the reference's reason; step 19, the simulation, belongs
+ * to whoever has a network. Our own caps are those of reliability 2.4. Pure.
+ */
+export interface ExactRules {
+  /** Addresses we sign for. */
+  feePayers: readonly string[];
+  /** Mints of the classic token program that we sell in. Everything else is refused, Token-2022 by its program. */
+  mints: readonly string[];
+}
+
+export interface VerifiedTransaction {
+  /** The exact bytes received. They are signed and sent, never compiled again. (protocols trap 25) */
+  wire: Uint8Array;
+  messageBytes: Uint8Array;
+  /** Lower-case hex SHA-256 of the message: names a payment whatever its signatures. (protocols 1.6) */
+  messageHash: string;
+  /** By slot; slot 0 is the fee payer's and holds whatever was received. */
+  signatures: readonly Uint8Array[];
+  feePayer: string;
+  /** Authority of the transfer, proved by its signature. */
+  payer: string;
+  /** Token account the money comes from. */
+  source: string;
+  amount: bigint;
+  /** Of the only memo; empty where no memo was asked for and there is none, or more than one. */
+  memo: string;
+  /** Ends the transaction's life when it leaves the chain's memory. */
+  blockhash: string;
+}
+
+type Rule =
+  | 'unsupported_scheme'
+  | 'network_mismatch'
+  | 'payload_missing_fee_payer'
+  | 'fee_payer_not_managed_by_facilitator'
+  | 'payload_transaction_could_not_be_decoded'
+  | 'payload_excessive_signers'
+  | 'fee_payer_mismatch'
+  | 'payload_signature_invalid'
+  | 'smart_wallet_alt_resolution_not_available'
+  | 'payload_transaction_instructions_length'
+  | 'payload_transaction_instructions_compute_limit_instruction'
+  | 'payload_transaction_instructions_compute_limit_instruction_too_high'
+  | 'payload_transaction_instructions_compute_price_instruction'
+  | 'payload_transaction_instructions_compute_price_instruction_too_high'
+  | 'payload_no_transfer_instruction'
+  | 'payload_transaction_fee_payer_transferring_funds'
+  | 'payload_mint_mismatch'
+  | 'payload_recipient_mismatch'
+  | 'payload_amount_mismatch'
+  | (typeof UNKNOWN_INSTRUCTION)[number]
+  | 'payload_memo_count'
+  | 'payload_memo_mismatch'
+  | 'payload_transaction_fee_payer_included_in_instruction_accounts';
+export type ExactReason = `invalid_exact_svm_${Rule}`;
+export type ExactVerdict = { ok: true; value: VerifiedTransaction } | { ok: false; reason: ExactReason; payer?: string };
+
+const UNKNOWN_INSTRUCTION = [
+  'payload_unknown_fourth_instruction',
+  'payload_unknown_fifth_instruction',
+  'payload_unknown_sixth_instruction',
+  'payload_unknown_seventh_instruction',
+] as const;
+const SIGNATURES_MAX = 2;
+const INSTRUCTIONS_MIN = 3;
+const INSTRUCTIONS_MAX = 7;
+/** Near what the public client asks for (20,000 units at 1), with room for what wallets add. */
+const COMPUTE_UNITS_MAX = 100_000;
+const COMPUTE_PRICE_MAX_MICRO_LAMPORTS = 10_000n;
+/** The most a payment can cost us, landed or failed: two signatures of 5,000, and the priority that fits under the caps. */
+export const FEE_LAMPORTS_MAX = 11_000;
+/** What fits into a packet of the network. */
+const WIRE_BYTES_MAX = 1232;
+const SIGNATURE_BYTES = 64;
+
+const refuse = (rule: Rule, payer?: string): ExactVerdict => ({
+  ok: false,
+  reason: `invalid_exact_svm_${rule}`,
+  ...(payer === undefined ? {} : { payer }),
+});
+
+export async function verifyExact(payload: PaymentPayload, requirements: PaymentRequirements, rules: ExactRules): Promise<ExactVerdict> {
+  // 1 to 4: what was asked for.
+  const { accepted } = payload;
+  if (accepted.scheme !== 'exact' || requirements.scheme !== 'exact') return refuse('unsupported_scheme');
+  if (accepted.network !== requirements.network) return refuse('network_mismatch');
+  const feePayer = requirements.extra?.feePayer;
+  if (typeof feePayer !== 'string' || feePayer === '') return refuse('payload_missing_fee_payer');
+  if (!rules.feePayers.includes(feePayer)) return refuse('fee_payer_not_managed_by_facilitator');
+
+  // 5 to 8: who signed what. Every account is in plain sight: without lookup tables nothing has to be resolved, or trusted.
+  const decoded = decodeTransaction(payload.payload.transaction);
+  if (!decoded) return refuse('payload_transaction_could_not_be_decoded');
+  const { instructions, accounts, signerCount } = decoded;
+  if (signerCount > SIGNATURES_MAX) return refuse('payload_excessive_signers');
+  if (accounts[0] !== feePayer) return refuse('fee_payer_mismatch');
+  if (!othersSigned(decoded)) return refuse('payload_signature_invalid');
+  if (decoded.usesLookupTables) return refuse('smart_wallet_alt_resolution_not_available');
+
+  // 9 to 11: what it may cost us.
+  if (instructions.length < INSTRUCTIONS_MIN || instructions.length > INSTRUCTIONS_MAX)
+    return refuse('payload_transaction_instructions_length');
+  const [limit, price, paying, ...optional] = instructions as [Instruction, Instruction, Instruction, ...Instruction[]];
+  const cost = verifyComputeBudget(limit, price);
+  if (cost) return refuse(cost);
+
+  // 12 to 16: what it pays.
+  const transfer = paying.data[0] === TRANSFER_CHECKED ? parseTokenTransfer(paying) : null;
+  if (!transfer) return refuse('payload_no_transfer_instruction');
+  const payer = transfer.authority;
+  const mismatch = await verifyTransfer(transfer, requirements, rules);
+  if (mismatch) return refuse(mismatch, payer);
+
+  // 17 and 18: what else is in it.
+  const unknown = optional.findIndex(({ programId }) => programId !== LIGHTHOUSE_PROGRAM && programId !== MEMO_PROGRAM);
+  if (unknown >= 0) return refuse(UNKNOWN_INSTRUCTION[unknown]!, payer);
+  const memos = optional.filter(({ programId }) => programId === MEMO_PROGRAM);
+  const memo = verifyMemo(memos, requirements.extra?.memo);
+  if (!memo.ok) return refuse(memo.reason, payer);
+
+  // The written specification's own rules. Our key pays the fee and is nobody's account; and the payer is who signed beside us.
+  if (instructions.some((instruction) => rules.feePayers.some((key) => instruction.accounts.includes(key))))
+    return refuse('payload_transaction_fee_payer_included_in_instruction_accounts', payer);
+  if (!accounts.slice(1, signerCount).includes(payer)) return refuse('payload_signature_invalid', payer);
+
+  const { wire, messageBytes, signatures, blockhash } = decoded;
+  const { source, units: amount } = transfer;
+  const messageHash = sha256Hex(messageBytes);
+  return ok({ wire, messageBytes, messageHash, signatures, feePayer, payer, source, amount, memo: memo.value, blockhash });
+}
+
+interface Decoded {
+  wire: Uint8Array;
+  messageBytes: Uint8Array;
+  signatures: Uint8Array[];
+  accounts: readonly string[];
+  signerCount: number;
+  usesLookupTables: boolean;
+  instructions: Instruction[];
+  blockhash: string;
+}
+
+/** Legacy or v0, in the one encoding the chain would write: what we hash, verify and sign can be read in no second way. */
+function decodeTransaction(text: unknown): Decoded | null {
+  if (typeof text !== 'string') return null;
+  try {
+    const wire = base64.decode(text);
+    if (wire.length > WIRE_BYTES_MAX) return null;
+    const slots = wire[0] ?? 0;
+    const messageBytes = wire.slice(1 + slots * SIGNATURE_BYTES);
+    const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+    if (message.version !== 0 && message.version !== 'legacy') return null;
+    if (!equalBytes(Uint8Array.from(getCompiledTransactionMessageEncoder().encode(message)), messageBytes)) return null;
+    const accounts: readonly string[] = message.staticAccounts;
+    const usesLookupTables = message.version === 0 && (message.addressTableLookups?.length ?? 0) > 0;
+    const keyAt = (index: number): string => {
+      // Beyond the static accounts lie those of lookup tables, which step 8 refuses.
+      assert(index < accounts.length || usesLookupTables, 'an instruction names an account that is not there');
+      return accounts[index] ?? '';
+    };
+    const instructions = message.instructions.map((ix) => ({
+      programId: keyAt(ix.programAddressIndex),
+      accounts: (ix.accountIndices ?? []).map(keyAt),
+      data: Uint8Array.from(ix.data ?? []),
+    }));
+    const signerCount = message.header.numSignerAccounts;
+    if (slots !== signerCount || slots > accounts.length || new Set(accounts).size !== accounts.length) return null;
+    const signatures = Array.from({ length: slots }, (_, slot) => wire.slice(1 + slot * SIGNATURE_BYTES, 1 + (slot + 1) * SIGNATURE_BYTES));
+    return { wire, messageBytes, signatures, accounts, signerCount, usesLookupTables, instructions, blockhash: message.lifetimeToken };
+  } catch {
+    return null;
+  }
+}
+
+/** Step 7: every required signature but ours is there and valid over these very bytes. */
+const othersSigned = ({ signatures, messageBytes, accounts }: Decoded): boolean =>
+  signatures.every((signature, slot) => slot === 0 || verifyEd25519(signature, messageBytes, base58.decode(accounts[slot]!)));
+
+const SET_COMPUTE_UNIT_LIMIT = 2;
+const SET_COMPUTE_UNIT_PRICE = 3;
+const TRANSFER_CHECKED = 12;
+
+/** Steps 10 and 11, with caps: the fee is 10,000 lamports of signatures and at most 1,000 of priority. */
+function verifyComputeBudget(limit: Instruction, price: Instruction): Rule | null {
+  const view = ({ data }: Instruction) => new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const is = ({ programId, data }: Instruction, kind: number, length: number) =>
+    programId === COMPUTE_BUDGET_PROGRAM && data[0] === kind && data.length >= length;
+  if (!is(limit, SET_COMPUTE_UNIT_LIMIT, 5)) return 'payload_transaction_instructions_compute_limit_instruction';
+  if (view(limit).getUint32(1, true) > COMPUTE_UNITS_MAX) return 'payload_transaction_instructions_compute_limit_instruction_too_high';
+  if (!is(price, SET_COMPUTE_UNIT_PRICE, 9)) return 'payload_transaction_instructions_compute_price_instruction';
+  if (view(price).getBigUint64(1, true) > COMPUTE_PRICE_MAX_MICRO_LAMPORTS)
+    return 'payload_transaction_instructions_compute_price_instruction_too_high';
+  return null;
+}
+
+/** Steps 13 to 16. The amount is exact: more is refused too. (protocols trap 29) */
+async function verifyTransfer(transfer: TokenTransfer, requirements: PaymentRequirements, rules: ExactRules): Promise<Rule | null> {
+  const { asset, payTo, amount } = requirements;
+  if (rules.feePayers.includes(transfer.authority)) return 'payload_transaction_fee_payer_transferring_funds';
+  if (transfer.mint !== asset || !rules.mints.includes(asset)) return 'payload_mint_mismatch';
+  const ours = await Promise.all(rules.feePayers.map((key) => associatedTokenAccount(key, asset)));
+  if (ours.includes(transfer.source)) return 'payload_transaction_fee_payer_transferring_funds';
+  if (!base58Bytes(payTo, 32) || transfer.destination !== (await associatedTokenAccount(payTo, asset))) return 'payload_recipient_mismatch';
+  // Money that goes where it came from pays nobody.
+  if (transfer.source === transfer.destination) return 'payload_recipient_mismatch';
+  return /^[1-9][0-9]{0,19}$/.test(amount) && transfer.units === BigInt(amount) ? null : 'payload_amount_mismatch';
+}
+
+/** Step 18, on bytes: two texts that a decoder would make equal are not. */
+function verifyMemo(memos: Instruction[], expected: unknown): Result<string, 'payload_memo_count' | 'payload_memo_mismatch'> {
+  const [memo] = memos;
+  const isOnly = memo !== undefined && memos.length === 1;
+  if (expected === undefined || expected === null || expected === '') return ok(isOnly ? (parseMemo(memo) ?? '') : '');
+  if (!isOnly) return err('payload_memo_count');
+  return typeof expected === 'string' && equalBytes(memo.data, utf8(expected)) ? ok(expected) : err('payload_memo_mismatch');
+}
+
+/**
+ * Signs as the fee payer over the exact bytes received and puts the signature into slot 0, whatever was there. The answer is
+ * complete, and its signature is the transaction's name on chain, known before anything is sent.
+ */
+export function coSign(
+  verified: VerifiedTransaction,
+  signer: { publicKey: Uint8Array; sign(message: Uint8Array): Uint8Array },
+): { wire: Uint8Array; txSignature: string } {
+  assert(base58.encode(signer.publicKey) === verified.feePayer, 'the fee payer signs for itself');
+  const signature = signer.sign(verified.messageBytes);
+  const wire = verified.wire.slice();
+  wire.set(signature, 1);
+  return { wire, txSignature: base58.encode(signature) };
+}

@@ -1,0 +1,169 @@
+import { z } from '@hono/zod-openapi';
+import { base64, utf8 } from '#core/encoding.ts';
+import { err, ok, type Result } from '#core/errors.ts';
+
+/** The wire of x402 V2: shapes, header codecs and the echo rule. The only place that knows them. Pure. (protocols 1.1, 1.2) */
+export const X402_VERSION = 2;
+
+const printable = z.string().regex(/^[\x20-\x7e]{1,32}$/);
+const bag = z.record(z.string(), z.unknown());
+/** JSON writers of other languages send null for what is absent. */
+const text = z.string().nullish();
+
+export const ResourceInfo = z.object({
+  url: z.string().min(1),
+  description: text,
+  mimeType: text,
+  serviceName: printable.nullish(),
+  tags: z.array(printable).max(5).nullish(),
+  iconUrl: z.string().max(2048).nullish(),
+});
+export type ResourceInfo = z.infer<typeof ResourceInfo>;
+
+/** Loose, so that a field we do not know is still there when the echo is compared. */
+export const PaymentRequirements = z.looseObject({
+  scheme: z.string().min(1),
+  /** CAIP-2. */
+  network: z.string().min(3).includes(':'),
+  asset: z.string().min(1),
+  /** Atomic units, as a decimal string. */
+  amount: z.string().min(1),
+  payTo: z.string().min(1),
+  maxTimeoutSeconds: z.number().positive(),
+  extra: bag.nullish(),
+});
+export type PaymentRequirements = z.infer<typeof PaymentRequirements>;
+
+export const PaymentRequired = z.object({
+  x402Version: z.literal(X402_VERSION),
+  error: text,
+  resource: ResourceInfo,
+  accepts: z.array(PaymentRequirements).min(1),
+  extensions: bag.nullish(),
+});
+export type PaymentRequired = z.infer<typeof PaymentRequired>;
+
+export const PaymentPayload = z.object({
+  x402Version: z.literal(X402_VERSION),
+  resource: ResourceInfo.nullish(),
+  /** The requirement the client chose, echoed as it was advertised. */
+  accepted: PaymentRequirements,
+  payload: bag,
+  extensions: bag.nullish(),
+});
+export type PaymentPayload = z.infer<typeof PaymentPayload>;
+
+export const VerifyResponse = z.object({
+  isValid: z.boolean(),
+  invalidReason: z.string().optional(),
+  invalidMessage: z.string().optional(),
+  payer: z.string().optional(),
+  extensions: bag.optional(),
+  extra: bag.optional(),
+});
+export type VerifyResponse = z.infer<typeof VerifyResponse>;
+
+export const SettleResponse = z.object({
+  success: z.boolean(),
+  errorReason: z.string().optional(),
+  errorMessage: z.string().optional(),
+  /** Authority of the transfer, not who paid the network fee. (protocols trap 32) */
+  payer: z.string().optional(),
+  /** Signature on chain; empty where nothing was sent. */
+  transaction: z.string(),
+  network: z.string(),
+  amount: z.string().optional(),
+  extensions: bag.optional(),
+  extra: bag.optional(),
+});
+export type SettleResponse = z.infer<typeof SettleResponse>;
+
+/** The three headers, each standard base64, padded, of UTF-8 JSON. (protocols 1.1) */
+export const HEADERS = {
+  paymentRequired: 'PAYMENT-REQUIRED',
+  paymentSignature: 'PAYMENT-SIGNATURE',
+  paymentResponse: 'PAYMENT-RESPONSE',
+} as const;
+
+export const encodeHeader = (value: PaymentRequired | SettleResponse | PaymentPayload): string =>
+  base64.encode(utf8(JSON.stringify(value)));
+
+/** A transaction is 1232 bytes at most; what is longer than this carries something else. */
+const HEADER_MAX = 16 * 1024;
+/** Deeper JSON than any client writes would only be a way to exhaust whoever walks it. */
+const DEPTH_MAX = 32;
+
+/** The value of a PAYMENT-SIGNATURE header. Whatever a stranger writes there is an answer of this function, never an exception. */
+export const parsePaymentSignature = (header: string): Result<PaymentPayload, 'invalid_payload' | 'invalid_x402_version'> =>
+  parsePaymentPayload(decodeHeader(header));
+
+/** The same for a payload that came as JSON, as resource servers send it to a facilitator. */
+export function parsePaymentPayload(value: unknown): Result<PaymentPayload, 'invalid_payload' | 'invalid_x402_version'> {
+  if (!isBag(value) || !isPlain(value)) return err('invalid_payload');
+  if (Object.hasOwn(value, 'x402Version') && value.x402Version !== X402_VERSION) return err('invalid_x402_version');
+  const parsed = PaymentPayload.safeParse(value);
+  return parsed.success ? ok(parsed.data) : err('invalid_payload');
+}
+
+/** What a resource server asks for, in the body of a call to a facilitator. */
+export function parseRequirements(value: unknown): Result<PaymentRequirements, 'invalid_payment_requirements'> {
+  const parsed = isBag(value) && isPlain(value) ? PaymentRequirements.safeParse(value) : null;
+  return parsed?.success ? ok(parsed.data) : err('invalid_payment_requirements');
+}
+
+function decodeHeader(header: string): unknown {
+  // base64url and unpadded text are refused as the reference client refuses them in ours.
+  if (header.length > HEADER_MAX || header.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(header)) return undefined;
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(base64.decode(header)));
+  } catch {
+    return undefined;
+  }
+}
+
+const isBag = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Shallow enough to be walked by anybody, and without a key that could become somebody's prototype. */
+function isPlain(root: unknown): boolean {
+  let level: unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEPTH_MAX) return false;
+    const nodes = level.filter((node) => typeof node === 'object' && node !== null);
+    if (nodes.some((node) => Object.hasOwn(node, '__proto__'))) return false;
+    level = nodes.flatMap((node) => Object.values(node));
+  }
+  return true;
+}
+
+/** Written into `extra` by whoever helps the client to a blockhash, so not part of what was offered. (protocols 1.3) */
+const DYNAMIC_EXTRA: readonly string[] = ['recentBlockhash', 'lastValidBlockHeight'];
+
+/**
+ * The echo rule: is `accepted` what we advertised? Everything but `extra` equal, whatever the order of keys; what we put
+ * into `extra` is in it unchanged, and a client may have added to it. (protocols 1.2)
+ */
+export function sameRequirements(advertised: PaymentRequirements, accepted: PaymentRequirements): boolean {
+  const { extra: offered, ...offer } = advertised;
+  const { extra: echoed, ...echo } = accepted;
+  if (!isEqual(offer, echo)) return false;
+  const fixed = Object.entries(offered ?? {}).filter(([key]) => !DYNAMIC_EXTRA.includes(key));
+  return isWithin(Object.fromEntries(fixed), echoed ?? {});
+}
+
+/** Equality of JSON values; an absent key and one set to undefined are the same. Deeper than a header may be is never equal. */
+function isEqual(a: unknown, b: unknown, depth = 0): boolean {
+  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
+  if (depth > DEPTH_MAX || Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [present(a), present(b)];
+  return left.size === right.size && [...left].every(([key, value]) => right.has(key) && isEqual(value, right.get(key), depth + 1));
+}
+
+/** Every member of `part` is in `whole`: objects may have more members, anything else is equal. */
+function isWithin(part: unknown, whole: unknown, depth = 0): boolean {
+  if (!isBag(part) || !isBag(whole)) return isEqual(part, whole, depth);
+  if (depth > DEPTH_MAX) return false;
+  const members = present(whole);
+  return [...present(part)].every(([key, value]) => members.has(key) && isWithin(value, members.get(key), depth + 1));
+}
+
+const present = (value: object): Map<string, unknown> => new Map(Object.entries(value).filter(([, member]) => member !== undefined));

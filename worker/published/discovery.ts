@@ -1,0 +1,156 @@
+import { BODY_KB, COUNTED_ROWS_MAX, IDEMPOTENCY_KEY, LIFE, OPEN_SESSIONS_MAX, OWN_NAME_MAX, PER_PAGE, TIMELINE } from '#core/limits.ts';
+import { parseAmount } from '#core/money.ts';
+import { activationPath } from '#features/agent-setup/next-actions.ts';
+import { feePayersOf } from '#platform/chain/fee-payer.ts';
+import { type Ctx, hasX402 } from '#platform/context.ts';
+import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
+import { type PaymentRequirements, X402_VERSION } from '#protocols/x402/wire.ts';
+import { ADDRESS_CEILINGS, PAID_PLANS, PAYER_LIMITS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '#rules/plans.ts';
+import { RAILS, servedRails } from '#rules/rails.ts';
+
+/** What can be bought here, for machines that look before they ask. All of it follows from the published document and the plans. */
+export interface PublishedDocument {
+  paths?: Record<string, object>;
+}
+
+/** The `x-payment-info` of an operation, as payment discovery writes it. Advisory: the 402 itself decides. */
+export interface PaymentInfo {
+  price: { mode: 'fixed'; currency: 'USD'; amount: string } | { mode: 'dynamic'; currency: 'USD' };
+  protocols: { x402: Record<string, never> }[];
+}
+
+export interface PublishedOperation {
+  operationId: string;
+  summary?: string;
+  description?: string;
+  tags?: string[];
+  responses: Record<string, unknown>;
+  'x-payment-info'?: PaymentInfo;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** Every operation of the document, in its order. */
+export const operationsOf = ({ paths = {} }: PublishedDocument): { method: string; path: string; operation: PublishedOperation }[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods as Record<string, PublishedOperation>)
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+
+const fixedPrices = new Map(PAID_PLANS.map((plan) => [activationPath(plan), PLANS[plan].priceUsdc]));
+
+/** The document with the price on every operation that may answer 402. */
+export function withPaymentInfo<D extends PublishedDocument>(document: D): D {
+  const paths = Object.entries(document.paths ?? {}).map(([path, methods]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(methods as Record<string, PublishedOperation>).map(([method, operation]) => [method, priced(path, operation)]),
+    ),
+  ]);
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+function priced(path: string, operation: PublishedOperation): PublishedOperation {
+  if (!operation.responses?.['402']) return operation;
+  const amount = fixedPrices.get(path);
+  const price: PaymentInfo['price'] =
+    amount === undefined ? { mode: 'dynamic', currency: 'USD' } : { mode: 'fixed', currency: 'USD', amount };
+  return { ...operation, 'x-payment-info': { price, protocols: [{ x402: {} }] } };
+}
+
+/** What the 402 of a fixed price will ask, but for its memo, which is new in every challenge. */
+function acceptsOf({ config }: Ctx, amount: string): PaymentRequirements[] {
+  const price = parseAmount('USDC', amount);
+  if (!price.ok || config.TREASURY_WALLET === undefined || !hasX402(config)) return [];
+  const { caip2: network, usdcMint: asset } = config.network;
+  const extra = { feePayer: feePayersOf(config).current };
+  const payTo = config.TREASURY_WALLET;
+  return [{ scheme: 'exact', network, asset, amount: price.value.units.toString(), payTo, maxTimeoutSeconds: CHALLENGE_SECONDS, extra }];
+}
+
+/** `/.well-known/x402`: no standard, only a habit, so only what its readers agree on, and links to the rest. */
+export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
+  const { baseUrl, config } = ctx;
+  const operations = operationsOf(document);
+  const resources = operations.flatMap(({ method, path, operation }) => {
+    const price = operation['x-payment-info']?.price;
+    if (price?.mode !== 'fixed') return [];
+    const accepts = acceptsOf(ctx, price.amount);
+    const { summary = '' } = operation;
+    return accepts.length === 0
+      ? []
+      : [{ resource: `${baseUrl}${path}`, type: 'http', method, x402Version: X402_VERSION, description: summary, price, accepts }];
+  });
+  const facilitator = '/v1/access/x402/facilitator';
+  const hasFacilitator = hasX402(config) && operations.some(({ path }) => path === `${facilitator}/supported`);
+  return {
+    x402Version: X402_VERSION,
+    name: 'Merchant payments and access on Solana',
+    description: 'Sell access by the request and be paid in USDC on Solana. Plans of the service itself are bought by x402.',
+    resources,
+    ...(hasFacilitator
+      ? {
+          facilitator: {
+            url: `${baseUrl}${facilitator}`,
+            networks: [config.network.caip2],
+            schemes: ['exact'],
+            authentication: 'X-Svc-Key',
+          },
+        }
+      : {}),
+    rails: servedRails(hasX402(config)).map((railId) => ({
+      rail_id: railId,
+      name: RAILS[railId].name,
+      asset: RAILS[railId].asset,
+      network: config.network.caip2,
+    })),
+    start: { method: 'POST', url: `${baseUrl}/v1/access/agent-bootstrap` },
+    notes: [
+      'accepts is advisory: pay what the PAYMENT-REQUIRED header of the 402 asks, which carries a memo of its own.',
+      "Public x402 clients refuse more than $1 unless told otherwise: setSpendControls({ maxAmountPerPayment: '$<price>' }).",
+    ],
+    docs: { openapi: `${baseUrl}/v1/openapi.json`, llms: `${baseUrl}/llms.txt`, reference: `${baseUrl}/v1/docs` },
+  };
+}
+
+const windowed = (buckets: Record<string, PublicBucket>) =>
+  Object.fromEntries(Object.entries(buckets).map(([name, { max, windowSeconds }]) => [name, { max, window_seconds: windowSeconds }]));
+
+/** `x-limits` of the document: every figure that callers may run into, taken from where the code takes it. null: any number. */
+export const publishedLimits = () => ({
+  plans: Object.fromEntries(
+    PLAN_NAMES.map((plan) => {
+      const { activeProductsMax, ...rest } = PLANS[plan];
+      return [
+        plan,
+        {
+          price_usdc: rest.priceUsdc,
+          active_keys: rest.activeKeysMax,
+          active_products: Number.isFinite(activeProductsMax) ? activeProductsMax : null,
+          webhook_endpoints: rest.enabledEndpointsMax,
+          requests_per_minute: rest.requestsPerMinute,
+          metered_per_second: rest.meteredPerSecond,
+          fee_paid_payments_per_day: rest.feesPerDay,
+        },
+      ];
+    }),
+  ),
+  public_buckets: windowed(PUBLIC_BUCKETS),
+  address_ceilings: windowed(ADDRESS_CEILINGS),
+  payer: { open_payments: PAYER_LIMITS.open, failed_payments: PAYER_LIMITS.failed, window_minutes: PAYER_LIMITS.failedMinutes },
+  open_sessions_per_product: OPEN_SESSIONS_MAX,
+  per_page: PER_PAGE,
+  timeline: TIMELINE,
+  counted_rows: COUNTED_ROWS_MAX,
+  idempotency_key_characters: IDEMPOTENCY_KEY,
+  own_name_characters: OWN_NAME_MAX,
+  body_kilobytes: BODY_KB,
+  lifetimes: {
+    payment_session_minutes: LIFE.paymentSessionMinutes,
+    handoff_minutes: LIFE.handoffMinutes,
+    identity_minutes: LIFE.identityMinutes,
+    setup_hours: LIFE.setupHours,
+    refund_hours: LIFE.refundHours,
+  },
+});

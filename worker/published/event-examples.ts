@@ -1,0 +1,120 @@
+import type { z } from '@hono/zod-openapi';
+import type { PayoutBody } from '#features/accounts/payout.ts';
+import type { EntitlementBody } from '#features/entitlements/resource.ts';
+import type { MembershipBody } from '#features/memberships/resource.ts';
+import type { PaymentBody, UnmatchedBody } from '#features/payments/resource.ts';
+import type { ReceiptBody } from '#features/receipts/receipt.ts';
+import type { EndpointBody } from '#features/webhooks/resource.ts';
+
+/** One story in examples: a product, its payment, what it bought, and who is told. Typed by the shapes they are examples of. */
+export const AT = '2026-11-21T09:00:00.000Z';
+export const PRODUCT = '01a1fc21-d414-7315-8bae-d95e4ff00293';
+export const PAYMENT = '01a1fc22-795c-7aa3-b5c5-00f025ea9dfd';
+export const MEMBERSHIP = '01a1fc22-fc04-73a9-85b5-0988823bac5b';
+export const RECEIPT = '01a1fc23-0b1d-7c55-9d0f-5b1f3a2c4d6e';
+export const BUYER = '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ';
+export const SELLER = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
+export const REFERENCES = ['HGtdnX8isJVRhEMPP8fVuSWxkEvPSqUKUjzkoQj5RohN', '6hjrWR3LkfsPH6A8BmpkMrGUAZv7aXLf57YxZE76ba9x'];
+export const SIGNATURE = '3x13hj7Y4Z28SQwjJfLdBJQr65QKMe2PwC7EUb1wcAZwui73aJezJmyasTkh6QxTNd2Y3KZgKd6DALtqdbHaf5E1';
+export const PRICE = { asset: 'USDC', amount: '5', base_units: '5000000' } as const;
+
+export const created: z.infer<typeof PaymentBody> = {
+  payment_id: PAYMENT,
+  product_id: PRODUCT,
+  slug: 'forecasts-zi0els',
+  status: 'PENDING_SIGNATURE',
+  price: PRICE,
+  net: PRICE,
+  recipient_wallet: SELLER,
+  memo: 'svc:8KBKzT7iRVoz2LWjeVmvke',
+  references: REFERENCES,
+  expires_at: '2026-11-21T09:15:00.000Z',
+  livemode: true,
+  created_at: AT,
+  updated_at: AT,
+  version: 1,
+  poll_after_ms: 2000,
+};
+export const submitted = { ...created, status: 'PENDING_CONFIRMATION' as const, tx_signature: SIGNATURE, version: 2 };
+export const proof = { payer_wallet: BUYER, slot: 3563, block_time: AT, confirmed_at: AT, membership_id: MEMBERSHIP, receipt_id: RECEIPT };
+export const confirmed = { ...submitted, ...proof, status: 'CONFIRMED' as const, version: 3, poll_after_ms: null };
+export const membership: z.infer<typeof MembershipBody> = {
+  membership_id: MEMBERSHIP,
+  product_id: PRODUCT,
+  customer: { wallet_address: BUYER },
+  status: 'active',
+  paid_through: '2026-12-21T09:00:00.000Z',
+  cancel_at_period_end: false,
+  delivery: { status: 'not_required', attempts: 0 },
+  last_payment_id: PAYMENT,
+  livemode: true,
+  created_at: AT,
+  updated_at: AT,
+  version: 1,
+};
+export const receipt: z.infer<typeof ReceiptBody> = {
+  receipt_id: RECEIPT,
+  tx_sig: SIGNATURE,
+  document: {
+    version: '1',
+    receipt_id: RECEIPT,
+    tx_sig: SIGNATURE,
+    network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+    slot: 3563,
+    block_time: AT,
+    payer: BUYER,
+    recipient: SELLER,
+    amount: PRICE,
+    product_id: PRODUCT,
+    product_name: 'Forecasts, 30 days',
+    merchant: { account_id: '01a1fc21-0000-7000-8000-000000000001', display_name: 'Ada’s Weather' },
+    memo: created.memo,
+    issued_at: AT,
+    livemode: true,
+  },
+  sha256: '42aec4409db77adaf9243415dc94e7b829a83f31d960c587d7a76f10a7f4f534',
+  signature: SIGNATURE,
+  key_id: '8ded796844983c70',
+  verify_url: `https://pay.example.com/v1/receipt/${RECEIPT}/verify`,
+  public_url: `https://pay.example.com/v1/receipt/${RECEIPT}/public`,
+  created_at: AT,
+};
+export const unmatched: z.infer<typeof UnmatchedBody> = {
+  unmatched_id: '01a1fc24-1c2d-7e3f-8a4b-5c6d7e8f9a0b',
+  payment_id: PAYMENT,
+  tx_signature: SIGNATURE,
+  amount: PRICE,
+  payer_wallet: BUYER,
+  block_time: '2026-11-21T09:20:00.000Z',
+  reason: 'late',
+  status: 'open',
+};
+export const payout: z.infer<typeof PayoutBody> = { payout_wallet: SELLER, product_id: PRODUCT, by: 'person' };
+export const endpoint: z.infer<typeof EndpointBody> = {
+  endpoint_id: '01a1fc25-2d3e-7f40-9b5c-6d7e8f9a0b1c',
+  kind: 'webhook',
+  url: 'https://shop.example.com/hooks',
+  event_types: ['*'],
+  product_ids: [],
+  status: 'enabled',
+  signed_payload: 'timestamp.body',
+  secret_hint: 'whsec_…4f5E',
+  failure_streak: 0,
+  livemode: true,
+  created_at: AT,
+  updated_at: AT,
+};
+
+export const entitlement: z.infer<typeof EntitlementBody> = {
+  entitlement_id: '4c1f0e7a-9b2d-8a5e-9c3f-6d7e8f9a0b1c',
+  product_id: PRODUCT,
+  customer: { wallet_address: BUYER },
+  status: 'active',
+  granted_units: 1000,
+  used_units: 0,
+  remaining: 1000,
+  paid_through: null,
+  livemode: true,
+  version: 1,
+  updated_at: AT,
+};

@@ -1,0 +1,157 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { sql } from 'drizzle-orm';
+import { iso, MINUTE, SECOND } from '#core/time.ts';
+import { VERSION } from '#core/version.ts';
+import { isAlarming } from '#platform/chain/fee-payer.ts';
+import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { type Ctx, databaseOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
+import { fullness, isStalled } from '#platform/db/vital-signs.ts';
+import { findFaults } from '#platform/http/configured.ts';
+import { errors, orNull, router, Timestamp } from '#platform/http/openapi.ts';
+import { isPriceHealthy } from '#platform/providers/price.ts';
+
+/** `not_configured`: this deployment has no such thing to ask. */
+const Check = z.enum(['ok', 'failing', 'not_configured']);
+const HealthResponse = z
+  .object({
+    status: z.enum(['ok', 'degraded']),
+    version: z.string(),
+    time: Timestamp,
+    checks: z.object({
+      database: Check,
+      queue: Check,
+      rpc: Check,
+      price_source: Check,
+      processor: Check,
+      configuration: Check.openapi({ description: 'failing: every other route answers 503 `misconfigured`.' }),
+      fee_payer: Check.openapi({ description: 'failing: more left it within the last hour than the operator expects.' }),
+    }),
+    database_used: orNull(z.number()).openapi({
+      description: 'How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer.',
+    }),
+  })
+  .openapi('HealthResponse');
+
+const route = (path: '/health' | '/v1/health', operationId: string) =>
+  createRoute({
+    method: 'get',
+    path,
+    operationId,
+    tags: ['System'],
+    summary: 'Is the service well?',
+    request: {
+      query: z.object({
+        strict: z
+          .enum(['0', '1'])
+          .optional()
+          .openapi({ description: '1: a degraded service is 503 too, for monitors that read the status alone.' }),
+      }),
+    },
+    responses: {
+      200: {
+        description: 'Serving; degraded where something it depends on is not',
+        content: { 'application/json': { schema: HealthResponse } },
+      },
+      ...errors('rate_limited', 'validation_error'),
+      503: {
+        description: 'The database does not answer; with `strict=1`, or the service is degraded',
+        content: { 'application/json': { schema: HealthResponse } },
+      },
+    },
+  });
+
+const STALLED_MS = 30 * MINUTE;
+
+/** What is asked of others; null where the configuration names none to ask. */
+interface Outside {
+  rpc: boolean | null;
+  prices: boolean | null;
+  /** Are all other routes served? */
+  isWhole: boolean;
+  /** null: nobody is paid for. */
+  isFeeAlarming: ((spent: number) => boolean) | null;
+}
+
+async function askOutside(ctx: Ctx): Promise<Outside> {
+  const { chain, config, now } = ctx;
+  const [rpc, prices, { columns, nodes }] = await Promise.all([
+    chain.isHealthy(now),
+    hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, now) : null,
+    findFaults(ctx),
+  ]);
+  const isFeeAlarming = hasX402(config) ? (spent: number) => isAlarming(config, spent) : null;
+  return { rpc, prices, isWhole: columns.length + nodes.length === 0, isFeeAlarming };
+}
+
+interface Waiting {
+  stalled: number;
+  lamportsSpent: number;
+  fullness: ReturnType<typeof fullness>;
+}
+
+/** What the database said last, by the environment that asked: anybody may ask for our health, all day. A failure is not remembered. */
+const REMEMBERED_MS = 5 * SECOND;
+const remembered = new WeakMap<Env, { until: number; waiting: Waiting }>();
+
+async function readWaiting(env: Env, now: number): Promise<Waiting | null> {
+  const known = remembered.get(env);
+  if (known && now < known.until) return known.waiting;
+  try {
+    const db = databaseOf(env);
+    const [answer, spent] = await Promise.all([
+      db.run(sql`SELECT ${isStalled(now - STALLED_MS)} AS n`),
+      // Where migrations are behind there is nothing to read it from, and that is said by `configuration`.
+      readLamportsSpent(db, now).catch(() => 0),
+    ]);
+    const [row] = answer.results as { n: number }[];
+    const waiting = { stalled: row!.n, lamportsSpent: spent, fullness: fullness(answer.meta.size_after) };
+    remembered.set(env, { until: now + REMEMBERED_MS, waiting });
+    return waiting;
+  } catch {
+    return null;
+  }
+}
+
+async function checkHealth({ env, now }: Pick<Ctx, 'env' | 'now'>, asked: Promise<Outside>, isStrict: boolean) {
+  const [waiting, { rpc, prices, isWhole, isFeeAlarming }] = await Promise.all([readWaiting(env, now), asked]);
+  const [database, queue] = [waiting !== null, waiting?.stalled === 0];
+  const hasRoom = waiting?.fullness.isWarning === false;
+  const feesAreWell = isFeeAlarming && waiting ? !isFeeAlarming(waiting.lamportsSpent) : null;
+  const word = (isWell: boolean | null): z.infer<typeof Check> => (isWell === null ? 'not_configured' : isWell ? 'ok' : 'failing');
+  const health = {
+    status: [database, hasRoom, queue, rpc, isWhole, prices !== false, feesAreWell !== false].every(Boolean)
+      ? ('ok' as const)
+      : ('degraded' as const),
+    version: VERSION,
+    time: iso(now),
+    checks: {
+      database: word(database),
+      queue: word(queue),
+      rpc: word(rpc),
+      price_source: word(prices),
+      processor: word(null),
+      configuration: word(isWhole),
+      fee_payer: word(feesAreWell),
+    },
+    database_used: waiting?.fullness.used ?? null,
+  };
+  const isWell = isStrict ? health.status === 'ok' : database;
+  return { health, status: isWell ? (200 as const) : (503 as const) };
+}
+
+/** Where the configuration is not sound only the database can be asked, and the answer is never better than degraded. */
+export async function unconfiguredHealth(env: Env, isStrict: boolean): Promise<Response> {
+  const nobody = Promise.resolve({ rpc: null, prices: null, isWhole: false, isFeeAlarming: null });
+  const { health, status } = await checkHealth({ env, now: Date.now() }, nobody, isStrict);
+  return Response.json(health, { status });
+}
+
+export const healthRoutes = router()
+  .openapi(route('/health', 'getHealth'), async (c) => {
+    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), c.req.valid('query').strict === '1');
+    return c.json(health, status);
+  })
+  .openapi(route('/v1/health', 'getHealthV1'), async (c) => {
+    const { health, status } = await checkHealth(c.var.ctx, askOutside(c.var.ctx), c.req.valid('query').strict === '1');
+    return c.json(health, status);
+  });

@@ -1,0 +1,127 @@
+import { IDEMPOTENCY_KEY } from '#core/limits.ts';
+import { PAID_PLANS, PLAN_DAYS, PLANS } from '#rules/plans.ts';
+import { operationsOf, type PublishedDocument } from './discovery.ts';
+
+/**
+ * `/llms.txt`: the service for a reader who is a language model, by the habit of that name: a title, what it is, then links.
+ * Every call in it is taken from the published document; one that is not there is not named. Prices come from the plans.
+ */
+interface Flow {
+  title: string;
+  words: string;
+  calls: string[];
+}
+
+const FLOWS: Flow[] = [
+  {
+    title: 'Start as an agent, without a person',
+    words:
+      'The first call needs no credential and shows `setup_secret` and `sandbox_api_key` once. Every answer carries `next_actions`: calls ' +
+      'to make with your own values in the place of `<…>`. A manifest is evaluated with findings; mend those of severity `error`. A live key ' +
+      'needs a plan and a manifest with `live_requested: true`.',
+    calls: [
+      'POST /v1/access/agent-bootstrap',
+      'POST /v1/access/agent-bootstrap/{setup_intent_id}/manifest',
+      'POST /v1/access/agent-bootstrap/{setup_intent_id}/approve',
+      'POST /v1/access/agent-bootstrap/{setup_intent_id}/status',
+    ],
+  },
+  {
+    title: 'Buy a plan by x402',
+    words:
+      'Call with `X-Svc-Setup-Secret`, a live key or a token (a sandbox key buys nothing): it answers 402 with PAYMENT-REQUIRED. Pay, and repeat it with PAYMENT-SIGNATURE. ' +
+      '202 means that the outcome is not known yet: send the same payment again, never another.',
+    calls: PAID_PLANS.map((plan) => `POST /v1/access/x402/activate/${plan}`),
+  },
+  {
+    title: 'Set up a sale',
+    words: 'Say where the money goes, create a product, and ask what is still missing: every failing check has the call that mends it.',
+    calls: [
+      'PUT /v1/access/rail-settings/{rail_id}',
+      'POST /v1/access/products',
+      'POST /v1/webhooks/endpoints',
+      'GET /v1/access/setup/readiness',
+    ],
+  },
+  {
+    title: 'Sell by the request',
+    words:
+      'Before billable work, consume a unit. 403 `entitlement_missing` or `subscription_expired` comes with a PAYMENT-REQUIRED header: answer ' +
+      '402 with it. When the buyer repeats the request with PAYMENT-SIGNATURE, settle it, and serve only once that succeeded.',
+    calls: ['POST /v1/access/entitlements/consume', 'POST /v1/access/x402/settle', 'POST /v1/access/entitlements/refund'],
+  },
+  {
+    title: 'Sell with an unmodified x402 resource server',
+    words: 'Point its facilitator at `/v1/access/x402/facilitator` and send your key as `X-Svc-Key`. `payTo` is your own payout wallet.',
+    calls: [
+      'GET /v1/access/x402/facilitator/supported',
+      'POST /v1/access/x402/facilitator/verify',
+      'POST /v1/access/x402/facilitator/settle',
+    ],
+  },
+  {
+    title: 'Sell by hosted checkout',
+    words: 'Send the buyer to `checkout_url`. Unlock on the `payment.confirmed` webhook, or on a payment read from your own server.',
+    calls: [
+      'POST /v1/access/payment-sessions',
+      'POST /v1/products/p/{slug}/connect',
+      'POST /v1/pay/confirm',
+      'GET /v1/payments/{payment_id}',
+    ],
+  },
+];
+
+const RULES = [
+  'Amounts are `{asset, amount, base_units}`: decimal strings with their atomic units. More decimals than the asset has are refused.',
+  'Errors are `{detail, code, request_id, docs_url, retryable, meta}`. Branch on `code`, never on the text; every code is under `x-error-codes` of the OpenAPI document.',
+  'Retry only what says `retryable: true`, after `Retry-After` seconds where it is there.',
+  `Any write takes an \`Idempotency-Key\`, and some require it: ${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.max} visible ASCII characters, new for every request, the same for its repetitions. A repetition is byte-equal and carries \`Idempotent-Replayed: true\`. Sign-in, plans, the facilitator, an agent’s setup and the deletion of an account need none.`,
+  'Never send a private key or a seed phrase: a body that holds one is refused.',
+  'A sandbox key (`svc_test_`) never touches the chain. What it makes is invisible to a live key (`svc_live_`).',
+];
+
+/** The place of an operation in the document, as a JSON pointer. */
+const pointer = (baseUrl: string, method: string, path: string): string =>
+  `${baseUrl}/v1/openapi.json#/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1')}/${method.toLowerCase()}`;
+
+export function llmsText(baseUrl: string, document: PublishedDocument): string {
+  const operations = new Map(operationsOf(document).map((one) => [`${one.method} ${one.path}`, one]));
+  const link = (call: string): string[] => {
+    const found = operations.get(call);
+    return found ? [`- [${call}](${pointer(baseUrl, found.method, found.path)}): ${found.operation.summary ?? ''}`] : [];
+  };
+  const flows = FLOWS.flatMap(({ title, words, calls }) => {
+    const links = calls.flatMap(link);
+    return links.length === 0 ? [] : [`## ${title}`, '', words, '', ...links, ''];
+  });
+  return `${[
+    '# Merchant payments and access on Solana',
+    '',
+    '> Sell access to a resource and be paid in USDC on Solana, straight to your own wallet. Agents set themselves up, buy their plan and sell by the request, without a person.',
+    '',
+    ...flows,
+    '## Plans',
+    '',
+    `${PLAN_DAYS} days each, paid in USDC. Public x402 clients refuse more than $1 for one payment unless they are told otherwise, so set it first:`,
+    '',
+    ...PAID_PLANS.map((plan) => {
+      const { priceUsdc, requestsPerMinute, meteredPerSecond, feesPerDay } = PLANS[plan];
+      const setting = `client.setSpendControls({ maxAmountPerPayment: '$${priceUsdc}' })`;
+      return `- ${plan}: ${priceUsdc} USDC, ${requestsPerMinute} requests a minute, ${meteredPerSecond} consume and settle calls a second, the network's fee of ${feesPerDay} x402 payments a day. \`${setting}\``;
+    }),
+    '',
+    '## Rules',
+    '',
+    ...RULES.map((rule) => `- ${rule}`),
+    '',
+    '## Documents',
+    '',
+    `- [OpenAPI 3.1](${baseUrl}/v1/openapi.json): every operation, with \`x-payment-info\` where it costs money`,
+    `- [Reference](${baseUrl}/v1/docs): the same, to be read`,
+    `- [What can be bought](${baseUrl}/.well-known/x402): prices, networks and wallets`,
+    '',
+    '## Optional',
+    '',
+    ...[...operations.keys()].flatMap(link),
+  ].join('\n')}\n`;
+}

@@ -1,0 +1,208 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { storyOf } from '#core/errors.ts';
+import { MINUTE } from '#core/time.ts';
+import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
+import { latestAudit } from '#features/audit/store.ts';
+import { countOldSeals } from '#features/seals/seals.ts';
+import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { type Ctx, type Env, newCtx } from '#platform/context.ts';
+import { fullness, readVitalSigns, secondsSince, type VitalSigns } from '#platform/db/vital-signs.ts';
+import { publicBodyErrors } from '#platform/http/callers.ts';
+import { router } from '#platform/http/openapi.ts';
+import { publicBucket } from '#platform/http/rate-limit.ts';
+import { logRequest, notesCounted, takeNotesCounted } from '#platform/log.ts';
+import { SWEEPS } from '../sweeps.ts';
+
+interface Metric {
+  name: string;
+  type: 'gauge' | 'counter' | 'summary';
+  help: string;
+  /** Without the time, because it is that of the answer. */
+  samples: { labels?: Record<string, string>; value: number }[];
+}
+
+/** The share `q` of values in order lies at or below this; null of none. (nearest rank) */
+export const quantile = (sorted: readonly number[], q: number): number | null =>
+  sorted.length === 0 ? null : sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)]!;
+
+/** As Prometheus reads it. (text exposition format 0.0.4) */
+export function exposition(metrics: readonly Metric[]): string {
+  const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+  const labelled = (labels: Record<string, string> = {}) => {
+    const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+    return pairs.length > 0 ? `{${pairs.join()}}` : '';
+  };
+  return metrics
+    .flatMap(({ name, type, help, samples }) => [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} ${type}`,
+      ...samples.map(({ labels, value }) => `${name}${labelled(labels)} ${value}`),
+    ])
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function sweepMetrics({ sweeps }: VitalSigns, now: number): Metric[] {
+  const rows = new Map(sweeps.map((row) => [row.name, row]));
+  const each = (read: (row: VitalSigns['sweeps'][number] | undefined) => number) =>
+    SWEEPS.map(({ name }) => ({ labels: { sweep: name }, value: read(rows.get(name)) }));
+  return [
+    {
+      name: 'svc_sweep_lag_seconds',
+      type: 'gauge',
+      help: 'How long a sweep has been due without having ended.',
+      samples: each((row) => secondsSince(row?.dueAt ?? null, now)),
+    },
+    {
+      name: 'svc_sweep_succeeded_seconds',
+      type: 'gauge',
+      help: 'When a sweep last ended well, in Unix seconds; 0: never.',
+      samples: each((row) => (row?.succeededAt ?? 0) / 1000),
+    },
+    {
+      name: 'svc_sweep_failures',
+      type: 'gauge',
+      help: 'Runs of a sweep in a row that ended with an error.',
+      samples: each((row) => row?.failures ?? 0),
+    },
+  ];
+}
+
+function roomMetrics({ oldestEventAt, databaseBytes }: VitalSigns, now: number): Metric[] {
+  return [
+    {
+      name: 'svc_oldest_event_seconds',
+      type: 'gauge',
+      help: 'Age of the oldest event in the database; where there is an archive, older ones are in it.',
+      samples: [{ value: secondsSince(oldestEventAt, now) }],
+    },
+    {
+      name: 'svc_database_bytes',
+      type: 'gauge',
+      help: 'Size of the database.',
+      samples: [{ value: databaseBytes }],
+    },
+    {
+      name: 'svc_database_used_ratio',
+      type: 'gauge',
+      help: 'Part of the largest size the platform allows.',
+      samples: [{ value: fullness(databaseBytes).used }],
+    },
+  ];
+}
+
+function sealMetrics(seals: Awaited<ReturnType<typeof countOldSeals>>): Metric[] {
+  const each = (which: 'old' | 'gone') => seals.map(({ kind, [which]: value }) => ({ labels: { what: kind }, value }));
+  return [
+    { name: 'svc_sealed_old', type: 'gauge', help: 'What an older key of its ring sealed; counted up to 10001.', samples: each('old') },
+    { name: 'svc_sealed_gone', type: 'gauge', help: 'What a key sealed that is not in its ring any more.', samples: each('gone') },
+  ];
+}
+
+/** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
+async function readMetrics(ctx: Ctx): Promise<Metric[]> {
+  const [signs, audit, seals, spent] = await Promise.all([
+    readVitalSigns(ctx.db),
+    latestAudit(ctx.db),
+    countOldSeals(ctx),
+    readLamportsSpent(ctx.db, ctx.now),
+  ]);
+  const { waiting, parked, chainToWebhookMs: times } = signs;
+  return [
+    ...sweepMetrics(signs, ctx.now),
+    {
+      name: 'svc_fee_lamports',
+      type: 'gauge',
+      help: 'What left the fee payer within the last hour, in lamports.',
+      samples: [{ value: spent }],
+    },
+    {
+      name: 'svc_oldest_seconds',
+      type: 'gauge',
+      help: 'How long what waits longest has been waiting; 0: nothing waits.',
+      samples: Object.entries(waiting).map(([queue, at]) => ({ labels: { queue }, value: secondsSince(at, ctx.now) })),
+    },
+    {
+      name: 'svc_parked_messages',
+      type: 'gauge',
+      help: 'Messages kept for a person (failed) or for another release (unknown_kind); counted up to 10001.',
+      samples: Object.entries(parked).map(([reason, value]) => ({ labels: { reason }, value })),
+    },
+    {
+      name: 'svc_chain_to_webhook_seconds',
+      type: 'gauge',
+      help: 'From the block of a payment to the answer of the server that was told, of the newest deliveries.',
+      samples: [0.5, 0.95].flatMap((q) => {
+        const ms = quantile(times, q);
+        return ms === null ? [] : [{ labels: { quantile: String(q) }, value: ms / 1000 }];
+      }),
+    },
+    ...roomMetrics(signs, ctx.now),
+    {
+      name: 'svc_audit_rows',
+      type: 'gauge',
+      help: 'What the last daily audit compared, what differed, and what no node or object could tell of.',
+      samples: audit ? (['checked', 'differing', 'unknown'] as const).map((figure) => ({ labels: { figure }, value: audit[figure] })) : [],
+    },
+    ...sealMetrics(seals),
+    {
+      name: 'svc_notes_total',
+      type: 'counter',
+      help: 'Reasons in the log lines of the isolate that answers, by what they are about, since it began.',
+      samples: notesCounted().map(({ about, times }) => ({ labels: { about }, value: times })),
+    },
+  ];
+}
+
+/** The platform takes so many data points of one invocation. */
+const POINTS_MAX = 250;
+
+/** A data point a sample: its metric is the index, the metric and the value of its label are the blobs. */
+function writePoints(dataset: AnalyticsEngineDataset, samples: { name: string; label?: string | undefined; value: number }[]): void {
+  for (const { name, label, value } of samples.slice(0, POINTS_MAX))
+    dataset.writeDataPoint({ indexes: [name], blobs: [name, label ?? ''], doubles: [value] });
+}
+
+/**
+ * Keeps what the page shows, once for each round of sweeps, where the Analytics Engine is bound. What goes wrong here is only noted.
+ */
+export async function recordMetrics(env: Env, now: number): Promise<void> {
+  if (!env.METRICS) return;
+  const ctx = newCtx(env, { requestId: `metrics_${now}`, kind: 'job', now, defer: () => {} });
+  try {
+    const gauges = (await readMetrics(ctx)).filter(({ type }) => type === 'gauge');
+    const samples = gauges.flatMap((metric) =>
+      metric.samples.map(({ labels = {}, value }) => ({ name: metric.name, label: Object.values(labels)[0], value })),
+    );
+    writePoints(env.METRICS, samples);
+  } catch (error) {
+    logRequest({ request_id: ctx.requestId, notes: [storyOf(error)] });
+  }
+}
+
+let notesRecordedAt = 0;
+
+/** What this isolate noted since the last time, at most once a minute: no other isolate can tell of it. */
+export function recordNotes(env: Env, now: number): void {
+  if (!env.METRICS || now < notesRecordedAt + MINUTE) return;
+  notesRecordedAt = now;
+  writePoints(
+    env.METRICS,
+    takeNotesCounted().map(({ about, times }) => ({ name: 'svc_notes', label: about, value: times })),
+  );
+}
+
+const metrics = createRoute({
+  method: 'get',
+  path: '/v1/operator/metrics',
+  hide: true,
+  middleware: [publicBucket('operator'), operatorOnly] as const,
+  responses: {
+    200: { description: 'Prometheus text', content: { 'text/plain': { schema: z.string() } } },
+    ...publicBodyErrors('not_found', 'rate_limited'),
+  },
+});
+
+export const metricsRoutes = router().openapi(metrics, async (c) =>
+  c.text(exposition(await readMetrics(c.var.ctx)), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),
+);

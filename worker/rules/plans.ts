@@ -1,0 +1,201 @@
+import { assert } from '#core/errors.ts';
+import { parseAmount } from '#core/money.ts';
+import { addDays } from '#core/time.ts';
+
+/** Plans: quotas and rates, the one place they are written. (contract section 2) */
+export interface Plan {
+  /** For 30 days, as a decimal. */
+  priceUsdc: string;
+  activeKeysMax: number;
+  activeProductsMax: number;
+  requestsPerMinute: number;
+  /** consume, settle and metered calls: a bucket of their own. */
+  meteredPerSecond: number;
+  enabledEndpointsMax: number;
+  /** x402 payments of one UTC day whose network fee we pay. Small prices are what x402 is for, so this bounds our loss, and no least price. */
+  feesPerDay: number;
+}
+
+export const PLANS = {
+  free: {
+    priceUsdc: '0',
+    activeKeysMax: 2,
+    activeProductsMax: 3,
+    requestsPerMinute: 60,
+    meteredPerSecond: 5,
+    enabledEndpointsMax: 2,
+    feesPerDay: 100,
+  },
+  starter: {
+    priceUsdc: '19',
+    activeKeysMax: 5,
+    activeProductsMax: 25,
+    requestsPerMinute: 300,
+    meteredPerSecond: 20,
+    enabledEndpointsMax: 5,
+    feesPerDay: 5_000,
+  },
+  growth: {
+    priceUsdc: '49',
+    activeKeysMax: 20,
+    activeProductsMax: 250,
+    requestsPerMinute: 1000,
+    meteredPerSecond: 100,
+    enabledEndpointsMax: 20,
+    feesPerDay: 50_000,
+  },
+  scale: {
+    priceUsdc: '199',
+    activeKeysMax: 100,
+    activeProductsMax: Number.POSITIVE_INFINITY,
+    requestsPerMinute: 3000,
+    meteredPerSecond: 500,
+    enabledEndpointsMax: 50,
+    feesPerDay: 500_000,
+  },
+} as const satisfies Record<string, Plan>;
+
+export const PLAN_DAYS = 30;
+
+export type PlanName = keyof typeof PLANS;
+export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
+
+/** Plans that can be bought, cheapest first. */
+export const PAID_PLANS = ['starter', 'growth', 'scale'] as const satisfies PlanName[];
+export type PaidPlan = (typeof PAID_PLANS)[number];
+/** Which of two plans is more. */
+export const planRank = (plan: PlanName): number => PLAN_NAMES.indexOf(plan);
+
+/** A plan and when it ends; null: it does not. */
+export interface HeldPlan {
+  plan: PlanName;
+  planThrough: number | null;
+}
+
+/** The plan that counts at an instant: one that was paid for is over at its end, whether or not anybody has written so yet. */
+export const planAt = ({ plan, planThrough }: HeldPlan, now: number): PlanName =>
+  // What an object remembers from before plans had an end has none.
+  (planThrough ?? Number.POSITIVE_INFINITY) <= now ? 'free' : plan;
+
+/** Atomic units of USDC for 30 days. */
+export function planPrice(plan: PlanName): bigint {
+  const price = parseAmount('USDC', PLANS[plan].priceUsdc);
+  assert(price.ok, 'a price is an amount');
+  return price.value.units;
+}
+
+/**
+ * Time of a plan as it was paid for. `planPrice` is what 30 days of it cost then, in base units of USDC: a later price list does
+ * not reprice what was sold.
+ */
+export interface PaidTime extends HeldPlan {
+  planPrice: bigint;
+}
+
+/** One purchase of 30 days of a plan, at the instant it counted from (ms), in base units of USDC. */
+export interface PlanPurchase {
+  plan: PaidPlan;
+  paidUnits: bigint;
+  at: number;
+}
+
+export const NO_PLAN: PaidTime = { plan: 'free', planThrough: null, planPrice: 0n };
+const PLAN_MS = BigInt(addDays(0, PLAN_DAYS));
+
+/**
+ * What is held after a purchase. Value is conserved and time follows from it: what is left keeps the value it was bought at, and is
+ * converted where the plan changes. The same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus what was left;
+ * a lower one, which only a race lets through, prolongs the higher one by what was paid. A plan without an end stays as it is.
+ * Divisions round down, so that never more is held than was paid. (contract section 6 "Activation")
+ */
+export function extendPlan(held: PaidTime, { plan: bought, paidUnits, at }: PlanPurchase): PaidTime {
+  assert(paidUnits > 0n, 'a plan is paid for');
+  const current = planAt(held, at);
+  if (current !== 'free' && held.planThrough === null) return { plan: current, planThrough: null, planPrice: held.planPrice };
+  const leftMs = current === 'free' ? 0n : BigInt((held.planThrough ?? at) - at);
+  // Base units of USDC times milliseconds: exact.
+  const value = leftMs * held.planPrice + paidUnits * PLAN_MS;
+  if (bought === current) {
+    const ms = leftMs + PLAN_MS;
+    return { plan: bought, planThrough: at + Number(ms), planPrice: value / ms };
+  }
+  const [plan, planPrice] = planRank(bought) > planRank(current) ? [bought, paidUnits] : [current, held.planPrice];
+  const ms = value / planPrice;
+  return { plan, planThrough: at + Number(ms), planPrice };
+}
+
+/**
+ * What purchases amount to, in their order. A purchase from before amounts were kept is known by what was held right after it
+ * alone, and counts as that.
+ */
+export const foldPurchases = (purchases: readonly (PlanPurchase | PaidTime)[]): PaidTime =>
+  purchases.reduce<PaidTime>((held, step) => ('at' in step ? extendPlan(held, step) : step), NO_PLAN);
+
+/** What a call counts against: the API at large by the minute, or consume, settle and metered calls by the second. */
+export type CallBucket = 'requests' | 'metered';
+
+/** Sandbox calls get a fifth of the plan's rate, at least 30 a minute. `multiplier` is 1 in production. */
+export function rateOf(
+  plan: PlanName,
+  bucket: CallBucket,
+  livemode: boolean,
+  multiplier: number,
+): { limit: number; windowSeconds: number } {
+  const { requestsPerMinute, meteredPerSecond } = PLANS[plan];
+  const [live, least, windowSeconds] = bucket === 'requests' ? [requestsPerMinute, 30, 60] : [meteredPerSecond, 1, 1];
+  return { limit: Math.floor((livemode ? live : Math.max(least, live / 5)) * multiplier), windowSeconds };
+}
+
+/** A payer over all merchants: settlements that are open, and those of ten minutes that failed on chain. Each may cost us its fee. */
+export const PAYER_LIMITS = { open: 5, failed: 10, failedMinutes: 10 };
+
+/** Buckets of callers without a credential: `max` hits per window, per caller address and named subject. */
+export interface PublicBucket {
+  max: number;
+  windowSeconds: number;
+}
+
+export const PUBLIC_BUCKETS = {
+  register: { max: 5, windowSeconds: 3600 },
+  login: { max: 10, windowSeconds: 900 },
+  nonce: { max: 30, windowSeconds: 60 },
+  'wallet-login': { max: 30, windowSeconds: 60 },
+  operator: { max: 10, windowSeconds: 60 },
+  connect: { max: 10, windowSeconds: 60 },
+  identity: { max: 10, windowSeconds: 60 },
+  // One connector speaks for every buyer of its platform.
+  connector: { max: 300, windowSeconds: 60 },
+  payload: { max: 120, windowSeconds: 60 },
+  confirm: { max: 30, windowSeconds: 60 },
+  status: { max: 60, windowSeconds: 60 },
+  receipt: { max: 120, windowSeconds: 60 },
+  'agent-bootstrap': { max: 10, windowSeconds: 3600 },
+} as const satisfies Record<string, PublicBucket>;
+
+export type PublicBucketName = keyof typeof PUBLIC_BUCKETS;
+
+/** Ceilings over all buckets of one address, whatever it asks for. (contract section 2 "Public buckets") */
+export const ADDRESS_CEILINGS = {
+  all: { max: 600, windowSeconds: 60 },
+  'sign-ins': { max: 30, windowSeconds: 900 },
+  connects: { max: 60, windowSeconds: 60 },
+  'refused-credentials': { max: 20, windowSeconds: 60 },
+  // Each is looked for on the chain for a while, and kept until then.
+  'unseen-signatures': { max: 200, windowSeconds: 3600 },
+} as const satisfies Record<string, PublicBucket>;
+
+export type AddressCeiling = keyof typeof ADDRESS_CEILINGS;
+
+/**
+ * Buckets that are counted by the site (/48) of an IPv6 caller too, because whoever rents one has 65,536 addresses of a /64; so many
+ * times what one address may do.
+ */
+export const SITE_BUCKETS: readonly PublicBucketName[] = ['register', 'login', 'wallet-login', 'agent-bootstrap'];
+export const SITE_TIMES = 8;
+
+/** The ceilings a bucket counts against, beside the one over everything. */
+export const CEILINGS_OF: Partial<Record<PublicBucketName, AddressCeiling>> = {
+  login: 'sign-ins',
+  'wallet-login': 'sign-ins',
+  connect: 'connects',
+};
