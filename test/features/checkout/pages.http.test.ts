@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_ASSETS } from '../../../worker/pages/assets.ts';
 import { type Dictionary, en } from '../../../worker/pages/locales/en.ts';
 import { chooseLocale, LOCALE_NAMES, LOCALES } from '../../../worker/pages/locales/locales.ts';
-import { contrast, paletteOf, parseHex, SURFACES } from '../../../worker/pages/view/colour.ts';
-import { formatMoney, plain } from '../../../worker/pages/view/text.ts';
+import { contrast, paletteOf, parseHex, SURFACES } from '../../../worker/pages/parts/colour.ts';
+import { formatMoney, plain } from '../../../worker/pages/parts/text.ts';
 import { getPage } from '../../world/page.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
