@@ -3,10 +3,10 @@ import { ApiError, raise } from '#core/errors.ts';
 import type { IdentitySessionId, PaymentId, PaymentSessionId } from '#core/ids.ts';
 import { ASSETS } from '#core/money.ts';
 import { CustomerRef } from '#features/entitlements/resource.ts';
+import { failureOf } from '#features/payments/confirm/verdict.ts';
 import type { Asked } from '#features/payments/required-identity.ts';
 import { identityProblem } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment } from '#features/payments/store.ts';
-import { failureOf } from '#features/payments/verdict.ts';
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
@@ -199,12 +199,12 @@ export const checkoutRoutes = router()
     return sendStored(c, answer);
   })
   .openapi(solanaPayLabel, async (c) => {
-    const payment = await getPayment(c.var.ctx.db, c.req.valid('param').payment_id as PaymentId);
+    const payment = await getPayment(c.var.ctx, c.req.valid('param').payment_id as PaymentId);
     return c.json({ label: payment.terms.productName, icon: `${c.var.ctx.baseUrl}${ICON_PATH}` }, 200);
   })
   .openapi(solanaPay, async (c) => {
     const { ctx } = c.var;
-    const known = (await findWithProduct(ctx.db, c.req.valid('param').payment_id as PaymentId)) ?? raise('not_found');
+    const known = (await findWithProduct(ctx, c.req.valid('param').payment_id as PaymentId)) ?? raise('not_found');
     const { payment } = known;
     requireOpen(ctx, known);
     const { account } = c.req.valid('json');

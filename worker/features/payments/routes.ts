@@ -7,7 +7,7 @@ import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } 
 import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '#platform/http/openapi.ts';
 import { countUnseenSignature, publicBucket } from '#platform/http/rate-limit.ts';
 import { isSignature } from '#solana/assets.ts';
-import { type Confirmation, confirmPayment, grantConfirmed } from './confirm.ts';
+import { type Confirmation, confirmPayment, grantConfirmed } from './confirm/confirm.ts';
 import { requireLive, requireViewer } from './payment.ts';
 import { PaymentBody, redirectUrl, toPaymentResource } from './resource.ts';
 import { getPayment } from './store.ts';
@@ -87,7 +87,7 @@ const toConfirmResource = (ctx: Ctx, { payment, alreadyConfirmed }: Confirmation
 export const paymentRoutes = router()
   .openapi(get, async (c) => {
     const { ctx, viewer } = c.var;
-    const payment = await getPayment(ctx.db, c.req.valid('param').payment_id as PaymentId);
+    const payment = await getPayment(ctx, c.req.valid('param').payment_id as PaymentId);
     requireViewer(payment, viewer);
     if (!viewer) return c.json(toPaymentResource(ctx, payment, 'buyer'), 200);
     const unmatched = await listUnmatchedOf(ctx.db, payment.merchantId, [payment.id]);

@@ -43,7 +43,7 @@ async function planRestored(ctx: Ctx, payment: Payment): Promise<Change<unknown>
 const orphan = (ctx: Ctx, paymentId: PaymentId, step: FateStep) =>
   transact(ctx, async () => {
     if (await step.isOver()) return unchanged(null);
-    const payment = await getPayment(ctx.db, paymentId);
+    const payment = await getPayment(ctx, paymentId);
     const noted = { events: [], writes: step.writes, result: null };
     if (payment.orphanedAt !== null) return noted;
     const orphaned = notePayment(ctx, payment, 'payment.orphaned', { orphanedAt: ctx.now });

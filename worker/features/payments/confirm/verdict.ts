@@ -5,14 +5,15 @@ import { type Change, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
 import { matchPayment, type Payment as PaidTransfer } from '#solana/match.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
-import { expectationOf, planFail, stepPayment } from './payment.ts';
-import { type Proof, planPurchase } from './purchase.ts';
-import { identityProblem } from './required-identity.ts';
-import { memoOf } from './resource.ts';
-import { claimTransaction, type loadConfirmation, updatePayment } from './store.ts';
-import { closeUnmatched, vetoRecovered } from './unmatched/store.ts';
-import { planRecovery, planUnmatched } from './unmatched/unmatched.ts';
-import { dropCandidate } from './watch/candidate.store.ts';
+import { expectationOf, planFail, stepPayment } from '../payment.ts';
+import { type Proof, planPurchase } from '../purchase.ts';
+import { identityProblem } from '../required-identity.ts';
+import { memoOf } from '../resource.ts';
+import { claimTransaction, updatePayment } from '../store.ts';
+import { closeUnmatched, vetoRecovered } from '../unmatched/store.ts';
+import { planRecovery, planUnmatched } from '../unmatched/unmatched.ts';
+import { dropCandidate } from '../watch/candidate.store.ts';
+import type { loadConfirmation } from './store.ts';
 
 export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 /** `refused` may have stored something first: money that arrived is recorded even where it does not pay this session. */

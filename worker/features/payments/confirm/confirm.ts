@@ -5,13 +5,14 @@ import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
 import type { Sighting } from '#solana/rpc.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
-import { planSubmit, requireViewer } from './payment.ts';
-import { grantAccess } from './purchase.ts';
-import { identityProblem } from './required-identity.ts';
-import { findPayment, findSession, getPayment, loadConfirmation } from './store.ts';
+import { planSubmit, requireViewer } from '../payment.ts';
+import { grantAccess } from '../purchase.ts';
+import { identityProblem } from '../required-identity.ts';
+import { findPayment, findSession, getPayment } from '../store.ts';
+import { rememberFound, rememberNamed } from '../watch/candidates.ts';
+import { restoreEnded } from '../watch/ended.ts';
+import { loadConfirmation } from './store.ts';
 import { failureOf, type Loaded, planJudged, stateError, type Verdict } from './verdict.ts';
-import { rememberFound, rememberNamed } from './watch/candidates.ts';
-import { restoreEnded } from './watch/ended.ts';
 
 export interface ConfirmPayment {
   paymentId: Payment['id'];
@@ -62,9 +63,9 @@ export async function findNamedSession(ctx: Ctx, { memos }: ChainTransaction): P
   const [memo, ...more] = svcMemos(memos);
   if (memo === undefined || more.length > 0) return 'none';
   const nonce = memo.slice('svc:'.length);
-  const open = await findSession(ctx.db, nonce);
+  const open = await findSession(ctx, nonce);
   if (open || !(await restoreEnded(ctx, { nonces: [nonce] }))) return open ?? null;
-  return (await findSession(ctx.db, nonce)) ?? null;
+  return (await findSession(ctx, nonce)) ?? null;
 }
 
 /** The confirmation of a transaction already looked up: who may have paid is known before anything is read, so one read is enough. */
@@ -77,7 +78,7 @@ const isReplay = (payment: Payment, { txSignature }: ConfirmPayment): boolean =>
   payment.status === 'CONFIRMED' && payment.txSignature === txSignature;
 
 async function loadAllowed(ctx: Ctx, { paymentId, txSignature, viewer }: ConfirmPayment, payers: string[] = []): Promise<Loaded> {
-  const stored = await loadConfirmation(ctx.db, paymentId, txSignature, payers);
+  const stored = await loadConfirmation(ctx, paymentId, txSignature, payers);
   const loaded = stored ?? (await loadEnded(ctx, { paymentId, txSignature, viewer }));
   requireViewer(loaded.payment, viewer);
   return loaded;
@@ -85,12 +86,12 @@ async function loadAllowed(ctx: Ctx, { paymentId, txSignature, viewer }: Confirm
 
 /** A session that ended long ago is made whole again only for a transaction that the chain shows. 404, and as one that failed. */
 async function loadEnded(ctx: Ctx, { paymentId, txSignature, viewer }: ConfirmPayment): Promise<Loaded> {
-  const payment = await getPayment(ctx.db, paymentId);
+  const payment = await getPayment(ctx, paymentId);
   requireViewer(payment, viewer);
   const { kind } = await ctx.chain.findTransaction(txSignature);
   if (kind !== 'found') throw failureOf(payment);
   await restoreEnded(ctx, { paymentId });
-  return (await loadConfirmation(ctx.db, paymentId, txSignature, [])) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+  return (await loadConfirmation(ctx, paymentId, txSignature, [])) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
 }
 
 /** `known` was read with the memberships of the expected wallet and of the wallets in `readFor`. */
@@ -135,7 +136,7 @@ const keepDone = async (change: Change<Verdict>, keep: Keep<Confirmation>): Prom
 
 /** For an answer that is given again: its first call may have died between the confirmation and the access that was bought. */
 export async function grantConfirmed(ctx: Ctx, paymentId: Payment['id']): Promise<void> {
-  const payment = await findPayment(ctx.db, paymentId);
+  const payment = await findPayment(ctx, paymentId);
   if (payment) await grantAccess(ctx, payment);
 }
 
