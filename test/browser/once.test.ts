@@ -62,7 +62,7 @@ describe('one payment is asked of one wallet', () => {
     expect(payment!.payer_wallet).toBe(b.wallet.signer.address);
     expect(remembered).toContain(payment!.tx_signature);
 
-    // Money that was sent is never offered to be sent again, whoever cannot be reached.
+    // Money that was sent is never offered to be sent again, though the service cannot be reached.
     await page.route('**/v1/pay**', (route) => route.abort());
     await page.reload();
     await seeHeading(page, 'Payment seen');

@@ -112,7 +112,7 @@ describe('one purchase is one payment', () => {
     await close();
   });
 
-  it('is found again by who closed the page right after signing', async () => {
+  it('is found again by a buyer who closed the page right after signing', async () => {
     const product = await shop.sell();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close } = await shop.visit('phone', [{ signer }]);
@@ -122,7 +122,7 @@ describe('one purchase is one payment', () => {
     await page.goto('about:blank');
     await page.goBack();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
-    // Whatever an answer may say, nobody is sent to a page without encryption.
+    // Whatever an answer may say, no buyer is sent to a page without encryption.
     await page.route('**/v1/pay/confirm', async (route) =>
       route.fulfill({ json: { ...((await (await route.fetch()).json()) as object), redirect_url: 'http://shop.example.com/' } }),
     );

@@ -123,7 +123,7 @@ describe('/p/{slug}', () => {
     expect(html).toContain(PAGE_ASSETS.checkout);
   });
 
-  it.each(['', '%20', 'token)', 'token%20', 'a'.repeat(2049)])('takes a damaged hand-off for nobody’s purchase: %s', async (token) => {
+  it.each(['', '%20', 'token)', 'token%20', 'a'.repeat(2049)])('takes a damaged hand-off for no purchase: %s', async (token) => {
     const product = await w.product(merchant);
     const { status, html } = await get(`/p/${product.slug}?handoff=${token}`);
     expect(status).toBe(200);

@@ -1,4 +1,7 @@
-/** Which payment the service knows of, and the beginning of a new one: questions to the service, answered as events. */
+/**
+ * Which payment the service knows of, and the beginning of a new one: questions to the service, answered as events.
+ * @module
+ */
 
 import { type FoundPayment, type PageFacts, type PagePayment, toPagePayment } from '../facts.ts';
 import type { PageNews, ServiceEffect } from '../machine/events.ts';

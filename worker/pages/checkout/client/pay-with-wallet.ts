@@ -65,8 +65,10 @@ export class WalletEffects {
       report({ kind: 'turnTaken', attempt, stored: this.#stored.read() });
       await givenBack;
     });
-    this.#turn = turn.catch(() => {});
-    if (!(await turn)) report({ kind: 'turnRefused', attempt });
+    // A browser that gives no lock gives no turn.
+    const isTaken = turn.catch(() => false);
+    this.#turn = isTaken;
+    if (!(await isTaken)) report({ kind: 'turnRefused', attempt });
   }
 
   async #askWallet({ attempt, transaction }: Of<'askWallet'>): Promise<PageNews> {

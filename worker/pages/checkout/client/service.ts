@@ -2,7 +2,7 @@ import type { PageFacts } from '../facts.ts';
 import type { PageNews, ServiceEffect } from '../machine/events.ts';
 import { watchOf } from '../machine/next.ts';
 import { paymentOf } from '../state.ts';
-import { type Answer, isPassing } from '../wire.ts';
+import { type Answer, type Failure, isPassing } from '../wire.ts';
 import { confirmPayment, prepareTransaction, sendTransaction } from './api.ts';
 import { BeginPayment } from './begin-payment.ts';
 import type { PageHolder } from './page-state.ts';
@@ -13,6 +13,9 @@ import { WatchPayment } from './watch-payment.ts';
 const TRIES_MAX = 6;
 const CONFIRM_EVERY_MS = 1500;
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A browser that gives no lock begins no payment: another tab may be beginning it. */
+const NO_LOCK: Failure = { ok: false, status: 0, code: 'lock_unavailable', detail: '', meta: {}, retryAfterMs: null };
 
 /** Asks again while the same call may still succeed. `onTry`: told of each answer that may pass. */
 async function askAgain<T>(call: () => Promise<Answer<T>>, onTry: (status: number) => void = () => {}): Promise<Answer<T>> {
@@ -48,11 +51,7 @@ export class ServiceEffects {
       case 'lookElsewhere':
         return report(await this.#beginning.lookElsewhere(effect));
       case 'beginPayment':
-        // Reported before the other tabs may begin: by then the payment is stored.
-        return this.#stored.alone(async () => {
-          const known = paymentOf(this.#page.state) ?? this.#stored.read();
-          report(await this.#beginning.begin(effect, known));
-        });
+        return this.#begin(effect);
       case 'prepareTransaction':
         return report(await this.#prepare(effect));
       case 'sendTransaction':
@@ -75,6 +74,17 @@ export class ServiceEffects {
     this.#watched = watched;
     if (target) this.#poller.start();
     else this.#poller.stop();
+  }
+
+  async #begin(effect: Extract<ServiceEffect, { kind: 'beginPayment' }>): Promise<void> {
+    const begin = async () => {
+      const known = paymentOf(this.#page.state) ?? this.#stored.read();
+      // Reported before the other tabs may begin: by then the payment is stored.
+      this.#page.report(await this.#beginning.begin(effect, known));
+    };
+    await this.#stored.alone(begin).catch(() => {
+      this.#page.report({ kind: 'beginRefused', attempt: effect.attempt, failure: NO_LOCK });
+    });
   }
 
   async #look(): Promise<Look> {

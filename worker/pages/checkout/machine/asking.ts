@@ -1,4 +1,7 @@
-/** One wallet is asked for one payment at a time, and only its answer to the present question is sent. */
+/**
+ * One wallet is asked for one payment at a time, and only its answer to the present question is sent.
+ * @module
+ */
 
 import type { PageFacts, PagePayment } from '../facts.ts';
 import { problemOfWallet } from '../problems.ts';

@@ -1,4 +1,7 @@
-/** The moves from one step to another that several events share. */
+/**
+ * The moves from one step to another that several events share.
+ * @module
+ */
 
 import type { PageFacts, PagePayment, Problem } from '../facts.ts';
 import { DEAD_ENDS, problemOfFailure } from '../problems.ts';
