@@ -58,7 +58,7 @@ interface Outside {
 }
 
 async function askOutside({ chain, config, now }: Ctx): Promise<Outside> {
-  const [rpc, prices] = await Promise.all([chain.isHealthy(now), hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, now) : null]);
+  const [rpc, prices] = await Promise.all([chain.isHealthy(now), hasPriceSource(config) ? isPriceHealthy(config, now) : null]);
   return { rpc, prices };
 }
 

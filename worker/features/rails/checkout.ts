@@ -15,7 +15,7 @@ export const checkoutRail = (railId: RailId): Rail => ({
   async status({ config, now }) {
     if (!RAILS[railId].needsRate) return AVAILABLE;
     if (!hasPriceSource(config)) return { status: 'degraded', reason: 'price_source_missing' };
-    return (await isPriceHealthy(config.PRICE_URL, now)) ? AVAILABLE : { status: 'degraded', reason: 'price_unavailable' };
+    return (await isPriceHealthy(config, now)) ? AVAILABLE : { status: 'degraded', reason: 'price_unavailable' };
   },
   async look(ctx, prospect) {
     // There is no account to look for, only the node to be heard from.
