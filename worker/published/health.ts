@@ -76,7 +76,7 @@ async function askOutside(ctx: Ctx): Promise<Outside> {
   const { chain, config, now } = ctx;
   const [rpc, prices, { columns, nodes }] = await Promise.all([
     chain.isHealthy(now),
-    hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, now) : null,
+    hasPriceSource(config) ? isPriceHealthy(config, now) : null,
     findFaults(ctx),
   ]);
   const isFeeAlarming = hasX402(config) ? (spent: number) => isAlarming(config, spent) : null;
