@@ -54,3 +54,16 @@ export async function bytesPerCopy(
   }
   return bytes;
 }
+
+/** Bytes of ids as the ids they are. */
+const legible = (value: unknown) =>
+  Array.isArray(value) ? hex.encode(Uint8Array.from(value)).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') : value;
+
+/** Rows as they are stored, with ids in text. */
+export async function legibleRows(db: D1Database, table: string, where: string, ...values: string[]): Promise<Row[]> {
+  const { results } = await db
+    .prepare(`SELECT * FROM ${table} WHERE ${where}`)
+    .bind(...values)
+    .all<Row>();
+  return results.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, legible(value) as string])));
+}

@@ -1,11 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { PaymentId } from '#core/ids.ts';
+import type { AccountId, PaymentId } from '#core/ids.ts';
 import { listCarrying } from '#features/memberships/store.ts';
 import { sweepChains } from '#features/receipts/hash-chain.ts';
+import { hasPaidBefore } from '#features/settlements/payer.store.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import { asDuplicate, newAgent, newKey, openShop, sellToAgents, stall } from '../../world/agent.ts';
+import { bytesPerCopy, legibleRows } from '../../world/life-size.ts';
 import { archiveAll, ctxAt } from '../../world/old-books.ts';
 import { newReferenceWorld } from '../../world/own-reference.ts';
 import type { Merchant, World } from '../../world/world.ts';
+
+/** Of the README's "What is kept, how long, and what it costs". */
+const BYTES_MAX = 1500;
+/** Of its part in the object and what finds its timeline, as `payment-bytes` measures them. */
+const STORY_BYTES = 70;
 
 /** The chain made everything final, all of it was told, and then it became old. */
 async function grow(w: World): Promise<void> {
@@ -102,10 +110,42 @@ describe('a payment by x402 in the archive', () => {
     const before = await view();
     await grow(w);
     expect(await isArchived(w, first.body.payment_id)).toBe(true);
+    const settlements = w.env.DB.prepare('SELECT count(*) AS n FROM settlements WHERE payment_id = ?').bind(first.body.payment_id);
+    expect(await settlements.first('n')).toBe(0);
     await w.env.DB.prepare('DELETE FROM claims').run();
     const [again, other] = [await shop.settle(payment, {}, { idempotencyKey }), await shop.settle(payment, {})];
     expect(again.body).toEqual(first.body);
     expect(other.body).toEqual(asDuplicate(first.body));
     expect(await view()).toEqual(before);
+    // Its payer is no stranger to the merchant for having paid long ago.
+    const { payer } = first.body;
+    const brought = { merchantId: shop.merchant.userId, livemode: true, payerWallet: payer } as unknown as Settlement;
+    expect(await hasPaidBefore(w.db, brought)).toBe(true);
+    expect(await hasPaidBefore(w.db, { ...brought, payerWallet: 'another' })).toBe(false);
+    expect(await hasPaidBefore(w.db, { ...brought, merchantId: crypto.randomUUID() as AccountId })).toBe(false);
+  });
+
+  it(`takes at most ${BYTES_MAX} bytes of the database, its claim among them`, async () => {
+    const w = await newReferenceWorld();
+    const shop = await openShop(w, { usage_units: 5 });
+    const { body } = await shop.settle(await shop.pay());
+    const next = stall(w, shop.merchant, await sellToAgents(w, shop.merchant, { usage_units: 5 }), await newAgent(w));
+    await next.settle(await next.pay());
+    await grow(w);
+    const isId = "hex(id) = replace(upper(?), '-', '')";
+    const rows = {
+      archived_payments: await legibleRows(w.env.DB, 'archived_payments', isId, body.payment_id),
+      archived_receipts: await legibleRows(w.env.DB, 'archived_receipts', isId, body.receipt_id),
+      tx_claims: await legibleRows(w.env.DB, 'tx_claims', 'subject_id = ?', body.payment_id),
+      settlements: await legibleRows(w.env.DB, 'settlements', 'payment_id = ?', body.payment_id),
+    };
+    const { settlements, ...kept } = rows;
+    expect([settlements, ...Object.values(kept).map(({ length }) => length)]).toEqual([[], 1, 1, 1]);
+    const names = [body.payment_id, body.receipt_id, body.tx_signature, body.payer, kept.tx_claims[0]!.message_hash as string];
+    const bytes = await bytesPerCopy(w.env.DB, kept, { names, times: 3000 });
+    expect(
+      Object.values(bytes).reduce((total, one) => total + one, STORY_BYTES),
+      JSON.stringify(bytes),
+    ).toBeLessThanOrEqual(BYTES_MAX);
   });
 });

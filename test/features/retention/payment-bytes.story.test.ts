@@ -1,11 +1,10 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hex } from '#core/encoding.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { identityOfPaid } from '#features/entitlements/credit-payments.ts';
 import { projectEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
 import { payments } from '#platform/db/tables/commerce.ts';
-import { bytesPerCopy, type Row } from '../../world/life-size.ts';
+import { bytesPerCopy, legibleRows, type Row } from '../../world/life-size.ts';
 import { archiveAll, ctxAt, keepBooks } from '../../world/old-books.ts';
 import { World } from '../../world/world.ts';
 
@@ -14,15 +13,7 @@ const BYTES_MAX = { fresh: 16_000, old: 1300, customer: 1250 };
 const COPIES = 3000;
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
-/** Bytes of ids as the ids they are. */
-const legible = (value: unknown) =>
-  Array.isArray(value) ? hex.encode(Uint8Array.from(value)).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') : value;
-const rowsOf = async (table: string, where: string, ...values: string[]): Promise<Row[]> => {
-  const { results } = await w.env.DB.prepare(`SELECT * FROM ${table} WHERE ${where}`)
-    .bind(...values)
-    .all<Row>();
-  return results.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, legible(value) as string])));
-};
+const rowsOf = (table: string, where: string, ...values: string[]) => legibleRows(w.env.DB, table, where, ...values);
 const isId = "hex(id) = replace(upper(?), '-', '')";
 /** The object tells the database what the payment bought, with its event. */
 async function tellEntitlement(paymentId: string): Promise<void> {

@@ -48,7 +48,7 @@ export async function verifyFacilitated(ctx: Ctx, actor: Actor, call: Facilitato
   const judged = await judge(ctx, actor, call);
   if (!judged.ok) return { isValid: false, invalidReason: judged.reason, ...(judged.payer ? { payer: judged.payer } : {}) };
   const { messageHash, payer } = judged.read.verified;
-  const known = await findSettlement(ctx.db, messageHash);
+  const known = await findSettlement(ctx, messageHash);
   const drafted = known ? null : await draft(ctx, actor, judged);
   const refusal = known && (refusalOf(known, actor) ?? (await lossOf(ctx, known)));
   const invalidReason = known ? refusal : drafted && !drafted.ok ? drafted.reason : null;
@@ -65,7 +65,7 @@ export async function settleFacilitated(ctx: Ctx, actor: Actor, call: Facilitato
   const judged = await judge(ctx, actor, call);
   if (!judged.ok) return refuse(network, judged.reason, judged.payer);
   const { messageHash, payer } = judged.read.verified;
-  const known = await findSettlement(ctx.db, messageHash);
+  const known = await findSettlement(ctx, messageHash);
   const claimed = known ? { ok: true as const, settlement: known, isNew: false } : await claim(ctx, actor, judged);
   if (!claimed.ok) return refuse(network, claimed.reason, payer);
   const { settlement, isNew } = claimed;

@@ -37,7 +37,6 @@ const settle = createRoute({
     202: { description: 'Not known yet', content: { 'application/json': { schema: SettlePending } } },
     ...merchantBodyErrors(
       ...idempotencyErrors,
-      'idempotency_in_progress',
       'idempotency_race',
       'payment_mismatch',
       'duplicate_settlement',

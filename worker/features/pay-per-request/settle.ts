@@ -92,7 +92,7 @@ async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, first: Fi
 /** A kept answer is given again, but never where what it served was taken back. */
 async function replayed(ctx: Ctx, answer: StoredAnswer, caller: string): Promise<Settling> {
   const { payment_id: paymentId, consumed_units: consumedUnits } = JSON.parse(answer.body) as SettlementBody & { payment_id: PaymentId };
-  const stored = consumedUnits > 0 ? await loadSettlement(ctx.db, paymentId) : null;
+  const stored = consumedUnits > 0 ? await loadSettlement(ctx, paymentId) : null;
   if (stored) requireUse(await creditPayment(ctx, paidOf(stored.settlement), { key: caller, units: consumedUnits }));
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: false };
 }
@@ -104,13 +104,13 @@ async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: stri
   const read = await readPayment(ctx, input.paymentSignature);
   if (!read.ok) return refuse(ctx, sale, input, read.reason);
   const { messageHash } = read.verified;
-  const known = await findSettlement(ctx.db, messageHash);
+  const known = await findSettlement(ctx, messageHash);
   if (known) return resume(ctx, actor, known, sale, input, caller);
   if (sale.switchedOff) throw switchedOff(sale);
   const drafted = await draftSettlement(ctx, sale, read, input.customer);
   if (!drafted.ok) {
     // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
-    const claimed = await findSettlement(ctx.db, messageHash);
+    const claimed = await findSettlement(ctx, messageHash);
     return claimed ? resume(ctx, actor, claimed, sale, input, caller) : refuse(ctx, sale, input, drafted.reason);
   }
   const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);

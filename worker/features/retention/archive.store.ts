@@ -1,8 +1,8 @@
 import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
-import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { type Payment, type Receipt, storyIdOf } from '#platform/db/archive.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { settlements } from '#platform/db/tables/access.ts';
 import {
   ANY_TYPE,
   archiveDrafts,
@@ -14,14 +14,9 @@ import {
 } from '#platform/db/tables/archives.ts';
 import { payments, receipts } from '#platform/db/tables/commerce.ts';
 import { events } from '#platform/db/tables/messaging.ts';
+import { among, type Owner } from './movable.store.ts';
 
 export type StoredEvent = typeof events.$inferSelect;
-
-/** Whose events: of a merchant, in one mode. */
-export interface Owner {
-  merchantId: AccountId;
-  livemode: boolean;
-}
 
 /** Events that one search passes over, of owners whose archive fails: it reads no more of them than this. */
 const PASSED_MAX = 100_000;
@@ -72,39 +67,6 @@ export async function listRun(db: Db, { merchantId, livemode }: Owner, before: n
     .orderBy(asc(events.seq))
     .limit(limits.events);
 }
-
-const among = (values: readonly (string | number)[]): SQL => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
-
-/**
- * Of these receipts and payments of a merchant, those that can go. Receipts: in the chain, and not its end, whose hash the next link is
- * made of; that one stays for good, which is one receipt for each time that its merchant sold nothing for as long as receipts are kept.
- * The one stored last of all stays too, so that its number is not given again. Payments: final, the way they were paid, with nothing
- * still to look at or to tell.
- */
-export async function listMovable(db: Db, { merchantId, livemode }: Owner, { receiptIds, paymentIds }: Named) {
-  const chainEnd = sql`(SELECT max(r.link_seq) FROM receipts r WHERE r.merchant_id = ${merchantId} AND r.livemode = ${livemode ? 1 : 0})`;
-  const [issued, paid] = await db.batch([
-    db
-      .select()
-      .from(receipts)
-      .where(sql`id IN ${among(receiptIds)} AND link_seq < ${chainEnd} AND rowid < (SELECT max(rowid) FROM receipts)`),
-    db
-      .select()
-      .from(payments)
-      .where(sql`id IN ${among(paymentIds)} AND ${IS_OVER}`),
-  ]);
-  return { issued: issued.map(({ archiveId: _, lineAt: _at, lineLength: _length, ...receipt }) => receipt), paid };
-}
-
-export interface Named {
-  receiptIds: string[];
-  paymentIds: string[];
-}
-
-const IS_OVER = sql`status = 'CONFIRMED' AND finalized_at IS NOT NULL AND orphaned_at IS NULL AND recovers_payment_id IS NULL
-  AND EXISTS (SELECT 1 FROM tx_claims c WHERE c.subject_id = payments.id AND c.final_at IS NOT NULL AND c.dropped_at IS NULL)
-  AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)
-  AND NOT EXISTS (SELECT 1 FROM events e WHERE e.payment_id = payments.id AND e.fanned_out_at IS NULL)`;
 
 /** A row that was written to the archive, and where its line is. */
 export interface Placed<T> {
@@ -173,6 +135,8 @@ function moveReceipts(db: Db, moved: Placed<Receipt>[]): Write[] {
 
 function movePayments(db: Db, moved: Placed<Payment>[]): Write[] {
   const rows = moved.map(({ row: { id, version }, ...place }) => ({ id, version, ...place }));
+  const ids = among(rows.map(({ id }) => id));
+  const isMoved = (column: string) => sql`EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = ${bytesOf(column)})`;
   return [
     db.insert(archivedPayments).select(
       sql`SELECT ${bytesOf('p.id')}, ${bytesOf('p.merchant_id')}, p.livemode, ${bytesOf('p.product_id')}, ${bytesOf('p.membership_id')},
@@ -180,11 +144,8 @@ function movePayments(db: Db, moved: Placed<Payment>[]): Write[] {
           p.fee_amount, p.terms ->> 'accessPeriodDays', p.confirmed_at, p.created_at, ${PLACE}
         FROM ${rowsOf(rows)} JOIN payments p ON p.id = j.value ->> 'id' AND p.version = j.value ->> 'version'`,
     ),
-    db
-      .delete(payments)
-      .where(
-        sql`id IN ${among(rows.map(({ id }) => id))} AND EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = ${bytesOf('payments.id')})`,
-      ),
+    db.delete(settlements).where(sql`payment_id IN ${ids} AND ${isMoved('settlements.payment_id')}`),
+    db.delete(payments).where(sql`id IN ${ids} AND ${isMoved('payments.id')}`),
   ];
 }
 

@@ -7,19 +7,11 @@ import type { Ctx } from '#platform/context.ts';
 import { type ArchivedLine, lineOf, type Payment, type Receipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
 import { inTime } from '#platform/deadline.ts';
-import {
-  findOldest,
-  listMovable,
-  listRun,
-  moveToArchive,
-  type Owner,
-  type Placed,
-  type RunLimits,
-  type StoredEvent,
-  type Written,
-} from './archive.store.ts';
+import { findOldest, listRun, moveToArchive, type Placed, type RunLimits, type StoredEvent, type Written } from './archive.store.ts';
 import { beginDraft, forgetDrafts, giveUpDrafts } from './draft.store.ts';
+import { listMovable, type Owner } from './movable.store.ts';
 
 /** As long as missed events are recovered. A recovery that began just before still finds what it has read. */
 const KEEP_MS = 90 * DAY + HOUR;
@@ -92,7 +84,7 @@ const namedIn = (happened: StoredEvent[]) => ({
 });
 
 /** The lines of an object: events, payments and receipts, each kind together; and the bytes at which each of the last two stands. */
-function objectOf(happened: StoredEvent[], paid: Payment[], issued: Receipt[]) {
+function objectOf(happened: StoredEvent[], paid: (Payment & { settlement?: Settlement | undefined })[], issued: Receipt[]) {
   const lines: Uint8Array[] = [];
   let length = 0;
   const place = <T>(row: T, line: ArchivedLine): Placed<T> => {
@@ -102,7 +94,7 @@ function objectOf(happened: StoredEvent[], paid: Payment[], issued: Receipt[]) {
     return { row, lineAt: length - bytes.length, lineLength: bytes.length };
   };
   for (const event of happened) place(event, { event });
-  const payments = paid.map((payment) => place(payment, { payment }));
+  const payments = paid.map(({ settlement, ...payment }) => place<Payment>(payment, { payment, ...(settlement ? { settlement } : {}) }));
   const receipts = issued.map((receipt) => place(receipt, { receipt }));
   const bytes = new Uint8Array(length);
   let end = 0;

@@ -97,7 +97,7 @@ export async function draftPayment(ctx: Ctx, verified: VerifiedTransaction, caus
   if (simulated.kind === 'failed') {
     ctx.note(`simulation: ${simulated.reason}`);
     // Whoever brought the same payment a moment earlier may have made it land: then his claim is found, and it is no refusal.
-    const isClaimed = (await findSettlement(ctx.db, verified.messageHash)) !== undefined;
+    const isClaimed = (await findSettlement(ctx, verified.messageHash)) !== null;
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
   const settlement: Settlement = {

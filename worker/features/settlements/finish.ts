@@ -142,7 +142,7 @@ export const ORPHANED = 'transaction_orphaned';
 
 /** As it is stored; the word of a success is given for no money that the chain dropped meanwhile. */
 export async function outcomeOf(ctx: Ctx, paymentId: PaymentId): Promise<Outcome> {
-  const stored = await loadSettlement(ctx.db, paymentId);
+  const stored = await loadSettlement(ctx, paymentId);
   if (!stored) throw new ApiError('not_found');
   const { settlement, receiptId, isLost } = stored;
   if (settlement.status === 'settled' && isLost && settlement.purpose !== 'activation') return { status: 'failed', reason: ORPHANED };

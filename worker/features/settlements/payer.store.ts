@@ -1,9 +1,10 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { MINUTE } from '#core/time.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import { settlements } from '#platform/db/tables/access.ts';
+import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { PAYER_LIMITS } from '#rules/plans.ts';
 import { EXPIRED } from './store.ts';
 
@@ -34,10 +35,20 @@ export async function readPayerLimits(ctx: Ctx, settlement: Settlement) {
 }
 
 /** Did this payer's money ever reach this merchant by x402? */
-export const hasPaidBefore = async (db: Db, { merchantId, payerWallet }: Settlement): Promise<boolean> =>
-  (await db
-    .select({ paymentId: settlements.paymentId })
-    .from(settlements)
-    .where(and(eq(settlements.merchantId, merchantId), eq(settlements.payerWallet, payerWallet), sql`status = 'settled'`))
-    .limit(1)
-    .get()) !== undefined;
+export async function hasPaidBefore(db: Db, { merchantId, livemode, payerWallet }: Settlement): Promise<boolean> {
+  const { merchantId: seller, livemode: mode, payerWallet: payer, nonce } = archivedPayments;
+  const [settled, archived] = await db.batch([
+    db
+      .select({ paymentId: settlements.paymentId })
+      .from(settlements)
+      .where(and(eq(settlements.merchantId, merchantId), eq(settlements.payerWallet, payerWallet), sql`status = 'settled'`))
+      .limit(1),
+    // What was paid at a checkout owns its nonce.
+    db
+      .select({ id: archivedPayments.id })
+      .from(archivedPayments)
+      .where(and(eq(seller, merchantId), eq(mode, livemode), eq(payer, payerWallet), isNull(nonce)))
+      .limit(1),
+  ]);
+  return settled.length + archived.length > 0;
+}

@@ -1,19 +1,33 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import type { PaymentId, ReceiptId } from '#core/ids.ts';
+import type { PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Db } from '#platform/context.ts';
-import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
+import { paymentOf, readLines, settlementOf, storyIdOf } from '#platform/db/archive.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim, watchClaim } from '#platform/db/fate.ts';
 import { activations, type Settlement, settlements } from '#platform/db/tables/access.ts';
-import { archivedReceipts } from '#platform/db/tables/archives.ts';
+import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/commerce.ts';
 import { type ClaimKind, txClaims } from '#platform/db/tables/tx-claims.ts';
 import { SETTLEMENT } from '#rules/states.ts';
-/** Of any merchant: a message is claimed once in the whole service. */
-export const findSettlement = (db: Db, messageHash: string) =>
-  db.select().from(settlements).where(eq(settlements.messageHash, messageHash)).get();
+
+const { archiveId, lineAt, lineLength } = archivedPayments;
+const PLACE = { archiveId, lineAt, lineLength };
+
+/** Of any merchant: a message is claimed once in the whole service. One that was paid long ago is read from the archive. */
+export async function findSettlement(ctx: Ctx, messageHash: string): Promise<Settlement | null> {
+  const found = await ctx.db
+    .select({ settlement: settlements, place: PLACE })
+    .from(txClaims)
+    .leftJoin(settlements, eq(settlements.paymentId, txClaims.subjectId))
+    .leftJoin(archivedPayments, sql`${archivedPayments.id} = ${storyIdOf(sql`${txClaims.subjectId}`)}`)
+    .where(eq(txClaims.messageHash, messageHash))
+    .get();
+  if (!found?.place || found.settlement) return found?.settlement ?? null;
+  const [line] = await readLines(ctx, [found.place]);
+  return settlementOf(line!);
+}
 
 export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settlement> {
   return (await db.select().from(settlements).where(eq(settlements.paymentId, paymentId)).get()) ?? raise('not_found');
@@ -23,25 +37,30 @@ export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settl
  * A settlement as it stands now, with the receipt of its payment or activation once there is one. `isLost`: the chain dropped its
  * transaction before any request was told of its success.
  */
-export async function loadSettlement(db: Db, paymentId: PaymentId) {
+export async function loadSettlement(ctx: Ctx, paymentId: PaymentId) {
   const { droppedAt, answeredBy } = txClaims;
-  // Of a payment long ago, what is left in the database to find its receipt by.
-  const sold = sql<ReceiptId | null>`coalesce(${payments.receiptId}, ${uuidOf(sql`${archivedReceipts.id}`)})`;
-  const found = await db
-    .select({ settlement: settlements, sold, activated: activations.receiptId, droppedAt, answeredBy })
+  const found = await ctx.db
+    .select({ settlement: settlements, sold: payments.receiptId, activated: activations.receiptId, droppedAt, answeredBy })
     .from(settlements)
     .leftJoin(txClaims, eq(txClaims.subjectId, settlements.paymentId))
     .leftJoin(payments, eq(payments.id, settlements.paymentId))
-    .leftJoin(archivedReceipts, sql`${archivedReceipts.paymentId} = ${storyIdOf(sql`${settlements.paymentId}`)}`)
     .leftJoin(activations, eq(activations.paymentId, settlements.paymentId))
     .where(eq(settlements.paymentId, paymentId))
     .get();
-  if (!found) return null;
+  if (!found) return loadArchived(ctx, paymentId);
   return {
     settlement: found.settlement,
     receiptId: found.sold ?? found.activated,
     isLost: found.droppedAt !== null && found.answeredBy === null,
   };
+}
+
+/** The same of one in the archive, where only what is final goes. */
+async function loadArchived(ctx: Ctx, paymentId: PaymentId) {
+  const place = await ctx.db.select(PLACE).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
+  const [line] = place ? await readLines(ctx, [place]) : [];
+  const settlement = line === undefined ? null : settlementOf(line);
+  return settlement && { settlement, receiptId: paymentOf(line!).receiptId, isLost: false };
 }
 
 const KIND_OF: Record<Settlement['purpose'], ClaimKind> = { access: 'x402', activation: 'activation', facilitator: 'facilitator' };

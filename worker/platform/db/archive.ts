@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { raise, storyOf } from '#core/errors.ts';
 import type { Ctx } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
+import type { Settlement } from './tables/access.ts';
 import { archives } from './tables/archives.ts';
 import type { payments, receipts } from './tables/commerce.ts';
 import type { events } from './tables/messaging.ts';
@@ -14,7 +15,7 @@ export type Payment = typeof payments.$inferSelect;
  * A line of an object: a row as the database held it, under the names that the tables give its columns. Objects are read for ever, so
  * a release that renames one of these goes on reading the old name.
  */
-export type ArchivedLine = { event: EventRow } | { receipt: Receipt } | { payment: Payment };
+export type ArchivedLine = { event: EventRow } | { receipt: Receipt } | { payment: Payment; settlement?: Settlement };
 
 /** The columns of a payment that hold amounts, which lines have as decimal text. */
 const AMOUNTS = ['priceAmount', 'feeAmount', 'feeOwedAmount', 'overpaidAmount'] as const satisfies (keyof Payment)[];
@@ -27,6 +28,12 @@ export function paymentOf(line: string): Payment {
   const { payment } = JSON.parse(line) as { payment: Payment };
   const amounts = AMOUNTS.map((name) => [name, payment[name] === null ? null : BigInt(payment[name])]);
   return { ...payment, ...Object.fromEntries(amounts) };
+}
+
+/** The settlement that brought the payment of a line; null where none did. */
+export function settlementOf(line: string): Settlement | null {
+  const { settlement } = JSON.parse(line) as { settlement?: Settlement };
+  return settlement ? { ...settlement, amount: BigInt(settlement.amount) } : null;
 }
 
 export const receiptOf = (line: string): Receipt => (JSON.parse(line) as { receipt: Receipt }).receipt;

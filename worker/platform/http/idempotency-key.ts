@@ -40,10 +40,10 @@ export const OptionalIdempotencyHeader = z.object({ 'Idempotency-Key': KeyBody.o
 
 /** Of a key that is none. */
 export const malformedKeyErrors = ['idempotency_key_required', 'idempotency_key_too_long', 'idempotency_key_invalid'] as const;
-export const idempotencyErrors = [...malformedKeyErrors, 'idempotency_conflict'] as const;
+export const idempotencyErrors = [...malformedKeyErrors, 'idempotency_conflict', 'idempotency_in_progress'] as const;
 
 /** Errors of routes that take a key where one is sent. */
-export const optionalKeyErrors = [...idempotencyErrors, 'idempotency_in_progress', 'idempotency_race'] as const;
+export const optionalKeyErrors = [...idempotencyErrors, 'idempotency_race'] as const;
 
 export interface KeyOptions {
   keepMs?: number;

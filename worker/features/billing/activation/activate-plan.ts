@@ -53,7 +53,7 @@ export async function activatePlan(ctx: Ctx, actor: Actor, input: ActivatePlan):
   const payTo = requireTreasury(ctx);
   const accountId = actor.accountId as AccountId;
   const read = input.paymentSignature === null ? null : await readPayment(ctx, input.paymentSignature);
-  const known = read?.ok ? await findSettlement(ctx.db, read.verified.messageHash) : undefined;
+  const known = read?.ok ? await findSettlement(ctx, read.verified.messageHash) : undefined;
   if (known) {
     requireSamePlan(known, accountId, input.plan);
     return answer(ctx, payTo, known, await see(ctx, known, false), input);

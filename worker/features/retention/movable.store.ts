@@ -1,0 +1,54 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { AccountId } from '#core/ids.ts';
+import type { Db } from '#platform/context.ts';
+import { settlements } from '#platform/db/tables/access.ts';
+import { payments, receipts } from '#platform/db/tables/commerce.ts';
+
+/** Whose events: of a merchant, in one mode. */
+export interface Owner {
+  merchantId: AccountId;
+  livemode: boolean;
+}
+
+/** The values as a set, in one parameter however many they are. */
+export const among = (values: readonly (string | number)[]): SQL => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
+
+/**
+ * Of these receipts and payments of a merchant, those that can go. Receipts: in the chain, and not its end, whose hash the next link is
+ * made of; that one stays for good, which is one receipt for each time that its merchant sold nothing for as long as receipts are kept.
+ * The one stored last of all stays too, so that its number is not given again. Payments: final, the way they were paid, with nothing
+ * still to look at or to tell.
+ */
+export async function listMovable(db: Db, { merchantId, livemode }: Owner, { receiptIds, paymentIds }: Named) {
+  const chainEnd = sql`(SELECT max(r.link_seq) FROM receipts r WHERE r.merchant_id = ${merchantId} AND r.livemode = ${livemode ? 1 : 0})`;
+  const [issued, paid, brought] = await db.batch([
+    db
+      .select()
+      .from(receipts)
+      .where(sql`id IN ${among(receiptIds)} AND link_seq < ${chainEnd} AND rowid < (SELECT max(rowid) FROM receipts)`),
+    db
+      .select()
+      .from(payments)
+      .where(sql`id IN ${among(paymentIds)} AND ${IS_OVER}`),
+    db
+      .select()
+      .from(settlements)
+      .where(sql`payment_id IN ${among(paymentIds)}`),
+  ]);
+  const settlementOf = new Map(brought.map((settlement) => [settlement.paymentId, settlement]));
+  return {
+    issued: issued.map(({ archiveId: _, lineAt: _at, lineLength: _length, ...receipt }) => receipt),
+    paid: paid.map((payment) => ({ ...payment, settlement: settlementOf.get(payment.id) })),
+  };
+}
+
+export interface Named {
+  receiptIds: string[];
+  paymentIds: string[];
+}
+
+const IS_OVER = sql`status = 'CONFIRMED' AND finalized_at IS NOT NULL AND orphaned_at IS NULL AND recovers_payment_id IS NULL
+  AND EXISTS (SELECT 1 FROM tx_claims c WHERE c.subject_id = payments.id AND c.final_at IS NOT NULL AND c.dropped_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM settlements s WHERE s.payment_id = payments.id AND s.status <> 'settled')
+  AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)
+  AND NOT EXISTS (SELECT 1 FROM events e WHERE e.payment_id = payments.id AND e.fanned_out_at IS NULL)`;
