@@ -3,7 +3,9 @@ import { assert } from '#core/errors.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
-import { Chain } from '#solana/rpc.ts';
+import type { Chain } from '#solana/chain.ts';
+import { Node } from '#solana/node.ts';
+import { NodeChain } from '#solana/node-chain.ts';
 import { type Config, readConfig } from './config.ts';
 import { logRequest } from './log.ts';
 
@@ -78,6 +80,10 @@ export const hasX402 = (config: Config): boolean => config.FEE_PAYER_KEYS !== un
 /** Without somebody who says what SOL is worth each price is paid in its own asset alone. */
 export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: string } => config.PRICE_URL !== undefined;
 
+/** The nodes that are configured, in that order, for a caller who has so long left. */
+export const nodesOf = ({ rpcUrls, network }: Config, leftMs: () => number): Node[] =>
+  rpcUrls.map((url) => new Node(url, network.genesisHash, leftMs));
+
 export type Db = ReturnType<typeof drizzle>;
 
 /** The database alone, for what must go on where the rest of the configuration is not sound. */
@@ -144,7 +150,7 @@ export function newCtx(
     env,
     config,
     db: databaseOf(env),
-    chain: Chain.at(config.rpcUrls, config.network.genesisHash, leftMs),
+    chain: new NodeChain(nodesOf(config, leftMs)),
     now,
     requestId,
     cause,

@@ -3,8 +3,8 @@ import { expectationOf } from '#features/payments/payment.ts';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { type Receipt, wholeReceipts } from '#features/receipts/receipt.ts';
 import type { Ctx } from '#platform/context.ts';
+import type { Finality } from '#solana/finality.ts';
 import { matchPayment } from '#solana/match.ts';
-import type { Finality } from '#solana/rpc.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import type { Recorded } from './store.ts';
 

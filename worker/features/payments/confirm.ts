@@ -3,7 +3,7 @@ import type { Actor, Ctx } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
-import type { Sighting } from '#solana/rpc.ts';
+import type { Sighting } from '#solana/node-answers.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
 import { planSubmit, requireViewer } from './payment.ts';
 import { grantAccess } from './purchase.ts';

@@ -6,7 +6,7 @@ import type { Ctx } from '#platform/context.ts';
 import { commit, isConstraint, isVeto, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import { DOUBT_MS } from '#solana/finality.ts';
-import type { Sighting } from '#solana/rpc.ts';
+import type { Sighting } from '#solana/node-answers.ts';
 import { spendFee } from './fee-budget.ts';
 import { conclude, endWith, type Outcome, outcomeOf } from './finish.ts';
 import { readPayerLimits, vetoBusyPayer } from './payer.store.ts';

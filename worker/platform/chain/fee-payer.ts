@@ -40,7 +40,7 @@ const looks = new Map<string, { until: number; funds: Funds }>();
 /** What the current fee payer has left. Asked of the node at most once a minute: every agent's denial wants to know. */
 export async function feePayerFunds(ctx: Ctx): Promise<Funds> {
   const address = feePayersOf(ctx.config).current;
-  const place = `${ctx.config.rpcUrls[0]} ${address}`;
+  const place = `${ctx.chain.place} ${address}`;
   const known = looks.get(place);
   if (known && ctx.now < known.until) return known.funds;
   const answer = await ctx.chain.within(ASK_MS).balanceOf(address);

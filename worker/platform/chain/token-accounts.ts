@@ -19,7 +19,7 @@ type Trust = 'all' | 'presence' | 'nothing';
 
 /** Does this token account exist? Where the node does not answer: true if it ever did and that is trusted, else null. */
 export async function tokenAccountExists(ctx: Ctx, ata: string, trust: Trust): Promise<boolean | null> {
-  const place = `${ctx.config.rpcUrls[0]} ${ata}`;
+  const place = `${ctx.chain.place} ${ata}`;
   if (trust !== 'nothing' && ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
   if (trust === 'all' && ctx.now < (missing.get(place) ?? 0)) return false;
   const asLastSeen = seen.has(place) && trust !== 'nothing' ? true : null;

@@ -2,7 +2,8 @@ import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError, storyOf } from '../../core/errors.ts';
 import { SECOND } from '../../core/time.ts';
-import { type Ctx, checkedConfig, type Env } from '../context.ts';
+import { Node } from '../../solana/node.ts';
+import { type Ctx, checkedConfig, type Env, nodesOf } from '../context.ts';
 import { listMissingColumns } from '../db/schema-check.ts';
 import type { AppEnv } from './openapi.ts';
 
@@ -48,7 +49,7 @@ async function lookAtSchema(ctx: Ctx): Promise<void> {
 export const requireWhole = createMiddleware<AppEnv>(async (c, next) => {
   if (isHealth(c.req.path)) return next();
   const { ctx } = c.var;
-  const [foreign] = await Promise.all([ctx.chain.foreignNodes(ctx.now), lookAtSchema(ctx)]);
+  const [foreign] = await Promise.all([Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.now), lookAtSchema(ctx)]);
   if (missing.length > 0) ctx.note(`migrations are behind: ${missing.slice(0, 5).join(', ')}`);
   if (foreign.length > 0) ctx.note(`config: RPC_URLS node ${foreign.join(', ')} serves another network`);
   if (missing.length + foreign.length > 0) throw misconfigured();
