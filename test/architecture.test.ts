@@ -239,6 +239,7 @@ describe('every matter has one owner', () => {
     expect(filesWith(/\bconsole\./)).toEqual(['worker/platform/log.ts']);
     expect(outside(filesWith(/(?<![.\w])fetch\(/), /^worker\/pages\/client\//)).toEqual([
       'worker/features/webhooks/deliveries/post.ts',
+      'worker/platform/providers/local-clock.ts',
       'worker/platform/providers/price.ts',
       'worker/solana/node.ts',
     ]);

@@ -41,7 +41,7 @@ export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution:
       logRequest({
         ...ids,
         job: isKnown(kind) ? kind : `unknown kind, parked: ${String(kind).slice(0, 64)}`,
-        ms: Date.now() - ctx.now,
+        ms: ctx.elapsedMs(),
         ...(notes.length > 0 ? { notes } : {}),
       });
     }),
@@ -104,7 +104,7 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
 export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   const requestId = `dead_${batch.messages[0]?.id}`;
   try {
-    await park({ db: databaseOf(env), now: Date.now() }, batch.queue, batch.messages, 'failed');
+    await park({ db: databaseOf(env), wallNow: Date.now() }, batch.queue, batch.messages, 'failed');
   } catch (error) {
     // It is not let go of before it is kept.
     logRequest({ request_id: requestId, notes: [storyOf(error)] });
@@ -123,7 +123,7 @@ export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): 
 const kindOf = (body: unknown) => (body as { kind?: unknown } | null)?.kind;
 
 function park(
-  { db, now }: Pick<Ctx, 'db' | 'now'>,
+  { db, wallNow }: Pick<Ctx, 'db' | 'wallNow'>,
   queue: string,
   messages: readonly Message<unknown>[],
   reason: ParkedMessage['reason'],
@@ -132,7 +132,7 @@ function park(
     db,
     messages.map(({ id, body }) => {
       const kind = kindOf(body);
-      return { id, queue, kind: typeof kind === 'string' ? kind : null, body: body as object, reason, parkedAt: now };
+      return { id, queue, kind: typeof kind === 'string' ? kind : null, body: body as object, reason, parkedAt: wallNow };
     }),
   );
 }

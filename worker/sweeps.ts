@@ -26,7 +26,7 @@ import { sweepParked } from './jobs.ts';
 
 interface Sweep {
   name: string;
-  /** When it is due again after a run that began at `now` and left nothing. */
+  /** When it is due again after a run that began at `now`, of wall time, and left nothing. */
   nextDueAt(now: number): number;
   /** It begins when a run of that sweep has ended, well or not; by itself only where that one has not run for long. */
   after?: string;
@@ -81,7 +81,7 @@ const ROUNDS_MAX = 20;
 /** The cron: one message for each sweep that is due. Where the database cannot say which, all that follow no other are tried. */
 export async function dispatchSweeps(env: Env, now: number): Promise<void> {
   const requestId = `cron_${now}`;
-  const ctx = newCtx(env, { requestId, now, defer: () => {} });
+  const ctx = newCtx(env, { requestId, wallNow: now, defer: () => {} });
   const known = SWEEPS.map(({ name, after }) => ({ name, patienceMs: after ? FOLLOWER_PATIENCE_MS : 0 }));
   const due = await takeDueSweeps(ctx.db, known, now).catch((error: unknown) => {
     logRequest({ request_id: requestId, notes: [storyOf(error)] });
@@ -108,7 +108,7 @@ async function runSweep(env: Env, execution: ExecutionContext, sweep: Sweep, { r
   const requestId = `sweep_${name}_${now}`;
   const notes: string[] = [];
   const defer = deferring(execution, { request_id: requestId, cause });
-  const ctx = newCtx(env, { requestId, kind: 'sweep', now, defer, note: (reason) => notes.push(reason) });
+  const ctx = newCtx(env, { requestId, kind: 'sweep', wallNow: now, defer, note: (reason) => notes.push(reason) });
   let swept: Swept | null = null;
   try {
     const lease = await leaseSweep(ctx.db, name, now);
@@ -135,7 +135,7 @@ async function whileLeased(ctx: Ctx, name: string, fence: number, run: () => Pro
   try {
     return await run();
   } catch (error) {
-    await endSweep(ctx.db, name, fence, { dueAt: ctx.now, succeededAt: null });
+    await endSweep(ctx.db, name, fence, { dueAt: ctx.wallNow, succeededAt: null });
     throw error;
   } finally {
     clearInterval(renewal);

@@ -7,6 +7,7 @@ import type { Chain } from '#solana/chain.ts';
 import { Node } from '#solana/node.ts';
 import { NodeChain } from '#solana/node-chain.ts';
 import { type Config, readConfig } from './config.ts';
+import { aheadMs } from './local-clock.ts';
 import { logRequest } from './log.ts';
 
 /** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`; absent in what an earlier release sent. */
@@ -96,14 +97,20 @@ export interface Actor extends Caller {
   signIn: SignIn | null;
 }
 
-/** Everything a verb may use. `now` is read once per request; nothing below looks at a clock. */
+/** Everything a verb may use. The clocks are read once per request; nothing below looks at one. */
 export interface Ctx {
   readonly env: Env;
   readonly config: Config;
   readonly db: Db;
   readonly chain: Chain;
+  /**
+   * Business time: when something was bought, expires, renews or is looked for on the chain, what receipts and events say. Ahead of
+   * `wallNow` only on a local machine whose chain was moved on.
+   */
   readonly now: number;
-  /** Milliseconds since `now`, for measuring others: how long a stranger's server took. */
+  /** The time of everybody's clocks: tokens, sign-in, rates, idempotency records, leases, webhooks and what is remembered for a while. */
+  readonly wallNow: number;
+  /** Milliseconds since `wallNow`, for measuring others: how long a stranger's server took. */
   elapsedMs(): number;
   /** What is left until the deadline, never below 0. Calls of nodes, objects and strangers' servers take no longer. */
   leftMs(): number;
@@ -131,14 +138,16 @@ export interface CtxOptions {
   kind?: keyof typeof DEADLINES_MS;
   cause?: string | undefined;
   origin?: string;
+  /** Both clocks, unless `wallNow` is given too. */
   now?: number;
+  wallNow?: number;
   defer(work: Promise<unknown>): void;
   note?(reason: string): void;
 }
 
 export function newCtx(
   env: Env,
-  { requestId, kind = 'sweep', cause = requestId, origin, now = Date.now(), defer, note = () => {} }: CtxOptions,
+  { requestId, kind = 'sweep', cause = requestId, origin, now, wallNow = now ?? Date.now(), defer, note = () => {} }: CtxOptions,
 ): Ctx {
   const config = configOf(env);
   const startedAt = Date.now();
@@ -151,7 +160,8 @@ export function newCtx(
     config,
     db: databaseOf(env),
     chain: new NodeChain(nodesOf(config, leftMs)),
-    now,
+    now: now ?? wallNow + aheadMs(config),
+    wallNow,
     requestId,
     cause,
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',

@@ -57,10 +57,16 @@ interface Outside {
   prices: boolean | null;
 }
 
-async function askOutside({ chain, config, now }: Ctx): Promise<Outside> {
-  const [rpc, prices] = await Promise.all([chain.isHealthy(now), hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, now) : null]);
+async function askOutside({ chain, config, wallNow }: Ctx): Promise<Outside> {
+  const [rpc, prices] = await Promise.all([
+    chain.isHealthy(wallNow),
+    hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, wallNow) : null,
+  ]);
   return { rpc, prices };
 }
+
+/** Who asks, and what time it is for them. */
+type Asked = Pick<Ctx, 'env' | 'now' | 'wallNow'>;
 
 interface Waiting {
   stalled: number;
@@ -71,29 +77,29 @@ interface Waiting {
 const REMEMBERED_MS = 5 * SECOND;
 const remembered = new WeakMap<Env, { until: number; waiting: Waiting }>();
 
-async function readWaiting(env: Env, now: number): Promise<Waiting | null> {
+async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null> {
   const known = remembered.get(env);
-  if (known && now < known.until) return known.waiting;
+  if (known && wallNow < known.until) return known.waiting;
   try {
-    const answer = await databaseOf(env).run(sql`SELECT ${isStalled(now - STALLED_MS)} AS n`);
+    const answer = await databaseOf(env).run(sql`SELECT ${isStalled({ now: now - STALLED_MS, wallNow: wallNow - STALLED_MS })} AS n`);
     const [row] = answer.results as { n: number }[];
     const waiting = { stalled: row!.n, fullness: fullness(answer.meta.size_after) };
-    remembered.set(env, { until: now + REMEMBERED_MS, waiting });
+    remembered.set(env, { until: wallNow + REMEMBERED_MS, waiting });
     return waiting;
   } catch {
     return null;
   }
 }
 
-async function checkHealth({ env, now }: Pick<Ctx, 'env' | 'now'>, asked: Promise<Outside>, isStrict: boolean) {
-  const [waiting, { rpc, prices }] = await Promise.all([readWaiting(env, now), asked]);
+async function checkHealth(ctx: Asked, asked: Promise<Outside>, isStrict: boolean) {
+  const [waiting, { rpc, prices }] = await Promise.all([readWaiting(ctx), asked]);
   const [database, queue] = [waiting !== null, waiting?.stalled === 0];
   const hasRoom = waiting?.fullness.isWarning === false;
   const word = (isWell: boolean | null): z.infer<typeof Check> => (isWell === null ? 'not_configured' : isWell ? 'ok' : 'failing');
   const health = {
     status: database && hasRoom && queue && rpc && prices !== false ? ('ok' as const) : ('degraded' as const),
     version: VERSION,
-    time: iso(now),
+    time: iso(ctx.wallNow),
     checks: { database: word(database), queue: word(queue), rpc: word(rpc), price_source: word(prices), processor: word(null) },
     database_used: waiting?.fullness.used ?? null,
   };
@@ -104,7 +110,8 @@ async function checkHealth({ env, now }: Pick<Ctx, 'env' | 'now'>, asked: Promis
 /** Where the configuration is not sound only the database can be asked, and the answer is never better than degraded. */
 export async function unconfiguredHealth(env: Env, isStrict: boolean): Promise<Response> {
   const nobody = Promise.resolve({ rpc: null, prices: null });
-  const { health, status } = await checkHealth({ env, now: Date.now() }, nobody, isStrict);
+  const now = Date.now();
+  const { health, status } = await checkHealth({ env, now, wallNow: now }, nobody, isStrict);
   return Response.json(health, { status });
 }
 

@@ -66,17 +66,21 @@ function sweepMetrics({ sweeps }: VitalSigns, now: number): Metric[] {
   ];
 }
 
+/** Attempts of webhooks are due by wall time, everything else by business time. */
+const waitingSamples = ({ now, wallNow }: Ctx, waiting: VitalSigns['waiting']) =>
+  Object.entries(waiting).map(([queue, at]) => ({ labels: { queue }, value: secondsSince(at, queue === 'webhook' ? wallNow : now) }));
+
 /** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
   const [signs, audit] = await Promise.all([readVitalSigns(ctx.db), latestAudit(ctx.db)]);
   const { waiting, parked, chainToWebhookMs: times } = signs;
   return [
-    ...sweepMetrics(signs, ctx.now),
+    ...sweepMetrics(signs, ctx.wallNow),
     {
       name: 'svc_oldest_seconds',
       type: 'gauge',
       help: 'How long what waits longest has been waiting; 0: nothing waits.',
-      samples: Object.entries(waiting).map(([queue, at]) => ({ labels: { queue }, value: secondsSince(at, ctx.now) })),
+      samples: waitingSamples(ctx, waiting),
     },
     {
       name: 'svc_parked_messages',
@@ -140,7 +144,7 @@ function writePoints(dataset: AnalyticsEngineDataset, samples: { name: string; l
  */
 export async function recordMetrics(env: Env, now: number): Promise<void> {
   if (!env.METRICS) return;
-  const ctx = newCtx(env, { requestId: `metrics_${now}`, kind: 'job', now, defer: () => {} });
+  const ctx = newCtx(env, { requestId: `metrics_${now}`, kind: 'job', wallNow: now, defer: () => {} });
   try {
     const gauges = (await readMetrics(ctx)).filter(({ type }) => type === 'gauge');
     const samples = gauges.flatMap((metric) =>

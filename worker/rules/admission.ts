@@ -39,7 +39,10 @@ export interface AdmissionRequest {
   mode: 'live' | 'sandbox' | null;
   bucket: CallBucket;
   rateMultiplier: number;
+  /** Business time, by which plans end. */
   now: number;
+  /** Wall time, by which rates count; absent from a caller of the release before, whose clocks were one. */
+  wallNow?: number;
 }
 
 /** How a person proved who they are; `nonce` is a wallet's signature over the bare nonce, which names no domain. */

@@ -26,7 +26,7 @@ const randomBytes = (count: number): Uint8Array => crypto.getRandomValues(new Ui
  * by the first run that is due then. Answers how many were compared.
  */
 export async function sweepAudit(ctx: Ctx): Promise<number> {
-  const audit = await takeAudit(ctx.db, dayOf(ctx.now), ctx.now, ctx.now + LEASE_MS);
+  const audit = await takeAudit(ctx.db, dayOf(ctx.wallNow), ctx.wallNow, ctx.wallNow + LEASE_MS);
   if (!audit) return 0;
   return audit.suspects === null ? firstLook(ctx, audit) : secondLook(ctx, audit, audit.suspects);
 }
@@ -82,8 +82,8 @@ const report = (ctx: Ctx, audit: 'payment' | 'entitlement', subjectId: string, a
   logRequest({ request_id: ctx.requestId, audit, subject_id: subjectId, ...(accountId ? { account_id: accountId } : {}), code });
 
 /** What is left to do for a day: nothing, or a second look at these. */
-const left = ({ now }: Ctx, suspects: Suspect[]) =>
-  suspects.length > 0 ? { suspects, dueAt: now + UNDER_WAY_MS } : { suspects, dueAt: null, finishedAt: now };
+const left = ({ wallNow }: Ctx, suspects: Suspect[]) =>
+  suspects.length > 0 ? { suspects, dueAt: wallNow + UNDER_WAY_MS } : { suspects, dueAt: null, finishedAt: wallNow };
 
 const note = (ctx: Ctx, audit: Audit, after: Partial<Audit>): Promise<null> =>
-  commit(ctx, { events: [], writes: noteAudit(ctx.db, audit, after, dayOf(ctx.now - KEPT_MS)), result: null });
+  commit(ctx, { events: [], writes: noteAudit(ctx.db, audit, after, dayOf(ctx.wallNow - KEPT_MS)), result: null });

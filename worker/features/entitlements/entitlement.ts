@@ -47,11 +47,16 @@ export async function callEntitlement<T>(
 }
 
 /** What each call of an object says of its caller. */
-export const calledBy = (ctx: Ctx): Called => ({ now: ctx.now, requestId: ctx.cause, leftMs: ctx.leftMs() });
+export const calledBy = (ctx: Ctx): Called => ({
+  now: ctx.now,
+  aheadMs: ctx.now - ctx.wallNow,
+  requestId: ctx.cause,
+  leftMs: ctx.leftMs(),
+});
 
 /** As it is this moment; null where nothing was ever granted. */
 export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
-  callEntitlement(ctx, owner, entitlementId, (object) => object.read(ctx.now));
+  callEntitlement(ctx, owner, entitlementId, (object) => object.read(ctx.now, ctx.now - ctx.wallNow));
 
 /** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
 function operationOf<T>(ctx: Ctx, identity: EntitlementIdentity, verb: string, request: IdempotentRequest, input: T): Operation<T> {

@@ -20,7 +20,7 @@ export async function viewChain(ctx: Ctx, prospect: Prospect, railId: RailId): P
   if (kind === 'x402') return viewX402(ctx, payoutOf(prospect));
   // SOL goes to the wallet itself: there is no account to look for, only the node to be heard from.
   if (asset === 'SOL')
-    return (await ctx.chain.isHealthy(ctx.now)) ? { ...(await foresee(ctx, prospect, railId)), hasAccount: null } : silent;
+    return (await ctx.chain.isHealthy(ctx.wallNow)) ? { ...(await foresee(ctx, prospect, railId)), hasAccount: null } : silent;
   const payTo = payoutOf(prospect);
   const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, 'nothing');
   return payTo !== null && hasAccount === null ? silent : { ...(await foresee(ctx, prospect, railId)), hasAccount };

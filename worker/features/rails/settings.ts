@@ -38,13 +38,15 @@ async function statusOf(
   railId: RailId,
   railsOff: string[],
 ): Promise<{ status: 'available' | 'degraded' | 'unavailable'; reason?: string }> {
-  const { config, now } = ctx;
+  const { config, wallNow } = ctx;
   if (railsOff.includes(railId)) return { status: 'unavailable', reason: 'switched_off' };
   if (RAILS[railId].supports.length === 0) return { status: 'unavailable', reason: 'not_available' };
   if (railId === 'solana_sol') {
     // Where nobody knows what it is worth SOL is taken only for what is priced in SOL.
     if (!hasPriceSource(config)) return { status: 'degraded', reason: 'price_source_missing' };
-    return (await isPriceHealthy(config.PRICE_URL, now)) ? { status: 'available' } : { status: 'degraded', reason: 'price_unavailable' };
+    return (await isPriceHealthy(config.PRICE_URL, wallNow))
+      ? { status: 'available' }
+      : { status: 'degraded', reason: 'price_unavailable' };
   }
   if (railId !== 'x402_solana_usdc') return { status: 'available' };
   if (!hasX402(config)) return { status: 'unavailable', reason: 'not_configured' };

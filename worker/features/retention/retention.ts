@@ -21,6 +21,8 @@ interface Rule {
   keepMs: number;
   why: string;
   forget: Forget;
+  /** Where its end is of wall time. */
+  isOfWallTime?: true;
 }
 
 /**
@@ -30,7 +32,7 @@ interface Rule {
  * claims, memberships, entitlements, activations and money that pays nothing stay for ever.
  */
 const RULES = {
-  loginNonces: { keepMs: 0, why: 'A text that nobody signed in time signs nobody in.', forget: forgetNonces },
+  loginNonces: { keepMs: 0, why: 'A text that nobody signed in time signs nobody in.', forget: forgetNonces, isOfWallTime: true },
   handoffs: { keepMs: DAY, why: 'They hold names, which a buyer who comes too late is still told apart by.', forget: forgetHandoffs },
   identitySessions: { keepMs: DAY, why: 'They hold names; what was proven stands in the payment.', forget: forgetIdentities },
   paymentSessions: { keepMs: 30 * DAY, why: 'Their links are answered as over for as long.', forget: forgetPaymentSessions },
@@ -39,8 +41,13 @@ const RULES = {
     why: 'From their beginning, of which the first day is looked at; their claims stay, so that nothing is paid with them twice.',
     forget: forgetFailedSettlements,
   },
-  deliveries: { keepMs: 30 * DAY, why: 'Merchants look for what went wrong; events are kept longer than this.', forget: forgetDeliveries },
-  endpointHours: { keepMs: 2 * DAY, why: 'The health of integrations tells of one day.', forget: forgetHours },
+  deliveries: {
+    keepMs: 30 * DAY,
+    why: 'Merchants look for what went wrong; events are kept longer than this.',
+    forget: forgetDeliveries,
+    isOfWallTime: true,
+  },
+  endpointHours: { keepMs: 2 * DAY, why: 'The health of integrations tells of one day.', forget: forgetHours, isOfWallTime: true },
 } satisfies Record<string, Rule>;
 
 const PAGE = 500;
@@ -50,8 +57,8 @@ const ROUNDS = { max: PAGE, roundsMax: 20 };
 export const sweepOf =
   (name: keyof typeof RULES) =>
   (ctx: Ctx): Promise<Swept> => {
-    const { keepMs, forget } = RULES[name];
-    return sweepRounds(ctx, ROUNDS, (max) => forget(ctx.db, ctx.now - keepMs, max));
+    const { keepMs, forget, isOfWallTime }: Rule = RULES[name];
+    return sweepRounds(ctx, ROUNDS, (max) => forget(ctx.db, (isOfWallTime ? ctx.wallNow : ctx.now) - keepMs, max));
   };
 
 const SETUP_KEEP_MS = 7 * DAY;

@@ -43,11 +43,11 @@ export async function spendFee(ctx: Ctx, settlement: Settlement, fees = 1): Prom
 async function spendPool(ctx: Ctx, fees: number): Promise<FeeAnswer> {
   const size = ctx.config.FREE_FEES_PER_DAY;
   const known = poolRefusals.get(size);
-  if (known && ctx.now < known.until) return known.answer;
+  if (known && ctx.wallNow < known.until) return known.answer;
   const answer = await spend(ctx, FREE_POOL, { fees, isKnownPayer: true });
   // For a minute only: what is given back may be spent again.
   if (answer.allowed) poolRefusals.delete(size);
-  else poolRefusals.set(size, { until: Math.min(ctx.now + MINUTE, answer.resetAt), answer });
+  else poolRefusals.set(size, { until: Math.min(ctx.wallNow + MINUTE, answer.resetAt), answer });
   return answer;
 }
 
@@ -55,7 +55,7 @@ async function spend(ctx: Ctx, name: string, { fees, isKnownPayer }: Pick<FeeSpe
   const { RATE_MULTIPLIER: rateMultiplier, FREE_FEES_PER_DAY } = ctx.config;
   const max = name === FREE_POOL ? FREE_FEES_PER_DAY : null;
   try {
-    return await admissionObject(ctx, name).spendFees({ fees, max, isKnownPayer, rateMultiplier, now: ctx.now });
+    return await admissionObject(ctx, name).spendFees({ fees, max, isKnownPayer, rateMultiplier, now: ctx.now, wallNow: ctx.wallNow });
   } catch (error) {
     ctx.note(`object: ${storyOf(error)}`);
     throw objectAway(error);
@@ -69,7 +69,7 @@ const giveBack = async (ctx: Ctx, names: string[], fees: number): Promise<void> 
 
 /** Its fee is paid and nothing came of it: counted against the share of failures of its merchant. */
 export function noteFailedFee(ctx: Ctx, { merchantId }: Settlement): Promise<void> {
-  const noted = admissionObject(ctx, accountObject(merchantId)).noteFailedFee(ctx.now);
+  const noted = admissionObject(ctx, accountObject(merchantId)).noteFailedFee(ctx.wallNow);
   return noted.catch((error: unknown) => ctx.note(`failed fee not noted: ${storyOf(error)}`));
 }
 
@@ -80,5 +80,5 @@ function usedUp(ctx: Ctx, { isForKnownPayers, plan, limit, left, resetAt }: FeeA
       ? 'Too many of today’s payments failed on chain. Until the day ends (UTC) only wallets that have paid this merchant before are served.'
       : 'The network fees we pay for this account are used up for today (UTC). A higher plan has more.';
   const meta = { reason: 'fee_budget', limit, left, plan, ...(isShared ? { shared: true } : {}) };
-  return new ApiError('rate_limited', { detail, retryAfterSeconds: (resetAt - ctx.now) / SECOND, meta });
+  return new ApiError('rate_limited', { detail, retryAfterSeconds: (resetAt - ctx.wallNow) / SECOND, meta });
 }

@@ -80,7 +80,11 @@ export const noteHealth = (ctx: Ctx, endpointId: EndpointId, success: boolean, n
 /** True for one of those who want to probe a broken endpoint: it counts as failing until the probe says otherwise. */
 export async function takeProbe(ctx: Ctx, { id, lastFailureAt }: Endpoint): Promise<boolean> {
   const mine = and(eq(webhookEndpoints.id, id), lastFailureAt === null ? undefined : eq(webhookEndpoints.lastFailureAt, lastFailureAt));
-  const taken = await ctx.db.update(webhookEndpoints).set({ lastFailureAt: ctx.now }).where(mine).returning({ id: webhookEndpoints.id });
+  const taken = await ctx.db
+    .update(webhookEndpoints)
+    .set({ lastFailureAt: ctx.wallNow })
+    .where(mine)
+    .returning({ id: webhookEndpoints.id });
   return taken.length > 0;
 }
 

@@ -42,17 +42,17 @@ export async function feePayerFunds(ctx: Ctx): Promise<Funds> {
   const address = feePayersOf(ctx.config).current;
   const place = `${ctx.chain.place} ${address}`;
   const known = looks.get(place);
-  if (known && ctx.now < known.until) return known.funds;
+  if (known && ctx.wallNow < known.until) return known.funds;
   const answer = await ctx.chain.within(ASK_MS).balanceOf(address);
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);
     const funds = known?.funds ?? 'unknown';
-    looks.set(place, { until: ctx.now + AWAY_FOR_MS, funds });
+    looks.set(place, { until: ctx.wallNow + AWAY_FOR_MS, funds });
     return funds;
   }
   const { FEE_PAYER_LOW_LAMPORTS: low } = ctx.config;
   const funds = answer.lamports >= low ? 'enough' : answer.lamports * 100 >= low ? 'low' : 'empty';
-  looks.set(place, { until: ctx.now + LOOKED_FOR_MS, funds });
+  looks.set(place, { until: ctx.wallNow + LOOKED_FOR_MS, funds });
   return funds;
 }
 

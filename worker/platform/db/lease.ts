@@ -102,8 +102,8 @@ async function takeLease(ctx: Ctx, request: IdempotentRequest, fence: number): P
     status: null,
     body: null,
     sealedBody: null,
-    leaseUntil: ctx.now + LEASE_MS,
-    expiresAt: ctx.now + UNFINISHED_KEEP_MS,
+    leaseUntil: ctx.wallNow + LEASE_MS,
+    expiresAt: ctx.wallNow + UNFINISHED_KEEP_MS,
   };
   const isSame = sql`${claims.fingerprint} IN (SELECT value FROM json_each(${JSON.stringify(fingerprintsOf(ctx, request))}))`;
   const rows = await ctx.db
@@ -112,7 +112,7 @@ async function takeLease(ctx: Ctx, request: IdempotentRequest, fence: number): P
     .onConflictDoUpdate({
       target: [claims.scope, claims.key],
       set: anew,
-      setWhere: sql`${claims.expiresAt} <= ${ctx.now} OR (${claims.status} IS NULL AND ${claims.leaseUntil} <= ${ctx.now} AND ${isSame})`,
+      setWhere: sql`${claims.expiresAt} <= ${ctx.wallNow} OR (${claims.status} IS NULL AND ${claims.leaseUntil} <= ${ctx.wallNow} AND ${isSame})`,
     })
     .returning({ fence: claims.fence });
   return rows.length > 0;

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { SECOND } from '#core/time.ts';
-import type { Db } from '#platform/context.ts';
+import type { Ctx, Db } from '#platform/context.ts';
 import { sweeps } from './tables/operations.ts';
 
 /** What waits longest, each read from the end of the index that its sweep reads. Epoch ms; null: nothing waits. */
@@ -72,13 +72,13 @@ export async function readVitalSigns(db: Db): Promise<VitalSigns> {
 }
 
 /**
- * True where something has been due since before then, which means that neither a queue nor the sweeps behind it run: a look at money,
+ * True where something has been due since before these instants, which means that neither a queue nor the sweeps behind it run: a look at money,
  * an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back are due to nobody.
  */
-export const isStalled = (dueBefore: number): SQL => sql`(
-  EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND next_check_at < ${dueBefore})
-  OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND ${eventDueAt} < ${dueBefore})
-  OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${dueBefore}))`;
+export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL => sql`(
+  EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND next_check_at < ${now})
+  OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND ${eventDueAt} < ${now})
+  OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${wallNow}))`;
 
 /** The largest a database of the platform may grow; then no write succeeds any more. */
 const DATABASE_BYTES_MAX = 10 * 1000 ** 3;

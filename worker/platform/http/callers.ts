@@ -114,7 +114,7 @@ export const merchantWriteErrors = (...codes: Codes) => errors(...callerErrors, 
 export const merchantBodyErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...codes);
 export const publicBodyErrors = (...codes: Codes) => errors(...bodyErrors, ...codes);
 
-const isRecent = (ctx: Ctx, signIn: SignIn): boolean => ctx.now - signIn.authTime <= ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
+const isRecent = (ctx: Ctx, signIn: SignIn): boolean => ctx.wallNow - signIn.authTime <= ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
 
 /**
  * Did a person prove so recently, and to this service, that it is them? The bare nonce does not count: it names no domain, so a

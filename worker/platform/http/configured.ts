@@ -30,11 +30,11 @@ const LOOK_EVERY_MS = 5 * SECOND;
 
 /** A look under way settles nothing for requests that come meanwhile: each of them looks too, until one has seen. */
 async function lookAtSchema(ctx: Ctx): Promise<void> {
-  if (isComplete || ctx.now < lookedAt + LOOK_EVERY_MS) return;
+  if (isComplete || ctx.wallNow < lookedAt + LOOK_EVERY_MS) return;
   try {
     missing = await listMissingColumns(ctx.db);
     isComplete = missing.length === 0;
-    lookedAt = ctx.now;
+    lookedAt = ctx.wallNow;
   } catch (error) {
     // Out of reach it tells nothing, and the route says so itself.
     ctx.note(`schema: ${storyOf(error)}`);
@@ -49,7 +49,7 @@ async function lookAtSchema(ctx: Ctx): Promise<void> {
 export const requireWhole = createMiddleware<AppEnv>(async (c, next) => {
   if (isHealth(c.req.path)) return next();
   const { ctx } = c.var;
-  const [foreign] = await Promise.all([Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.now), lookAtSchema(ctx)]);
+  const [foreign] = await Promise.all([Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.wallNow), lookAtSchema(ctx)]);
   if (missing.length > 0) ctx.note(`migrations are behind: ${missing.slice(0, 5).join(', ')}`);
   if (foreign.length > 0) ctx.note(`config: RPC_URLS node ${foreign.join(', ')} serves another network`);
   if (missing.length + foreign.length > 0) throw misconfigured();

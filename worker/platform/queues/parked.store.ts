@@ -29,11 +29,11 @@ export const deleteParked = (db: Db, ids: string[]): Promise<unknown> =>
   db.delete(parkedMessages).where(sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
 
 /** Forgets what waited for so long that it has lost its meaning. */
-export async function endParked({ db, now }: Ctx, max: number): Promise<number> {
+export async function endParked({ db, wallNow }: Ctx, max: number): Promise<number> {
   const ended = db
     .select({ id: parkedMessages.id })
     .from(parkedMessages)
-    .where(lte(parkedMessages.parkedAt, now - KEEP_MS))
+    .where(lte(parkedMessages.parkedAt, wallNow - KEEP_MS))
     .limit(max);
   return (await db.delete(parkedMessages).where(inArray(parkedMessages.id, ended))).meta.changes;
 }

@@ -36,6 +36,7 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
     bucket,
     rateMultiplier: ctx.config.RATE_MULTIPLIER,
     now: ctx.now,
+    wallNow: ctx.wallNow,
   };
   const answer = await admit(ctx, presented, request);
   const keyId = answer.ok ? answer.caller.keyId : 'keyId' in answer && answer.keyId;
@@ -43,7 +44,7 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
   if ('rate' in answer && answer.rate) for (const [name, value] of Object.entries(rateHeaders(answer.rate))) c.header(name, value);
   if (!answer.ok) {
     ctx.note(`refused: ${answer.reason}`);
-    if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.now);
+    if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.wallNow);
     return refuse(c, answer.reason);
   }
   if (mode === 'unknown') throw new ApiError('validation_error', { problems: [UNKNOWN_MODE] });

@@ -30,7 +30,7 @@ export async function sweepPeppers(ctx: Ctx): Promise<Swept> {
       last = rows.at(-1)!.id;
     },
   );
-  await savePlace(ctx.db, isFinished ? null : last, ctx.now);
+  await savePlace(ctx.db, isFinished ? null : last, ctx.wallNow);
   return { taken, isFinished };
 }
 

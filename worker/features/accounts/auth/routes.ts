@@ -41,7 +41,7 @@ const RegisterRequest = z
   .openapi('RegisterRequest', { example: { email: 'ada@example.com', password: 'correct horse', display_name: 'Ada' } });
 const LoginRequest = z.object({ email: Email, password: z.string().max(1024) }).openapi('LoginRequest');
 
-const signedInNow = ({ now }: Ctx, method: SignInMethod): SignIn => ({ authTime: now, firstIat: now, method });
+const signedInNow = ({ wallNow }: Ctx, method: SignInMethod): SignIn => ({ authTime: wallNow, firstIat: wallNow, method });
 
 /** A token of a session that begins now, or goes on. */
 async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
@@ -175,7 +175,7 @@ export const authRoutes = router()
   })
   .openapi(nonce, async (c) => {
     const { ctx } = c.var;
-    return c.json(toNonceResource(await issueLoginNonce(ctx, c.req.valid('json').wallet_address), ctx.now), 200);
+    return c.json(toNonceResource(await issueLoginNonce(ctx, c.req.valid('json').wallet_address), ctx.wallNow), 200);
   })
   .openapi(wallet, async (c) => {
     const { wallet_address, signed_message, message_nonce } = c.req.valid('json');

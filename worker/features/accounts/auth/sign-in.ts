@@ -127,6 +127,6 @@ export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ 
   if (!claims || !account) throw new ApiError('invalid_authorization');
   requireActive(account);
   const { signIn } = claims;
-  if (claims.ver !== account.tokenVersion || ctx.now - signIn.firstIat > REFRESH.sessionMs) throw new ApiError('invalid_authorization');
+  if (claims.ver !== account.tokenVersion || ctx.wallNow - signIn.firstIat > REFRESH.sessionMs) throw new ApiError('invalid_authorization');
   return { account, signIn };
 }

@@ -56,10 +56,10 @@ export async function issueToken(ctx: Ctx, account: Account, signIn: SignIn): Pr
     .setSubject(account.id)
     .setIssuer(issuerOf(ctx))
     .setAudience(audienceOf(ctx))
-    .setIssuedAt(unixSeconds(ctx.now))
-    .setExpirationTime(unixSeconds(ctx.now + LIFETIME_MS))
+    .setIssuedAt(unixSeconds(ctx.wallNow))
+    .setExpirationTime(unixSeconds(ctx.wallNow + LIFETIME_MS))
     .sign(await importJWK(key!.jwk, 'EdDSA'));
-  return { token, expiresAt: unixSeconds(ctx.now + LIFETIME_MS) * 1000 };
+  return { token, expiresAt: unixSeconds(ctx.wallNow + LIFETIME_MS) * 1000 };
 }
 
 /** Who makes tokens: the service as its callers know it. */
@@ -84,7 +84,7 @@ export async function readToken(ctx: Ctx, token: string, graceMs: number = CLOCK
         const { d: _, ...publicJwk } = key.jwk;
         return importJWK(publicJwk, 'EdDSA');
       },
-      { algorithms: ['EdDSA'], typ: 'JWT', currentDate: new Date(ctx.now), clockTolerance: graceMs / SECOND },
+      { algorithms: ['EdDSA'], typ: 'JWT', currentDate: new Date(ctx.wallNow), clockTolerance: graceMs / SECOND },
     );
     return isForUs(ctx, payload) ? Claims.parse(payload) : null;
   } catch {

@@ -26,7 +26,7 @@ function signInText(ctx: Ctx, { nonce, walletAddress, expiresAt }: Omit<LoginNon
     'Version: 1',
     `Chain ID: solana:${ctx.config.NETWORK}`,
     `Nonce: ${nonce}`,
-    `Issued At: ${iso(ctx.now)}`,
+    `Issued At: ${iso(ctx.wallNow)}`,
     `Expiration Time: ${iso(expiresAt)}`,
   ].join('\n');
 }
@@ -34,7 +34,7 @@ function signInText(ctx: Ctx, { nonce, walletAddress, expiresAt }: Omit<LoginNon
 /** A text for this wallet to sign, good once and for five minutes. 422 invalid_wallet_address. */
 export async function issueLoginNonce(ctx: Ctx, walletAddress: string): Promise<LoginNonce> {
   requireWallet(walletAddress);
-  const terms = { nonce: `SvcSignIn${randomBase62(24)}`, walletAddress, expiresAt: ctx.now + NONCE_SECONDS * SECOND };
+  const terms = { nonce: `SvcSignIn${randomBase62(24)}`, walletAddress, expiresAt: ctx.wallNow + NONCE_SECONDS * SECOND };
   const loginNonce = { ...terms, message: signInText(ctx, terms) };
   return commit(ctx, { events: [], writes: insertLoginNonce(ctx, loginNonce), result: loginNonce });
 }
@@ -57,7 +57,7 @@ export async function logInWithWallet(
   requireWallet(walletAddress);
   // Taken before anything is verified: a signature is tried once, right or wrong.
   const issued = await takeNonce(ctx, nonce, walletAddress);
-  const method = issued && issued.expiresAt > ctx.now ? findMethod(issued, signature) : null;
+  const method = issued && issued.expiresAt > ctx.wallNow ? findMethod(issued, signature) : null;
   if (!method) {
     const detail = 'The signature does not prove this sign-in, or its nonce was used or has expired. Ask for a new nonce.';
     throw new ApiError('invalid_credentials', { detail });
@@ -67,7 +67,7 @@ export async function logInWithWallet(
 
 /** Asked again once where the answer was lost: the wallet need not sign another for that. */
 async function takeNonce(ctx: Ctx, nonce: string, walletAddress: string): Promise<LoginNonce | null> {
-  const signInId = newId<SignInId>(ctx.now);
+  const signInId = newId<SignInId>(ctx.wallNow);
   const take = () => takeLoginNonce(ctx.db, nonce, walletAddress, signInId);
   return take().catch((error: unknown) => {
     ctx.note(`nonce: ${storyOf(error)}`);

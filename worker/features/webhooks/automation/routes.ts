@@ -133,7 +133,7 @@ export const integrationRoutes = router()
       ctx.db,
       actor.accountId as AccountId,
       actor.livemode,
-      ctx.now - DAY,
+      ctx.wallNow - DAY,
     );
     const lastAt = enabled.reduce<number | null>((last, { lastSuccessAt: at }) => (at !== null && at > (last ?? 0) ? at : last), null);
     const failing = enabled.filter(({ failureStreak }) => failureStreak > 0).length;
@@ -143,7 +143,10 @@ export const integrationRoutes = router()
         endpoints: { enabled: enabled.length, disabled, failing },
         ...given('last_delivery_at', isoOrNull(lastAt)),
         ...given('success_rate_24h', found.ended === 0 ? null : found.succeeded / found.ended),
-        ...given('oldest_pending_seconds', found.oldestAt === null ? null : Math.max(0, Math.floor((ctx.now - found.oldestAt) / SECOND))),
+        ...given(
+          'oldest_pending_seconds',
+          found.oldestAt === null ? null : Math.max(0, Math.floor((ctx.wallNow - found.oldestAt) / SECOND)),
+        ),
         hooks: enabled.filter(({ kind }) => kind === 'automation').length,
       },
       200,

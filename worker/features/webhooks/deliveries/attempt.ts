@@ -29,13 +29,14 @@ const LEASE_MS = MINUTE;
 const QUEUE_DELAY_MAX_MS = 10 * MINUTE;
 
 /** The next attempt of a delivery, ours for the length of a lease; null where there is nothing to do. */
-export const claimAttempt = (ctx: Ctx, deliveryId: number): Promise<Claimed | null> => claimDelivery(ctx, deliveryId, ctx.now + LEASE_MS);
+export const claimAttempt = (ctx: Ctx, deliveryId: number): Promise<Claimed | null> =>
+  claimDelivery(ctx, deliveryId, ctx.wallNow + LEASE_MS);
 
 /** Makes a claimed attempt and records how it went, in one batch with what it says about the endpoint. */
 export async function makeAttempt(ctx: Ctx, claimed: Claimed): Promise<Outcome | null> {
   const { delivery, endpoint } = claimed;
   if (endpoint.status === 'disabled') {
-    await record(ctx, claimed, { status: DELIVERY.next(delivery.status, 'cancel'), nextAttemptAt: null, completedAt: ctx.now });
+    await record(ctx, claimed, { status: DELIVERY.next(delivery.status, 'cancel'), nextAttemptAt: null, completedAt: ctx.wallNow });
     return null;
   }
   // Single attempts, replays and tests, were asked for by a person who wants to see an answer.
@@ -47,7 +48,7 @@ export async function makeAttempt(ctx: Ctx, claimed: Claimed): Promise<Outcome |
   }
 
   const outcome = await post(ctx, claimed);
-  const now = ctx.now + ctx.elapsedMs();
+  const now = ctx.wallNow + ctx.elapsedMs();
   const attempt = delivery.attempt + 1;
   const step = stepAfter(outcome, attempt, delivery.maxAttempts, delivery.livemode, now, Math.random());
   const shown = { attempt, responseStatus: outcome.status, responseMs: outcome.ms, responseExcerpt: outcome.excerpt, error: outcome.error };
@@ -95,9 +96,9 @@ async function sendHeld(ctx: Ctx, endpoint: Endpoint, now: number): Promise<void
 
 /** Null where the attempt may go out. Of all that are due when a broken endpoint may be probed, one is the probe. */
 async function holdOrProbe(ctx: Ctx, endpoint: Endpoint): Promise<number | null> {
-  const held = heldUntil(endpoint, ctx.now);
+  const held = heldUntil(endpoint, ctx.wallNow);
   if (held !== null || !isBroken(endpoint)) return held;
-  return (await takeProbe(ctx, endpoint)) ? null : heldUntil({ ...endpoint, lastFailureAt: ctx.now }, ctx.now);
+  return (await takeProbe(ctx, endpoint)) ? null : heldUntil({ ...endpoint, lastFailureAt: ctx.wallNow }, ctx.wallNow);
 }
 
 const RECORD_TRIES_MAX = 3;
@@ -108,7 +109,7 @@ const RECORD_PAUSE_MS = 300;
  * had died, or the consumer would be sent what he has already taken.
  */
 async function record(ctx: Ctx, { delivery }: Claimed, after: DeliveryChange, ...more: Write[]): Promise<void> {
-  const lease = { ...delivery, leaseUntil: ctx.now + LEASE_MS };
+  const lease = { ...delivery, leaseUntil: ctx.wallNow + LEASE_MS };
   for (let tries = 1; ; tries++) {
     try {
       return await commit(ctx, { events: [], writes: [...recordDelivery(ctx, lease, after), ...more], result: undefined });

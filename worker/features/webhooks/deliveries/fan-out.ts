@@ -117,7 +117,7 @@ export const sweepFanOut = (ctx: Ctx): Promise<Swept> =>
 
 /** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. What may still wait in a queue is not doubled. */
 export async function sweepDeliveries(ctx: Ctx): Promise<number> {
-  const overdue = await listOverdue(ctx.db, ctx.now, ctx.now - PATIENCE_MS, SWEEP_MAX);
+  const overdue = await listOverdue(ctx.db, ctx.wallNow, ctx.wallNow - PATIENCE_MS, SWEEP_MAX);
   await sendAttempts(ctx, overdue);
   return overdue.length;
 }

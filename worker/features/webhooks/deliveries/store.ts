@@ -48,7 +48,7 @@ export const insertDeliveries = (ctx: Ctx, deliveries: NewDelivery[], condition:
     .insert(webhookDeliveries)
     .select(
       sql`SELECT NULL, j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'endpointId', j.value ->> 'eventId', j.value ->> 'eventType',
-          'pending', 0, j.value ->> 'maxAttempts', ${ctx.now}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.now}, NULL
+          'pending', 0, j.value ->> 'maxAttempts', ${ctx.wallNow}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL
         FROM json_each(${JSON.stringify(deliveries)}) j WHERE ${condition}`,
     )
     .onConflictDoNothing()
@@ -71,7 +71,7 @@ export const findDeliveryOf = async (db: Db, eventId: string): Promise<number | 
 export const markFannedOut = (ctx: Ctx, eventIds: string[]) =>
   ctx.db
     .update(events)
-    .set({ fannedOutAt: ctx.now })
+    .set({ fannedOutAt: ctx.wallNow })
     .where(and(sql`${events.id} IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`, isNull(events.fannedOutAt)));
 
 export interface Claimed {
@@ -89,7 +89,7 @@ const EARLY_MS = 1000;
  * could say how it went.
  */
 export async function claimDelivery(ctx: Ctx, deliveryId: number, leaseUntil: number): Promise<Claimed | null> {
-  const { db, now } = ctx;
+  const { db, wallNow } = ctx;
   const mine = eq(webhookDeliveries.id, deliveryId);
   const of = (column: typeof webhookDeliveries.endpointId | typeof webhookDeliveries.eventId) =>
     db.select({ id: column }).from(webhookDeliveries).where(mine) as never;
@@ -98,7 +98,7 @@ export async function claimDelivery(ctx: Ctx, deliveryId: number, leaseUntil: nu
     db
       .update(webhookDeliveries)
       .set({ leaseUntil })
-      .where(and(mine, isWaiting, lte(webhookDeliveries.leaseUntil, now), lte(webhookDeliveries.nextAttemptAt, now + EARLY_MS)))
+      .where(and(mine, isWaiting, lte(webhookDeliveries.leaseUntil, wallNow), lte(webhookDeliveries.nextAttemptAt, wallNow + EARLY_MS)))
       .returning({ id: webhookDeliveries.id }),
     db.select().from(webhookDeliveries).where(mine),
     db
@@ -127,7 +127,7 @@ export function recordDelivery(ctx: Ctx, delivery: Delivery, after: DeliveryChan
       .set({ ...after, leaseUntil: 0 })
       .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
     vetoUnlessChanged(ctx),
-    ...(hasEnded ? [countEnded(ctx, delivery, after.status === 'succeeded', after.completedAt ?? ctx.now)] : []),
+    ...(hasEnded ? [countEnded(ctx, delivery, after.status === 'succeeded', after.completedAt ?? ctx.wallNow)] : []),
   ];
 }
 

@@ -24,7 +24,7 @@ const isBrokenNow = (endpointId: EndpointId, { streak }: Probe) => sql`EXISTS (S
 
 /** When a held delivery is due: as the probe of its broken endpoint; at once where another attempt has mended it meanwhile. */
 export const dueAsProbe = (ctx: Ctx, { endpointId }: Delivery, probe: Probe): SQL =>
-  sql`CASE WHEN ${isBrokenNow(endpointId, probe)} THEN ${probe.at} ELSE ${ctx.now} END`;
+  sql`CASE WHEN ${isBrokenNow(endpointId, probe)} THEN ${probe.at} ELSE ${ctx.wallNow} END`;
 
 /**
  * A statement, not an effect: beside its probe, what a broken endpoint would get by then waits without a time, so that it is in
@@ -39,7 +39,7 @@ export const holdBeside = (ctx: Ctx, { id, endpointId }: Delivery, probe: Probe)
         waitingFor(endpointId),
         ne(webhookDeliveries.id, id),
         lte(webhookDeliveries.nextAttemptAt, probe.at),
-        lte(webhookDeliveries.leaseUntil, ctx.now),
+        lte(webhookDeliveries.leaseUntil, ctx.wallNow),
         isBrokenNow(endpointId, probe),
       ),
     );
@@ -68,8 +68,8 @@ export const releaseHeld = (ctx: Ctx, { id, failureStreak }: Endpoint, now: numb
 export const cancelWaiting = (ctx: Ctx, endpointId: EndpointId): Write =>
   ctx.db
     .update(webhookDeliveries)
-    .set({ status: 'cancelled', nextAttemptAt: null, completedAt: ctx.now })
-    .where(and(waitingFor(endpointId), lte(webhookDeliveries.leaseUntil, ctx.now)));
+    .set({ status: 'cancelled', nextAttemptAt: null, completedAt: ctx.wallNow })
+    .where(and(waitingFor(endpointId), lte(webhookDeliveries.leaseUntil, ctx.wallNow)));
 
 const DUE_MAX = 500;
 

@@ -21,7 +21,7 @@ export async function testEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointI
     ...endpointEvent('webhook.test', endpoint, 1),
     subject: { type: 'webhook_test' as const, id: newId(ctx.now), version: 1 },
   };
-  const row = { ...eventRow(ctx, happened), fannedOutAt: ctx.now };
+  const row = { ...eventRow(ctx, happened), fannedOutAt: ctx.wallNow };
   const delivery = {
     merchantId: endpoint.merchantId,
     livemode: endpoint.livemode,
