@@ -44,12 +44,19 @@ export default defineConfig({
     maxWorkers: '100%',
     projects: [
       // Stories move time and sweep, so each file has a database of its own.
-      inWorkerd({ name: 'stories', include: ['test/stories/**/*.test.ts'] }),
+      inWorkerd({ name: 'stories', include: ['test/**/*.{story,races,crashes}.test.ts'] }),
       // These sweep nothing, so their files share a worker: starting one for each would take longer than they do.
-      inWorkerd({ name: 'workerd', include: ['test/{durable-objects,http,sdk}/**/*.test.ts'], isolate: false }),
-      inWorkerd({ name: 'pure', include: ['test/pure/**/*.test.ts', 'test/*.test.ts'], isolate: false }),
+      inWorkerd({
+        name: 'workerd',
+        include: ['test/**/*.http.test.ts', 'test/{objects,sdk}/**/*.test.ts'],
+        exclude: ['**/*.node.test.ts'],
+        isolate: false,
+      }),
+      inWorkerd({ name: 'pure', include: ['test/rules/**/*.test.ts', 'test/contract/{architecture,limits,spec}.test.ts'], isolate: false }),
       // One after the other: some start the whole service, and time what it does.
-      { test: { name: 'node', include: ['test/node/**/*.test.ts'], testTimeout: 60_000, fileParallelism: false } },
+      {
+        test: { name: 'node', include: ['test/local/**/*.test.ts', 'test/**/*.node.test.ts'], testTimeout: 60_000, fileParallelism: false },
+      },
       // Makes what is checked in as made: only where somebody names the commit it is made of.
       ...(process.env.FIXTURE_COMMIT
         ? [inWorkerd({ name: 'fixtures', include: ['test/world/fixtures/make-*.ts'] }, ['./test/world/fixtures/write-fixture.ts'])]

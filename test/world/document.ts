@@ -1,4 +1,4 @@
-import { operations } from '../spec-routes.ts';
+import { operations } from '../contract/spec-routes.ts';
 import { type Operation, openApi } from './call.ts';
 import type { Belongings } from './tenant.ts';
 

@@ -6,7 +6,8 @@ import { FEE_BUDGET_TEXT } from '#features/settlements/fee-budget.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resource.ts';
 import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
-import { jsonBody, ModeQuery, MoneyBody, ok, orNull, router } from '#platform/http/openapi.ts';
+import { jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
+import { SettlementBody } from './resource.ts';
 import { type Settling, settlePayment } from './settle.ts';
 
 const SettleRequest = z
@@ -17,24 +18,6 @@ const SettleRequest = z
     consume_units: z.number().int().min(0).max(1_000_000_000).default(0).openapi({ description: 'Used in the same step.' }),
   })
   .openapi('SettleRequest');
-const SettleResponse = z
-  .object({
-    success: z.literal(true),
-    duplicate: z.literal(true).optional().openapi({ description: 'Another request was told of this success: serve nothing for this one.' }),
-    payment_id: z.uuid(),
-    receipt_id: z.uuid(),
-    tx_signature: z.string(),
-    network: z.string(),
-    payer: z.string(),
-    amount: MoneyBody,
-    entitlement_id: z.uuid(),
-    granted_units: orNull(z.int()),
-    consumed_units: z.int(),
-    consumption_id: z.string().optional().openapi({ description: 'Refund it where the request could not be served.' }),
-    remaining: orNull(z.int()),
-    payment_response: z.string().openapi({ description: 'Send it to the buyer as the PAYMENT-RESPONSE header.' }),
-  })
-  .openapi('SettleResponse');
 
 const settle = createRoute({
   method: 'post',
@@ -50,7 +33,7 @@ const settle = createRoute({
   ...idempotentRoute('metered'),
   request: { headers: IdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(SettleRequest) },
   responses: {
-    ...ok(SettleResponse, 'Settled'),
+    ...ok(SettlementBody, 'Settled'),
     202: { description: 'Not known yet', content: { 'application/json': { schema: SettlePending } } },
     ...merchantBodyErrors(
       ...idempotencyErrors,

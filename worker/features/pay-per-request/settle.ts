@@ -1,7 +1,7 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
-import type { AccountId, ProductId } from '#core/ids.ts';
+import type { AccountId, PaymentId, ProductId } from '#core/ids.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
 import { customerColumns, draftSettlement, readPayment } from '#features/settlements/co-sign.ts';
@@ -15,7 +15,7 @@ import { type Lease, lease, releaseLease } from '#platform/db/lease.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import type { Customer } from '#rules/balance.ts';
 import { notReady, type Offer, offerPayment, switchedOff } from './offer.ts';
-import { type SettledBody, toDuplicateBody, toSettledBody, useOf } from './settle-answer.ts';
+import { requireUse, type SettlementBody, toDuplicateResource, toSettlementResource } from './resource.ts';
 
 export interface SettlePayment {
   productId: ProductId;
@@ -89,9 +89,9 @@ async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, first: Fi
 
 /** A kept answer is given again, but never where what it served was taken back. */
 async function replayed(ctx: Ctx, answer: StoredAnswer, caller: string): Promise<Settling> {
-  const { payment_id: paymentId, consumed_units: consumedUnits } = JSON.parse(answer.body) as SettledBody;
+  const { payment_id: paymentId, consumed_units: consumedUnits } = JSON.parse(answer.body) as SettlementBody & { payment_id: PaymentId };
   const stored = consumedUnits > 0 ? await loadSettlement(ctx.db, paymentId) : null;
-  if (stored) useOf(await creditPayment(ctx, paidOf(stored.settlement), { key: caller, units: consumedUnits }));
+  if (stored) requireUse(await creditPayment(ctx, paidOf(stored.settlement), { key: caller, units: consumedUnits }));
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: false };
 }
 
@@ -153,8 +153,8 @@ async function settled(
   const { caller, told } = input;
   const consume = input.consumeUnits > 0 ? { key: caller, units: input.consumeUnits, isTold: told !== null } : null;
   const credit = await creditPayment(ctx, paidOf(settlement), consume);
-  const use = useOf(credit);
-  const body = toSettledBody(ctx, settlement, outcome.receiptId!, credit);
+  const use = requireUse(credit);
+  const body = toSettlementResource(ctx, settlement, outcome.receiptId!, credit);
   const answer = { status: 200, body: JSON.stringify(body), replayed: false };
   // Told before the answers were kept that long, of what it used itself.
   const wasTold = told === caller || (told === TOLD_UNKNOWN && use?.by === 'mine');
@@ -165,8 +165,8 @@ async function settled(
   return { kind: 'settled', answer, consumedUnits: use?.units ?? 0, isDuplicate: false, settlement, toldBefore: told };
 }
 
-async function duplicate(ctx: Ctx, settlement: Settlement, body: SettledBody): Promise<Settled> {
-  const answer = { status: 200, body: JSON.stringify(await toDuplicateBody(ctx, settlement, body)), replayed: false };
+async function duplicate(ctx: Ctx, settlement: Settlement, body: SettlementBody): Promise<Settled> {
+  const answer = { status: 200, body: JSON.stringify(await toDuplicateResource(ctx, settlement, body)), replayed: false };
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: true };
 }
 

@@ -2,12 +2,11 @@ import type { PaymentId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { HOUR } from '#core/time.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
-import { foldStanding } from '#features/plans/holding.ts';
-import { setExpiry } from '#features/plans/store.ts';
 import type { Ctx } from '#platform/context.ts';
 import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.ts';
 import { planAt } from '#rules/plans.ts';
-import { getActivationOfSetup } from './store.ts';
+import { foldStanding } from './holding.ts';
+import { getActivationOfSetup, setExpiry } from './store.ts';
 
 /**
  * A plan is granted when its payment is confirmed. What an account holds is the fold of its activations that stand, so one that the

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { BODY_KB, COUNTED_ROWS_MAX, IDEMPOTENCY_KEY, LIFE, OPEN_SESSIONS_MAX, OWN_NAME_MAX, PER_PAGE, TIMELINE } from '#core/limits.ts';
+import { ADDRESS_CEILINGS, PAYER_LIMITS, PLAN_DAYS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '#rules/plans.ts';
+import { openApi } from '../world/call.ts';
+import { operations, rowsUnder } from './spec-routes.ts';
+
+const README = Object.values(import.meta.glob<string>('../../README.md', { query: '?raw', import: 'default', eager: true }))[0]!;
+/** The text without its line breaks. */
+const prose = README.replace(/\s+/g, ' ');
+const plain = (count: number): string => count.toLocaleString('en');
+
+/** The rows below a table's header, as cells without their backticks. */
+function tableUnder(header: string): string[][] {
+  const [, below] = README.split(`\n${header}`);
+  const lines = below!.split('\n').slice(2);
+  const end = lines.findIndex((line) => !line.startsWith('|'));
+  return lines.slice(0, end).map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  );
+}
+
+const WINDOWS: Record<number, string> = { 60: 'a minute', 900: 'in 15 minutes', 3600: 'an hour' };
+const said = (buckets: Record<string, PublicBucket>): string[][] =>
+  Object.entries(buckets).map(([name, { max, windowSeconds }]) => [name, `${max} ${WINDOWS[windowSeconds]}`]);
+
+describe('a limit', () => {
+  it('of plans stands in the README as it is counted', () => {
+    const figures = PLAN_NAMES.map((plan) => {
+      const { priceUsdc, activeKeysMax, activeProductsMax, enabledEndpointsMax, requestsPerMinute, meteredPerSecond, feesPerDay } =
+        PLANS[plan];
+      const products = Number.isFinite(activeProductsMax) ? String(activeProductsMax) : 'any number';
+      const counts = [activeKeysMax, products, enabledEndpointsMax, requestsPerMinute, meteredPerSecond].map(String);
+      return [plan, priceUsdc, ...counts, plain(feesPerDay)];
+    });
+    expect(tableUnder(`| Plan | USDC for ${PLAN_DAYS} days |`)).toEqual(figures);
+  });
+
+  it('of callers without a credential stands in the README as it is counted', () => {
+    expect(tableUnder('| Bucket |').map((row) => row.slice(0, 2))).toEqual(said(PUBLIC_BUCKETS));
+    expect(tableUnder('| Over all of them, one address |')).toEqual(said(ADDRESS_CEILINGS));
+  });
+
+  it.each([
+    `A list shows ${PER_PAGE.default} entries a page and at most ${PER_PAGE.max}, a timeline ${TIMELINE.default} and at most ${TIMELINE.max}.`,
+    `up to ${OWN_NAME_MAX} characters, a body up to ${BODY_KB.usual} KB, a manifest and what providers send up to ${plain(BODY_KB.long)} KB`,
+    `\`Idempotency-Key\` (${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.max} visible ASCII characters)`,
+    `At most ${plain(OPEN_SESSIONS_MAX)} sessions of a product`,
+    `price and customer fixed for ${LIFE.paymentSessionMinutes} minutes`,
+    `A setup ends after ${LIFE.setupHours} hours`,
+    `exact to ${plain(COUNTED_ROWS_MAX)}`,
+    `may have ${PAYER_LIMITS.open} payments open, and ${PAYER_LIMITS.failed} that failed on chain`,
+  ])('stands in the README as it is enforced: %s', (sentence) => expect(prose).toContain(sentence));
+
+  it('is published for machines with the figures of the plans and buckets', () => {
+    const { plans, public_buckets, address_ceilings, ...rest } = (
+      openApi as unknown as { 'x-limits': Record<string, Record<string, object>> }
+    )['x-limits'];
+    expect(Object.entries(plans!).map(([plan, row]) => [plan, ...Object.values(row)])).toEqual(
+      PLAN_NAMES.map((plan) => {
+        const { priceUsdc, activeKeysMax, activeProductsMax, enabledEndpointsMax, requestsPerMinute, meteredPerSecond, feesPerDay } =
+          PLANS[plan];
+        const products = Number.isFinite(activeProductsMax) ? activeProductsMax : null;
+        return [plan, priceUsdc, activeKeysMax, products, enabledEndpointsMax, requestsPerMinute, meteredPerSecond, feesPerDay];
+      }),
+    );
+    const shown = (buckets: Record<string, PublicBucket>) =>
+      Object.fromEntries(Object.entries(buckets).map(([name, { max, windowSeconds }]) => [name, { max, window_seconds: windowSeconds }]));
+    expect([public_buckets, address_ceilings]).toEqual([shown(PUBLIC_BUCKETS), shown(ADDRESS_CEILINGS)]);
+    expect(rest).toMatchObject({
+      per_page: PER_PAGE,
+      timeline: TIMELINE,
+      idempotency_key_characters: IDEMPOTENCY_KEY,
+      body_kilobytes: BODY_KB,
+    });
+  });
+});
+
+describe('a specified limit', () => {
+  type Parameter = {
+    name: string;
+    in: string;
+    schema?: { minimum?: number; maximum?: number; default?: number; minLength?: number; maxLength?: number };
+  };
+  const parameterOf = (route: string, name: string): Parameter['schema'] =>
+    (operations.get(route)?.parameters as Parameter[] | undefined)?.find((parameter) => parameter.name === name)?.schema;
+  const rows = rowsUnder('tables', 'Limit', 'Value', 'Applies to');
+  /** Where a specified limit is to be found in the document, by what it applies to; those of routes that do not exist yet are named. */
+  const PLACES: Record<string, string[]> = {
+    'list routes': [...operations].filter(([, { parameters }]) => parameters?.some(({ name }) => name === 'page')).map(([name]) => name),
+    receipts: ['GET /v1/receipts'],
+    'webhook deliveries': ['GET /v1/webhooks/deliveries'],
+    'webhook events': ['GET /v1/webhooks/events'],
+    'integration events': ['GET /v1/integrations/events'],
+    'integration events (optional)': ['GET /v1/integrations/events'],
+    'webhook timeline': ['GET /v1/webhooks/timeline'],
+    'support tickets': [],
+    'sandbox sessions': [],
+    analytics: [],
+  };
+
+  it('is what the document says of every list that exists', () => {
+    const checked: string[] = [];
+    for (const { Limit, Value, 'Applies to': places } of rows) {
+      const [, minimum, , maximum] = /^(?:integer >= )?(\d+)( to (\d+))?, default/.exec(Value!) ?? [];
+      const [, byDefault] = /default (\d+)/.exec(Value!) ?? [];
+      if (!byDefault) continue;
+      for (const route of places!.split(/[,;] /).flatMap((place) => PLACES[place] ?? [`no place is known for ${place}`])) {
+        const schema = parameterOf(route, Limit!);
+        const isOptional = places!.includes('(optional)');
+        expect([route, Limit, schema?.minimum, schema?.maximum, schema?.default]).toEqual([
+          route,
+          Limit,
+          Number(minimum),
+          maximum === undefined ? undefined : Number(maximum),
+          isOptional ? undefined : Number(byDefault),
+        ]);
+        checked.push(`${route} ${Limit}`);
+      }
+    }
+    expect(checked.length).toBeGreaterThan(12);
+  });
+
+  it('is what the document says of names, keys and plans', () => {
+    const specified = Object.fromEntries(rows.map(({ Limit, Value }) => [Limit, (Value!.match(/\d+/g) ?? []).map(Number)]));
+    expect(specified['external_product_id length']).toEqual([OWN_NAME_MAX]);
+    for (const route of ['GET /v1/access/setup/readiness', 'GET /v1/access/products/available-rails'])
+      expect(parameterOf(route, 'external_product_id')?.maxLength).toBe(OWN_NAME_MAX);
+    expect(specified['Idempotency-Key length']).toEqual([IDEMPOTENCY_KEY.min, IDEMPOTENCY_KEY.max]);
+    const key = parameterOf('POST /v1/access/products', 'Idempotency-Key');
+    expect([key?.minLength, key?.maxLength]).toEqual([IDEMPOTENCY_KEY.min, IDEMPOTENCY_KEY.max]);
+    expect(specified['plan access period']).toEqual([PLAN_DAYS]);
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { openApi, validate } from '../world/call.ts';
+import { World } from '../world/world.ts';
+import { codesNotBuiltYet, RETRYABLE, statusOfCode } from './spec-errors.ts';
+import { type Auth, builtRoutes, fill, nameOf, notBuiltYet, operations, readings, routes, rowsUnder, specified } from './spec-routes.ts';
+
+/** What the document must say of each kind of caller; a kind that is not here has no route yet. */
+const KEY_OR_TOKEN: Record<string, string[]>[] = [{ apiKey: [] }, { bearer: [] }];
+const SECURITY: Partial<Record<Auth, Record<string, string[]>[] | undefined>> = {
+  signature: [{ chainSignature: [] }],
+  none: undefined,
+  merchant: KEY_OR_TOKEN,
+  person: [{ bearer: [] }],
+  session: [{}, { bearer: [] }],
+  viewer: [{}, ...KEY_OR_TOKEN],
+  key: [{ apiKey: [] }],
+  activator: [...KEY_OR_TOKEN, { setupSecret: [] }],
+  // Its secret is part of the body.
+  setup_secret: undefined,
+  connector_secret: [{ connectorSecret: [] }],
+};
+
+interface Node {
+  path: string;
+  node: Record<string, unknown>;
+}
+function* nodesOf(value: unknown, path = '#'): Generator<Node> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield { path, node: value as Record<string, unknown> };
+  for (const [name, inner] of Object.entries(value)) yield* nodesOf(inner, `${path}/${name}`);
+}
+const nodes = [...nodesOf(openApi)];
+
+describe('the route table and the published document', () => {
+  it('takes in every row of the specified tables, with all that it says', () => {
+    const rows = rowsUnder('tables', 'Method', 'Path');
+    expect(rows.length).toBe(90);
+    expect(specified.length).toBe(rows.reduce((count, { Path }) => count + Path!.split(',').length, 0));
+    expect(specified).toContainEqual({
+      method: 'GET',
+      path: '/v1/receipt/{receipt_id}/pdf/private',
+      auth: 'merchant',
+      status: 200,
+      contentType: 'application/pdf',
+      idempotent: false,
+    });
+    for (const { method, path } of specified)
+      expect([method, path]).toEqual([expect.stringMatching(/^[A-Z]+$/), expect.stringMatching(/^\/[\w/{}.-]+$/)]);
+    expect([...readings.keys()].sort()).toEqual(specified.map(nameOf).sort());
+  });
+
+  it('names every route once, and lists as missing only routes it has', () => {
+    const names = routes.map(nameOf);
+    expect(new Set(names).size).toBe(names.length);
+    expect([...notBuiltYet].filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  it('publishes exactly the routes that are built: none more, none less, none in both lists', () => {
+    const built = builtRoutes.filter(({ documented }) => documented).map(nameOf);
+    expect([...operations.keys()].sort()).toEqual(built.sort());
+  });
+
+  for (const route of builtRoutes.filter(({ documented }) => documented)) {
+    it(`describes ${nameOf(route)} with its success status and type, its callers and its idempotency`, () => {
+      const operation = operations.get(nameOf(route))!;
+      const successes = Object.keys(operation.responses).filter((status) => status < '400');
+      // A payment whose outcome nobody knows yet is neither settled nor refused.
+      expect(successes).toEqual([String(route.status), ...(/^\/v1\/access\/x402\/(?:settle|activate\/)/.test(route.path) ? ['202'] : [])]);
+      expect(route.auth in SECURITY, `no security is known for ${route.auth}`).toBe(true);
+      expect(operation.security).toEqual(SECURITY[route.auth]);
+      const header = operation.parameters?.find(({ in: place, name }) => place === 'header' && name.toLowerCase() === 'idempotency-key');
+      expect(header?.required ?? false).toBe(route.idempotent);
+      expect(Object.keys(operation.responses[route.status]?.content ?? {})).toEqual(route.contentType === null ? [] : [route.contentType]);
+      const named = (operation.parameters ?? []).filter(({ in: place }) => place === 'path').map(({ name }) => name);
+      expect(named.sort()).toEqual([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).sort());
+    });
+  }
+
+  it('answers 404 on every route that is not built yet, or 405 where another method of the path is', async () => {
+    const w = new World();
+    const built = new Set(builtRoutes.map(({ path }) => path));
+    const answers = await Promise.all(
+      routes
+        .filter((route) => notBuiltYet.has(nameOf(route)))
+        .map(async (route) => ({ route, status: (await w.call(route.method, fill(route.path))).status })),
+    );
+    for (const { route, status } of answers) expect(status, nameOf(route)).toBe(built.has(route.path) ? 405 : 404);
+  });
+});
+
+describe('the error catalog', () => {
+  const catalog = openApi['x-error-codes'];
+
+  it('has exactly the codes that are built, and no others', () => {
+    const expected = [...statusOfCode.keys()].filter((code) => !codesNotBuiltYet.has(String(code)));
+    expect(Object.keys(catalog).sort()).toEqual(expected.sort());
+    expect([...codesNotBuiltYet].filter((code) => !statusOfCode.has(code))).toEqual([]);
+  });
+
+  it.each(Object.entries(catalog))('gives %s the status that was promised', (code, { status }) => {
+    expect(status).toBe(statusOfCode.get(code));
+  });
+
+  it('says retryable only where the same request may succeed later', () => {
+    const retryable = nodes.flatMap(({ path, node }) =>
+      /^#\/x-error-codes\/\w+$/.test(path) && node.retryable === true ? [path.split('/').at(-1)] : [],
+    );
+    expect(retryable.sort()).toEqual([...RETRYABLE].sort());
+  });
+});
+
+describe('the published document', () => {
+  it('is OpenAPI 3.1.0 of version 1.0.0, and is what the service serves', async () => {
+    expect(openApi.openapi).toBe('3.1.0');
+    expect(openApi.info.version).toBe('1.0.0');
+    const served = await new World().call('GET', '/v1/openapi.json');
+    expect(served.body).toEqual(JSON.parse(JSON.stringify(openApi)));
+  });
+
+  it('shows an example of every error that fits its schema, in a response of its own status', () => {
+    for (const [name, operation] of operations) {
+      for (const [status, response] of Object.entries(operation.responses).filter(([key]) => key >= '400')) {
+        if (name.endsWith('/health')) continue;
+        const content = response.content?.['application/json'];
+        const examples = Object.entries(content?.examples ?? {});
+        expect(examples.length, `${name} ${status}`).toBeGreaterThan(0);
+        for (const [code, { value }] of examples) {
+          expect(validate(content!.schema, value), `${name} ${status} ${code}`).toEqual([]);
+          const both = code === 'invalid_authorization' ? [401, 403] : [statusOfCode.get(code)];
+          expect(both, `${name} ${code}`).toContain(Number(status));
+        }
+      }
+    }
+  });
+
+  it('names 401 and 403 on every route that looks at a credential, and 422 on every route with input', () => {
+    const missing = [...operations].flatMap(([name, { security, parameters, requestBody, responses }]) => [
+      ...(security ? ['401'] : []).filter((status) => !responses[status]).map((status) => `${name} ${status}`),
+      ...(security?.some((scheme) => 'apiKey' in scheme || 'bearer' in scheme) ? ['403'] : [])
+        .filter((status) => !responses[status])
+        .map((status) => `${name} ${status}`),
+      // What a provider signs is not for us to correct: 400, with a code of its own.
+      ...((parameters?.length || requestBody) && !security?.some((scheme) => 'chainSignature' in scheme) ? ['422'] : [])
+        .filter((status) => !responses[status])
+        .map((status) => `${name} ${status}`),
+    ]);
+    expect(missing).toEqual([]);
+  });
+
+  it('gives every operation an id of its own', () => {
+    const ids = [...operations.values()].map(({ operationId }) => operationId);
+    expect(ids.every((id) => /^[a-z][A-Za-z0-9]+$/.test(id))).toBe(true);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('resolves every reference and never says nullable, which 3.1 does not know', () => {
+    const references = nodes.flatMap(({ node }) => (typeof node.$ref === 'string' ? [node.$ref] : []));
+    expect(references.length).toBeGreaterThan(20);
+    const targets = new Set(nodes.map(({ path }) => path));
+    expect(references.filter((reference) => !targets.has(reference))).toEqual([]);
+    expect(nodes.filter(({ node }) => 'nullable' in node).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('requires the body of every request that has one, unless no field of it is required', () => {
+    const bodies = [...operations].filter(([, { requestBody }]) => requestBody);
+    expect(bodies.length).toBeGreaterThan(5);
+    const optional = bodies.filter(([, { requestBody }]) => requestBody!.required !== true).map(([name]) => name);
+    expect(optional.sort()).toEqual([
+      // Its token may come as Bearer instead.
+      'POST /v1/auth/refresh',
+      'POST /v1/products/p/{slug}/connect',
+      'POST /v1/products/{product_id}/handoffs',
+      'POST /v1/webhooks/endpoints/{endpoint_id}/rotate-secret',
+      'POST /v1/webhooks/endpoints/{endpoint_id}/test',
+    ]);
+  });
+
+  it('shows examples that fit their schemas, and uses only schemes it defines', () => {
+    const examples = nodes.filter(
+      ({ path, node }) => !path.endsWith('/properties') && 'example' in node && ('type' in node || '$ref' in node || 'anyOf' in node),
+    );
+    expect(examples.length).toBeGreaterThan(5);
+    for (const { path, node } of examples) expect(validate(node, node.example), path).toEqual([]);
+    const schemes = [...operations.values()].flatMap(({ security }) => (security ?? []).flatMap((one) => Object.keys(one)));
+    expect([...new Set(schemes)].sort()).toEqual(Object.keys(openApi.components.securitySchemes).sort());
+  });
+});

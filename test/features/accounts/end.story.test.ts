@@ -1,0 +1,141 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newKey } from '../../world/agent.ts';
+import { consumer, received } from '../../world/consumer.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+const end = async ({ token }: Merchant) => expect((await w.call('DELETE', '/v1/account/account', { key: token })).status).toBe(200);
+const rowsOf = async (table: string, { userId }: Merchant, columns = '*') =>
+  (await w.env.DB.prepare(`SELECT ${columns} FROM ${table} WHERE merchant_id = ?`).bind(userId).all()).results;
+const tell = async () => {
+  await w.deliver();
+  await w.attempt();
+};
+
+describe('the webhooks of a deleted account', () => {
+  it('stop at once: what waits is cancelled, what happens afterwards is told to nobody, and a payment under way is still confirmed', async () => {
+    const ada = await w.merchant();
+    const hook = await consumer(w, ada, 'ok', { description: 'Ada’s server' });
+    const failing = await consumer(w, ada, 'fail');
+    const product = await w.product(ada);
+    const [paid, late] = [await w.connect(product), await w.connect(product)];
+    await tell();
+    const heard = (await received(hook)).length;
+    expect(heard).toBeGreaterThan(0);
+    await w.confirm(paid.payment_id, await w.chain.pay(await w.chain.wallet(), paid));
+    // Fanned out, and its attempts are on their way through the queue.
+    await w.deliver();
+    expect(w.attempts.length).toBeGreaterThan(0);
+    await end(ada);
+    await w.attempt();
+    const confirmed = await w.confirm(late.payment_id, await w.chain.pay(await w.chain.wallet(), late));
+    expect(confirmed.body.payment.status).toBe('CONFIRMED');
+    expect(confirmed.body.receipt_id).toEqual(expect.any(String));
+    await tell();
+    await w.sweep();
+    await tell();
+    expect(await w.eventTypes(late.payment_id)).toContain('payment.confirmed');
+    expect((await received(hook)).length).toBe(heard);
+    const tried = (await received(failing)).length;
+    expect(tried).toBe(heard);
+    const deliveries = await rowsOf('webhook_deliveries', ada, 'status, next_attempt_at');
+    expect(deliveries.filter(({ status }) => ['pending', 'retrying'].includes(status as string))).toEqual([]);
+    for (const row of await rowsOf('webhook_endpoints', ada))
+      expect(row).toMatchObject({ status: 'disabled', disabled_reason: 'account_deleted', url: '', description: null });
+  });
+
+  it('stop for an endpoint too that was being saved at the same moment', async () => {
+    const ada = await w.merchant();
+    const hook = await consumer(w, ada, 'ok');
+    const { url } = (await rowsOf('webhook_endpoints', ada))[0]!;
+    const payment = await w.connect(await w.product(ada));
+    await tell();
+    const heard = (await received(hook)).length;
+    await end(ada);
+    await w.env.DB.prepare("UPDATE webhook_endpoints SET status = 'enabled', url = ? WHERE id = ?").bind(url, hook.id).run();
+    await w.confirm(payment.payment_id, await w.chain.pay(await w.chain.wallet(), payment));
+    await tell();
+    expect((await received(hook)).length).toBe(heard);
+    // And what it wrote after the deletion is erased by the sweep.
+    await w.sweep();
+    expect((await rowsOf('webhook_endpoints', ada))[0]).toMatchObject({ status: 'disabled', url: '' });
+  });
+});
+
+describe('what names a person in a deleted account', () => {
+  let ada: Merchant;
+  let product: { product_id: string; slug: string };
+  let handoff: string;
+  let used: { token: string; paymentId: string };
+  const NAMES = /lovelace|ada-s\.example/i;
+  const TABLES = ['api_keys', 'access_apps', 'rail_settings', 'webhook_endpoints', 'products'];
+
+  beforeAll(async () => {
+    ada = await w.merchant();
+    const key = ada.key;
+    const make = (path: string, body: object) => w.call('POST', path, { key, headers: { 'Idempotency-Key': newKey() }, body });
+    const app = { name: 'Lovelace Labs', homepage_url: 'https://ada-s.example.com' };
+    const { access_app_id } = (await make('/v1/access/apps', app)).body;
+    product = await w.product(ada, { access_app_id });
+    await w.call('POST', '/v1/keys', { key: ada.token, body: { name: 'Lovelace laptop' } });
+    await make('/v1/webhooks/endpoints', { url: 'https://hooks.ada-s.example.com/in', description: 'Lovelace' });
+    await make('/v1/integrations/automation/hooks', { target_url: 'https://hooks.ada-s.example.com/zap', event_type: 'payment.confirmed' });
+    const wallet = { key: ada.token, headers: { 'Idempotency-Key': newKey() }, body: { payout_wallet: ada.wallet.address } };
+    expect((await w.call('PUT', '/v1/access/rail-settings/solana_usdc', wallet)).status).toBe(200);
+    const hand = async () =>
+      (await make(`/v1/products/${product.product_id}/handoffs`, { customer_ref: 'lovelace', email: 'buyer@lovelace.example' })).body
+        .handoff_token;
+    handoff = await hand();
+    used = { token: await hand(), paymentId: '' };
+    used.paymentId = (await w.connect(product, { handoff_token: used.token })).payment_id;
+    const before = await Promise.all(['handoffs', ...TABLES].map((table) => rowsOf(table, ada)));
+    expect(before.filter((rows) => NAMES.test(JSON.stringify(rows))).length).toBeGreaterThanOrEqual(4);
+    await end(ada);
+  });
+
+  it('is erased with it: names of keys and apps, addresses of endpoints and pages, wallets of rails, hand-offs nobody used', async () => {
+    for (const table of TABLES) {
+      const text = JSON.stringify(await rowsOf(table, ada));
+      expect(text, table).not.toMatch(NAMES);
+      expect(text, table).not.toContain(ada.wallet.address);
+    }
+    expect((await rowsOf('handoffs', ada)).map(({ payment_id }) => payment_id)).toEqual([used.paymentId]);
+    expect(await rowsOf('payout_wallets', ada)).toEqual([]);
+  });
+
+  it('is not to be had from its links either: hand-offs are over, and its products are unknown', async () => {
+    const path = `/v1/products/p/${product.slug}`;
+    for (const token of [handoff, used.token]) {
+      expect(await w.call('GET', `${path}/handoff/${token}`)).toMatchObject({ status: 410, body: { code: 'handoff_expired' } });
+      expect(await w.call('POST', `${path}/connect`, { body: { handoff_token: token } })).toMatchObject({ status: 410 });
+    }
+    expect((await w.call('GET', `${path}/handoff/${handoff.slice(0, -4)}AAAA`)).status).toBe(403);
+    for (const call of [
+      () => w.call('GET', path),
+      () => w.call('POST', `${path}/connect`, { body: {} }),
+      () => w.call('POST', `${path}/identity`),
+      () => w.call('GET', `/p/${product.slug}`),
+    ])
+      expect((await call()).status).toBe(404);
+  });
+
+  it('is erased by the sweep where there is more of it than one request may touch', async () => {
+    const eve = await w.merchant();
+    const many = (table: string, columns: string, values: string) =>
+      w.env.DB.prepare(
+        `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) INSERT INTO ${table} (${columns}) SELECT ${values} FROM n`,
+      ).bind(eve.userId);
+    const key = "hex(randomblob(8)), ?, 'Lovelace ' || i, hex(randomblob(8)), 'svc_live_', '[]', 1, 1, 1";
+    await w.env.DB.batch([
+      many('api_keys', 'id, merchant_id, name, key_hash, key_prefix, permissions, livemode, created_at, revoked_at', key),
+      many('access_apps', 'id, merchant_id, livemode, name, created_at', "hex(randomblob(8)), ?, 1, 'Lovelace ' || i, 1"),
+    ]);
+    await end(eve);
+    const left = async () => (await Promise.all(['api_keys', 'access_apps'].map((table) => rowsOf(table, eve)))).flat();
+    expect((await left()).filter(({ name }) => name !== '').length).toBe(2 * 900 + 2 - 2 * 200);
+    const erasedAt = () => w.env.DB.prepare('SELECT erased_at FROM accounts WHERE id = ?').bind(eve.userId).first('erased_at');
+    for (let i = 0; i < 4 && (await erasedAt()) === null; i++) await w.sweepAlone('erasures');
+    expect((await left()).filter(({ name }) => name !== '')).toEqual([]);
+    expect(await erasedAt()).toEqual(expect.any(Number));
+  });
+});

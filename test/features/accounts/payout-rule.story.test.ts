@@ -1,0 +1,210 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { decoded, newKey, write } from '../../world/agent.ts';
+import { goodManifest, Setup } from '../../world/bootstrap.ts';
+import { walletSignIn } from '../../world/wallet.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const RAILS = ['solana_usdc', 'solana_sol', 'x402_solana_usdc'];
+const NAMES = ['main', 'spare'];
+
+/** One call of a leaked key; `eve` stands for a wallet the merchant was never set to be paid on, `vault` for the one he is. */
+type Step =
+  | { kind: 'create'; group: string; terms: Record<string, unknown> }
+  | { kind: 'change'; which: number; terms: Record<string, unknown> }
+  | { kind: 'rail'; railId: string; terms: Record<string, unknown> }
+  | { kind: 'shelve'; which: number; verb: 'archive' | 'unarchive' };
+
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+const wallet = fc.constantFrom<string | null>('eve', 'vault', null);
+const terms = {
+  price: maybe(fc.constantFrom({ asset: 'USDC', amount: '1' }, { asset: 'SOL', amount: '0.5' })),
+  accepted_assets: maybe(fc.constantFrom(['USDC'], ['USDC', 'SOL'])),
+  allowed_rails: maybe(fc.subarray(RAILS, { minLength: 1 })),
+};
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    kind: fc.constant('create' as const),
+    group: fc.constantFrom('/v1/products', '/v1/access/products'),
+    terms: fc.record({ ...terms, payout_wallet: maybe(fc.constantFrom('eve', 'vault')), external_product_id: fc.constantFrom(...NAMES) }),
+  }),
+  fc.record({
+    kind: fc.constant('change' as const),
+    which: fc.nat(2),
+    terms: fc.record({
+      ...terms,
+      payout_wallet: maybe(fc.constantFrom('eve', 'vault')),
+      external_product_id: maybe(fc.constantFrom(...NAMES, null)),
+    }),
+  }),
+  fc.record({
+    kind: fc.constant('rail' as const),
+    railId: fc.constantFrom(...RAILS),
+    terms: fc.record({ payout_wallet: maybe(wallet), enabled: fc.constant(true) }),
+  }),
+  fc.record({ kind: fc.constant('shelve' as const), which: fc.nat(2), verb: fc.constantFrom('archive' as const, 'unarchive' as const) }),
+);
+
+describe('with a leaked key', () => {
+  const w = new World();
+  let eve: string;
+  beforeAll(async () => {
+    eve = (await w.chain.wallet(0n)).address;
+  });
+
+  /** Who is paid by what a merchant's own server and his buyers are told, over every rail and under every name. */
+  async function payees(ada: Merchant): Promise<string[]> {
+    const { body } = await w.call('GET', '/v1/products?per_page=100', { key: ada.key });
+    const told: string[] = [];
+    for (const { slug, product_id } of body.items) {
+      for (const asset of ['USDC', 'SOL']) {
+        const begun = await w.call('POST', `/v1/products/p/${slug}/connect`, { body: { asset } });
+        if (begun.status === 200) told.push(begun.body.recipient);
+      }
+      told.push(...(await challenged(ada, { product_id })));
+    }
+    for (const external_product_id of NAMES) {
+      told.push(...(await challenged(ada, { external_product_id })));
+      const session = await write(w, ada, 'payment-sessions', { external_product_id });
+      if (session.status !== 201) continue;
+      const { slug } = body.items.find((item: { product_id: string }) => item.product_id === session.body.product_id);
+      const { payment_session_id } = session.body;
+      const begun = await w.call('POST', `/v1/products/p/${slug}/connect`, { body: { payment_session_id } });
+      if (begun.status === 200) told.push(begun.body.recipient);
+    }
+    return told;
+  }
+  async function challenged(ada: Merchant, named: object): Promise<string[]> {
+    const denied = await write(w, ada, 'entitlements/consume', { ...named, customer: { customer_ref: 'buyer' } });
+    const header = denied.headers.get('PAYMENT-REQUIRED');
+    return header ? [decoded(header).accepts[0].payTo] : [];
+  }
+
+  async function take(ada: Merchant, next: Step): Promise<void> {
+    const spell = (value: object) =>
+      JSON.parse(JSON.stringify(value).replaceAll('"eve"', `"${eve}"`).replaceAll('"vault"', `"${ada.wallet.address}"`));
+    const options = { key: ada.key, headers: { 'Idempotency-Key': newKey() } };
+    if (next.kind === 'rail') {
+      await w.call('PUT', `/v1/access/rail-settings/${next.railId}`, { ...options, body: spell(next.terms) });
+    } else if (next.kind === 'create') {
+      const body = { name: 'Copy', price: { asset: 'USDC', amount: '1' }, live_mode_confirmed: true, ...spell(next.terms) };
+      await w.call('POST', next.group, { ...options, body });
+    } else {
+      const { items } = (await w.call('GET', '/v1/products', { key: ada.key })).body;
+      const path = `/v1/products/${items[next.which % items.length].product_id}`;
+      if (next.kind === 'shelve') await w.call('POST', `${path}/${next.verb}`, { key: ada.key });
+      else await w.call('PATCH', path, { key: ada.key, body: spell(next.terms) });
+    }
+  }
+
+  it.each([
+    ['a rail', 'rail'],
+    ['a product', 'product'],
+  ])(
+    'where %s is paid, no sequence of calls makes an answer name a wallet the merchant was never set to be paid on, or another product by the same name',
+    async (_, paid) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+          const ada = await w.merchant();
+          const setting = { payout_wallet: ada.wallet.address };
+          if (paid === 'rail')
+            await w.call('PUT', '/v1/access/rail-settings/solana_usdc', {
+              key: ada.key,
+              body: setting,
+              headers: { 'Idempotency-Key': newKey() },
+            });
+          const own = paid === 'rail' ? { payout_wallet: undefined } : setting;
+          const product = await w.product(ada, { ...own, external_product_id: 'main', live_mode_confirmed: true });
+          for (const next of steps) await take(ada, next);
+          for (const payee of await payees(ada)) expect(payee).toBe(ada.wallet.address);
+          const still = await w.call('GET', `/v1/products/${product.product_id}`, { key: ada.key });
+          expect(still.body.external_product_id).toBe('main');
+        }),
+        { numRuns: 8, endOnFailure: true },
+      );
+    },
+  );
+
+  it.each(['/v1/products', '/v1/access/products'])(
+    'a live product keeps the name the merchant’s server sells by, and no other takes it over with its own payee (%s)',
+    async (group) => {
+      const ada = await w.merchant();
+      const product = await w.product(ada, { external_product_id: 'main', live_mode_confirmed: true });
+      const path = `/v1/products/${product.product_id}`;
+      const signIn = [403, 'sign_in_required'];
+      for (const external_product_id of [null, 'spare']) {
+        const { status, body } = await w.call('PATCH', path, { key: ada.key, body: { external_product_id } });
+        expect([status, body.meta?.reason]).toEqual(signIn);
+      }
+      const copy = { name: 'Copy', price: { asset: 'USDC', amount: '1' }, external_product_id: 'copy', payout_wallet: eve };
+      const post = (key: string, body: object) => w.call('POST', group, { key, body, headers: { 'Idempotency-Key': newKey() } });
+      const refused = await post(ada.key, copy);
+      expect([refused.status, refused.body.meta?.reason]).toEqual(signIn);
+      // A wallet that is known is free, whichever product names it; and a person who just signed in may name any.
+      expect((await post(ada.key, { ...copy, payout_wallet: ada.wallet.address })).status).toBe(201);
+      expect((await post(ada.token, { ...copy, external_product_id: 'third' })).status).toBe(201);
+      expect((await post(ada.key, { ...copy, external_product_id: 'fourth' })).status).toBe(201);
+      const sql = "SELECT data FROM events WHERE merchant_id = ? AND type = 'payout.changed' ORDER BY seq";
+      const { results } = await w.env.DB.prepare(sql).bind(ada.userId).all<{ data: string }>();
+      expect(results.map(({ data }) => [JSON.parse(data).object.payout_wallet, JSON.parse(data).object.by])).toEqual([
+        [ada.wallet.address, 'person'],
+        [ada.wallet.address, 'key'],
+        [eve, 'person'],
+        [eve, 'key'],
+      ]);
+    },
+  );
+
+  it('of ten first wallets named at once, by products and by rails, one is stored and the others are 403', async () => {
+    const ada = await w.merchant();
+    const wallets = await Promise.all(Array.from({ length: 10 }, async () => (await w.chain.wallet(0n)).address));
+    const answers = await Promise.all(
+      wallets.map((payout_wallet, index) => {
+        const options = { key: ada.key, headers: { 'Idempotency-Key': newKey() } };
+        const product = { name: 'First', price: { asset: 'USDC', amount: '1' }, payout_wallet };
+        if (index % 3 === 0) return w.call('PUT', `/v1/access/rail-settings/${RAILS[index % 2]}`, { ...options, body: { payout_wallet } });
+        return w.call('POST', index % 3 === 1 ? '/v1/products' : '/v1/access/products', { ...options, body: product });
+      }),
+    );
+    const won = answers.filter(({ status }) => status < 300);
+    expect(won).toHaveLength(1);
+    for (const { status, body } of answers) if (status >= 300) expect([status, body.meta?.reason]).toEqual([403, 'sign_in_required']);
+  });
+
+  it('clearing every wallet does not make the next one the first again', async () => {
+    const ada = await w.merchant();
+    const put = (payout_wallet: string | null) =>
+      w.call('PUT', '/v1/access/rail-settings/solana_usdc', {
+        key: ada.key,
+        body: { payout_wallet },
+        headers: { 'Idempotency-Key': newKey() },
+      });
+    for (const free of [ada.wallet.address, null, ada.wallet.address, null]) expect((await put(free)).status).toBe(200);
+    expect((await put(eve)).status).toBe(403);
+  });
+
+  it('the wallet an account signs in with is told as paid, and is the first', async () => {
+    const owner = await w.chain.wallet(0n);
+    const { body: session } = await walletSignIn(w, owner);
+    const { body: key } = await w.call('POST', '/v1/keys', { key: session.token, body: { name: 'server' } });
+    const events = (await w.call('GET', '/v1/integrations/events', { key: key.raw_key })).body.items;
+    expect(events.map(({ type, subject, data }: Record<string, Record<string, unknown>>) => [type, subject!.type, data!.object])).toEqual([
+      ['payout.changed', 'account', { payout_wallet: owner.address, by: 'person' }],
+    ]);
+    const product = { name: 'Weather', price: { asset: 'USDC', amount: '1' }, payout_wallet: eve };
+    expect((await w.call('POST', '/v1/products', { key: key.raw_key, body: product })).status).toBe(403);
+    expect((await w.call('POST', '/v1/products', { key: session.token, body: product })).status).toBe(201);
+  });
+
+  it('a manifest that names a new wallet for an account that is paid already is sent back', async () => {
+    const setup = await Setup.create(w);
+    const told = async (): Promise<string[]> => {
+      const { body } = await setup.call('manifest', await goodManifest(w));
+      return body.evaluation.findings.map(({ code }: { code: string }) => code);
+    };
+    expect(await told()).not.toContain('payout_needs_sign_in');
+    const sql = 'INSERT INTO payout_wallets SELECT account_id, ?, 0 FROM setup_intents WHERE id = ?';
+    await w.env.DB.prepare(sql).bind(eve, setup.id).run();
+    expect(await told()).toContain('payout_needs_sign_in');
+  });
+});

@@ -1,0 +1,181 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { admissionIdOf } from '#core/ids.ts';
+import { testEnv } from '../../world/env.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const PASSWORD = 'correct horse battery';
+
+describe('accounts and sign-in', () => {
+  const w = new World();
+  let ada: Merchant;
+  let people = 0;
+
+  const register = (body: unknown) => w.call('POST', '/v1/auth/register', { body });
+  const logIn = (email: string, password: string) => w.call('POST', '/v1/auth/login', { body: { email, password } });
+  const newEmail = () => `person-${++people}-${crypto.randomUUID()}@example.com`;
+
+  beforeAll(async () => {
+    ada = await w.merchant('free');
+  });
+
+  it('registers on the free plan, with a token that works at once', async () => {
+    const email = newEmail();
+    const { status, body } = await register({ email, password: PASSWORD, display_name: '  Grace  ' });
+    expect(status).toBe(201);
+    expect(Object.keys(body).sort()).toEqual(['claims', 'email', 'expires_at', 'tier', 'token', 'user_id']);
+    expect([body.tier, body.email]).toEqual(['free', email]);
+    expect(body.claims).toEqual({ svc_score: false, svc_pay: true, svc_ops: false, is_staff: false });
+    const me = await w.call('GET', '/v1/account/me', { key: body.token });
+    expect(me.status).toBe(200);
+    expect(me.body).toEqual({
+      user_id: body.user_id,
+      email,
+      wallet_address: null,
+      display_name: 'Grace',
+      tier: 'free',
+      status: 'active',
+      email_verified: false,
+      timezone: 'UTC',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      key_id: null,
+      sandbox: false,
+      notification_prefs: {},
+      merchant_settings: {
+        checkout_brand_name: '',
+        checkout_logo_url: '',
+        checkout_hero_image_url: '',
+        checkout_success_button_label: '',
+        checkout_accent_hex: '',
+        default_redirect_url: '',
+        default_support_url: '',
+      },
+      claims: body.claims,
+      has_password: true,
+      auth_providers: [],
+    });
+  });
+
+  it('issues tokens of 24 hours that name the account, its plan, its claims and its version', async () => {
+    const { token, expires_at, user_id } = (await logIn(ada.email, PASSWORD)).body;
+    expect(decodeProtectedHeader(token)).toMatchObject({ alg: 'EdDSA', typ: 'JWT' });
+    const claims = decodeJwt(token);
+    expect(claims).toMatchObject({ sub: user_id, tier: 'free', svc_score: false, svc_pay: true, svc_ops: false, is_staff: false, ver: 1 });
+    expect(claims.exp! - claims.iat!).toBe(86_400);
+    expect(claims.auth_time).toBe(claims.iat);
+    expect(Date.parse(expires_at)).toBe(claims.exp! * 1000);
+  });
+
+  it('tells which key calls, and whether it is of the sandbox', async () => {
+    const [live, sandbox] = await Promise.all([
+      w.call('GET', '/v1/account/me', { key: ada.key }),
+      w.call('GET', '/v1/account/me', { key: ada.sandboxKey }),
+    ]);
+    expect([live.body.sandbox, sandbox.body.sandbox]).toEqual([false, true]);
+    const { body: keys } = await w.call('GET', '/v1/keys', { key: ada.token });
+    const idOf = (sandboxMode: boolean) => keys.find(({ sandbox_mode }: { sandbox_mode: boolean }) => sandbox_mode === sandboxMode).id;
+    expect([live.body.key_id, sandbox.body.key_id]).toEqual([idOf(false), idOf(true)]);
+  });
+
+  it('lists every problem of a request with its place, message and type', async () => {
+    const { status, body } = await register({ email: 'nobody', display_name: ' ' });
+    expect([status, body.code, body.retryable]).toEqual([422, 'validation_error', false]);
+    expect(body.detail.map(({ loc }: { loc: string[] }) => loc)).toEqual([
+      ['body', 'email'],
+      ['body', 'password'],
+      ['body', 'display_name'],
+    ]);
+    for (const problem of body.detail)
+      expect(problem).toEqual({ loc: problem.loc, msg: expect.any(String), type: expect.stringMatching(/^[a-z_]+$/) });
+    expect(body.docs_url).toBe('https://svc.test/v1/openapi.json#/x-error-codes/validation_error');
+  });
+
+  it.each([
+    ['no body fields', {}],
+    ['an array', []],
+    ['null', null],
+    ['a number', 5],
+    ['a number for an e-mail', { email: 5, password: PASSWORD, display_name: 'x' }],
+    ['an e-mail without domain', { email: 'ada@', password: PASSWORD, display_name: 'x' }],
+    ['an e-mail with a line break', { email: 'ada@example.com\r\nBcc: x@y.z', password: PASSWORD, display_name: 'x' }],
+    ['an e-mail of 255 characters', { email: `${'a'.repeat(243)}@example.com`, password: PASSWORD, display_name: 'x' }],
+    ['a password that is no text', { email: 'ada@example.com', password: 12345678, display_name: 'x' }],
+    ['a display name of 121 characters', { email: 'ada@example.com', password: PASSWORD, display_name: 'x'.repeat(121) }],
+  ])('refuses %s as a registration', async (_what, body) => {
+    const answer = await register(body);
+    expect([answer.status, answer.body.code]).toEqual([422, 'validation_error']);
+    expect(answer.body.detail.length).toBeGreaterThan(0);
+  });
+
+  it('accepts passwords of 8 to 128 characters, counted as people count, and no others', async () => {
+    for (const password of ['', '1234567', '🐎'.repeat(7), 'x'.repeat(129)]) {
+      const { status, body } = await register({ email: newEmail(), password, display_name: 'x' });
+      expect([password.length, status, body.code]).toEqual([password.length, 422, 'password_too_short']);
+    }
+    const [short, long] = [newEmail(), newEmail()];
+    const accepted = await Promise.all([
+      register({ email: short, password: '🐎'.repeat(8), display_name: 'x' }),
+      register({ email: long, password: 'x'.repeat(128), display_name: 'x' }),
+    ]);
+    expect(accepted.map(({ status }) => status)).toEqual([201, 201]);
+    expect((await logIn(long, 'x'.repeat(127))).status).toBe(401);
+    expect((await logIn(long, 'x'.repeat(128))).status).toBe(200);
+  });
+
+  it('gives one address to one account, however it is spelled and however many ask at once', async () => {
+    const email = newEmail();
+    const spellings = [email, email.toUpperCase(), email.replace('person', 'Person')];
+    const answers = await Promise.all(spellings.map((spelling) => register({ email: spelling, password: PASSWORD, display_name: 'x' })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    for (const { status, body } of answers) if (status === 409) expect(body.code).toBe('email_registered');
+    expect((await logIn(email.toUpperCase(), PASSWORD)).body.email).toBe(email);
+  });
+
+  it('answers an unknown address and a wrong password the same', async () => {
+    const [unknown, wrong] = await Promise.all([logIn(newEmail(), PASSWORD), logIn(ada.email, `${PASSWORD}!`)]);
+    expect([unknown.status, wrong.status]).toEqual([401, 401]);
+    const { request_id: _a, ...first } = unknown.body;
+    const { request_id: _b, ...second } = wrong.body;
+    expect(first).toEqual(second);
+    expect(first.code).toBe('invalid_credentials');
+    expect(first.meta).toEqual({});
+  });
+
+  it('never shows a password or its hash', async () => {
+    const email = newEmail();
+    const { body } = await register({ email, password: 'hunter2 hunter2', display_name: 'x' });
+    const me = await w.call('GET', '/v1/account/me', { key: body.token });
+    expect(JSON.stringify([body, me.body])).not.toMatch(/hunter2|scrypt|pepper/i);
+  });
+
+  it.each<['suspended' | 'deleted', string, number, number]>([
+    ['suspended', 'account_suspended', 403, 403],
+    ['deleted', 'account_deleted', 403, 401],
+  ])('tells the state of a %s account only to who knows its password', async (state, code, tokenStatus, keyStatus) => {
+    const person = await w.merchant('free');
+    await testEnv.DB.prepare('UPDATE accounts SET status = ?, version = version + 1 WHERE id = ?').bind(state, person.userId).run();
+    const right = await logIn(person.email, PASSWORD);
+    expect([right.status, right.body.code]).toEqual([403, code]);
+    const wrong = await logIn(person.email, `${PASSWORD}!`);
+    expect([wrong.status, wrong.body.code]).toEqual([401, 'invalid_credentials']);
+    const again = await register({ email: person.email, password: PASSWORD, display_name: 'x' });
+    expect([again.status, again.body.code]).toEqual([409, 'email_registered']);
+    // The object that admits calls learns of it as an operator's change would tell it: from the row, newer than its own.
+    const row = {
+      accountId: person.userId,
+      plan: 'free',
+      planThrough: null,
+      status: state,
+      tokenVersion: 1,
+      isStaff: false,
+      version: 2,
+    } as const;
+    await testEnv.ADMISSION.getByName(`account:${admissionIdOf(person.userId)}`).load(row, []);
+    const [token, key] = await Promise.all([
+      w.call('GET', '/v1/products', { key: person.token }),
+      w.call('GET', '/v1/products', { key: person.key }),
+    ]);
+    expect([token.status, token.body.code]).toEqual([tokenStatus, code]);
+    expect([key.status, key.body.code]).toEqual([keyStatus, keyStatus === 401 ? 'invalid_authorization' : code]);
+  });
+});

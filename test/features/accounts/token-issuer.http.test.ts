@@ -1,0 +1,72 @@
+import { decodeJwt, importJWK, type JWTPayload, SignJWT } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { keyRing } from '#core/crypto.ts';
+import { readToken } from '#features/accounts/auth/tokens.ts';
+import { newCtx } from '#platform/context.ts';
+import { NETWORKS } from '#solana/assets.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+/** Two deployments with one key and, as after a copy of the database, the same accounts. */
+const production = new World();
+const staging = new World({ BASE_URL: 'https://staging.svc.test' });
+const NAMED_SINCE = Date.UTC(2026, 11, 1) / 1000;
+
+describe('a session token', () => {
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await production.merchant();
+  });
+  const login = async (w: World): Promise<string> =>
+    (await w.call('POST', '/v1/auth/login', { body: { email: merchant.email, password: 'correct horse battery' } })).body.token;
+  const me = async (w: World, token: string) => (await w.call('GET', '/v1/account/me', { key: token })).status;
+
+  it('names the service that made it and the network it is for', async () => {
+    expect(decodeJwt(await login(production))).toMatchObject({ iss: 'https://svc.test', aud: NETWORKS.devnet.caip2 });
+    expect(decodeJwt(await login(staging))).toMatchObject({ iss: 'https://staging.svc.test', aud: NETWORKS.devnet.caip2 });
+  });
+
+  it('of another deployment with the same key is refused, and refreshed nowhere but at home', async () => {
+    for (const [home, abroad] of [
+      [production, staging],
+      [staging, production],
+    ] as const) {
+      const token = await login(home);
+      expect([await me(home, token), await me(abroad, token)]).toEqual([200, 401]);
+      const refresh = (w: World) => w.call('POST', '/v1/auth/refresh', { body: { token } });
+      expect([(await refresh(home)).status, (await refresh(abroad)).status]).toEqual([200, 401]);
+    }
+  });
+
+  it('of the test network is refused on mainnet, also where both go by one name', async () => {
+    const real = {
+      NETWORK: 'mainnet',
+      RPC_URL: 'https://rpc.example.com',
+      RATE_MULTIPLIER: '1',
+      PRICE_URL: '',
+      BASE_URL: 'https://svc.test',
+    };
+    const mainnet = newCtx({ ...production.env, ...real }, { requestId: 'req_mainnet', defer: () => {} });
+    const token = await login(production);
+    expect(await readToken(newCtx(production.env, { requestId: 'req_devnet', defer: () => {} }), token)).not.toBeNull();
+    expect(await readToken(mainnet, token)).toBeNull();
+  });
+
+  it('from before tokens named anybody is good for the rest of its life, and none made later without a name', async () => {
+    const [key] = keyRing(production.env.JWT_KEYS as string);
+    const signed = async (iat: number, names: JWTPayload = {}) =>
+      new SignJWT({ ver: 1, auth_time: iat, ...names })
+        .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: key!.keyId })
+        .setSubject(merchant.userId)
+        .setIssuedAt(iat)
+        .setExpirationTime(iat + 86_400)
+        .sign(await importJWK(key!.jwk, 'EdDSA'));
+    const ctx = newCtx(production.env, { requestId: 'req_later', now: NAMED_SINCE * 1000 + 3_600_000, defer: () => {} });
+    const read = async (iat: number, names?: JWTPayload) => (await readToken(ctx, await signed(iat, names)))?.sub ?? null;
+    expect(await read(NAMED_SINCE - 1)).toBe(merchant.userId);
+    expect(await read(NAMED_SINCE)).toBeNull();
+    const names = { iss: 'https://svc.test', aud: NETWORKS.devnet.caip2 };
+    expect(await read(NAMED_SINCE, names)).toBe(merchant.userId);
+    for (const half of [{ iss: names.iss }, { aud: names.aud }, { ...names, aud: [names.aud, 'another'] }])
+      for (const iat of [NAMED_SINCE - 1, NAMED_SINCE]) expect(await read(iat, half)).toBeNull();
+  });
+});

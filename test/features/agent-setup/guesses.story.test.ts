@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hashSetupSecret } from '#features/agent-setup/secret.ts';
+import { newCtx } from '#platform/context.ts';
+import { BOOTSTRAP, goodManifest, Setup } from '../../world/bootstrap.ts';
+import { SOAK } from '../../world/env.ts';
+import { withFaults } from '../../world/faults.ts';
+import { World } from '../../world/world.ts';
+
+const NOWHERE = '01900000-0000-7000-8000-000000000000';
+
+describe('guessing a setup secret', () => {
+  const w = new World();
+  let mine: Setup;
+  let theirs: Setup;
+  let over: Setup;
+  let manifest: Record<string, unknown>;
+
+  beforeAll(async () => {
+    [mine, theirs, over] = await Promise.all([Setup.create(w), Setup.create(w), Setup.create(w)]);
+    await over.runOut();
+    await w.sweep();
+    manifest = await goodManifest(w);
+  });
+
+  const call = (step: string, id: string, secret: unknown, env = w.env) =>
+    w.call('POST', `${BOOTSTRAP}/${id}/${step}`, { body: { setup_secret: secret, ...(step === 'manifest' ? manifest : {}) }, env });
+  const other = (secret: string) => secret.slice(0, -1) + (secret.endsWith('A') ? 'E' : 'A');
+  const named = (id: string) => `svc_setup_${id.replaceAll('-', '')}_`;
+
+  /** Wrong in every way there is: id and secret. */
+  const guesses = (): [string, string, string][] => [
+    ['a secret with one character changed', mine.id, other(mine.secret)],
+    ['the right secret under another setup', theirs.id, mine.secret],
+    ['the right secret under nobody’s setup', NOWHERE, mine.secret],
+    ['another setup’s secret', mine.id, theirs.secret],
+    ['another setup’s random part under this id', mine.id, named(mine.id) + theirs.secret.slice(-43)],
+    ['a well-formed secret of nobody', NOWHERE, `${named(NOWHERE)}${'A'.repeat(43)}`],
+    ['a well-formed secret of nobody under a setup that exists', mine.id, `${named(NOWHERE)}${'A'.repeat(43)}`],
+    ['nothing', mine.id, ''],
+    ['garbage', mine.id, 'garbage'],
+    ['the sandbox key', mine.id, mine.created.sandbox_api_key],
+    ['the id', mine.id, mine.id],
+    ['the secret with a space after it', mine.id, `${mine.secret} `],
+    ['the secret without its last character', mine.id, mine.secret.slice(0, -1)],
+    ['the secret in capitals', mine.id, mine.secret.toUpperCase()],
+    ['a prefix alone', mine.id, named(mine.id)],
+    ['the stored hash', mine.id, hashSetupSecret(newCtx(w.env, { requestId: 'req_guess', defer: () => {} }), mine.secret)],
+    ['a wrong secret of a setup that is over', over.id, other(over.secret)],
+  ];
+
+  it.each(['status', 'manifest', 'approve'])('%s answers every wrong guess the same', async (step) => {
+    const bodies = new Set<string>();
+    for (const [what, id, secret] of guesses()) {
+      const { status, body, headers } = await call(step, id, secret);
+      expect([what, status]).toEqual([what, 404]);
+      const { request_id: _id, ...rest } = body;
+      bodies.add(JSON.stringify([rest, headers.get('X-RateLimit-Limit'), headers.get('Cache-Control')]));
+    }
+    expect([...bodies]).toHaveLength(1);
+    expect((await mine.row()).status).toBe('created');
+  });
+
+  it('works as much for a secret of nobody as for a wrong one', async () => {
+    const tripsOf = async (id: string, secret: string) => {
+      const { env, trips } = withFaults(w.env);
+      await call('status', id, secret, env);
+      return trips.map(({ kind }) => kind);
+    };
+    const wrong = await tripsOf(mine.id, other(mine.secret));
+    expect(wrong).toEqual(['read']);
+    expect(await tripsOf(NOWHERE, `${named(NOWHERE)}${'A'.repeat(43)}`)).toEqual(wrong);
+    expect(await tripsOf(theirs.id, mine.secret)).toEqual(wrong);
+    expect(await tripsOf(NOWHERE, mine.secret)).toEqual(wrong);
+  });
+
+  it('finds nothing by trying, and the right one still opens it', async () => {
+    const tries = await Promise.all(
+      Array.from({ length: 20 * SOAK }, () => {
+        const random = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))));
+        return call('status', mine.id, named(mine.id) + random.replaceAll('+', '-').replaceAll('/', '_').slice(0, 43));
+      }),
+    );
+    expect(new Set(tries.map(({ status }) => status))).toEqual(new Set([404]));
+    expect((await mine.call('status')).status).toBe(200);
+  });
+
+  it('is limited per caller, whatever setup is guessed at, and keeps nobody else out', async () => {
+    const env = { ...w.env, RATE_MULTIPLIER: '1' };
+    const guess = (id: string, address: string) =>
+      w.call('POST', `${BOOTSTRAP}/${id}/approve`, { body: { setup_secret: 'x' }, env, headers: { 'CF-Connecting-IP': address } });
+    const answers = [];
+    for (let i = 0; i < 22; i++) answers.push((await guess(i % 2 ? theirs.id : mine.id, '203.0.113.9')).status);
+    expect(answers).toEqual([...Array(20).fill(404), 429, 429]);
+    expect((await guess(mine.id, '203.0.113.10')).status).toBe(404);
+  });
+
+  it('shows a secret nowhere but in the answer that made it', async () => {
+    const setup = await (await Setup.create(w)).ready();
+    const approved = await setup.approveLive();
+    const later = [await setup.call('status'), await setup.call('approve'), await setup.approveLive()];
+    const text = JSON.stringify([later.map(({ body }) => body), await setup.row()]);
+    for (const secret of [setup.secret, setup.created.sandbox_api_key, approved.body.live_api_key])
+      expect(text).not.toContain(secret.slice(-20));
+  });
+});

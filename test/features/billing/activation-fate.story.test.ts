@@ -1,0 +1,206 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { PaymentId } from '#core/ids.ts';
+import { conclude } from '#features/settlements/finish.ts';
+import { getSettlement } from '#features/settlements/store.ts';
+import { newCtx } from '#platform/context.ts';
+import { activate, buy, newSetup, newSpender, openTreasury, payFor, settlementsOf, setupRow, standing } from '../../world/activation.ts';
+import type { Agent } from '../../world/agent.ts';
+import { REPEATED, testEnv } from '../../world/env.ts';
+import { fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../../world/fate.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const DAY = 86_400_000;
+
+describe('a plan whose payment the cluster dropped', REPEATED, () => {
+  const w = new World();
+  let agent: Agent;
+  beforeAll(async () => {
+    await openTreasury(w);
+    agent = await newSpender(w);
+    await w.chain.call('local_fundUsdc', agent.wallet.address, '100000000000');
+  });
+  const strict = { ...w.env, RATE_MULTIPLIER: '1' };
+  const limitOf = async ({ key }: Merchant) => (await w.call('GET', '/v1/products', { key, env: strict })).headers.get('X-RateLimit-Limit');
+  /** A plan bought, and its settlement. */
+  const bought = async (merchant: Merchant, plan: 'starter' | 'growth' | 'scale') => {
+    const { status, body } = await activate(w, agent, plan, { key: merchant.key });
+    expect(status).toBe(200);
+    const settlement = (await settlementsOf(merchant)).at(-1)!;
+    return { id: settlement.payment_id, signature: settlement.tx_signature, receiptId: body.receipt_id as string };
+  };
+  const drop = async ({ signature }: { signature: string }) => {
+    await w.chain.fault({ kind: 'vanish', signature });
+    await sweepUntilBelieved(w);
+  };
+  const bringBack = async ({ signature }: { signature: string }) => {
+    await w.chain.call('local_landAgain', signature);
+    await letTimePass(w, 601);
+    await w.sweep();
+  };
+  const verified = async ({ receiptId }: { receiptId: string }) => (await w.call('GET', `/v1/receipt/${receiptId}/verify`)).body;
+  const daysHeld = async (merchant: Merchant) => ((await standing(merchant)).plan_through! - Date.now()) / DAY;
+
+  it('is taken back with its limits, and its receipt no longer verifies; given again when it is there after all', async () => {
+    const merchant = await w.merchant('free');
+    const plan = await bought(merchant, 'growth');
+    const before = await standing(merchant);
+    expect([await limitOf(merchant), (await verified(plan)).valid]).toEqual(['1000', true]);
+    await drop(plan);
+    expect(await standing(merchant)).toMatchObject({ plan: 'free', plan_through: null });
+    expect([await limitOf(merchant), await verified(plan)]).toMatchObject(['60', { valid: false, reason: 'transaction_orphaned' }]);
+    await bringBack(plan);
+    expect(await standing(merchant)).toMatchObject({ plan: 'growth', plan_through: before.plan_through });
+    expect([await limitOf(merchant), (await verified(plan)).valid]).toEqual(['1000', true]);
+    expect(await fateOf(plan.id)).toMatchObject({ kind: 'activation', final_at: expect.any(Number), dropped_at: null });
+  });
+
+  it('that no node can tell of stays', async () => {
+    const merchant = await w.merchant('free');
+    const plan = await bought(merchant, 'starter');
+    await w.chain.fault({ kind: 'no_history', times: 0 });
+    for (let i = 0; i < 4; i++) await sweepUntilBelieved(w);
+    await w.chain.call('local_clearFaults');
+    expect(await standing(merchant)).toMatchObject({ plan: 'starter' });
+    expect((await verified(plan)).valid).toBe(true);
+  });
+
+  it.each([
+    ['the first of three', 0, 'scale', 30 + (30 * 19) / 199],
+    ['the middle one', 1, 'scale', 30 + (30 * 19) / 199],
+    ['the highest, bought last', 2, 'starter', 60],
+  ] as const)('leaves what the others are worth: %s', async (_which, dropped, plan, days) => {
+    const merchant = await w.merchant('free');
+    const plans = [await bought(merchant, 'starter'), await bought(merchant, 'starter'), await bought(merchant, 'scale')];
+    const all = await standing(merchant);
+    await drop(plans[dropped]!);
+    expect((await standing(merchant)).plan).toBe(plan);
+    expect(await daysHeld(merchant)).toBeCloseTo(days, 2);
+    await bringBack(plans[dropped]!);
+    expect(await standing(merchant)).toMatchObject({ plan: 'scale', plan_through: all.plan_through });
+  });
+
+  it('leaves what was bought at an older price its worth, and what was bought before amounts were kept its time', async () => {
+    const merchant = await w.merchant('free');
+    const old = await bought(merchant, 'starter');
+    await testEnv.DB.prepare('UPDATE activations SET amount = NULL WHERE payment_id = ?').bind(old.id).run();
+    const before = await standing(merchant);
+    const next = await bought(merchant, 'growth');
+    expect(await daysHeld(merchant)).toBeCloseTo(30 + (30 * 19) / 49, 2);
+    await drop(next);
+    expect(await standing(merchant)).toMatchObject({ plan: 'starter', plan_through: before.plan_through });
+  });
+
+  it('never moves a plan without an end', async () => {
+    const merchant = await w.merchant('free');
+    const plan = await bought(merchant, 'starter');
+    await testEnv.DB.prepare("UPDATE accounts SET plan = 'scale', plan_through = NULL WHERE id = ?").bind(merchant.userId).run();
+    await drop(plan);
+    expect(await standing(merchant)).toMatchObject({ plan: 'scale', plan_through: null });
+    await bringBack(plan);
+    expect(await standing(merchant)).toMatchObject({ plan: 'scale', plan_through: null });
+  });
+
+  it('lets its setup end a day later, keys and all, unless it is paid again or comes back', async () => {
+    const { merchant, id, secret } = await newSetup(w);
+    const plan = await activate(w, agent, 'starter', { secret });
+    expect([plan.status, (await setupRow(id)).expires_at]).toEqual([200, null]);
+    const { tx_signature: signature } = (await settlementsOf(merchant))[0]!;
+    await drop({ signature });
+    const { expires_at } = await setupRow(id);
+    expect((expires_at! - Date.now()) / DAY).toBeCloseTo(1, 2);
+    await bringBack({ signature });
+    expect((await setupRow(id)).expires_at).toBeNull();
+    expect((await standing(merchant)).plan).toBe('starter');
+  });
+
+  const PASSED = {
+    drop: async () => {
+      await letTimePass(w, 61);
+      await watchOnce(w);
+      await letTimePass(w, 31);
+    },
+    return: async (signature: string) => {
+      await sweepUntilBelieved(w);
+      await w.chain.call('local_landAgain', signature);
+      await letTimePass(w, 601);
+    },
+  };
+
+  it.each([
+    ['before', 'drop'],
+    ['after', 'drop'],
+    ['before', 'return'],
+    ['after', 'return'],
+  ] as const)('cut %s any trip of the sweep that finds its %s: noted once, limits and all', async (when, stage) => {
+    let cut = 0;
+    for (let isCut = true; isCut; ) {
+      cut++;
+      const merchant = await w.merchant('free');
+      const plan = await bought(merchant, 'starter');
+      const held = await standing(merchant);
+      await w.chain.fault({ kind: 'vanish', signature: plan.signature });
+      await PASSED[stage](plan.signature);
+      isCut = (await watchOnce(w, { [when]: ({ number }: { number: number }) => number === cut })) >= cut;
+      await letTimePass(w, 3601);
+      await watchOnce(w);
+      const { plan: now, plan_through, version } = await standing(merchant);
+      expect([now, plan_through, version - held.version, await limitOf(merchant)], `cut ${cut}`).toEqual(
+        stage === 'drop' ? ['free', null, 1, '60'] : ['starter', held.plan_through, 2, '300'],
+      );
+      // Out of the way of the next.
+      await testEnv.DB.prepare('UPDATE tx_claims SET next_look_at = NULL').run();
+    }
+    expect(cut).toBeGreaterThan(5);
+  });
+
+  it('two sweeps at once take back once, and one version of the account tells so', async () => {
+    const merchant = await w.merchant('free');
+    const plan = await bought(merchant, 'starter');
+    const { version } = await standing(merchant);
+    await w.chain.fault({ kind: 'vanish', signature: plan.signature });
+    await letTimePass(w, 61);
+    await w.sweep();
+    await letTimePass(w, 31);
+    await Promise.all([w.sweep(), w.sweep()]);
+    expect(await standing(merchant)).toMatchObject({ plan: 'free', version: version + 1 });
+  });
+});
+
+describe('an account', REPEATED, () => {
+  const w = new World();
+  let agent: Agent;
+  beforeAll(async () => {
+    await openTreasury(w);
+    agent = await newSpender(w);
+  });
+
+  it('with a plan without an end is told no date for a payment that a race let through', async () => {
+    const merchant = await w.merchant('free');
+    const payment = await payFor(w, agent, 'starter', { key: merchant.key });
+    await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 100 });
+    expect((await buy(w, 'starter', { key: merchant.key }, payment)).status).toBe(202);
+    await w.chain.call('local_clearFaults');
+    await testEnv.DB.prepare("UPDATE accounts SET plan = 'growth', plan_through = NULL, version = version + 1 WHERE id = ?")
+      .bind(merchant.userId)
+      .run();
+    const { status, body } = await buy(w, 'starter', { key: merchant.key }, payment);
+    expect([status, body.plan, body.paid_through]).toEqual([200, 'growth', null]);
+    expect(await standing(merchant)).toMatchObject({ plan: 'growth', plan_through: null });
+  });
+
+  it('is never judged by a plan that turned out to be stored already', async () => {
+    const merchant = await w.merchant('free');
+    await activate(w, agent, 'starter', { key: merchant.key });
+    const { payment_id, tx_signature } = (await settlementsOf(merchant))[0]!;
+    const ctx = newCtx(w.env, { requestId: 'req_late', defer: () => {} });
+    const settlement = await getSettlement(ctx.db, payment_id as PaymentId);
+    const sighting = await ctx.chain.findTransaction(tx_signature);
+    if (sighting.kind !== 'found') throw new Error(sighting.kind);
+    // A call that read the settlement while it was pending, and pays for more than it did: it must not show anywhere.
+    const late = { ...settlement, status: 'pending' as const, terms: { ...settlement.terms, plan: 'scale' as const } };
+    expect(await conclude(ctx, late, sighting.transaction)).toMatchObject({ status: 'settled' });
+    const { headers } = await w.call('GET', '/v1/products', { key: merchant.key, env: { ...w.env, RATE_MULTIPLIER: '1' } });
+    expect(headers.get('X-RateLimit-Limit')).toBe('300');
+    expect((await standing(merchant)).plan).toBe('starter');
+  });
+});

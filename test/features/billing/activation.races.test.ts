@@ -1,0 +1,225 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { PaidPlan } from '#rules/plans.ts';
+import {
+  activate,
+  activationsOf,
+  buy,
+  newSpender,
+  openTreasury,
+  payFor,
+  settlementsOf,
+  standing,
+  treasuryUnits,
+} from '../../world/activation.ts';
+import { type Agent, letDoubtsAge, newAgent, sellToAgents, write } from '../../world/agent.ts';
+import { REPEATED, testEnv } from '../../world/env.ts';
+import { withFaults } from '../../world/faults.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const DAY = 86_400_000;
+
+describe('plans paid for at once', REPEATED, () => {
+  const w = new World();
+  let merchant: Merchant;
+  let agent: Agent;
+  let key: string;
+  beforeAll(async () => {
+    await openTreasury(w);
+    agent = await newSpender(w);
+  });
+  const fresh = async () => {
+    merchant = await w.merchant('free');
+    ({ key } = merchant);
+  };
+  /** As patient as a deployment, however slow the machine. */
+  const buyPatiently = (plan: string, payment: string) => buy(w, plan, { key }, payment, { env: { ...w.env, SETTLE_PATIENCE_MS: '8000' } });
+  const daysHeld = async () => ((await standing(merchant)).plan_through! - Date.now()) / DAY;
+
+  it('with one payload, eight times: one activation, one answer', async () => {
+    await fresh();
+    const payment = await payFor(w, agent, 'starter', { key });
+    const before = await treasuryUnits(w);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => buyPatiently('starter', payment)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    const [first] = answers;
+    for (const answer of answers) {
+      expect(JSON.stringify(answer.body)).toBe(JSON.stringify(first!.body));
+      expect(answer.headers.get('PAYMENT-RESPONSE')).toBe(first!.headers.get('PAYMENT-RESPONSE'));
+    }
+    expect(await daysHeld()).toBeCloseTo(30, 2);
+    expect([await activationsOf(merchant), await settlementsOf(merchant)].map(({ length }) => length)).toEqual([1, 1]);
+    expect((await treasuryUnits(w)) - before).toBe(19_000_000n);
+    const later = await buy(w, 'starter', { key: merchant.token }, payment);
+    expect(JSON.stringify(later.body)).toBe(JSON.stringify(first!.body));
+  });
+
+  it('with two payloads of one wallet: both count', async () => {
+    await fresh();
+    const payments = [await payFor(w, agent, 'starter', { key }), await payFor(w, agent, 'starter', { key })];
+    const answers = await Promise.all(payments.map((payment) => buyPatiently('starter', payment)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const ends = answers.map(({ body }) => Date.parse(body.paid_through)).sort((a, b) => a - b);
+    expect(ends[1]! - ends[0]!).toBe(30 * DAY);
+    expect(await daysHeld()).toBeCloseTo(60, 2);
+  });
+
+  it('by two wallets, of a plan that runs already, in the same instant: 60 days more', async () => {
+    await fresh();
+    await activate(w, agent, 'starter', { key });
+    const wallets = await Promise.all([newSpender(w), newSpender(w)]);
+    const payments = await Promise.all(wallets.map((wallet) => payFor(w, wallet, 'starter', { key })));
+    const answers = await Promise.all(payments.map((payment) => buyPatiently('starter', payment)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(new Set(answers.map(({ body }) => body.paid_through)).size).toBe(2);
+    expect(await daysHeld()).toBeCloseTo(90, 2);
+    expect(await activationsOf(merchant)).toHaveLength(3);
+  });
+
+  it('by six wallets: whoever is told to wait has lost nothing', async () => {
+    await fresh();
+    const wallets = await Promise.all(Array.from({ length: 6 }, () => newSpender(w)));
+    const payments = await Promise.all(wallets.map((wallet) => payFor(w, wallet, 'growth', { key })));
+    const answers = await Promise.all(payments.map((payment) => buy(w, 'growth', { key }, payment)));
+    for (const { status } of answers) expect([200, 202]).toContain(status);
+    for (const [i, payment] of payments.entries()) {
+      const again = await buy(w, 'growth', { key }, payment);
+      expect(again.status).toBe(200);
+      if (answers[i]!.status === 200) expect(again.body).toEqual(answers[i]!.body);
+    }
+    expect(await daysHeld()).toBeCloseTo(180, 2);
+    expect(await activationsOf(merchant)).toHaveLength(6);
+  });
+
+  it('a plan that has become lower meanwhile prolongs the higher one by what was paid', async () => {
+    await fresh();
+    const [low, high] = [await payFor(w, agent, 'starter', { key }), await payFor(w, agent, 'growth', { key })];
+    // Its transaction lands while nobody can look; then the higher plan begins.
+    await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 100 });
+    const waiting = await buy(w, 'starter', { key }, low);
+    await w.chain.call('local_clearFaults');
+    expect(waiting.status).toBe(202);
+    const { body } = await buy(w, 'growth', { key }, high);
+    const kept = await buy(w, 'starter', { key }, low);
+    expect([kept.status, kept.body.plan]).toEqual([200, 'growth']);
+    const more = Math.floor((30 * DAY * 19) / 49);
+    expect(Date.parse(kept.body.paid_through) - Date.parse(body.paid_through)).toBe(more);
+    expect((await activationsOf(merchant)).map(({ plan, resulting_plan }) => [plan, resulting_plan])).toEqual([
+      ['growth', 'growth'],
+      ['starter', 'growth'],
+    ]);
+  });
+
+  it('answers 202 where the outcome is not known, and the sweep finishes alone', async () => {
+    await fresh();
+    const payment = await payFor(w, agent, 'starter', { key });
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    const waiting = await buy(w, 'starter', { key }, payment);
+    expect([waiting.status, waiting.body.error_reason, waiting.headers.get('Retry-After')]).toEqual([202, 'settlement_pending', '2']);
+    await testEnv.DB.prepare('UPDATE settlements SET next_check_at = 0 WHERE merchant_id = ?').bind(merchant.userId).run();
+    await w.sweep();
+    const done = await buy(w, 'starter', { key }, payment);
+    expect([done.status, done.body.plan]).toEqual([200, 'starter']);
+    expect((await standing(merchant)).plan).toBe('starter');
+  });
+
+  it('one whose first call died before it sent anything is sent by the next, without waiting for the sweep', async () => {
+    await fresh();
+    const payment = await payFor(w, agent, 'starter', { key });
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    expect((await buy(w, 'starter', { key }, payment)).status).toBe(202);
+    await w.env.DB.prepare("UPDATE settlements SET created_at = created_at - 6000 WHERE status = 'pending'").run();
+    expect((await buy(w, 'starter', { key }, payment)).status).toBe(200);
+    expect(await daysHeld()).toBeCloseTo(30, 1);
+  });
+
+  it('one that never lands is failed for good, and paid anew', async () => {
+    await fresh();
+    const payment = await payFor(w, agent, 'starter', { key });
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    await buy(w, 'starter', { key }, payment);
+    await w.chain.call('local_warp', 600);
+    // One absence is a doubt, and only the second, a while later, is believed.
+    expect((await buy(w, 'starter', { key }, payment)).status).toBe(202);
+    await letDoubtsAge(w);
+    const failed = await buy(w, 'starter', { key }, payment);
+    expect([failed.status, failed.body.meta.reason]).toEqual([402, 'invalid_exact_svm_transaction_failed']);
+    expect(JSON.parse(atob(failed.headers.get('PAYMENT-RESPONSE')!))).toMatchObject({ success: false });
+    expect((await activate(w, agent, 'starter', { key })).status).toBe(200);
+    expect(await daysHeld()).toBeCloseTo(30, 1);
+  });
+});
+
+describe('a crash anywhere in an activation', () => {
+  const w = new World();
+  let agent: Agent;
+  beforeAll(async () => {
+    await openTreasury(w);
+    agent = await newSpender(w);
+  });
+  const plan: PaidPlan = 'starter';
+
+  for (const when of ['before', 'after'] as const)
+    it(`${when} each trip to the database: exactly one activation for the payment`, async () => {
+      let broken = 0;
+      for (let isBroken = true; isBroken; ) {
+        broken++;
+        const merchant = await w.merchant('free');
+        const payment = await payFor(w, agent, plan, { key: merchant.key });
+        const faulty = withFaults(w.env, { [when]: ({ number }: { number: number }) => number === broken });
+        const first = await buy(w, plan, { key: merchant.key }, payment, { env: faulty.env });
+        isBroken = faulty.trips.length >= broken;
+        expect([200, 202, 503], `${when} ${broken}: ${JSON.stringify(first.body)}`).toContain(first.status);
+        const again = await buy(w, plan, { key: merchant.key }, payment);
+        expect(again.status, `${when} ${broken}: ${JSON.stringify(again.body)}`).toBe(200);
+        if (first.status === 200) expect(again.body).toEqual(first.body);
+        expect(await activationsOf(merchant)).toHaveLength(1);
+        const { plan_through } = await standing(merchant);
+        expect(Date.parse(again.body.paid_through)).toBe(plan_through);
+        expect(plan_through! - Date.now()).toBeLessThan(30 * DAY);
+        const [settlement] = await settlementsOf(merchant);
+        expect(await w.eventTypes(settlement!.payment_id)).toEqual(['receipt.created']);
+        expect((await w.call('GET', '/v1/account/me', { key: merchant.key })).body.tier).toBe(plan);
+      }
+      expect(broken).toBeGreaterThan(5);
+    });
+
+  for (const lost of ['stage', 'load'] as const)
+    it(`in the call to the account’s object (${lost}): the payment counts, and so do its limits`, async () => {
+      const merchant = await w.merchant('free');
+      const payment = await payFor(w, agent, plan, { key: merchant.key });
+      const { ADMISSION } = w.env;
+      const broken = (name: string) =>
+        new Proxy(ADMISSION.getByName(name), {
+          get: (stub, method) =>
+            method === lost
+              ? () => Promise.reject(new Error('Network connection lost.'))
+              : (...args: unknown[]) => (stub as unknown as Record<string, (...all: unknown[]) => unknown>)[String(method)]!(...args),
+        });
+      const env = { ...w.env, ADMISSION: { getByName: broken } as unknown as typeof ADMISSION };
+      const first = await buy(w, plan, { key: merchant.key }, payment, { env });
+      expect(first.status).toBe(lost === 'stage' ? 202 : 200);
+      expect((await buy(w, plan, { key: merchant.key }, payment)).status).toBe(200);
+      expect(await activationsOf(merchant)).toHaveLength(1);
+      const strict = { ...w.env, RATE_MULTIPLIER: '1' };
+      const { headers } = await w.call('GET', '/v1/products', { key: merchant.key, env: strict });
+      expect(headers.get('X-RateLimit-Limit')).toBe('300');
+    });
+});
+
+describe('the same machinery under a sale', REPEATED, () => {
+  it('never asks anew for a payment that another call brought a moment earlier', async () => {
+    const w = new World();
+    const merchant = await w.merchant();
+    const product = await sellToAgents(w, merchant);
+    const agent = await newAgent(w);
+    const customer = { wallet_address: agent.wallet.address };
+    for (let round = 0; round < 5; round++) {
+      const denied = await write(w, merchant, 'entitlements/consume', { product_id: product.product_id, customer, units: 1 + round });
+      const payment_signature = await agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
+      const settle = () => write(w, merchant, 'x402/settle', { product_id: product.product_id, payment_signature });
+      const answers = await Promise.all(Array.from({ length: 8 }, settle));
+      expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+      expect(new Set(answers.map(({ body }) => body.payment_id)).size).toBe(1);
+    }
+  });
+});

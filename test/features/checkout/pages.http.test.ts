@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PAGE_ASSETS } from '../../../worker/pages/assets.ts';
+import { type Dictionary, en } from '../../../worker/pages/locales/en.ts';
+import { chooseLocale, LOCALE_NAMES, LOCALES } from '../../../worker/pages/locales/locales.ts';
+import { contrast, paletteOf, parseHex, SURFACES } from '../../../worker/pages/view/colour.ts';
+import { formatMoney, plain } from '../../../worker/pages/view/text.ts';
+import { getPage } from '../../world/page.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const w = new World();
+let merchant: Merchant;
+beforeAll(async () => {
+  merchant = await w.merchant();
+});
+
+const get = (path: string, headers: Record<string, string> = {}, env = w.env) => getPage(w, path, headers, env);
+
+const directivesOf = (headers: Headers): Record<string, string[]> =>
+  Object.fromEntries(
+    headers
+      .get('content-security-policy')!
+      .split('; ')
+      .map((directive) => [directive.split(' ')[0]!, directive.split(' ').slice(1)]),
+  );
+const brand = (settings: Record<string, string>) =>
+  w.call('PATCH', '/v1/account/me', { key: merchant.token, body: { merchant_settings: settings } });
+
+describe('/p/{slug}', () => {
+  it('says who sells what for how much, and who is paid, before any script', async () => {
+    const product = await w.product(merchant, { description: 'Forecasts', usage_units: 1000, unit_name: 'calls' });
+    const { status, html } = await get(`/p/${product.slug}`);
+    expect(status).toBe(200);
+    const text = html.replace(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>|<\/?span[^>]*>/g, '').replace(/<[^>]+>/g, ' ');
+    for (const words of ['Weather API', '5.00', 'USDC', '1,000 × calls', 'Ada’s weather', merchant.wallet.address, 'Solana devnet'])
+      expect(text).toContain(words);
+  });
+
+  it('is closed to everything but its own scripts, which are new to every answer', async () => {
+    const product = await w.product(merchant);
+    const first = await get(`/p/${product.slug}`);
+    const nonce = /script-src 'nonce-([\w-]{24})'/.exec(first.headers.get('content-security-policy')!)![1]!;
+    expect(directivesOf(first.headers)).toEqual({
+      'default-src': ["'none'"],
+      'script-src': [`'nonce-${nonce}'`],
+      'style-src': [`'nonce-${nonce}'`],
+      'img-src': ["'self'", 'https:', 'data:'],
+      'connect-src': ["'self'"],
+      'base-uri': ["'none'"],
+      'form-action': ["'none'"],
+      'frame-ancestors': ["'none'"],
+    });
+    expect(first.html).not.toMatch(/\son\w+=|style="|javascript:/i);
+    const scripts = [...first.html.matchAll(/<script([^>]*)>/g)].map(([, attributes]) => attributes!);
+    for (const attributes of scripts) expect(attributes).toContain(`nonce="${nonce}"`);
+    expect(Object.fromEntries(first.headers)).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+      'cross-origin-opener-policy': 'same-origin-allow-popups',
+      'strict-transport-security': expect.stringContaining('max-age='),
+    });
+    expect((await get(`/p/${product.slug}`)).headers.get('content-security-policy')).not.toContain(nonce);
+  });
+
+  it('may be framed by whom the configuration names', async () => {
+    const product = await w.product(merchant);
+    const { headers } = await get(`/p/${product.slug}`, {}, { ...w.env, FRAME_ANCESTORS: 'https://shop.example https://b.example' });
+    expect(directivesOf(headers)['frame-ancestors']).toEqual(['https://shop.example', 'https://b.example']);
+    expect(headers.get('x-frame-options')).toBeNull();
+  });
+
+  it('has no demo wallet unless the worker is told to, and none then for real money', async () => {
+    const product = await w.product(merchant);
+    expect((await get(`/p/${product.slug}`)).html).not.toMatch(/demo-wallet/);
+    const local = await get(`/p/${product.slug}`, {}, { ...w.env, DEMO_WALLET: 'true' });
+    expect(local.html).toContain(PAGE_ASSETS.demoWallet);
+    expect(directivesOf(local.headers)['connect-src']).toEqual(["'self'", new URL(w.env.RPC_URL as string).origin]);
+    const refused = [{ NETWORK: 'mainnet' }, { RPC_URL: 'https://api.devnet.solana.com' }];
+    for (const setting of refused)
+      expect((await get(`/p/${product.slug}`, {}, { ...w.env, DEMO_WALLET: 'true', ...setting })).html).not.toMatch(/demo-wallet/);
+  });
+
+  it.each(['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', '</script><script>alert(1)</script>', '\u202egnp.exe'])(
+    'shows a hostile name as a name: %s',
+    async (name) => {
+      await brand({ checkout_brand_name: name, checkout_success_button_label: name.slice(0, 40) });
+      const product = await w.product(merchant, { name, description: name });
+      const { html } = await get(`/p/${product.slug}?handoff=${encodeURIComponent(name)}`);
+      expect(html).not.toMatch(/<script>|<img src=x|alert\(1\)<\/script>|\u202e/);
+      expect(html).toContain('Ada’s weather');
+      await brand({ checkout_brand_name: '', checkout_success_button_label: '' });
+    },
+  );
+
+  it('is a friendly page where there is nothing to buy', async () => {
+    for (const path of ['/p/nothing', '/p/%3Cscript%3E', '/r/nothing']) {
+      const { status, html, headers } = await get(path);
+      expect(status).toBe(404);
+      expect(headers.get('content-type')).toContain('text/html');
+      expect(html).toContain('There is nothing here');
+    }
+    const sandbox = await w.product({ ...merchant, key: merchant.sandboxKey });
+    const { html } = await get(`/p/${sandbox.slug}`);
+    expect(html).toContain('This is a test product.');
+    expect(html).toContain('"isPayable":false');
+  });
+
+  it('puts a slash too many right, and reads no address that is far longer than its own', async () => {
+    const product = await w.product(merchant);
+    const moved = await get(`/p/${product.slug}//`);
+    expect([moved.status, moved.headers.get('location')]).toEqual([308, `/p/${product.slug}`]);
+    expect((await get(`/p/${product.slug}${'/'.repeat(15_000)}`)).status).toBe(404);
+  });
+
+  it('sells nothing that was taken off sale, and still finds what a buyer has begun to pay', async () => {
+    const product = await w.product(merchant);
+    await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: merchant.key });
+    const { status, html } = await get(`/p/${product.slug}`);
+    expect(status).toBe(404);
+    expect(html).toContain('This is no longer for sale.');
+    expect(html).toContain('"isPayable":false');
+    expect(html).toContain(PAGE_ASSETS.checkout);
+  });
+
+  it.each(['', '%20', 'token)', 'token%20', 'a'.repeat(2049)])('takes a damaged hand-off for nobody’s purchase: %s', async (token) => {
+    const product = await w.product(merchant);
+    const { status, html } = await get(`/p/${product.slug}?handoff=${token}`);
+    expect(status).toBe(200);
+    expect(html).toContain('This link is not valid.');
+    expect(html).not.toContain(PAGE_ASSETS.checkout);
+  });
+
+  it('never lets the address say where the buyer goes afterwards', async () => {
+    const product = await w.product(merchant);
+    const { html } = await get(`/p/${product.slug}?redirect_url=https://evil.example&success_url=//evil.example&next=//evil.example`);
+    const hrefs = [...html.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, target]) => target!);
+    for (const target of hrefs) expect(target).toMatch(/^(?:\/(?!\/)|#|data:,|https:\/\/(?!evil))/);
+  });
+});
+
+describe('/r/{receipt_id}', () => {
+  it('shows the proof and its verdict', async () => {
+    const product = await w.product(merchant);
+    const buyer = await w.chain.wallet(20_000_000n);
+    const { signature, confirmed } = await w.purchase(product, buyer);
+    const { status, html } = await get(`/r/${confirmed.receipt_id}`);
+    expect(status).toBe(200);
+    for (const words of ['This receipt is genuine', signature, buyer.address, merchant.wallet.address, '5.00'])
+      expect(html).toContain(words);
+    const forged = await get(`/r/${confirmed.receipt_id}`, {}, { ...w.env, RECEIPT_KEYS: 'A'.repeat(43) });
+    expect(forged.html).toContain('This receipt is not valid');
+    expect(html).not.toContain('@example.com');
+  });
+});
+
+describe('languages', () => {
+  it.each(LOCALE_NAMES)('%s has every word, with the same values in it', (locale) => {
+    const { text }: { text: Dictionary } = LOCALES[locale];
+    expect(Object.keys(text).sort()).toEqual(Object.keys(en).sort());
+    const valuesOf = (words: string) => [...new Set(words.match(/\{\w+\}/g) ?? [])].sort();
+    for (const [key, words] of Object.entries(text)) {
+      expect(words.trim(), key).not.toBe('');
+      const theirs = valuesOf(en[key as keyof Dictionary]);
+      // A language may not need to name the wallet twice; it may not invent a value.
+      expect(valuesOf(words), `${locale} ${key}`).toEqual(theirs);
+    }
+  });
+
+  it('are chosen by the address, then by the browser, then English', () => {
+    expect(chooseLocale(undefined, undefined)).toBe('en');
+    expect(chooseLocale(undefined, 'xx, pt-PT;q=0.9, de;q=0.8')).toBe('pt-BR');
+    expect(chooseLocale('ja', 'de')).toBe('ja');
+    expect(chooseLocale('tlh', 'fr-CA, en')).toBe('fr');
+    expect(chooseLocale(undefined, 'de;q=0, es;q=0.1')).toBe('es');
+    fc.assert(fc.property(fc.string(), fc.string(), (asked, accepted) => LOCALE_NAMES.includes(chooseLocale(asked, accepted))));
+  });
+
+  it('write exact amounts, however long', () => {
+    expect(formatMoney('en', { asset: 'USDC', amount: '12.5' })).toBe('12.50\u00a0USDC');
+    expect(formatMoney('de', { asset: 'SOL', amount: '9007199254740993.123456789' })).toBe('9.007.199.254.740.993,123456789\u00a0SOL');
+  });
+});
+
+describe('colours', () => {
+  it('are readable whatever accent a merchant chose', () => {
+    const hex = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
+    fc.assert(
+      fc.property(hex, fc.constantFrom('light', 'dark'), (accent, scheme) => {
+        const palette = paletteOf(accent, scheme);
+        const of = (colour: string) => parseHex(colour)!;
+        expect(contrast(of(palette.onAccent), of(palette.accent))).toBeGreaterThanOrEqual(4.5);
+        const surfaces = [SURFACES[scheme], ...(scheme === 'light' ? ['#ffffff'] : []), palette.accentSoft];
+        for (const surface of surfaces) expect(contrast(of(palette.accentText), of(surface))).toBeGreaterThanOrEqual(4.5);
+        expect(contrast(of(palette.accentEdge), of(SURFACES[scheme]))).toBeGreaterThanOrEqual(3);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('of strangers’ words nothing is left that turns or hides text', () => {
+    expect(plain('a\u202eb\u0000c\u200bd\n e')).toBe('a b c d e');
+    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => !/[\p{Cc}\p{Cf}]/u.test(plain(text))));
+  });
+});

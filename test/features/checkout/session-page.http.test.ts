@@ -1,0 +1,90 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PAGE_ASSETS } from '../../../worker/pages/assets.ts';
+import { expireNow } from '../../world/expire-now.ts';
+import { getPage } from '../../world/page.ts';
+import { openSession } from '../../world/sale.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+describe('/p/{slug}?ps={payment_session_id}', () => {
+  const w = new World();
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+  const open = async (product: Body, input: object = {}): Promise<Body> => {
+    const { status, body } = await openSession(w, ada, { product_id: product.product_id, ...input });
+    expect(status).toBe(201);
+    return body;
+  };
+  const sell = (terms: object = {}): Promise<Body> => w.product(ada, { live_mode_confirmed: true, ...terms });
+  const connect = async (product: Body, { payment_session_id }: Body): Promise<Body> =>
+    (await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { payment_session_id } })).body;
+  const pageOf = async ({ checkout_url }: Body) => {
+    const { pathname, search } = new URL(checkout_url);
+    const { status, html } = await getPage(w, `${pathname}${search}`);
+    const facts = /id="facts"[^>]*>(.*?)<\/script>/s.exec(html)?.[1];
+    return { status, html, facts: facts ? JSON.parse(facts) : null };
+  };
+  const endAt = (table: string, id: string, at: number) =>
+    w.env.DB.prepare(`UPDATE ${table} SET expires_at = ? WHERE id = ?`).bind(at, id).run();
+
+  it('shows the price the merchant’s server promised, whatever the product costs by now', async () => {
+    const product = await sell({ price: { asset: 'USDC', amount: '5' } });
+    const session = await open(product);
+    await w.call('PATCH', `/v1/products/${product.product_id}`, { key: ada.key, body: { price: { asset: 'USDC', amount: '9' } } });
+    const { html, facts } = await pageOf(session);
+    expect(html).toContain('5.00<span>\u00a0USDC');
+    expect(facts).toMatchObject({ price: { amount: '5' }, paymentSessionId: session.payment_session_id, begun: null });
+    expect((await connect(product, session)).price.amount).toBe('5');
+  });
+
+  it('lets the buyer choose, beginning with the asset it was opened for', async () => {
+    const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
+    const assets = async (input: object) => (await pageOf(await open(product, input))).facts.assets;
+    expect(await assets({})).toEqual(['USDC', 'SOL']);
+    expect(await assets({ rail_id: 'solana_sol' })).toEqual(['SOL', 'USDC']);
+  });
+
+  it('goes on with the payment it holds in whichever browser it is opened, and shows one that is paid as paid', async () => {
+    const product = await sell();
+    const session = await open(product);
+    const bill = await connect(product, session);
+    expect((await pageOf(session)).facts.begun).toEqual({ ...bill, poll_after_ms: expect.any(Number), tx_signature: null });
+    const signature = await w.chain.pay(await w.chain.wallet(), bill);
+    await w.confirm(bill.payment_id, signature);
+    // Sold and gone: the buyer still finds what was bought.
+    await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: ada.key });
+    await endAt('payment_sessions', session.payment_session_id, Date.now() - 1000);
+    const { status, html, facts } = await pageOf(session);
+    expect([status, facts.begun.payment_id, facts.begun.tx_signature]).toEqual([200, bill.payment_id, signature]);
+    expect(html).toContain(PAGE_ASSETS.checkout);
+  });
+
+  it('begins anew after a failed payment while it lives, and says so once it is over', async () => {
+    const product = await sell();
+    const session = await open(product);
+    const bill = await connect(product, session);
+    await expireNow(w, bill.payment_id);
+    expect((await pageOf(session)).facts).toMatchObject({ begun: null, isPayable: true });
+    await endAt('payment_sessions', session.payment_session_id, Date.now() - 1000);
+    const { status, html, facts } = await pageOf(session);
+    expect([status, facts.isPayable]).toEqual([200, false]);
+    expect(html).toContain('This payment link is over.');
+    // Whoever paid too late or too little still finds it here.
+    expect(html).toContain(PAGE_ASSETS.checkout);
+  });
+
+  it('is not there for another product, an unknown session, or an archived product nobody began to pay', async () => {
+    const [product, other] = [await sell(), await sell()];
+    const session = await open(product);
+    const elsewhere = session.checkout_url.replace(product.slug, other.slug);
+    const unknown = session.checkout_url.replace(session.payment_session_id, crypto.randomUUID());
+    const nonsense = session.checkout_url.replace(session.payment_session_id, '"><script>');
+    for (const checkout_url of [elsewhere, unknown, nonsense]) expect((await pageOf({ checkout_url })).status).toBe(404);
+    await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: ada.key });
+    expect((await pageOf(session)).status).toBe(404);
+  });
+});

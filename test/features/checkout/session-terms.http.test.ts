@@ -1,0 +1,222 @@
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CONNECTOR_SECRETS } from '../../world/env.ts';
+import { expireNow } from '../../world/expire-now.ts';
+import { openSession } from '../../world/sale.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+describe('a payment session, with what else a connect may bring', () => {
+  const w = new World();
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+    await w.prices({ price: '10000000000', expo: -8 });
+  });
+  afterEach(() => vi.restoreAllMocks());
+  const sell = (terms: object = {}): Promise<Body> => w.product(ada, { live_mode_confirmed: true, ...terms });
+  const open = async (product: Body, input: object = {}): Promise<Body> => {
+    const { status, body } = await openSession(w, ada, { product_id: product.product_id, ...input });
+    expect(status).toBe(201);
+    return body;
+  };
+  const connect = (product: Body, session: Body, input: object = {}) =>
+    w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { payment_session_id: session.payment_session_id, ...input } });
+  const patch = (product: Body, body: object) => w.call('PATCH', `/v1/products/${product.product_id}`, { key: ada.key, body });
+  const payment = async (paymentId: string) => (await w.call('GET', `/v1/payments/${paymentId}`, { key: ada.key })).body;
+  const handOver = async (product: Body, body: object): Promise<string> =>
+    (await w.call('POST', `/v1/products/${product.product_id}/handoffs`, { key: ada.key, body })).body.handoff_token;
+
+  it('is paid in SOL where the product accepts it, quoted from the price it promised', async () => {
+    const product = await sell({ price: { asset: 'USDC', amount: '5' }, accepted_assets: ['USDC', 'SOL'] });
+    const session = await open(product, { rail_id: 'solana_sol', customer_ref: 'user-1' });
+    expect(session.price).toMatchObject({ asset: 'USDC', amount: '5' });
+    await patch(product, { price: { asset: 'USDC', amount: '9' } });
+    const buyer = await w.chain.wallet(0n);
+    const { body: bill } = await connect(product, session, { wallet_address: buyer.address });
+    expect(bill).toMatchObject({ price: { asset: 'SOL', amount: '0.05' }, price_quote: { rate: '100', expires_at: bill.expires_at } });
+    expect(bill.transaction).toBeDefined();
+    expect(Date.parse(bill.expires_at)).toBeLessThan(Date.parse(session.expires_at));
+    const { body } = await w.confirm(bill.payment_id, await w.chain.paySol(buyer, bill));
+    expect(body.payment.status).toBe('CONFIRMED');
+    expect((await payment(bill.payment_id)).customer_ref).toBe('user-1');
+    expect((await connect(product, session)).body.meta.reason).toBe('completed');
+  });
+
+  it('begins over the rail it was opened for, or in the asset the buyer names, and goes on in the one it was begun in', async () => {
+    const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
+    const begin = async (railId: string | undefined, asset?: string) => {
+      const session = await open(product, railId ? { rail_id: railId } : {});
+      return { session, bill: (await connect(product, session, asset ? { asset } : {})).body };
+    };
+    const assets = [];
+    for (const [railId, asset] of [['solana_sol'], ['solana_usdc'], [undefined], ['solana_sol', 'USDC'], ['solana_usdc', 'SOL']] as const)
+      assets.push((await begin(railId, asset)).bill.price.asset);
+    expect(assets).toEqual(['SOL', 'USDC', 'USDC', 'USDC', 'SOL']);
+    const { session, bill } = await begin('solana_sol');
+    for (const asset of ['USDC', 'SOL', undefined]) {
+      const again = await connect(product, session, { asset });
+      expect([again.status, again.body.payment_id, again.body.price]).toEqual([200, bill.payment_id, bill.price]);
+    }
+  });
+
+  it('is paid over another rail where its own was closed since, and begins in what its product prefers if it is older', async () => {
+    const product = await sell({ accepted_assets: ['USDC', 'SOL'], default_rail: 'solana_sol' });
+    const [session, older] = [await open(product), await open(product, { rail_id: 'solana_usdc' })];
+    await w.env.DB.prepare('UPDATE payment_sessions SET rail_id = NULL WHERE id = ?').bind(older.payment_session_id).run();
+    expect((await connect(product, older)).body.price.asset).toBe('SOL');
+    await patch(product, { default_rail: 'solana_usdc', allowed_rails: ['solana_usdc'] });
+    expect((await connect(product, session)).body.price.asset).toBe('USDC');
+  });
+
+  it('keeps its promise where the product is priced in the other asset by then', async () => {
+    const product = await sell({ price: { asset: 'USDC', amount: '5' } });
+    const session = await open(product);
+    expect((await patch(product, { price: { asset: 'SOL', amount: '1' } })).status).toBe(200);
+    const { body: bill } = await connect(product, session);
+    expect(bill.price).toMatchObject({ asset: 'USDC', amount: '5' });
+    const later = await open(product);
+    expect(later.price).toMatchObject({ asset: 'SOL', amount: '1' });
+    expect((await connect(product, later)).body.price).toMatchObject({ asset: 'SOL', amount: '1' });
+    expect((await connect(product, await open(product), { asset: 'USDC' })).status).toBe(422);
+  });
+
+  it('says that a quote has ended, and quotes again once its payment is given up', async () => {
+    const product = await sell({ accepted_assets: ['USDC', 'SOL'] });
+    const session = await open(product);
+    const { body: bill } = await connect(product, session, { asset: 'SOL' });
+    await w.env.DB.prepare('UPDATE payments SET expires_at = ? WHERE id = ?')
+      .bind(Date.now() - 1000, bill.payment_id)
+      .run();
+    const ended = await connect(product, session, { asset: 'SOL' });
+    expect([ended.status, ended.body.code, ended.body.meta.reason]).toEqual([410, 'session_expired', 'quote_expired']);
+    expect(Number(ended.headers.get('Retry-After'))).toBeGreaterThan(120);
+    await expireNow(w, bill.payment_id);
+    const again = await connect(product, session, { asset: 'USDC' });
+    expect([again.status, again.body.price.asset]).toEqual([200, 'USDC']);
+    expect(again.body.payment_id).not.toBe(bill.payment_id);
+  });
+
+  it('goes before a hand-off, which goes before the buyer’s own words', async () => {
+    const product = await sell({ success_url: 'https://shop.example/product' });
+    const words = { customer_ref: 'by-connect', email: 'connect@example.com' };
+    const handoff = {
+      customer_ref: 'by-handoff',
+      email: 'handoff@example.com',
+      success_url: 'https://shop.example/handoff',
+      metadata: { from: 'handoff' },
+    };
+    const full = await open(product, {
+      customer_ref: 'by-session',
+      success_url: 'https://shop.example/session',
+      metadata: { from: 'session' },
+    });
+    const bare = await open(product);
+    for (const [session, customerRef, page, from] of [
+      [full, 'by-session', 'https://shop.example/session', 'session'],
+      [bare, 'by-handoff', 'https://shop.example/handoff', 'handoff'],
+    ] as const) {
+      const token = await handOver(product, handoff);
+      const { body: bill } = await connect(product, session, { ...words, handoff_token: token });
+      const { body } = await w.confirm(bill.payment_id, await w.chain.pay(await w.chain.wallet(), bill));
+      expect(body.redirect_url).toContain(page);
+      expect(await payment(bill.payment_id)).toMatchObject({ customer_ref: customerRef, metadata: { from } });
+      // The hand-off is used, and asking again is answered by the session all the same.
+      expect((await connect(product, session, { handoff_token: token })).body.meta.reason).toBe('completed');
+      const other = await connect(product, await open(product), { handoff_token: token });
+      expect([other.status, other.body.meta]).toMatchObject([410, { reason: 'used', payment_id: bill.payment_id }]);
+    }
+  });
+
+  it('uses one hand-off for one payment, though two sessions bring it at once', async () => {
+    const product = await sell();
+    const token = await handOver(product, { customer_ref: 'user-3' });
+    const sessions = await Promise.all([1, 2, 3, 4].map(() => open(product)));
+    const answers = await Promise.all(sessions.map((session) => connect(product, session, { handoff_token: token })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 410, 410, 410]);
+  });
+
+  it('under way is joined by no hand-off that is forged, foreign, old or used elsewhere', async () => {
+    const [product, sibling] = [await sell(), await sell()];
+    const [session, elsewhere] = [await open(product), await open(product)];
+    const [first, second] = [await w.chain.wallet(), await w.chain.wallet()];
+    const own = await handOver(product, { wallet_address: first.address });
+    const { body: bill } = await connect(product, session, { handoff_token: own });
+    expect(typeof bill.transaction).toBe('string');
+    const refused = async (token: string, status: number, code: string, env = w.env) => {
+      const body = { payment_session_id: session.payment_session_id, handoff_token: token };
+      const answer = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body, env });
+      expect([token, answer.status, answer.body.code, 'transaction' in answer.body]).toEqual([token, status, code, false]);
+    };
+    for (const forged of ['garbage', `${own.slice(0, -1)}${own.endsWith('A') ? 'B' : 'A'}`, await handOver(sibling, {})])
+      await refused(forged, 403, 'handoff_secret_mismatch');
+    await refused(own, 503, 'handoff_not_configured', { ...w.env, HANDOFF_SECRETS: '' });
+    const taken = await handOver(product, { wallet_address: second.address });
+    await connect(product, elsewhere, { handoff_token: taken });
+    await refused(taken, 410, 'handoff_expired');
+    const old = await handOver(product, { wallet_address: second.address });
+    const now = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => now + 600_001);
+    await refused(old, 410, 'handoff_expired');
+    // Its own, used for this very payment, goes on, however old.
+    const again = await connect(product, session, { handoff_token: own });
+    expect([again.body.payment_id, typeof again.body.transaction]).toEqual([bill.payment_id, 'string']);
+  });
+
+  it('under way prepares nothing for a wallet that neither the buyer nor the hand-off of this payment named', async () => {
+    const product = await sell();
+    const session = await open(product);
+    const [first, second] = [await w.chain.wallet(), await w.chain.wallet()];
+    const { body: bill } = await connect(product, session, { wallet_address: first.address });
+    expect(typeof bill.transaction).toBe('string');
+    const token = await handOver(product, { wallet_address: second.address });
+    const { status, body } = await connect(product, session, { handoff_token: token });
+    expect([status, body.payment_id, 'transaction' in body]).toEqual([200, bill.payment_id, false]);
+    // It was not used either: it still begins another payment.
+    expect(typeof (await connect(product, await open(product), { handoff_token: token })).body.transaction).toBe('string');
+  });
+
+  it('cannot be paid any more once the merchant asks who buys, and can again when he no longer does', async () => {
+    const product = await sell();
+    const session = await open(product);
+    const { body: bill } = await connect(product, session);
+    await patch(product, { requires_identity: 'telegram' });
+    const refused = await connect(product, session);
+    expect([refused.status, refused.body.code, refused.body.meta]).toEqual([
+      422,
+      'identity_verification_required',
+      { provider: 'telegram' },
+    ]);
+    await patch(product, { requires_identity: null });
+    expect((await connect(product, session)).body.payment_id).toBe(bill.payment_id);
+  });
+
+  it('asks who the buyer is before it holds a payment', async () => {
+    const product = await sell({ requires_identity: 'telegram' });
+    const session = await open(product);
+    expect((await connect(product, session)).body).toEqual({ identity: { required: true, provider: 'telegram' } });
+    expect(
+      (await w.env.DB.prepare('SELECT payment_id FROM payment_sessions WHERE id = ?').bind(session.payment_session_id).first())!,
+    ).toEqual({
+      payment_id: null,
+    });
+    const { body: identity } = await w.call('POST', `/v1/products/p/${product.slug}/identity`);
+    await w.call('POST', '/v1/integrations/connectors/telegram/identity', {
+      body: { identity_session_id: identity.identity_session_id, provider_user_id: '42' },
+      headers: { 'X-Svc-Connector-Secret': CONNECTOR_SECRETS.telegram[0] },
+    });
+    const { body: bill } = await connect(product, session, { identity_session_id: identity.identity_session_id });
+    expect((await payment(bill.payment_id)).buyer_identity).toEqual({ provider: 'telegram', provider_user_id: '42' });
+    // Whoever is known goes on with his payment without saying so again.
+    expect((await connect(product, session)).body.payment_id).toBe(bill.payment_id);
+  });
+
+  it('cannot be got around to by a machine where buyers have to be known', async () => {
+    const product = await sell({ requires_identity: 'discord' });
+    const body = { product_id: product.product_id, customer: { customer_ref: 'c' } };
+    const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    const denied = await w.call('POST', '/v1/access/entitlements/consume', { key: ada.key, body, headers });
+    expect([denied.headers.get('PAYMENT-REQUIRED'), denied.body.meta.missing]).toEqual([null, 'rail_enabled']);
+  });
+});

@@ -1,0 +1,156 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { consumer, received } from '../../world/consumer.ts';
+import { REPEATED } from '../../world/env.ts';
+import { fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../../world/fate.ts';
+import { openTill, type Till } from '../../world/till.ts';
+import { World } from '../../world/world.ts';
+
+describe('what a merchant’s own server sold, and the cluster dropped', REPEATED, () => {
+  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+  let till: Till;
+  beforeAll(async () => {
+    till = await openTill(w);
+  });
+  const settlementOf = async (signature: string) =>
+    (await w.env.DB.prepare('SELECT payment_id, status FROM settlements WHERE tx_signature = ?')
+      .bind(signature)
+      .first<{ payment_id: string; status: string }>())!;
+
+  it('is told to it by webhook with the transaction it knows, and told again when it is there after all; once each', async () => {
+    const endpoint = await consumer(w, till.merchant, 'ok', { event_types: ['payment.orphaned', 'payment.finalized'] });
+    const { body } = await till.ask('settle', await till.bodyFor());
+    expect(body.success).toBe(true);
+    const { payment_id: id } = await settlementOf(body.transaction);
+    const told = async () => {
+      await w.deliver();
+      await w.attempt();
+      return (await received(endpoint)).map((got) => JSON.parse(got.body)).filter(({ subject }) => subject.id === id);
+    };
+    await w.chain.fault({ kind: 'vanish', signature: body.transaction });
+    await sweepUntilBelieved(w);
+    await Promise.all([w.sweep(), w.sweep()]);
+    const [dropped, ...more] = await told();
+    expect(more).toEqual([]);
+    expect(dropped).toMatchObject({
+      type: 'payment.orphaned',
+      subject: { type: 'payment', version: 1 },
+      data: {
+        object: {
+          tx_signature: body.transaction,
+          payer_wallet: body.payer,
+          recipient_wallet: till.payTo,
+          price: { base_units: '10000' },
+          orphaned_at: expect.any(String),
+        },
+      },
+    });
+    await w.chain.call('local_landAgain', body.transaction);
+    await letTimePass(w, 601);
+    await w.sweep();
+    const events = await told();
+    expect(events.map(({ type }) => type)).toEqual(['payment.orphaned', 'payment.finalized']);
+    expect(events[1].data.object).toMatchObject({ tx_signature: body.transaction, finalized_at: expect.any(String) });
+    expect(events[1].data.object.orphaned_at).toBeUndefined();
+    expect(await fateOf(id)).toMatchObject({ kind: 'facilitator', final_at: expect.any(Number), dropped_at: null });
+  });
+
+  for (const when of ['before', 'after'] as const)
+    it(`cut ${when} any trip of the sweep, each is told once`, async () => {
+      let cut = 0;
+      for (let isCut = true; isCut; ) {
+        cut++;
+        const { body } = await till.ask('settle', await till.bodyFor());
+        const { payment_id: id } = await settlementOf(body.transaction);
+        await w.chain.fault({ kind: 'vanish', signature: body.transaction });
+        await letTimePass(w, 61);
+        await watchOnce(w);
+        await letTimePass(w, 31);
+        isCut = (await watchOnce(w, { [when]: ({ number }: { number: number }) => number === cut })) >= cut;
+        await letTimePass(w, 61);
+        await watchOnce(w);
+        expect(await w.eventTypes(id), `cut ${cut}`).toEqual(['payment.orphaned']);
+        await w.chain.call('local_landAgain', body.transaction);
+        await letTimePass(w, 3601);
+        await watchOnce(w, { [when]: ({ number }: { number: number }) => number === cut });
+        await letTimePass(w, 3601);
+        await watchOnce(w);
+        expect(await w.eventTypes(id), `cut ${cut}`).toEqual(['payment.orphaned', 'payment.finalized']);
+      }
+      expect(cut).toBeGreaterThan(5);
+    });
+
+  it('is final without a word, where nothing happened', async () => {
+    const { body } = await till.ask('settle', await till.bodyFor());
+    await letTimePass(w, 61);
+    await w.sweep();
+    const { payment_id: id } = await settlementOf(body.transaction);
+    expect((await fateOf(id)).final_at).not.toBeNull();
+    expect(await w.eventTypes(id)).toEqual([]);
+  });
+
+  it('is still the success of one call alone, also where a release before this one wrote whose', async () => {
+    const [ours, theirs] = [await till.bodyFor(), await till.bodyFor()];
+    const first = (await till.ask('settle', ours)).body;
+    const { payment_id: id } = await settlementOf(first.transaction);
+    const { answered_by: call } = await fateOf(id);
+    const column = (payment: string) =>
+      w.env.DB.prepare('SELECT answered_by FROM settlements WHERE payment_id = ?').bind(payment).first('answered_by');
+    expect([typeof call, await column(id)]).toEqual(['string', call]);
+    // As such a release leaves it: settled, and told in the settlement alone.
+    const second = (await till.ask('settle', theirs)).body;
+    const { payment_id: other } = await settlementOf(second.transaction);
+    await w.env.DB.prepare('UPDATE tx_claims SET answered_by = NULL WHERE subject_id = ?').bind(other).run();
+    for (const body of [ours, theirs])
+      expect((await till.ask('settle', body)).body).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
+  });
+});
+
+describe('a payment that failed on chain', REPEATED, () => {
+  const w = new World();
+  let till: Till;
+  beforeAll(async () => {
+    till = await openTill(w);
+  });
+
+  it('is looked at again after a minute and a day: a fork that lets it succeed settles it, and its buyer is served once', async () => {
+    const body = await till.bodyFor();
+    // Unsent at first, and the money is gone when it runs.
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    await till.ask('settle', body);
+    const held = await w.chain.call<{ value: { amount: string } }>('getTokenAccountBalance', await usdcOf(till));
+    await w.chain.pay(till.agent.wallet, {
+      recipient: (await w.chain.wallet(0n)).address,
+      memo: 'moved',
+      price: { base_units: held.value.amount },
+      references: [],
+    });
+    await w.env.DB.prepare("UPDATE settlements SET created_at = created_at - 6000 WHERE status = 'pending'").run();
+    const failed = (await till.ask('settle', body)).body;
+    expect(failed).toMatchObject({ success: false, errorReason: 'invalid_exact_svm_transaction_failed' });
+    const row = () =>
+      w.env.DB.prepare('SELECT status, failure_reason, next_check_at - ? AS due FROM settlements WHERE tx_signature = ?')
+        .bind(Date.now(), failed.transaction)
+        .first<{ status: string; failure_reason: string; due: number }>();
+    const first = (await row())!;
+    expect([first.status, first.failure_reason, Math.round(first.due / 60_000)]).toEqual(['failed', 'transaction_failed', 1]);
+    const lookNow = async () => {
+      await w.env.DB.prepare('UPDATE settlements SET next_check_at = 0 WHERE tx_signature = ?').bind(failed.transaction).run();
+      await w.sweep();
+    };
+    await lookNow();
+    expect(Math.round((await row())!.due / 3_600_000)).toBe(24);
+    await w.chain.fault({ kind: 'vanish', signature: failed.transaction });
+    await w.chain.call('local_fundUsdc', till.agent.wallet.address, '10000');
+    await w.chain.call('local_landAgain', failed.transaction);
+    await lookNow();
+    expect(await row()).toMatchObject({ status: 'settled', failure_reason: null });
+    const answers = [(await till.ask('settle', body)).body, (await till.ask('settle', body)).body];
+    expect(answers.map(({ success }) => success)).toEqual([true, false]);
+  });
+});
+
+async function usdcOf({ agent }: Till): Promise<string> {
+  const { associatedTokenAccount } = await import('#solana/checkout-transaction.ts');
+  const { USDC } = await import('../../world/chain.ts');
+  return associatedTokenAccount(agent.wallet.address, USDC);
+}

@@ -1,0 +1,161 @@
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { letDoubtsAge } from '../../world/agent.ts';
+import { testEnv } from '../../world/env.ts';
+import { withFaults } from '../../world/faults.ts';
+import { type Isolate, openTill, reasonOf, type Till } from '../../world/till.ts';
+import { World } from '../../world/world.ts';
+
+/** A server serves for every `success: true`: so there must be one for every payment that moved money, and never two. */
+describe('a payment to a merchant’s own x402 server is served once', () => {
+  const w = new World();
+  let till: Till;
+  beforeAll(async () => {
+    till = await openTill(w);
+  });
+  afterEach(async () => {
+    vi.unstubAllGlobals();
+    await w.chain.call('local_clearFaults');
+  });
+
+  const sent = async () => (await w.chain.call<Record<string, number>>('local_calls')).sendTransaction ?? 0;
+  /** As if the last call that looked at anything were long gone. */
+  const later = () =>
+    testEnv.DB.prepare(
+      "UPDATE settlements SET next_check_at = 0, created_at = created_at - 10000 WHERE status = 'pending' AND purpose = 'facilitator'",
+    ).run();
+  /** What the chain says is not heard until the faults are cleared. */
+  const deafen = () => w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 1000 });
+  const statuses = (answers: Response[]) => answers.map(({ status }) => status).sort();
+  const TEN = Array.from({ length: 10 });
+
+  it('of ten visits with it at once, one', async () => {
+    const send = await till.openShop().buy();
+    const before = await till.settlements();
+    expect(statuses(await Promise.all(TEN.map(send)))).toEqual([200, ...Array(9).fill(402)]);
+    expect(reasonOf(await send())).toBe('duplicate_settlement');
+    expect(await till.settlements()).toBe(before + 1);
+  });
+
+  it('of ten visits that reach three isolates, one', async () => {
+    const send = await till.openShop(await till.newIsolates(3)).buy();
+    expect(statuses(await Promise.all(TEN.map(send)))).toEqual([200, ...Array(9).fill(402)]);
+  });
+
+  it('where two isolates verified it before either settled', async () => {
+    const { askOf, bodyFor } = till;
+    const [one, other, third] = (await till.newIsolates(3)) as [Isolate, Isolate, Isolate];
+    const body = await bodyFor();
+    expect([await askOf(one, 'verify', body), await askOf(other, 'verify', body)]).toMatchObject([{ isValid: true }, { isValid: true }]);
+    const first = await askOf(one, 'settle', body);
+    expect(first.success).toBe(true);
+    const duplicate = { success: false, errorReason: 'duplicate_settlement', transaction: first.transaction };
+    // The other's handler took longer, so it settles when all is over; and a third never verified at all.
+    expect(await askOf(other, 'settle', body)).toMatchObject(duplicate);
+    expect(await askOf(third, 'settle', body)).toMatchObject(duplicate);
+  });
+
+  it('for one of many calls to settle at once, sent once', async () => {
+    const { ask, bodyFor } = till;
+    const body = await bodyFor();
+    const before = await sent();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask('settle', body)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    expect(answers.filter((answer) => answer.body.success)).toHaveLength(1);
+    for (const { body: lost } of answers.filter((answer) => !answer.body.success))
+      expect(['duplicate_settlement', 'settlement_pending']).toContain(lost.errorReason);
+    expect((await sent()) - before).toBe(1);
+    expect(new Set(answers.map((answer) => answer.body.transaction)).size).toBe(1);
+  });
+
+  for (const [swept, sweep] of [
+    ['before the sweep', async () => {}] as const,
+    ['after it', async () => later().then(() => w.sweep())] as const,
+  ])
+    it(`after settlement_pending, when its buyer comes back ${swept}: twice at once, and once more`, async () => {
+      const send = await till.openShop().buy();
+      await deafen();
+      const first = await send();
+      expect([first.status, reasonOf(first)]).toEqual([402, 'settlement_pending']);
+      await w.chain.call('local_clearFaults');
+      await sweep();
+      const before = await sent();
+      expect(statuses(await Promise.all([send(), send()]))).toEqual([200, 402]);
+      expect(reasonOf(await send())).toBe('duplicate_settlement');
+      expect(await sent()).toBe(before);
+    });
+
+  it('though it was verified twice, and the server that was told of settlement_pending asks again by itself', async () => {
+    const { ask, bodyFor } = till;
+    const body = await bodyFor();
+    await ask('verify', body);
+    await ask('verify', body);
+    await deafen();
+    const waiting = (await ask('settle', body)).body;
+    expect(waiting).toMatchObject({ success: false, errorReason: 'settlement_pending' });
+    await w.chain.call('local_clearFaults');
+    expect((await ask('verify', body)).body.isValid).toBe(true);
+    expect((await ask('settle', body)).body).toMatchObject({ success: true, transaction: waiting.transaction });
+    expect((await ask('verify', body)).body).toMatchObject({ isValid: false, invalidReason: 'duplicate_settlement' });
+  });
+
+  it('where it never was broadcast: no sweep sends what nobody waits for, its buyer’s next visit does', async () => {
+    const send = await till.openShop().buy();
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    expect(reasonOf(await send())).toBe('settlement_pending');
+    const [before, settled] = [await sent(), await till.settlements()];
+    for (let i = 0; i < 3; i++) await later().then(() => w.sweep());
+    expect([await sent(), await till.settlements()]).toEqual([before, settled]);
+    expect(statuses([await send(), await send()])).toEqual([200, 402]);
+    expect([await sent(), await till.settlements()]).toEqual([before + 1, settled + 1]);
+  });
+
+  it('or never, where nobody came back before it could not land any more: then no money moved', async () => {
+    const { ask, bodyFor } = till;
+    const body = await bodyFor();
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
+    const { transaction } = (await ask('settle', body)).body;
+    await w.chain.call('local_warp', 600);
+    // One absence is a doubt, and only the second, a while later, is believed.
+    await later().then(() => w.sweep());
+    await letDoubtsAge(w);
+    await later().then(() => w.sweep());
+    const failed = { success: false, errorReason: 'invalid_exact_svm_transaction_failed', transaction };
+    expect([(await ask('settle', body)).body, (await ask('settle', body)).body]).toMatchObject([failed, failed]);
+    expect((await ask('verify', body)).body).toMatchObject({ isValid: false, invalidReason: failed.errorReason });
+  });
+
+  for (const when of ['before', 'after'] as const)
+    for (const swept of [false, true])
+      it(`whatever trip to the database breaks ${when} it is made${swept ? ', and the sweep comes between' : ''}`, async () => {
+        const { ask, bodyFor } = till;
+        let broken = 0;
+        for (let isBroken = true; isBroken; ) {
+          broken++;
+          const body = await bodyFor();
+          const { env, trips } = withFaults(w.env, { [when]: ({ number }: { number: number }) => number === broken });
+          const first = await ask('settle', body, { env });
+          isBroken = trips.length >= broken;
+          const story = `${when} ${broken}: ${JSON.stringify(first.body)}`;
+          expect([200, 503], story).toContain(first.status);
+          await later();
+          if (swept) await w.sweep();
+          expect((await ask('verify', body)).body.isValid, story).toBe(first.body.success !== true);
+          const again = [await ask('settle', body), await ask('settle', body)];
+          expect([first, ...again].filter((answer) => answer.body.success).length, story).toBe(1);
+          expect(again[1]!.body.errorReason, story).toBe('duplicate_settlement');
+        }
+        expect(broken).toBeGreaterThan(3);
+      });
+
+  for (const [when, then] of [['before', [true, false]] as const, ['after', [false, false]] as const])
+    it(`at most: told to nobody where the database is gone ${when} it said whose the success is`, async () => {
+      const { ask, bodyFor } = till;
+      const watched = withFaults(w.env);
+      expect((await ask('settle', await bodyFor(), { env: watched.env })).body.success).toBe(true);
+      const last = watched.trips.length;
+      const body = await bodyFor();
+      const { env } = withFaults(w.env, { [when]: ({ number }: { number: number }) => number >= last });
+      expect((await ask('settle', body, { env })).body).toMatchObject({ success: false, errorReason: 'settlement_pending' });
+      expect([(await ask('settle', body)).body.success, (await ask('settle', body)).body.success]).toEqual(then);
+    });
+});

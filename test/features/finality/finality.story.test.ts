@@ -1,0 +1,86 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { REPEATED } from '../../world/env.ts';
+import { FIRST_LOOK, letTimePass, SECOND_PROOF, sweepUntilBelieved } from '../../world/fate.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+describe('after the confirmation', REPEATED, () => {
+  const w = new World();
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await w.merchant();
+  });
+  const view = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
+  const membershipOf = async (id: string) => (await w.call('GET', `/v1/memberships/lookup?payment_id=${id}`, { key: merchant.key })).body;
+  const bought = async (days: number | null, buyer = w.chain.wallet()) => {
+    const product = await w.product(merchant, { access_period_days: days });
+    const wallet = await buyer;
+    const { payment, signature } = await w.purchase(product, wallet);
+    return { id: payment.payment_id as string, signature, product, wallet };
+  };
+
+  it('finality is noted once, a minute later, and the payment stays confirmed', async () => {
+    const { id } = await bought(30);
+    await w.sweep();
+    expect((await view(id)).finalized_at).toBeUndefined();
+    await letTimePass(w, FIRST_LOOK);
+    await Promise.all([w.sweep(), w.sweep()]);
+    expect(await view(id)).toMatchObject({ status: 'CONFIRMED', finalized_at: expect.any(String) });
+    expect((await w.eventTypes(id)).filter((type) => type === 'payment.finalized')).toHaveLength(1);
+  });
+
+  it('a transaction the chain dropped takes back the access, and the receipt no longer verifies', async () => {
+    const { id, signature } = await bought(30);
+    await w.chain.fault({ kind: 'vanish', signature });
+    await letTimePass(w, FIRST_LOOK);
+    await w.sweep();
+    expect((await view(id)).orphaned_at).toBeUndefined();
+    await letTimePass(w, SECOND_PROOF);
+    await w.sweep();
+    const payment = await view(id);
+    expect(payment).toMatchObject({ status: 'CONFIRMED', orphaned_at: expect.any(String) });
+    expect(await membershipOf(id)).toMatchObject({ status: 'cancelled' });
+    expect((await w.eventTypes(id)).slice(-2)).toEqual(['payment.orphaned', 'membership.access_revoked']);
+    const verified = await w.call('GET', `/v1/receipt/${payment.receipt_id}/verify`);
+    expect(verified.body).toMatchObject({ valid: false, reason: 'transaction_orphaned', signature_valid: true, sha256_matches: true });
+    await Promise.all([w.sweep(), w.sweep()]);
+    expect((await w.eventTypes(id)).filter((type) => type === 'payment.orphaned')).toHaveLength(1);
+  });
+
+  it('one dropped payment of two only shortens the membership', async () => {
+    const first = await bought(30);
+    const { signature } = await w.purchase(first.product, first.wallet);
+    const before = await membershipOf(first.id);
+    await w.chain.fault({ kind: 'vanish', signature });
+    await sweepUntilBelieved(w);
+    const after = await membershipOf(first.id);
+    expect(after.status).toBe('active');
+    expect(Date.parse(before.paid_through) - Date.parse(after.paid_through)).toBe(30 * 86_400_000);
+  });
+
+  it('access without an end is taken back whole', async () => {
+    const { id, signature } = await bought(null);
+    await w.chain.fault({ kind: 'vanish', signature });
+    await sweepUntilBelieved(w);
+    expect(await membershipOf(id)).toMatchObject({ status: 'cancelled', paid_through: expect.any(String) });
+  });
+
+  it('a node that forgets once and remembers again orphans nothing', async () => {
+    const { id } = await bought(30);
+    await letTimePass(w, FIRST_LOOK);
+    await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 2 });
+    await w.sweep();
+    await letTimePass(w, 60);
+    await w.sweep();
+    expect(await view(id)).toMatchObject({ finalized_at: expect.any(String) });
+    expect((await view(id)).orphaned_at).toBeUndefined();
+  });
+
+  it('a node that is down changes nothing', async () => {
+    const { id } = await bought(30);
+    await letTimePass(w, 600);
+    await w.chain.fault({ kind: 'http_503', times: 0 });
+    await w.sweep();
+    await w.chain.call('local_clearFaults');
+    expect(await w.eventTypes(id)).not.toContain('payment.orphaned');
+  });
+});

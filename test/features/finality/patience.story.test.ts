@@ -1,0 +1,156 @@
+import type { KeyPairSigner } from '@solana/kit';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sweepFinality } from '#features/finality/watch.ts';
+import { newCtx } from '#platform/context.ts';
+import { REPEATED, testEnv } from '../../world/env.ts';
+import { FIRST_LOOK, fateOf, letTimePass, sweepUntilBelieved, watchOnce } from '../../world/fate.ts';
+import { withTwoNodes } from '../../world/two-nodes.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** A payment that was confirmed, and how many seconds from now it is looked for again. */
+async function bought(w: World, product: { slug: string }, buyer: KeyPairSigner) {
+  const { payment, signature } = await w.purchase(product, buyer);
+  const id = payment.payment_id as string;
+  const fate = () => fateOf(id);
+  const nextIn = async () => {
+    const { next_look_at } = await fate();
+    return next_look_at === null ? null : Math.round((next_look_at - Date.now()) / 1000);
+  };
+  return { id, signature, fate, nextIn };
+}
+/** Until the last of the looks at what was dropped, in seconds after that; each before it proves once more that it is absent. */
+async function waitForLastLook(w: World, lessSeconds = 0): Promise<void> {
+  let passed = 0;
+  for (const at of [10 * MINUTE, HOUR, DAY]) {
+    await letTimePass(w, at - passed + 1);
+    passed = at + 1;
+    await watchOnce(w);
+  }
+  await letTimePass(w, 7 * DAY - passed + 1 - lessSeconds);
+}
+/** Give or take what the test itself took. */
+const around = (seconds: number) => [expect.closeTo(seconds, -1)];
+
+describe('a payment that was dropped is given up by a proof alone', REPEATED, () => {
+  const { w, first, second } = withTwoNodes();
+  let merchant: Merchant;
+  let buyer: KeyPairSigner;
+  let product: { slug: string };
+  beforeAll(async () => {
+    merchant = await w.merchant();
+    buyer = await w.chain.wallet();
+    product = await w.product(merchant, { access_period_days: 30, session_seconds: 3600 });
+  });
+  afterEach(async () => {
+    for (const node of [first, second]) await node.call('local_clearFaults');
+    await first.call('local_commitment', { confirmedAfterSlots: 0, finalizedAfterSlots: 32 });
+  });
+  const dropped = async () => {
+    const one = await bought(w, product, buyer);
+    await w.chain.fault({ kind: 'vanish', signature: one.signature });
+    await sweepUntilBelieved(w);
+    expect((await one.fate()).dropped_at).not.toBeNull();
+    return one;
+  };
+  const expectReturned = async (id: string) => {
+    expect(await fateOf(id)).toMatchObject({ final_at: expect.any(Number), dropped_at: null, next_look_at: null });
+    const { body } = await w.call('GET', `/v1/payments/${id}`, { key: merchant.key });
+    expect([body.finalized_at, body.orphaned_at]).toEqual([expect.any(String), undefined]);
+  };
+
+  it.each([
+    ['both nodes keep no history', async () => Promise.all([first, second].map((node) => node.fault({ kind: 'no_history', times: 0 })))],
+    ['one of the two is away', async () => second.fault({ kind: 'http_503', times: 0 })],
+  ])('so that it is looked for after the last look too, where then %s', async (_why, strike) => {
+    const one = await dropped();
+    await waitForLastLook(w);
+    await strike();
+    await watchOnce(w);
+    // An eighth of the week it is gone.
+    expect([await one.nextIn()]).toEqual(around((7 * DAY) / 8));
+    for (const node of [first, second]) await node.call('local_clearFaults');
+    await w.chain.call('local_landAgain', one.signature);
+    await letTimePass(w, DAY);
+    await watchOnce(w);
+    await expectReturned(one.id);
+  });
+
+  it('and not while it can be seen again: it is final a minute after the last look, having landed a minute before', async () => {
+    const one = await dropped();
+    const { slot } = await one.fate();
+    await waitForLastLook(w, MINUTE);
+    await first.call('local_commitment', { confirmedAfterSlots: 0, finalizedAfterSlots: 1_000_000 });
+    await w.chain.call('local_landAgain', one.signature);
+    await letTimePass(w, MINUTE + 1);
+    await watchOnce(w);
+    expect([await one.nextIn()]).toEqual(around(MINUTE));
+    expect((await one.fate()).slot).toBeGreaterThan(slot!);
+    await first.call('local_commitment', { confirmedAfterSlots: 0, finalizedAfterSlots: 32 });
+    await letTimePass(w, MINUTE + 1);
+    await watchOnce(w);
+    await expectReturned(one.id);
+  });
+
+  it('and by a last proof it is', async () => {
+    const one = await dropped();
+    await waitForLastLook(w);
+    await watchOnce(w);
+    expect(await one.nextIn()).toBeNull();
+  });
+});
+
+describe('what no node can tell of', REPEATED, () => {
+  const w = new World();
+  let buyer: KeyPairSigner;
+  let product: { slug: string };
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await w.merchant();
+    buyer = await w.chain.wallet();
+    product = await w.product(merchant, { access_period_days: 30, session_seconds: 3600 });
+  });
+  afterEach(() => w.chain.call('local_clearFaults'));
+
+  it('is asked ever more rarely, also where it was doubted once', async () => {
+    const one = await bought(w, product, buyer);
+    await w.chain.fault({ kind: 'vanish', signature: one.signature });
+    await letTimePass(w, FIRST_LOOK);
+    await watchOnce(w);
+    expect((await one.fate()).doubted_at).not.toBeNull();
+    await w.chain.fault({ kind: 'no_history', times: 0 });
+    const pauses: (number | null)[] = [];
+    for (const seconds of [8 * MINUTE, 8 * HOUR, 30 * DAY]) {
+      await letTimePass(w, seconds);
+      await watchOnce(w);
+      pauses.push(Math.round((await one.nextIn())! / MINUTE));
+    }
+    expect(pauses).toEqual([1, 61, 24 * 60]);
+    expect((await one.fate()).dropped_at).toBeNull();
+  });
+
+  it('takes the time of its own kind alone: unmatched money is looked at however long the claims take', async () => {
+    await bought(w, product, buyer);
+    const payment = await w.connect(product);
+    const short = await w.chain.pay(buyer, payment, { units: 3_000_000n });
+    expect((await w.confirm(payment.payment_id, short)).status).toBe(422);
+    await letTimePass(w, FIRST_LOOK);
+    const ctx = newCtx(w.env, { requestId: 'req_slow', defer: () => {} });
+    let elapsed = 0;
+    const { chain } = ctx;
+    const finalityOf = (transactions: Parameters<typeof chain.finalityOf>[0]) => {
+      elapsed += 25_000;
+      return chain.finalityOf(transactions);
+    };
+    Object.defineProperties(ctx, {
+      elapsedMs: { value: () => elapsed },
+      chain: { value: new Proxy(chain, { get: (_, name) => (name === 'finalityOf' ? finalityOf : Reflect.get(chain, name)) }) },
+    });
+    await sweepFinality(ctx);
+    const row = testEnv.DB.prepare('SELECT final_at FROM unmatched_payments WHERE tx_signature = ?').bind(short);
+    expect(await row.first('final_at')).toEqual(expect.any(Number));
+  });
+});

@@ -1,0 +1,149 @@
+import type { KeyPairSigner } from '@solana/kit';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withObjectFaults } from '../../world/agent.ts';
+import { REPEATED, testEnv } from '../../world/env.ts';
+import { FIRST_LOOK, fateOf, letTimePass, SECOND_PROOF, sweepUntilBelieved, watchOnce } from '../../world/fate.ts';
+import { withFaults } from '../../world/faults.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+/** Payments like one that was really confirmed, each with a transaction of its own that is on the chain. */
+async function confirmMany(w: World, buyer: KeyPairSigner, like: string, count: number): Promise<void> {
+  const columns = async (table: string) =>
+    (await testEnv.DB.prepare(`SELECT name FROM pragma_table_info('${table}')`).all<{ name: string }>()).results.map(({ name }) => name);
+  const copy = async (table: string, key: string, changes: Record<string, string>) => {
+    const values = (await columns(table)).map((name) => changes[name] ?? name).join();
+    return testEnv.DB.prepare(`INSERT INTO ${table} SELECT ${values} FROM ${table} WHERE ${key} = ?3`);
+  };
+  const payment = await copy('payments', 'id', { id: '?1', tx_signature: '?2', nonce: '?1', membership_id: 'NULL' });
+  const claim = await copy('tx_claims', 'subject_id', { tx_signature: '?2', subject_id: '?1' });
+  const ids = Array.from({ length: count }, () => crypto.randomUUID());
+  const signatures = await w.chain.landMany(buyer, ids);
+  await testEnv.DB.batch(ids.flatMap((id, i) => [payment, claim].map((statement) => statement.bind(id, signatures[i], like))));
+}
+
+describe('the sweep that makes payments final', REPEATED, () => {
+  const w = new World();
+  let merchant: Merchant;
+  let buyer: KeyPairSigner;
+  beforeAll(async () => {
+    merchant = await w.merchant();
+    buyer = await w.chain.wallet();
+  });
+  const bought = async () => {
+    const product = await w.product(merchant, { access_period_days: 30, session_seconds: 3600 });
+    const { payment, signature } = await w.purchase(product, buyer);
+    return { id: payment.payment_id as string, signature, product };
+  };
+  const finalOf = (productId: string) =>
+    testEnv.DB.prepare(
+      `SELECT count(p.finalized_at) AS payments, count(c.final_at) AS claims,
+         (SELECT count(*) FROM events e WHERE e.type = 'payment.finalized' AND e.product_id = ?1) AS events
+       FROM payments p JOIN tx_claims c ON c.subject_id = p.id WHERE p.product_id = ?1`,
+    )
+      .bind(productId)
+      .first();
+
+  it('tells the object of an entitlement which of its payments can no longer be dropped, and finality waits for no object', async () => {
+    const { id } = await bought();
+    await w.deliver();
+    await letTimePass(w, FIRST_LOOK);
+    await w.sweep();
+    const jobs = w.queue.sent.splice(0).map(({ job }) => job);
+    const told: string[] = [];
+    const { env } = withObjectFaults(w.env, { before: ({ verb }) => told.push(verb) > 0 && verb === 'finalize' });
+    expect(await w.deliver(jobs, env)).toEqual({ retried: 0 });
+    expect(told).toContain('finalize');
+    expect(await w.eventTypes(id)).toContain('payment.finalized');
+  });
+
+  it('takes 451 in one run, with a few trips to the database for each page and none for each payment', async () => {
+    const { id, product } = await bought();
+    await confirmMany(w, buyer, id, 450);
+    await letTimePass(w, FIRST_LOOK);
+    w.queue.sent.length = 0;
+    await w.chain.call('local_resetCalls');
+    const { env, trips } = withFaults(w.env);
+    await w.sweepAlone('finality', env);
+    expect(await finalOf(product.product_id)).toEqual({ payments: 451, claims: 451, events: 451 });
+    expect(trips.length).toBeLessThan(60);
+    // Two pages of 250.
+    expect((await w.chain.call<Record<string, number>>('local_calls')).getSignatureStatuses).toBeLessThanOrEqual(3);
+    const told = w.queue.sent.flatMap(({ job }) => (job.kind === 'fanOut' ? [job.eventIds.length] : []));
+    expect([Math.max(...told) <= 50, told.reduce((sum, count) => sum + count, 0)]).toEqual([true, 451]);
+  });
+
+  it('twice at once makes each final once', async () => {
+    const { id, product } = await bought();
+    await confirmMany(w, buyer, id, 60);
+    await letTimePass(w, FIRST_LOOK);
+    await Promise.all([w.sweep(), w.sweep()]);
+    await letTimePass(w, FIRST_LOOK);
+    await w.sweep();
+    expect(await finalOf(product.product_id)).toEqual({ payments: 61, claims: 61, events: 61 });
+  });
+
+  it('makes the others final where one payment of a batch cannot be', async () => {
+    const { id, product } = await bought();
+    await confirmMany(w, buyer, id, 10);
+    // Its next version is taken already, by something that never ends.
+    await testEnv.DB.prepare(
+      `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at)
+       SELECT 'evt_' || id, merchant_id, livemode, 'payment', id, version + 1, 'payment.created', '{}', 'req', 0 FROM payments WHERE id = ?`,
+    )
+      .bind(id)
+      .run();
+    await letTimePass(w, FIRST_LOOK);
+    await w.sweep();
+    expect(await finalOf(product.product_id)).toEqual({ payments: 10, claims: 10, events: 10 });
+    await testEnv.DB.prepare("DELETE FROM events WHERE id = 'evt_' || ?").bind(id).run();
+    await letTimePass(w, FIRST_LOOK);
+    await w.sweep();
+    expect(await finalOf(product.product_id)).toEqual({ payments: 11, claims: 11, events: 11 });
+  });
+
+  const land = (signature: string) => w.chain.call('local_landAgain', signature);
+  const STAGES = {
+    'the first look': async () => letTimePass(w, FIRST_LOOK),
+    'the second proof': async () => {
+      await letTimePass(w, FIRST_LOOK);
+      await watchOnce(w);
+      await letTimePass(w, SECOND_PROOF);
+    },
+    'the return': async (signature: string) => {
+      await sweepUntilBelieved(w);
+      await land(signature);
+      await letTimePass(w, 601);
+    },
+  };
+
+  for (const when of ['before', 'after'] as const)
+    it.each(Object.entries(STAGES))(
+      `cut ${when} any trip of %s, all ends right: final once, dropped once, returned once`,
+      async (_stage, until) => {
+        let cut = 0;
+        for (let isCut = true; isCut; ) {
+          cut++;
+          const [kept, gone] = [await bought(), await bought()];
+          await w.chain.fault({ kind: 'vanish', signature: gone.signature });
+          await until(gone.signature);
+          isCut = (await watchOnce(w, { [when]: ({ number }: { number: number }) => number === cut })) >= cut;
+          await land(gone.signature);
+          // Whatever a crashed look had taken is due again by then.
+          for (const seconds of [FIRST_LOOK, FIRST_LOOK, 3601]) {
+            await letTimePass(w, seconds);
+            await watchOnce(w);
+          }
+          const types = await w.eventTypes(gone.id);
+          const count = (type: string) => types.filter((one) => one === type).length;
+          expect([count('payment.finalized'), count('payment.orphaned') <= 1, count('membership.renewed')], `cut ${cut}`).toEqual([
+            1,
+            true,
+            count('payment.orphaned'),
+          ]);
+          expect(await fateOf(gone.id)).toMatchObject({ final_at: expect.any(Number), dropped_at: null, next_look_at: null });
+          expect((await w.eventTypes(kept.id)).filter((type) => type === 'payment.finalized')).toHaveLength(1);
+        }
+        expect(cut).toBeGreaterThan(4);
+      },
+    );
+});

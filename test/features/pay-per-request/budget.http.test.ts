@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Env } from '#platform/context.ts';
+import { newKey, ONE, openShop, type Shop, sellToAgents, stall, withObjectFaults, write } from '../../world/agent.ts';
+import { withFaults } from '../../world/faults.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+describe('what a consume costs', () => {
+  const w = new World();
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop(w, { external_product_id: 'budget-1' });
+    await shop.grant({ units: 100 });
+    await shop.challenge({ customer: { customer_ref: 'warm-up' } });
+  });
+  /** Everything that goes over a wire; the note of the call for its key is taken after the answer is out. */
+  const costOf = async (body: object, idempotencyKey = newKey()) => {
+    const database = withFaults(w.env);
+    const objects = withObjectFaults(database.env);
+    await w.chain.call('local_resetCalls');
+    const answer = await write(w, shop.merchant, 'entitlements/consume', body, { idempotencyKey, env: objects.env });
+    const calls = objects.calls.map(({ binding, verb }) => `${binding}.${verb}`);
+    return { status: answer.status, calls, trips: database.trips.map(({ kind }) => kind), node: await w.chain.call('local_calls') };
+  };
+  const HOT = ['ADMISSION.admit', 'ENTITLEMENT.consume', 'ADMISSION.record'];
+  const named = () => ({ product_id: shop.product.product_id, customer: shop.customer });
+
+  it('by product_id: one admission call, one object call, no database, no node; and so does its replay', async () => {
+    const key = newKey();
+    expect(await costOf(named(), key)).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
+    expect(await costOf(named(), key)).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
+  });
+
+  it('by external_product_id: one read more', async () => {
+    const body = { external_product_id: 'budget-1', customer: shop.customer };
+    expect(await costOf(body)).toEqual({ status: 200, calls: HOT, trips: ['read'], node: {} });
+  });
+
+  it('of a denial: one read more, and nothing of the node that was asked within the minute', async () => {
+    const body = { ...named(), customer: { customer_ref: 'nobody' } };
+    expect(await costOf(body)).toEqual({ status: 403, calls: HOT, trips: ['read'], node: {} });
+  });
+
+  it('of a hundred units: the same as of one', async () => {
+    expect(await costOf({ ...named(), units: 90 })).toEqual({ status: 200, calls: HOT, trips: [], node: {} });
+  });
+
+  it('a database that is down stops nobody who has units; who has none is told to come back', async () => {
+    const { env } = withFaults(w.env, { before: () => true });
+    expect((await shop.consume({}, { env })).status).toBe(200);
+    const denied = await shop.consume({ customer: { customer_ref: 'nobody' } }, { env });
+    expect([denied.status, denied.body.code, denied.body.retryable]).toEqual([503, 'temporarily_unavailable', true]);
+  });
+
+  it('a settle asks the node at most for height, simulation, broadcast and one look', async () => {
+    const payment = await shop.pay({ customer: { customer_ref: 'settler' } });
+    await w.chain.call('local_resetCalls');
+    const settled = await shop.settle(payment, { customer: { customer_ref: 'settler' } });
+    expect(settled.status).toBe(200);
+    expect(await w.chain.call('local_calls')).toEqual({
+      getBlockHeight: 1,
+      simulateTransaction: 1,
+      sendTransaction: 1,
+      getTransaction: 1,
+      getSignatureStatuses: 1,
+    });
+  });
+});
+
+describe('the rate of consume and settle', () => {
+  const w = new World();
+  const strict: Env = { ...w.env, RATE_MULTIPLIER: '1' };
+  let merchant: Merchant;
+  let product: { product_id: string };
+  beforeAll(async () => {
+    merchant = await w.merchant('free');
+    product = await w.product(merchant);
+    await write(w, merchant, 'entitlements/grant', {
+      product_id: product.product_id,
+      customer: { customer_ref: 'a' },
+      units: 1000,
+      reason: 'test',
+    });
+  });
+  const consume = (key = merchant.key) =>
+    write(w, merchant, 'entitlements/consume', { product_id: product.product_id, customer: { customer_ref: 'a' } }, { env: strict, key });
+  /** The beginning of a window: right after one that was used up. */
+  const freshSecond = () => new Promise((resolve) => setTimeout(resolve, 1100));
+
+  it('is a bucket of its own by the second: five on the free plan, whoever is faster', async () => {
+    await freshSecond();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => consume()));
+    const passed = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect([passed.length, refused.length]).toEqual([5, 7]);
+    expect(passed.map(({ headers }) => headers.get('X-RateLimit-Remaining')).sort()).toEqual(['0', '1', '2', '3', '4']);
+    for (const { body, headers } of refused) {
+      expect([body.code, headers.get('X-RateLimit-Limit'), headers.get('Retry-After')]).toEqual(['rate_limited', '5', '1']);
+      expect(Math.abs(Number(headers.get('X-RateLimit-Reset')) - Date.now() / 1000)).toBeLessThan(3);
+    }
+    await freshSecond();
+    expect((await consume()).status).toBe(200);
+  });
+
+  it('does not use up the minute’s bucket, nor the other way round', async () => {
+    const left = async () =>
+      Number((await w.call('GET', '/v1/products', { key: merchant.key, env: strict })).headers.get('X-RateLimit-Remaining'));
+    const before = await left();
+    await freshSecond();
+    await Promise.all(Array.from({ length: 5 }, () => consume()));
+    expect(await left()).toBe(before - 1);
+    await freshSecond();
+    for (let i = 0; i < 5; i++) await left();
+    expect((await consume()).headers.get('X-RateLimit-Remaining')).toBe('4');
+  });
+
+  it('is shared by settle, and separate for the sandbox', async () => {
+    await freshSecond();
+    await Promise.all(Array.from({ length: 5 }, () => consume()));
+    const settle = { product_id: product.product_id, payment_signature: 'e30=' };
+    const [sandbox, settled] = await Promise.all([
+      consume(merchant.sandboxKey),
+      write(w, merchant, 'x402/settle', settle, { env: strict }),
+    ]);
+    expect([settled.status, sandbox.status, sandbox.headers.get('X-RateLimit-Limit')]).toEqual([429, 404, '1']);
+  });
+});
+
+describe('credits_burned of a key', () => {
+  const w = new World();
+  it('counts units of consume and settle once: no replay, no duplicate, no denial', async () => {
+    const shop = await openShop(w);
+    const { merchant } = shop;
+    const burned = async () => {
+      const { body: keys } = await w.call<{ usage_summary: { credits_burned: number } }[]>('GET', '/v1/keys', { key: merchant.token });
+      return keys.map(({ usage_summary }) => usage_summary.credits_burned);
+    };
+    await shop.grant({ units: 10 });
+    const consumeKey = newKey();
+    for (let i = 0; i < 3; i++) await shop.consume({ units: 4 }, { idempotencyKey: consumeKey });
+    expect((await shop.consume({ units: 7 })).status).toBe(403);
+    const own = stall(w, merchant, await sellToAgents(w, merchant), shop.agent);
+    const [payment, settleKey] = [await own.pay({ units: 3 }), newKey()];
+    for (let i = 0; i < 2; i++) expect((await own.settle(payment, { consume_units: 3 }, { idempotencyKey: settleKey })).status).toBe(200);
+    expect((await own.settle(payment, { consume_units: 3 })).headers.get('X-Svc-Duplicate-Settlement')).toBe('true');
+    expect(await own.books()).toEqual(ONE);
+    expect((await burned()).sort()).toEqual([0, 7]);
+  });
+});

@@ -1,0 +1,300 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sha256Hex } from '#core/crypto.ts';
+import { canonicalJson, utf8 } from '#core/encoding.ts';
+import { entitlementIdOf, type ProductId } from '#core/ids.ts';
+import { DAY } from '#core/time.ts';
+import { identityOf } from '#features/entitlements/entitlement.ts';
+import { consumeUnits } from '#features/pay-per-request/consume.ts';
+import { type Actor, newCtx } from '#platform/context.ts';
+import { builtRoutes, fill, nameOf } from '../../contract/spec-routes.ts';
+import { newKey, openShop, type Shop, stall, write } from '../../world/agent.ts';
+import { letTimeRun, setTime } from '../../world/clock.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+afterEach(letTimeRun);
+
+let customers = 0;
+const newCustomer = () => ({ customer_ref: `customer-${++customers}` });
+const ELSEWHERE = '01900000-0000-7000-8000-000000000000';
+
+describe('consume', () => {
+  const w = new World();
+  let shop: Shop;
+  let stranger: Merchant;
+  beforeAll(async () => {
+    shop = await openShop(w, { external_product_id: 'weather-1' });
+    stranger = await w.merchant();
+  });
+  const granted = async (units: number) => {
+    const customer = newCustomer();
+    expect((await shop.grant({ customer, units })).status).toBe(200);
+    return customer;
+  };
+
+  it('answers what was used and what is left, and the same again byte for byte under the same key', async () => {
+    const customer = await granted(3);
+    const idempotencyKey = newKey();
+    const first = await shop.consume({ customer, units: 2 }, { idempotencyKey });
+    expect(first.body).toEqual({
+      consumed: true,
+      consumption_id: expect.stringMatching(/^con_/),
+      entitlement_id: entitlementIdOf(shop.merchant.userId, true, shop.product.product_id, { customerRef: customer.customer_ref }),
+      units: 2,
+      remaining: 1,
+      paid_through: null,
+    });
+    expect(first.headers.has('Idempotent-Replayed')).toBe(false);
+    await shop.consume({ customer });
+    const again = await shop.consume({ customer, units: 2 }, { idempotencyKey });
+    expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true']);
+    expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body));
+    expect(await shop.entitlement(customer)).toMatchObject({ used_units: 3, remaining: 0 });
+  });
+
+  it('is a conflict under the same key with another body, and uses nothing', async () => {
+    const customer = await granted(3);
+    const idempotencyKey = newKey();
+    await shop.consume({ customer }, { idempotencyKey });
+    for (const body of [
+      { customer, units: 2 },
+      { customer, resource: { url: 'https://api.example.com/x' } },
+    ]) {
+      const answer = await shop.consume(body, { idempotencyKey });
+      expect([answer.status, answer.body.code, answer.body.retryable]).toEqual([409, 'idempotency_conflict', false]);
+    }
+    expect(await shop.entitlement(customer)).toMatchObject({ used_units: 1 });
+    // Each customer has an object of its own, so the key is free there.
+    expect((await shop.consume({ customer: await granted(1) }, { idempotencyKey })).status).toBe(200);
+  });
+
+  it('is told apart by its body as it was sent: a default left out is not one written; what the release before recorded is recognised', async () => {
+    const customer = await granted(3);
+    const [idempotencyKey, older] = [newKey(), newKey()];
+    expect((await shop.consume({ customer }, { idempotencyKey })).status).toBe(200);
+    expect((await shop.consume({ customer, units: 1 }, { idempotencyKey })).body.code).toBe('idempotency_conflict');
+    // As the release before recorded it: by the hash of the body with its defaults.
+    const identity = identityOf({ accountId: shop.merchant.userId, livemode: true }, shop.product.product_id, {
+      customerRef: customer.customer_ref,
+    });
+    const object = w.env.ENTITLEMENT.getByName(`${shop.merchant.userId}:live:${identity.entitlementId}`);
+    const body = { product_id: shop.product.product_id, customer, units: 1 };
+    const fingerprint = sha256Hex(utf8(canonicalJson(body)));
+    await object.consume({ identity, key: `consume:${older}`, fingerprint, now: Date.now(), input: { units: 1 } });
+    expect((await shop.consume({ customer }, { idempotencyKey: older })).headers.get('Idempotent-Replayed')).toBe('true');
+    expect(await shop.entitlement(customer)).toMatchObject({ used_units: 2 });
+  });
+
+  it('is not remembered where it was denied: the same key passes once there is something', async () => {
+    const customer = newCustomer();
+    const idempotencyKey = newKey();
+    expect((await shop.consume({ customer }, { idempotencyKey })).body.code).toBe('entitlement_missing');
+    await shop.grant({ customer, units: 1 });
+    const passed = await shop.consume({ customer }, { idempotencyKey });
+    expect([passed.status, passed.headers.has('Idempotent-Replayed')]).toEqual([200, false]);
+  });
+
+  it('is all or nothing', async () => {
+    const customer = await granted(2);
+    const denied = await shop.consume({ customer, units: 3 });
+    expect([denied.status, denied.body.code, denied.body.meta.remaining]).toEqual([403, 'entitlement_missing', 2]);
+    expect(await shop.entitlement(customer)).toMatchObject({ used_units: 0, remaining: 2 });
+  });
+
+  it('finds the product by the merchant’s own id as well', async () => {
+    const customer = await granted(1);
+    const body = { external_product_id: 'weather-1', customer };
+    const used = await write(w, shop.merchant, 'entitlements/consume', body);
+    expect([used.status, used.body.remaining]).toEqual([200, 0]);
+    const unknown = await write(w, shop.merchant, 'entitlements/consume', { external_product_id: 'weather-2', customer });
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
+    const foreign = await write(w, stranger, 'entitlements/consume', body);
+    expect([foreign.status, foreign.body.code]).toEqual([404, 'not_found']);
+  });
+
+  it.each([
+    ['both ids', { external_product_id: 'weather-1' }],
+    ['no id', { product_id: undefined }],
+    ['no customer', { customer: undefined }],
+    ['an empty customer', { customer: {} }],
+    ['two customers', { customer: { customer_ref: 'a', wallet_address: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ' } }],
+    ['a bad wallet', { customer: { wallet_address: 'not-a-wallet' } }],
+    ['a space in the reference', { customer: { customer_ref: 'a b' } }],
+    ['an empty reference', { customer: { customer_ref: '' } }],
+    ['a reference too long', { customer: { customer_ref: 'x'.repeat(181) } }],
+    ['no units', { units: 0 }],
+    ['half a unit', { units: 1.5 }],
+    ['too many units', { units: 1_000_000_001 }],
+    ['units in words', { units: '1' }],
+    ['a resource that is no URL', { resource: { url: 'nowhere' } }],
+  ])('with %s is 422', async (_, body) => {
+    const answer = await shop.consume(body);
+    expect([answer.status, answer.body.code]).toEqual([422, 'validation_error']);
+  });
+
+  it('of another tenant’s, another mode’s or nobody’s product is 404, and never touches what is theirs', async () => {
+    const customer = await granted(1);
+    const tries = [
+      await shop.consume({ customer }, { key: stranger.key }),
+      await shop.consume({ customer }, { key: shop.merchant.sandboxKey }),
+      await shop.consume({ customer, product_id: ELSEWHERE }),
+    ];
+    for (const { status, body } of tries) expect([status, body.code]).toEqual([404, 'not_found']);
+    const grants = [
+      await shop.grant({ customer, units: 1 }, { key: stranger.key }),
+      await shop.grant({ customer, units: 1 }, { key: shop.merchant.sandboxKey }),
+    ];
+    for (const { status, body } of grants) expect([status, body.code]).toEqual([404, 'not_found']);
+    expect(await shop.entitlement(customer)).toMatchObject({ granted_units: 1, used_units: 0 });
+  });
+
+  it('puts the resource that was asked for into the challenge', async () => {
+    const resource = { url: 'https://api.example.com/weather?city=Bern', description: 'Weather of a city', mime_type: 'application/json' };
+    const { body } = await shop.consume({ customer: newCustomer(), resource });
+    expect(body.meta.payment_required.resource).toEqual({
+      url: resource.url,
+      description: resource.description,
+      mimeType: resource.mime_type,
+    });
+  });
+
+  it('says subscription_expired once the time is over, still with a challenge', async () => {
+    const timed = stall(
+      w,
+      shop.merchant,
+      await w.product(shop.merchant, {
+        price: { asset: 'USDC', amount: '0.01' },
+        usage_units: null,
+        access_period_days: 30,
+        live_mode_confirmed: true,
+      }),
+      shop.agent,
+    );
+    const customer = newCustomer();
+    const start = Date.now();
+    setTime(start);
+    await timed.grant({ customer, days: 2 });
+    expect((await timed.consume({ customer })).status).toBe(200);
+    const actor: Actor = {
+      accountId: shop.merchant.userId,
+      keyId: null,
+      livemode: true,
+      permissions: ['execute'],
+      plan: 'scale',
+      isStaff: false,
+      via: 'jwt',
+      signIn: null,
+    };
+    const identity = identityOf(actor, timed.product.product_id as ProductId, { customerRef: customer.customer_ref });
+    // A server of ours whose clock is days ahead ends nothing.
+    const ahead = newCtx(w.env, { requestId: 'req_ahead', defer: () => {}, now: start + 3 * DAY });
+    const request = { scope: 's', key: newKey(), text: '{}' };
+    expect(await consumeUnits(ahead, actor, identity, request, { units: 1 })).toMatchObject({ ok: true, remaining: null });
+    setTime(start + 2 * DAY - 60_000);
+    expect((await timed.consume({ customer })).body).toMatchObject({ consumed: true, remaining: null });
+    setTime(start + 2 * DAY);
+    const denied = await timed.consume({ customer });
+    expect([denied.status, denied.body.code, denied.body.retryable]).toEqual([403, 'subscription_expired', false]);
+    expect(Date.parse(denied.body.meta.paid_through)).toBe(start + 2 * DAY);
+    expect(denied.headers.get('PAYMENT-REQUIRED')).toBeTruthy();
+    expect(await timed.entitlement(customer)).toMatchObject({ status: 'expired' });
+  });
+});
+
+describe('refund', () => {
+  const w = new World();
+  let shop: Shop;
+  let stranger: Merchant;
+  beforeAll(async () => {
+    shop = await openShop(w);
+    stranger = await w.merchant();
+  });
+
+  it('frees the units once; the refunded key never passes again, a new one does', async () => {
+    const customer = newCustomer();
+    await shop.grant({ customer, units: 2 });
+    const idempotencyKey = newKey();
+    const used = await shop.consume({ customer, units: 2 }, { idempotencyKey });
+    const refundKey = newKey();
+    const freed = await shop.refund(used.body.consumption_id, { idempotencyKey: refundKey });
+    expect(freed.body).toEqual({
+      refunded: true,
+      consumption_id: used.body.consumption_id,
+      entitlement_id: used.body.entitlement_id,
+      units: 2,
+      remaining: 2,
+      paid_through: null,
+    });
+    const again = await shop.refund(used.body.consumption_id, { idempotencyKey: refundKey });
+    expect([again.headers.get('Idempotent-Replayed'), JSON.stringify(again.body)]).toEqual(['true', JSON.stringify(freed.body)]);
+    const twice = await shop.refund(used.body.consumption_id);
+    expect([twice.status, twice.body.code]).toEqual([409, 'state_conflict']);
+    const replayed = await shop.consume({ customer, units: 2 }, { idempotencyKey });
+    expect([replayed.status, replayed.body.code, replayed.body.meta.reason]).toEqual([409, 'state_conflict', 'refunded']);
+    expect((await shop.consume({ customer, units: 2 })).status).toBe(200);
+    expect(await shop.entitlement(customer)).toMatchObject({ granted_units: 2, used_units: 2 });
+  });
+
+  it('ten at once free it once', async () => {
+    const customer = newCustomer();
+    await shop.grant({ customer, units: 5 });
+    const { body } = await shop.consume({ customer, units: 4 });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => shop.refund(body.consumption_id)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(9);
+    expect(await shop.entitlement(customer)).toMatchObject({ used_units: 0, remaining: 5 });
+  });
+
+  it('of a foreign, unknown or malformed consumption is 404 and changes nothing', async () => {
+    const customer = newCustomer();
+    await shop.grant({ customer, units: 1 });
+    const { body } = await shop.consume({ customer });
+    const id: string = body.consumption_id;
+    const tries = [
+      await shop.refund(id, { key: stranger.key }),
+      await shop.refund(id, { key: shop.merchant.sandboxKey }),
+      await shop.refund(`${id.slice(0, 13)}Z${id.slice(14)}`),
+      await shop.refund('con_01KAJ3V5Y7H2Q8M4N6P9R1S3T5'),
+      await shop.refund('nonsense'),
+    ];
+    for (const { status, body: answer } of tries) expect([status, answer.code]).toEqual([404, 'not_found']);
+    expect(await shop.entitlement(customer)).toMatchObject({ used_units: 1, remaining: 0 });
+  });
+});
+
+describe('every write that takes an Idempotency-Key', () => {
+  const w = new World();
+  const routes = builtRoutes.filter(({ idempotent }) => idempotent);
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await w.merchant();
+  });
+
+  it('is among these', () => {
+    expect(routes.map(nameOf)).toEqual(expect.arrayContaining(['POST /v1/access/entitlements/consume', 'POST /v1/access/x402/settle']));
+  });
+
+  it.each(routes.map((route) => [nameOf(route), route] as const))(
+    '%s refuses a bad one: missing, too long, invalid, in this order',
+    async (_, route) => {
+      const path = fill(route.path, { rail_id: 'x402_solana_usdc' });
+      const codeOf = async (key?: string) => {
+        const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key };
+        const { status, body } = await w.call(route.method, path, { key: merchant.key, headers, body: {} });
+        return [status, String(body.code)];
+      };
+      const required = [400, 'idempotency_key_required'];
+      expect([await codeOf(), await codeOf('short-1'), await codeOf('a b'), await codeOf('é'.repeat(7))]).toEqual([
+        required,
+        required,
+        required,
+        required,
+      ]);
+      const tooLong = [400, 'idempotency_key_too_long'];
+      expect([await codeOf('x'.repeat(256)), await codeOf('x y'.repeat(100))]).toEqual([tooLong, tooLong]);
+      const invalid = [400, 'idempotency_key_invalid'];
+      expect([await codeOf('with a space'), await codeOf('schlüssel-1')]).toEqual([invalid, invalid]);
+      expect((await codeOf('x'.repeat(255)))[1]).not.toMatch(/^idempotency/);
+      expect((await codeOf('12345678'))[1]).not.toMatch(/^idempotency/);
+    },
+  );
+});

@@ -1,0 +1,90 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { type Agent, asDuplicate, decoded, mayServe, newAgent, newKey, sellToAgents, write } from '../../world/agent.ts';
+import { USDC } from '../../world/chain.ts';
+import { FIRST_LOOK, letTimePass } from '../../world/fate.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+describe('an agent that has never heard of us', () => {
+  const w = new World();
+  let merchant: Merchant;
+  let agent: Agent;
+  let product: { product_id: string };
+  beforeAll(async () => {
+    merchant = await w.merchant();
+    agent = await newAgent(w);
+    product = await sellToAgents(w, merchant);
+  });
+  const customer = () => ({ wallet_address: agent.wallet.address });
+  const consume = (body: object = {}, idempotencyKey?: string) =>
+    write(w, merchant, 'entitlements/consume', { product_id: product.product_id, customer: customer(), ...body }, { idempotencyKey });
+  const settle = (payment_signature: string, body: object = {}, idempotencyKey?: string) =>
+    write(w, merchant, 'x402/settle', { product_id: product.product_id, payment_signature, ...body }, { idempotencyKey });
+
+  it('is refused with a challenge, pays it with the unmodified client, and is served once', async () => {
+    const denied = await consume();
+    expect([denied.status, denied.body.code, denied.body.retryable]).toEqual([403, 'entitlement_missing', false]);
+    const header = denied.headers.get('PAYMENT-REQUIRED')!;
+    expect(denied.body.meta.payment_required).toEqual(decoded(header));
+    const key = newKey();
+    const signature = await agent.pay(header);
+    const settled = await settle(signature, { consume_units: 1 }, key);
+    expect(settled.body).toMatchObject({ success: true, payer: agent.wallet.address, granted_units: 1, consumed_units: 1, remaining: 0 });
+    const again = await settle(signature, { consume_units: 1 }, key);
+    expect(again.body).toEqual(settled.body);
+    expect(again.headers.get('Idempotent-Replayed')).toBe('true');
+    expect((await consume()).status).toBe(403);
+    const other = await settle(signature, { consume_units: 1 });
+    expect([other.status, other.headers.get('X-Svc-Duplicate-Settlement')]).toEqual([200, 'true']);
+    expect(other.body).toEqual(asDuplicate(settled.body));
+    expect(await w.eventTypes(settled.body.payment_id)).toEqual(['payment.confirmed', 'receipt.created']);
+  });
+
+  it('pays again for the next request, and every receipt proves its own payment', async () => {
+    const receipts: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      const settled = await settle(await agent.pay((await consume()).headers.get('PAYMENT-REQUIRED')!), { consume_units: 1 });
+      expect([settled.status, mayServe(settled)]).toEqual([200, true]);
+      const response = decoded(settled.body.payment_response);
+      expect(response).toEqual({
+        success: true,
+        payer: agent.wallet.address,
+        transaction: settled.body.tx_signature,
+        network: settled.body.network,
+        amount: '10000',
+      });
+      const verified = await w.call('GET', `/v1/receipt/${settled.body.receipt_id}/verify`);
+      expect(verified.body.valid).toBe(true);
+      receipts.push(settled.body.receipt_id);
+    }
+    expect(new Set(receipts).size).toBe(3);
+    expect((await consume()).status).toBe(403);
+  });
+
+  it('is given the unit back where the resource fails, and the same payment serves another request once', async () => {
+    const signature = await agent.pay((await consume()).headers.get('PAYMENT-REQUIRED')!);
+    const settled = await settle(signature, { consume_units: 1 });
+    await write(w, merchant, 'entitlements/refund', { consumption_id: settled.body.consumption_id, reason: 'upstream timed out' });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => settle(signature, { consume_units: 1 })));
+    expect(answers.filter(mayServe)).toHaveLength(1);
+    expect((await consume()).status).toBe(403);
+  });
+
+  it('leaves its merchant a list of payments, without memberships, each confirmed and then final', async () => {
+    await letTimePass(w, FIRST_LOOK);
+    await w.sweep();
+    const { body } = await w.call('GET', `/v1/payments?product_id=${product.product_id}`, { key: merchant.key });
+    expect(body.total).toBe(5);
+    for (const payment of body.items) {
+      expect(payment).toMatchObject({ status: 'CONFIRMED', references: [], payer_wallet: agent.wallet.address, net: { amount: '0.01' } });
+      expect([payment.membership_id, typeof payment.finalized_at]).toEqual([undefined, 'string']);
+      expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.confirmed', 'receipt.created', 'payment.finalized']);
+    }
+    const balance = await w.chain.call<{ value: { amount: string } }>(
+      'getTokenAccountBalance',
+      await associatedTokenAccount(merchant.wallet.address, USDC),
+    );
+    // All of it, straight to the merchant: the one unit that made the account, and five payments.
+    expect(balance.value.amount).toBe('50001');
+  });
+});

@@ -1,0 +1,95 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { SEED, SOAK } from '../../world/env.ts';
+import { seededRandom, shuffled } from '../../world/faults.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const PAYMENTS = 200 * SOAK;
+const CALLERS = 8;
+
+describe(`confirm under races (seed ${SEED})`, () => {
+  const w = new World();
+  const random = seededRandom(SEED);
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await w.merchant();
+  });
+
+  it(`writes exactly one of everything for each of ${PAYMENTS} payments with ${CALLERS} callers each, shuffled`, async () => {
+    const product = await w.product(merchant, { access_period_days: 30 });
+    const buyers = await Promise.all(Array.from({ length: 20 }, () => w.chain.wallet()));
+    const paid = [];
+    for (let i = 0; i < PAYMENTS; i++) {
+      const payment = await w.connect(product, { customer_ref: `customer-${i}` });
+      paid.push({ id: payment.payment_id as string, signature: await w.chain.pay(buyers[i % buyers.length]!, payment) });
+    }
+    const calls = shuffled(
+      paid.flatMap((payment) => Array.from({ length: CALLERS }, () => payment)),
+      random,
+    );
+    const answers = [];
+    for (let i = 0; i < calls.length; i += 64) {
+      answers.push(
+        ...(await Promise.all(calls.slice(i, i + 64).map(async (call) => ({ call, answer: await w.confirm(call.id, call.signature) })))),
+      );
+    }
+    for (const { call, answer } of answers)
+      expect(answer, call.id).toMatchObject({ status: 200, body: { payment: { status: 'CONFIRMED', tx_signature: call.signature } } });
+    for (const { id } of paid) {
+      const first = answers.filter(({ call, answer }) => call.id === id && !answer.body.already_confirmed);
+      expect(first.length, id).toBeLessThanOrEqual(1);
+      expect(await w.eventTypes(id)).toEqual([
+        'payment.created',
+        'payment.submitted',
+        'payment.confirmed',
+        'membership.activated',
+        'receipt.created',
+      ]);
+      expect([await w.count('tx_claims', id), await w.count('receipts', id), await w.count('payment_candidates', id)]).toEqual([1, 1, 0]);
+    }
+  });
+
+  it('makes one membership of two first purchases at once, and counts both', async () => {
+    const product = await w.product(merchant, { access_period_days: 10 });
+    const buyer = await w.chain.wallet();
+    const payments = [await w.connect(product), await w.connect(product)];
+    const signatures: string[] = [];
+    for (const payment of payments) signatures.push(await w.chain.pay(buyer, payment));
+    const answers = await Promise.all(payments.map((payment, i) => w.confirm(payment.payment_id, signatures[i]!)));
+    expect(answers.map(({ body }) => body.payment.status)).toEqual(['CONFIRMED', 'CONFIRMED']);
+    expect(answers[0]!.body.membership_id).toBe(answers[1]!.body.membership_id);
+    const { body } = await w.call('GET', `/v1/memberships/lookup?wallet_address=${buyer.address}&product_id=${product.product_id}`, {
+      key: merchant.key,
+    });
+    expect((Date.parse(body.paid_through) - Date.parse(body.created_at)) / 86_400_000).toBeCloseTo(20, 3);
+  });
+
+  it('loses none of twelve purchases of one customer at once: what is contended is finished by the service itself', async () => {
+    const product = await w.product(merchant, { access_period_days: 1 });
+    const buyer = await w.chain.wallet();
+    const paid = [];
+    for (let i = 0; i < 12; i++) {
+      const payment = await w.connect(product);
+      paid.push({ payment, signature: await w.chain.pay(buyer, payment) });
+    }
+    const answers = await Promise.all(paid.map(({ payment, signature }) => w.confirm(payment.payment_id, signature)));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    for (let round = 0; round < 8 && w.queue.sent.length > 0; round++) await w.deliver();
+    const states = await Promise.all(
+      paid.map(async ({ payment }) => (await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status),
+    );
+    expect(new Set(states)).toEqual(new Set(['CONFIRMED']));
+    const { body } = await w.call('GET', `/v1/memberships/lookup?wallet_address=${buyer.address}&product_id=${product.product_id}`, {
+      key: merchant.key,
+    });
+    expect(body.version).toBe(12);
+    expect((Date.parse(body.paid_through) - Date.parse(body.created_at)) / 86_400_000).toBeCloseTo(12, 2);
+  });
+
+  it('answers a repeated confirm from the stored state, even while the node is down', async () => {
+    const { payment, signature } = await w.purchase(await w.product(merchant), await w.chain.wallet());
+    await w.chain.fault({ kind: 'http_503', times: 4 });
+    const again = await w.confirm(payment.payment_id, signature);
+    expect(again).toMatchObject({ status: 200, body: { already_confirmed: true } });
+    await w.chain.call('local_clearFaults');
+  });
+});

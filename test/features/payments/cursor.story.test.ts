@@ -1,0 +1,175 @@
+import { generateKeyPairSigner } from '@solana/kit';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { REPEATED, SOAK } from '../../world/env.ts';
+import { expireNow } from '../../world/expire-now.ts';
+import { withFaults } from '../../world/faults.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
+const DROP_CURSOR = 'DELETE FROM cursors';
+
+describe('the cursor over the service reference', REPEATED, () => {
+  let w: World;
+  let merchant: Merchant;
+  beforeAll(async () => {
+    w = new World({ SERVICE_REFERENCE: (await generateKeyPairSigner()).address });
+    merchant = await w.merchant();
+  });
+  const pay = async (count: number) => {
+    const product = await w.product(merchant);
+    const buyer = await w.chain.wallet();
+    const payments = [];
+    for (let i = 0; i < count; i++) {
+      const payment = await w.connect(product, { customer_ref: `c${i}` });
+      await w.chain.pay(buyer, payment);
+      payments.push(payment.payment_id as string);
+    }
+    return payments;
+  };
+
+  it('finds and confirms payments that nobody reported', async () => {
+    const payments = await pay(5);
+    await w.sweep();
+    for (const id of payments) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+  });
+
+  it('reads only what is new, and a quiet chain costs one page', async () => {
+    await w.sweep();
+    await w.chain.call('local_resetCalls');
+    await w.sweep();
+    const calls = await w.chain.call<Record<string, number>>('local_calls');
+    // Those of the last moments are listed once more, since a node may list late; then one empty page.
+    expect(calls.getSignaturesForAddress).toBeLessThanOrEqual(2);
+    expect(calls.getTransaction).toBeUndefined();
+  });
+
+  it('goes on after a crash in the middle, wherever it happened', async () => {
+    const payments = await pay(3);
+    for (const stop of [1, 2, 3, 5]) {
+      const { env } = withFaults(w.env, { before: ({ number }) => number >= stop });
+      await w.sweep(env);
+    }
+    const { env } = withFaults(w.env, { after: ({ kind, number }) => kind === 'batch' && number === 2 });
+    await w.sweep(env);
+    await w.sweep();
+    for (const id of payments) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+  });
+
+  it('walked by three sweeps at once confirms each payment once', async () => {
+    const payments = await pay(4);
+    await Promise.all([w.sweep(), w.sweep(), w.sweep()]);
+    await w.sweep();
+    for (const id of payments) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+  });
+
+  it('is not stopped by dust on its reference: memos of nobody, of others, and of no sense', async () => {
+    const [payment] = await pay(1);
+    const spammer = await w.chain.wallet();
+    const bill = { recipient: merchant.wallet.address, price: { base_units: '1' }, references: [w.env.SERVICE_REFERENCE as string] };
+    for (const memo of ['svc:nobodysnonce', 'svc:', 'hello', 'svc:0OIl', `svc:${'a'.repeat(300)}`, 'svc:a; [5] svc:b']) {
+      await w.chain.pay(spammer, { ...bill, memo }, { units: 1n });
+    }
+    await w.sweep();
+    expect(await w.eventTypes(payment!)).toEqual(CONFIRMED);
+  });
+
+  it('keeps what it found although the node fails right afterwards', async () => {
+    const [payment] = await pay(1);
+    await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 2 });
+    await w.sweep();
+    expect(await w.eventTypes(payment!)).toEqual(['payment.created']);
+    await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = 0').run();
+    await w.sweep();
+    expect(await w.eventTypes(payment!)).toEqual(CONFIRMED);
+  });
+});
+
+describe('the end of a session', () => {
+  let w: World;
+  let merchant: Merchant;
+  beforeAll(async () => {
+    w = new World({ SERVICE_REFERENCE: (await generateKeyPairSigner()).address });
+    merchant = await w.merchant();
+    await w.env.DB.prepare(DROP_CURSOR).run();
+  });
+  /** Moves a session into the past, as if it had been opened that much earlier. */
+  const age = (id: string, seconds: number) =>
+    w.env.DB.prepare('UPDATE payments SET created_at = created_at - ?1, expires_at = expires_at - ?1 WHERE id = ?2')
+      .bind(seconds * 1000, id)
+      .run();
+  const status = async (id: string) => (await w.call('GET', `/v1/payments/${id}`)).body;
+
+  it('comes only after its grace, and only once the cursor has looked that far', async () => {
+    const payment = await w.connect(await w.product(merchant));
+    await age(payment.payment_id, 900 + 170);
+    await w.sweep();
+    expect((await status(payment.payment_id)).status).toBe('PENDING_SIGNATURE');
+    await age(payment.payment_id, 30);
+    await w.sweep();
+    expect(await status(payment.payment_id)).toMatchObject({ status: 'FAILED', failure_code: 'session_expired' });
+    expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.created', 'payment.failed']);
+  });
+
+  it('waits while the node is down, at most a day', async () => {
+    const payment = await w.connect(await w.product(merchant));
+    await age(payment.payment_id, 3 * 3600);
+    await w.env.DB.prepare('UPDATE cursors SET passed_at = passed_at - ?')
+      .bind(6 * 3_600_000)
+      .run();
+    await w.chain.fault({ kind: 'http_503', times: 0 });
+    await w.sweep();
+    expect((await status(payment.payment_id)).status).toBe('PENDING_SIGNATURE');
+    await age(payment.payment_id, 24 * 3600);
+    await w.sweep();
+    expect((await status(payment.payment_id)).status).toBe('FAILED');
+    await w.chain.call('local_clearFaults');
+  });
+
+  it('does not come for a payment that was made on time while the node was down', async () => {
+    const payment = await w.connect(await w.product(merchant));
+    await w.chain.pay(await w.chain.wallet(), payment);
+    await age(payment.payment_id, 900);
+    await w.env.DB.prepare('UPDATE cursors SET passed_at = 0').run();
+    await w.chain.fault({ kind: 'http_503', times: 0 });
+    await w.sweep();
+    await w.chain.call('local_clearFaults');
+    await w.sweep();
+    expect((await status(payment.payment_id)).status).toBe('CONFIRMED');
+  });
+
+  it('that met an on-time payment all the same is mended by the service: a new confirmed payment recovers it', async () => {
+    const payment = await w.connect(await w.product(merchant));
+    const signature = await w.chain.pay(await w.chain.wallet(), payment);
+    await w.env.DB.prepare("UPDATE payments SET status = 'FAILED', failure_code = 'session_expired' WHERE id = ?")
+      .bind(payment.payment_id)
+      .run();
+    const answer = await w.confirm(payment.payment_id, signature);
+    expect(answer).toMatchObject({ status: 410, body: { code: 'session_expired', meta: { recovered_payment_id: expect.any(String) } } });
+    const recovered = await status(answer.body.meta.recovered_payment_id);
+    expect(recovered).toMatchObject({
+      status: 'CONFIRMED',
+      recovers_payment_id: payment.payment_id,
+      tx_signature: signature,
+      memo: payment.memo,
+    });
+    const again = await w.confirm(payment.payment_id, signature);
+    expect(again.body.meta.recovered_payment_id).toBe(answer.body.meta.recovered_payment_id);
+  });
+
+  const ROUNDS = 100 * SOAK;
+  it(`racing a confirmation is one of the two, never both, and no money is lost: ${ROUNDS} times`, async () => {
+    const product = await w.product(merchant);
+    const buyer = await w.chain.wallet(10_000_000_000n);
+    for (let i = 0; i < ROUNDS; i++) {
+      const payment = await w.connect(product, { customer_ref: `race-${i}` });
+      const signature = await w.chain.pay(buyer, payment);
+      const [confirmed] = await Promise.all([w.confirm(payment.payment_id, signature), expireNow(w, payment.payment_id)]);
+      const recovered = await w.env.DB.prepare('SELECT count(*) AS n FROM payments WHERE recovers_payment_id = ?')
+        .bind(payment.payment_id)
+        .first('n');
+      const final = (await status(payment.payment_id)).status;
+      expect([final, confirmed.status, recovered]).toEqual(final === 'CONFIRMED' ? ['CONFIRMED', 200, 0] : ['FAILED', 410, 1]);
+      expect(await w.env.DB.prepare('SELECT count(*) AS n FROM tx_claims WHERE tx_signature = ?').bind(signature).first('n')).toBe(1);
+    }
+  });
+});

@@ -1,0 +1,225 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expireNow } from '../../world/expire-now.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+interface Payment extends Record<string, unknown> {
+  payment_id: string;
+  status: string;
+}
+
+describe('the list of payments', () => {
+  const w = new World();
+  let ada: Merchant;
+  let buyer: Awaited<ReturnType<World['chain']['wallet']>>;
+  let [weather, climate]: { product_id: string; slug: string }[] = [];
+  /** In the order they were opened. */
+  const made = { open: '', pending: '', failed: '', first: '', second: '' };
+  const signatures = { first: '' };
+
+  const list = (query = '', key: string | null = ada.key) => w.call('GET', `/v1/payments${query}`, { key });
+  const idsOf = ({ body }: Awaited<ReturnType<typeof list>>): string[] => body.items.map(({ payment_id }: Payment) => payment_id);
+  const set = (id: string, assignment: string) => w.env.DB.prepare(`UPDATE payments SET ${assignment} WHERE id = ?`).bind(id).run();
+
+  beforeAll(async () => {
+    ada = await w.merchant();
+    buyer = await w.chain.wallet();
+    weather = await w.product(ada);
+    climate = await w.product(ada, { price: { asset: 'USDC', amount: '7' } });
+    made.open = (await w.connect(weather!, { customer_ref: 'customer-a' })).payment_id;
+    made.pending = (await w.connect(climate!)).payment_id;
+    await set(made.pending, "status = 'PENDING_CONFIRMATION'");
+    made.failed = (await w.connect(weather!, { customer_ref: 'customer-b' })).payment_id;
+    await expireNow(w, made.failed);
+    const first = await w.purchase(weather!, buyer, { customer_ref: 'customer-a', email: 'buyer@example.com' });
+    [made.first, signatures.first] = [first.payment.payment_id, first.signature];
+    made.second = (await w.purchase(climate!, await w.chain.wallet())).payment.payment_id;
+  });
+
+  it('is newest first, by key and by token', async () => {
+    const all = Object.values(made).reverse();
+    for (const credential of [ada.key, ada.token]) {
+      const answer = await list('', credential);
+      expect([answer.status, idsOf(answer)]).toEqual([200, all]);
+      expect(answer.body).toMatchObject({ page: 1, per_page: 20, total: 5, total_pages: 1, has_more: false });
+    }
+  });
+
+  it('comes in pages that neither repeat nor miss a payment, those of one moment included', async () => {
+    const eve = await w.merchant();
+    const product = await w.product(eve);
+    const opened = new Set<string>();
+    for (let i = 0; i < 7; i++) opened.add((await w.connect(product)).payment_id);
+    for (const id of opened) await set(id, 'created_at = 1790000000000');
+    const pages = await Promise.all([1, 2, 3, 4, 5, 5000].map((page) => list(`?per_page=2&page=${page}`, eve.key)));
+    expect(pages.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    expect(pages.map(({ body }) => [body.items.length, body.has_more, body.total, body.total_pages])).toEqual([
+      [2, true, 7, 4],
+      [2, true, 7, 4],
+      [2, true, 7, 4],
+      [1, false, 7, 4],
+      [0, false, 7, 4],
+      [0, false, 7, 4],
+    ]);
+    expect(new Set(pages.flatMap(idsOf))).toEqual(opened);
+  });
+
+  it('can be narrowed by status, product, customer and wallet, and by all of them', async () => {
+    const { open, pending, failed, first, second } = made;
+    for (const [query, expected] of [
+      ['status=PENDING_SIGNATURE', [open]],
+      ['status=PENDING_CONFIRMATION', [pending]],
+      ['status=FAILED', [failed]],
+      ['status=CONFIRMED', [second, first]],
+      [`product_id=${weather!.product_id}`, [first, failed, open]],
+      [`product_id=${climate!.product_id}`, [second, pending]],
+      ['customer_ref=customer-a', [first, open]],
+      ['customer_ref=customer-b', [failed]],
+      [`wallet=${buyer.address}`, [first]],
+      ['status=CONFIRMED&customer_ref=customer-a', [first]],
+      [`status=CONFIRMED&product_id=${climate!.product_id}`, [second]],
+      [`status=FAILED&wallet=${buyer.address}`, []],
+      [`status=CONFIRMED&product_id=${weather!.product_id}&customer_ref=customer-a&wallet=${buyer.address}`, [first]],
+    ] as const) {
+      const answer = await list(`?${query}`);
+      expect([query, answer.status, idsOf(answer), answer.body.total]).toEqual([query, 200, expected, expected.length]);
+    }
+    const { body } = await list('?status=CONFIRMED&per_page=1&page=2');
+    expect([body.items[0].payment_id, body.total, body.total_pages, body.has_more]).toEqual([first, 2, 2, false]);
+  });
+
+  it.each([
+    'customer_ref=customer-',
+    'customer_ref=CUSTOMER-A',
+    'customer_ref=customer-%25',
+    'customer_ref=customer-_',
+    "customer_ref=' OR '1'='1",
+    'customer_ref=',
+    'wallet=nobody',
+    'wallet=%25',
+    'product_id=01900000-0000-7000-8000-000000000000',
+  ])('takes the filter %s at its word: nothing is it', async (query) => {
+    const { status, body } = await list(`?${query}`);
+    expect([status, body.items, body.total, body.total_pages, body.has_more]).toEqual([200, [], 0, 0, false]);
+  });
+
+  it.each([
+    ['status=confirmed', 'status'],
+    ['status=EXPIRED', 'status'],
+    ['status=', 'status'],
+    ['product_id=5', 'product_id'],
+    [`customer_ref=${'x'.repeat(181)}`, 'customer_ref'],
+    [`wallet=${'x'.repeat(65)}`, 'wallet'],
+    ['per_page=101', 'per_page'],
+    ['page=0', 'page'],
+    ['mode=test', 'mode'],
+  ])('refuses the query %s', async (query, field) => {
+    const { status, body } = await list(`?${query}`);
+    expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['query', field]]);
+  });
+
+  it('shows each payment as its owner sees it alone', async () => {
+    for (const item of (await list()).body.items) {
+      const { body } = await w.call('GET', `/v1/payments/${item.payment_id}`, { key: ada.key });
+      expect({ ...item, poll_after_ms: null }).toEqual({ ...body, poll_after_ms: null });
+    }
+    const { body } = await list(`?wallet=${buyer.address}`);
+    expect(body.items[0]).toMatchObject({
+      status: 'CONFIRMED',
+      net: { asset: 'USDC', amount: '5', base_units: '5000000' },
+      customer_ref: 'customer-a',
+      payer_wallet: buyer.address,
+      tx_signature: signatures.first,
+      poll_after_ms: null,
+      livemode: true,
+    });
+    expect(JSON.stringify(body)).not.toContain('buyer@example.com');
+  });
+
+  it('shows net of the fee', async () => {
+    const eve = await w.merchant();
+    const taxed = new World({ FEE_BPS: '250', FEE_WALLET: (await w.chain.wallet(0n)).address });
+    const { payment_id } = await taxed.connect(await w.product(eve));
+    const { body } = await list('', eve.key);
+    expect(body.items).toMatchObject([{ payment_id, price: { amount: '5' }, fee: { amount: '0.125' }, net: { amount: '4.875' } }]);
+  });
+
+  it('keeps the modes apart', async () => {
+    const sandboxed = (await w.connect(weather!)).payment_id;
+    await set(sandboxed, 'livemode = 0');
+    for (const [credential, query] of [
+      [ada.sandboxKey, ''],
+      [ada.sandboxKey, '?mode=sandbox'],
+      [ada.token, '?mode=sandbox'],
+    ] as const)
+      expect(idsOf(await list(query, credential))).toEqual([sandboxed]);
+    for (const [credential, query] of [
+      [ada.key, ''],
+      [ada.key, '?mode=live'],
+      [ada.token, '?mode=live'],
+    ] as const)
+      expect(idsOf(await list(query, credential))).toEqual(Object.values(made).reverse());
+    const crossed = await list('?mode=sandbox', ada.key);
+    expect([crossed.status, crossed.body.code, crossed.body.meta.reason]).toEqual([403, 'invalid_authorization', 'mode']);
+  });
+
+  it('shows a stranger nothing, whatever is asked for, and needs a credential', async () => {
+    const stranger = await w.merchant();
+    for (const query of ['', `?product_id=${weather!.product_id}`, '?customer_ref=customer-a', `?wallet=${buyer.address}`])
+      for (const credential of [stranger.key, stranger.token])
+        expect((await list(query, credential)).body).toMatchObject({ items: [], total: 0 });
+    expect((await list('', null)).status).toBe(401);
+  });
+
+  it('shows money that missed its session inside the very session it was meant for', async () => {
+    const eve = await w.merchant();
+    const product = await w.product(eve);
+    const payer = await w.chain.wallet();
+    const quiet = await w.connect(product);
+    const short = await w.connect(product);
+    const pennies: string[] = [];
+    for (const units of [1n, 4_000_000n]) {
+      pennies.push(await w.chain.pay(payer, short, { units }));
+      expect((await w.confirm(short.payment_id, pennies.at(-1)!)).status).toBe(422);
+    }
+    const { payment: twice } = await w.purchase(product, payer);
+    const again = await w.chain.pay(payer, twice, { units: 5_000_001n });
+    expect((await w.confirm(twice.payment_id, again)).status).toBe(409);
+
+    const { body } = await list('', eve.key);
+    expect(body.total).toBe(3);
+    const [ofTwice, ofShort, ofQuiet] = body.items;
+    expect([ofTwice.payment_id, ofShort.payment_id, ofQuiet.payment_id]).toEqual([twice.payment_id, short.payment_id, quiet.payment_id]);
+    expect(ofTwice.unmatched).toMatchObject([
+      { tx_signature: again, reason: 'second_payment', status: 'open', amount: { asset: 'USDC', amount: '5.000001' } },
+    ]);
+    expect(ofShort.unmatched).toMatchObject([
+      {
+        tx_signature: pennies[0],
+        reason: 'underpaid',
+        payment_id: short.payment_id,
+        amount: { base_units: '1' },
+        payer_wallet: payer.address,
+      },
+      { tx_signature: pennies[1], reason: 'underpaid', payment_id: short.payment_id, amount: { amount: '4' } },
+    ]);
+    expect('unmatched' in ofQuiet).toBe(false);
+    for (const item of body.items)
+      expect(item.unmatched).toEqual((await w.call('GET', `/v1/payments/${item.payment_id}`, { key: eve.key })).body.unmatched);
+    expect((await list('?per_page=1&page=2', eve.key)).body.items[0].unmatched).toHaveLength(2);
+  });
+
+  it('shows accepted money as a payment of its own, newest of all, named by the session it had missed', async () => {
+    const eve = await w.merchant();
+    const payer = await w.chain.wallet();
+    const { payment } = await w.purchase(await w.product(eve), payer);
+    const second = await w.chain.pay(payer, payment, { units: 6_000_000n });
+    await w.confirm(payment.payment_id, second);
+    const path = `/v1/payments/${payment.payment_id}/accept-unmatched`;
+    const { body: recovered } = await w.call('POST', path, { key: eve.key, body: { tx_signature: second } });
+    const { body } = await list(`?wallet=${payer.address}&status=CONFIRMED`, eve.key);
+    expect(body.items).toMatchObject([
+      { payment_id: recovered.payment_id, recovers_payment_id: payment.payment_id, tx_signature: second },
+      { payment_id: payment.payment_id, unmatched: [{ status: 'accepted', recovered_payment_id: recovered.payment_id }] },
+    ]);
+  });
+});

@@ -1,0 +1,90 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { base58 } from '#core/encoding.ts';
+import { REPEATED } from '../../world/env.ts';
+import { newReferenceWorld } from '../../world/own-reference.ts';
+import { openSession } from '../../world/sale.ts';
+import type { Merchant, World } from '../../world/world.ts';
+
+const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
+const madeUp = (): string => base58.encode(crypto.getRandomValues(new Uint8Array(64)));
+
+describe('a stranger who knows a payment', REPEATED, () => {
+  let w: World;
+  let merchant: Merchant;
+  let product: { slug: string; product_id: string };
+  beforeAll(async () => {
+    w = await newReferenceWorld();
+    merchant = await w.merchant();
+    product = await w.product(merchant);
+  });
+  const view = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
+  const queued = () => w.queue.sent.splice(0).flatMap(({ job }) => (job.kind === 'recheckCandidate' ? [job] : []));
+  const named = async (id: string): Promise<string[]> => {
+    const rows = await w.env.DB.prepare('SELECT tx_signature FROM payment_candidates WHERE payment_id = ?').bind(id).all();
+    return rows.results.map((row) => row.tx_signature as string);
+  };
+
+  it('and pastes a transaction the cluster has not confirmed changes nothing of it, now or at any later look', async () => {
+    const { body: session } = await openSession(w, merchant, { product_id: product.product_id });
+    const buyer = await w.chain.wallet();
+    const input = { payment_session_id: session.payment_session_id, wallet_address: buyer.address };
+    const payment = await w.connect(product, input);
+    const before = await view(payment.payment_id);
+    await w.chain.call('local_commitment', { confirmedAfterSlots: 1_000_000, finalizedAfterSlots: 1_000_000 });
+    const foreign = await w.chain.tip(await w.chain.wallet(), (await w.chain.wallet(0n)).address, 'not yours');
+    const pasted = await w.confirm(payment.payment_id, foreign);
+    expect([pasted.status, pasted.body.payment.status]).toEqual([200, 'PENDING_SIGNATURE']);
+    await w.deliver(queued());
+    expect(await view(payment.payment_id)).toEqual({ ...before, poll_after_ms: expect.any(Number) });
+    expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.created']);
+    // Its buyer still gets what has to be signed.
+    expect((await w.connect(product, input)).transaction).toBeDefined();
+    await w.chain.call('local_commitment', { confirmedAfterSlots: 0, finalizedAfterSlots: 32 });
+  });
+
+  it('and names as many signatures as they like displaces none that the chain knows by then', async () => {
+    const payment = await w.connect(product);
+    const signature = await w.chain.pay(await w.chain.wallet(), { ...payment, references: [] });
+    for (const method of ['getTransaction', 'getSignatureStatuses']) await w.chain.fault({ kind: 'null_first', method });
+    await w.confirm(payment.payment_id, signature);
+    const mine = queued();
+    for (let i = 0; i < 12; i++) await w.confirm(payment.payment_id, madeUp());
+    expect(await named(payment.payment_id)).toHaveLength(5);
+    expect(await named(payment.payment_id)).toContain(signature);
+    await w.deliver(mine);
+    expect(await w.eventTypes(payment.payment_id)).toEqual(CONFIRMED);
+  });
+
+  it('and names made-up ones while the node is away displaces nothing at all', async () => {
+    const payment = await w.connect(product);
+    const first = Array.from({ length: 5 }, madeUp);
+    for (const signature of first) await w.confirm(payment.payment_id, signature);
+    await w.chain.fault({ kind: 'http_503', times: 0 });
+    expect((await w.confirm(payment.payment_id, madeUp())).status).toBe(503);
+    await w.chain.call('local_clearFaults');
+    expect((await named(payment.payment_id)).sort()).toEqual(first.sort());
+  });
+
+  it('with fifty made-up signatures a minute does not delay a payment that nobody reported', async () => {
+    await w.env.DB.prepare('DELETE FROM payment_candidates').run();
+    /** A minute goes by for everything that waits. */
+    const minute = () => w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = next_check_at - 60000').run();
+    const attack = async () => {
+      for (let session = 0; session < 10; session++) {
+        const { payment_id: id } = await w.connect(product);
+        for (let i = 0; i < 5; i++) expect((await w.confirm(id, madeUp())).status).toBe(200);
+      }
+      await minute();
+    };
+    // The queue brings nothing, so that all of it is left to the sweep.
+    for (let i = 0; i < 5; i++) await attack();
+    const payment = await w.connect(product);
+    await w.chain.pay(await w.chain.wallet(), payment);
+    await attack();
+    await w.sweep();
+    await minute();
+    await w.sweep();
+    expect(await w.eventTypes(payment.payment_id)).toEqual(CONFIRMED);
+    expect((await w.call('GET', '/health')).body.checks.queue).toBe('ok');
+  });
+});

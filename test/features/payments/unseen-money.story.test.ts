@@ -1,0 +1,149 @@
+import { generateKeyPairSigner } from '@solana/kit';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sweepReference } from '#features/payments/watch/reference-scan.ts';
+import { newCtx } from '#platform/context.ts';
+import { REPEATED } from '../../world/env.ts';
+import { withFaults } from '../../world/faults.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
+
+describe('a walk of many pages over the service reference', REPEATED, () => {
+  let w: World;
+  let merchant: Merchant;
+  beforeAll(async () => {
+    w = new World({ SERVICE_REFERENCE: (await generateKeyPairSigner()).address });
+    merchant = await w.merchant();
+    await w.env.DB.prepare('DELETE FROM cursors').run();
+  });
+  const walk = (env = w.env) => sweepReference(newCtx(env, { requestId: 'req_walk_pages', defer: () => {} }), 2);
+  const pay = async (count: number) => {
+    const product = await w.product(merchant);
+    const buyer = await w.chain.wallet();
+    const ids: string[] = [];
+    for (let i = 0; i < count; i++) {
+      const payment = await w.connect(product, { customer_ref: `page-${i}` });
+      await w.chain.pay(buyer, payment);
+      ids.push(payment.payment_id);
+    }
+    return ids;
+  };
+  const finish = async (ids: string[]) => {
+    await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = 0').run();
+    await w.sweep();
+    for (const id of ids) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+  };
+
+  it('finds every payment, across its pages', async () => {
+    const ids = await pay(7);
+    await walk();
+    await finish(ids);
+  });
+
+  it('resumes in the middle after a crash between two pages', async () => {
+    const ids = await pay(7);
+    const { env } = withFaults(w.env, { before: ({ number }) => number >= 5 });
+    await walk(env).catch(() => undefined);
+    const cursor = await w.env.DB.prepare('SELECT walk_before FROM cursors').first<{ walk_before: string | null }>();
+    expect(cursor!.walk_before).not.toBeNull();
+    await walk();
+    await finish(ids);
+  });
+
+  it('is not ended by a node that lost its place: it begins anew, and nobody is failed meanwhile', async () => {
+    const ids = await pay(5);
+    const { env } = withFaults(w.env, { before: ({ number }) => number >= 3 });
+    await walk(env).catch(() => undefined);
+    const before = await w.env.DB.prepare('SELECT passed_at FROM cursors').first('passed_at');
+    await w.env.DB.prepare(
+      "UPDATE cursors SET walk_before = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'",
+    ).run();
+    const { env: once } = withFaults(w.env, { before: ({ number }) => number >= 3 });
+    await walk(once).catch(() => undefined);
+    expect(await w.env.DB.prepare('SELECT passed_at FROM cursors').first('passed_at')).toBe(before);
+    await walk();
+    await finish(ids);
+  });
+});
+
+describe('money that is hard to see', REPEATED, () => {
+  const w = new World();
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await w.merchant();
+  });
+  const view = async (id: string, key = merchant.key) => (await w.call('GET', `/v1/payments/${id}`, { key })).body;
+
+  it('named while the node was down, for a session that failed meanwhile, is judged when the node is back', async () => {
+    const payment = await w.connect(await w.product(merchant));
+    const signature = await w.chain.pay(await w.chain.wallet(), { ...payment, references: [] });
+    await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 2 });
+    expect((await w.confirm(payment.payment_id, signature)).status).toBe(503);
+    await w.env.DB.prepare("UPDATE payments SET status = 'FAILED', failure_code = 'session_expired' WHERE id = ?")
+      .bind(payment.payment_id)
+      .run();
+    await w.deliver();
+    const recovered = await w.env.DB.prepare('SELECT id FROM payments WHERE recovers_payment_id = ?')
+      .bind(payment.payment_id)
+      .first<{ id: string }>();
+    expect(await view(recovered!.id)).toMatchObject({ status: 'CONFIRMED', tx_signature: signature });
+  });
+
+  it('named for a session that is over, and not on chain yet, is remembered and judged later', async () => {
+    const buyer = await w.chain.wallet();
+    const { payment } = await w.purchase(await w.product(merchant), buyer);
+    const second = await w.chain.pay(buyer, { ...payment, references: [] }, { units: 6_000_000n });
+    await w.chain.fault({ kind: 'null_first', method: 'getSignatureStatuses', times: 1 });
+    expect((await w.confirm(payment.payment_id, second)).status).toBe(409);
+    await w.deliver();
+    expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: second, reason: 'second_payment' }]);
+  });
+
+  it('from before its session by the chain’s clock is refused and kept in sight', async () => {
+    const payment = await w.connect(await w.product(merchant));
+    const signature = await w.chain.pay(await w.chain.wallet(), payment);
+    await w.env.DB.prepare('UPDATE payments SET created_at = created_at + 600000, expires_at = expires_at + 600000 WHERE id = ?')
+      .bind(payment.payment_id)
+      .run();
+    expect((await w.confirm(payment.payment_id, signature)).body.meta.reason).toBe('too_early');
+    expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: signature, reason: 'late' }]);
+  });
+
+  it('paid twice on time for a failed session becomes one purchase and one question to the merchant', async () => {
+    const buyer = await w.chain.wallet();
+    const payment = await w.connect(await w.product(merchant));
+    const signatures = [await w.chain.pay(buyer, payment), await w.chain.pay(buyer, payment, { units: 5_000_001n })];
+    await w.env.DB.prepare("UPDATE payments SET status = 'FAILED', failure_code = 'session_expired' WHERE id = ?")
+      .bind(payment.payment_id)
+      .run();
+    for (const signature of signatures) expect((await w.confirm(payment.payment_id, signature)).status).toBe(410);
+    expect(
+      await w.env.DB.prepare('SELECT count(*) AS n FROM payments WHERE recovers_payment_id = ?').bind(payment.payment_id).first('n'),
+    ).toBe(1);
+    expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: signatures[1], reason: 'second_payment' }]);
+  });
+
+  it('as dust on a confirmed session is recorded every time', async () => {
+    const buyer = await w.chain.wallet();
+    const { payment } = await w.purchase(await w.product(merchant), buyer);
+    for (let i = 1; i <= 22; i++) await w.confirm(payment.payment_id, await w.chain.pay(buyer, payment, { units: BigInt(i) }));
+    expect(await w.count('unmatched_payments', payment.payment_id)).toBe(22);
+    expect((await view(payment.payment_id)).unmatched).toHaveLength(10);
+  });
+
+  it('with a fee that was not paid is recovered with the fee owed, and the receipt tells only what arrived', async () => {
+    const feeWallet = (await generateKeyPairSigner()).address;
+    const f = new World({ FEE_BPS: '1000', FEE_WALLET: feeWallet });
+    const seller = await f.merchant();
+    const payment = await f.connect(await f.product(seller));
+    const signature = await f.chain.pay(await f.chain.wallet(), payment);
+    await f.env.DB.prepare("UPDATE payments SET status = 'FAILED', failure_code = 'session_expired' WHERE id = ?")
+      .bind(payment.payment_id)
+      .run();
+    const { body } = await f.confirm(payment.payment_id, signature);
+    const recovered = (await f.call('GET', `/v1/payments/${body.meta.recovered_payment_id}`, { key: seller.key })).body;
+    expect(recovered).toMatchObject({ fee: { amount: '0.5' }, fee_owed: { amount: '0.5' }, net: { amount: '4.5' } });
+    const receipt = await f.call('GET', `/v1/receipt/${recovered.receipt_id}`, { key: seller.key });
+    expect(receipt.body.document.fee).toBeUndefined();
+  });
+});

@@ -1,0 +1,142 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hmacSha256 } from '#core/crypto.ts';
+import { base58, hex, utf8 } from '#core/encoding.ts';
+import { REPEATED } from '../../world/env.ts';
+import { withFaults } from '../../world/faults.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const SECRET = 'the chain provider’s shared secret';
+const CONFIRMED = ['payment.created', 'payment.submitted', 'payment.confirmed', 'membership.activated', 'receipt.created'];
+
+function hook(w: World, body: unknown, headers: Record<string, string> = {}) {
+  const raw = typeof body === 'string' ? body : JSON.stringify(body);
+  const signature = hex.encode(hmacSha256(utf8(SECRET), utf8(raw)));
+  return w.call('POST', '/v1/products/webhook/rpc', { raw, headers: { 'x-rpc-signature': signature, ...headers } });
+}
+
+describe('the chain provider’s webhook', REPEATED, () => {
+  const w = new World({ RPC_WEBHOOK_SECRET: SECRET });
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await w.merchant();
+  });
+  const paid = async () => {
+    const payment = await w.connect(await w.product(merchant));
+    return { id: payment.payment_id as string, signature: await w.chain.pay(await w.chain.wallet(), payment) };
+  };
+
+  it('confirms a payment nobody else told us about', async () => {
+    const { id, signature } = await paid();
+    expect((await hook(w, [{ signature, type: 'TRANSFER' }])).body).toEqual({ accepted: 1 });
+    await w.deliver();
+    expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+  });
+
+  it('answers without asking the node or the database: all work is queued', async () => {
+    const { signature } = await paid();
+    await w.chain.call('local_resetCalls');
+    const { env, trips } = withFaults(w.env);
+    const raw = JSON.stringify([{ signature }]);
+    const headers = { 'x-rpc-signature': hex.encode(hmacSha256(utf8(SECRET), utf8(raw))) };
+    await w.call('POST', '/v1/products/webhook/rpc', { raw, headers, env });
+    expect(trips).toEqual([]);
+    expect(await w.chain.call('local_calls')).toEqual({});
+    await w.deliver();
+  });
+
+  it('believes nothing of the body but the signature of a transaction', async () => {
+    const payment = await w.connect(await w.product(merchant));
+    const signature = await w.chain.tip(await w.chain.wallet(), payment.recipient, payment.memo);
+    const lie = { signature, tokenTransfers: [{ toUserAccount: payment.recipient, tokenAmount: 5, mint: payment.mint }] };
+    await hook(w, [lie]);
+    await w.deliver();
+    expect(await w.eventTypes(payment.payment_id)).toEqual(['payment.created']);
+  });
+
+  it('answers 200 for what is none of ours, and forgets it', async () => {
+    const buyer = await w.chain.wallet();
+    const foreign = await w.chain.tip(buyer, (await w.chain.wallet(0n)).address, 'svc:somebodyelse');
+    const plain = await w.chain.tip(buyer, (await w.chain.wallet(0n)).address, 'thanks for the fish');
+    expect((await hook(w, [{ signature: foreign }, { signature: plain }])).status).toBe(200);
+    await w.deliver();
+    expect(w.queue.sent.map(({ job }) => job.kind === 'findPayment' && job.txSignature)).not.toContain(plain);
+    w.queue.sent.length = 0;
+  });
+
+  it.each(['buyer first', 'hook first', 'together'])('and the buyer and the cursor at once make one confirmation: %s', async (order) => {
+    const { id, signature } = await paid();
+    const buyer = () => w.confirm(id, signature);
+    const provider = async () => {
+      await hook(w, [{ signature }, { signature }]);
+      await w.deliver();
+    };
+    const cursor = () => w.sweep();
+    if (order === 'together') await Promise.all([buyer(), provider(), cursor(), buyer(), cursor()]);
+    else for (const step of order === 'buyer first' ? [buyer, provider, cursor] : [provider, cursor, buyer]) await step();
+    await w.deliver();
+    expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+    expect(await w.count('tx_claims', id)).toBe(1);
+  });
+
+  it('that is doubled, reordered and an hour late changes nothing more', async () => {
+    const [a, b] = [await paid(), await paid()];
+    for (const signature of [b.signature, a.signature, b.signature]) await hook(w, [{ signature }]);
+    const jobs = w.queue.sent.splice(0).map(({ job }) => job);
+    await w.deliver([...jobs].reverse());
+    await w.deliver(jobs);
+    for (const { id } of [a, b]) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+  });
+
+  it('that arrives before the session is stored is looked at again until it is', async () => {
+    const { id, signature } = await paid();
+    const row = await w.env.DB.prepare('SELECT nonce FROM payments WHERE id = ?').bind(id).first<{ nonce: string }>();
+    await w.env.DB.prepare("UPDATE payments SET nonce = 'hidden' WHERE id = ?").bind(id).run();
+    await hook(w, [{ signature }]);
+    await w.deliver();
+    expect(w.queue.sent.at(-1)).toMatchObject({ job: { kind: 'findPayment', attempt: 1 } });
+    await w.env.DB.prepare('UPDATE payments SET nonce = ? WHERE id = ?').bind(row!.nonce, id).run();
+    await w.deliver();
+    expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+  });
+
+  it('with a wrong, missing or foreign signature is refused', async () => {
+    const body = [{ signature: base58.encode(new Uint8Array(64).fill(7)) }];
+    for (const headers of [{ 'x-rpc-signature': '0'.repeat(64) }, { 'x-rpc-signature': '' }, { 'x-rpc-signature': 'sha256=nonsense' }]) {
+      expect(await hook(w, body, headers)).toMatchObject({ status: 401, body: { code: 'webhook_signature_failed' } });
+    }
+    const unset = new World();
+    expect(await hook(unset, body)).toMatchObject({ status: 401, body: { code: 'webhook_signature_failed' } });
+  });
+
+  it('signed over the raw bytes, with or without sha256= in front, under the configured header', async () => {
+    const other = new World({ RPC_WEBHOOK_SECRET: SECRET, RPC_WEBHOOK_HEADER: 'helius-signature' });
+    const raw = `[ { "signature" : "${base58.encode(new Uint8Array(64).fill(9))}" } ]`;
+    const mac = hex.encode(hmacSha256(utf8(SECRET), utf8(raw)));
+    for (const value of [mac, `sha256=${mac}`, mac.toUpperCase()]) {
+      expect((await other.call('POST', '/v1/products/webhook/rpc', { raw, headers: { 'helius-signature': value } })).status).toBe(200);
+    }
+  });
+
+  it.each(['Rpc-Signature', 'X-Rpc-Signature'])(
+    'is read under %s wherever it runs, and the document names the configured header',
+    async (name) => {
+      const raw = '[]';
+      const headers = { [name]: hex.encode(hmacSha256(utf8(SECRET), utf8(raw))) };
+      const own = new World({ RPC_WEBHOOK_SECRET: SECRET, RPC_WEBHOOK_HEADER: 'helius-signature' });
+      for (const [world, named] of [
+        [new World({ RPC_WEBHOOK_SECRET: SECRET }), 'Rpc-Signature'],
+        [own, 'helius-signature'],
+      ] as const) {
+        expect((await world.call('POST', '/v1/products/webhook/rpc', { raw, headers })).status).toBe(200);
+        const { body } = await world.call('GET', '/v1/openapi.json');
+        expect(body.components.securitySchemes.chainSignature).toMatchObject({ in: 'header', name: named });
+      }
+    },
+  );
+
+  it('that is signed and makes no sense answers 400 invalid_rpc_payload', async () => {
+    for (const body of ['{', '"text"', '[{"signature":5}]', '[null]', '{"no":"signature"}', '[{"signature":"short"}]']) {
+      expect(await hook(w, body), body).toMatchObject({ status: 400, body: { code: 'invalid_rpc_payload' } });
+    }
+  });
+});

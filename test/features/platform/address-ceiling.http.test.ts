@@ -1,0 +1,164 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { crc32 } from '#core/crypto.ts';
+import { base62, randomBase62, utf8 } from '#core/encoding.ts';
+import type { Env } from '#platform/context.ts';
+import { newKey } from '../../world/agent.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+describe('the ceiling over an address', () => {
+  const w = new World();
+  let ada: Merchant;
+  let addresses = 0;
+  const asked: string[] = [];
+  /** As in production, and every object that is called is noted by name. */
+  const strict = (multiplier = '1'): Env => {
+    const getByName = (name: string) => {
+      asked.push(name);
+      return w.env.ADMISSION.getByName(name);
+    };
+    return { ...w.env, RATE_MULTIPLIER: multiplier, ADMISSION: { getByName } as unknown as Env['ADMISSION'] };
+  };
+  const newAddress = () => `203.0.113.${++addresses}`;
+  const from = (address: string, env = strict(), headers: Record<string, string> = {}) => ({
+    headers: { 'CF-Connecting-IP': address, ...headers },
+    env,
+  });
+  const passed = (answers: { status: number }[]) => answers.filter(({ status }) => status !== 429).length;
+
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+
+  it('lets thirty sign-ins through in 15 minutes, whatever the e-mail, and remembers its refusal without asking again', async () => {
+    const [address, env] = [newAddress(), strict()];
+    const logIn = (index: number) => w.call('POST', '/v1/auth/login', { body: { email: `n${index}@example.com` }, ...from(address, env) });
+    const answers = [];
+    for (let index = 0; index < 40; index++) answers.push(await logIn(index));
+    expect(passed(answers)).toBe(30);
+    expect(answers.slice(30).every(({ headers }) => Number(headers.get('Retry-After')) >= 1)).toBe(true);
+    asked.length = 0;
+    expect((await logIn(41)).status).toBe(429);
+    expect(asked).toEqual([]);
+    expect((await w.call('POST', '/v1/auth/login', { body: { email: 'n@example.com' }, ...from(newAddress(), env) })).status).toBe(422);
+  });
+
+  it('lets sixty connects through in a minute, whatever the slug', async () => {
+    const [address, env] = [newAddress(), strict()];
+    const answers = [];
+    for (let index = 0; index < 70; index++)
+      answers.push(await w.call('POST', `/v1/products/p/nothing-${index % 10}/connect`, { body: {}, ...from(address, env) }));
+    expect(passed(answers)).toBe(60);
+  });
+
+  it('covers every public route together: payments looked up, confirms of made-up ids, the document and health', async () => {
+    const [address, env] = [newAddress(), strict('0.1')];
+    const look = (index: number) => {
+      const id = `01a20000-0000-7000-8000-0000000000${10 + index}`;
+      const ways = [
+        () => w.call('GET', `/v1/payments/${id}`, from(address, env)),
+        () => w.call('POST', '/v1/pay/confirm', { body: { payment_id: id, tx_signature: 'x' }, ...from(address, env) }),
+        () => w.call('GET', '/v1/openapi.json', from(address, env)),
+        () => w.call('GET', '/health', from(address, env)),
+        () => w.call('POST', '/v1/auth/refresh', { body: {}, ...from(address, env) }),
+      ];
+      return ways[index % ways.length]!();
+    };
+    const answers = [];
+    for (let index = 0; index < 75; index++) answers.push(await look(index));
+    expect(passed(answers)).toBe(60);
+  });
+
+  const forge = (end: (body: string) => string) => {
+    const body = `svc_live_${randomBase62(21)}${ada.key.slice(-17, -6)}`;
+    return body + end(body);
+  };
+
+  it('ends forged keys in the Worker: no object of the account they name is called, and the twenty-first in a minute is 429', async () => {
+    const [address, env] = [newAddress(), strict()];
+    asked.length = 0;
+    const answers = [];
+    for (let index = 0; index < 30; index++) {
+      const key = forge(() => randomBase62(6));
+      answers.push(await w.call('GET', '/v1/products', { key, ...from(address, env) }));
+    }
+    expect(answers.map(({ status }) => status)).toEqual([...Array(20).fill(401), ...Array(10).fill(429)]);
+    expect(asked.filter((name) => name.startsWith('account:'))).toEqual([]);
+  });
+
+  it('looks keys of the first round up only while their address has refusals left; a good key passes from there all the same', async () => {
+    const [address, env] = [newAddress(), strict()];
+    asked.length = 0;
+    for (let index = 0; index < 40; index++) {
+      const key = forge((body) => base62(BigInt(crc32(utf8(body))), 6));
+      const { status } = await w.call('GET', '/v1/products', { key, ...from(address, env) });
+      expect([index, status]).toEqual([index, index < 20 ? 401 : 429]);
+    }
+    // The one that fills the window is judged before it is known to be too many.
+    expect(asked.filter((name) => name.startsWith('account:')).length).toBeLessThanOrEqual(21);
+    expect((await w.call('GET', '/v1/products', { key: ada.key, ...from(address, env) })).status).toBe(200);
+  });
+
+  it('is never asked for a call with a good key', async () => {
+    const product = await w.product(ada, { live_mode_confirmed: true });
+    asked.length = 0;
+    const body = { product_id: product.product_id, customer: { customer_ref: 'buyer' } };
+    await w.call('POST', '/v1/access/entitlements/consume', {
+      body,
+      key: ada.key,
+      ...from(newAddress(), strict(), { 'Idempotency-Key': newKey() }),
+    });
+    const payment = await w.connect(product);
+    await w.call('GET', `/v1/payments/${payment.payment_id}`, { key: ada.key, ...from(newAddress()) });
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter((name) => !name.startsWith('account:'))).toEqual([]);
+  });
+
+  it('counts Workers, which share one address, by their zone', async () => {
+    const env = strict();
+    const register = (zone: string) =>
+      w.call('POST', '/v1/auth/register', { body: {}, ...from('2a06:98c0:3600::103', env, { 'CF-Worker': zone }) });
+    const answers = [];
+    for (let index = 0; index < 7; index++) answers.push(await register('shop.example'));
+    expect(passed(answers)).toBe(5);
+    expect((await register('agent.example')).status).toBe(422);
+  });
+
+  it('counts setup secrets that open nothing like any bad credential, wherever they are shown', async () => {
+    const [address, env] = [newAddress(), strict()];
+    const { body: setup } = await w.call('POST', '/v1/access/agent-bootstrap', { body: { agent_name: 'Guessed' } });
+    const path = `/v1/access/agent-bootstrap/${setup.setup_intent_id}`;
+    const guess = (index: number) => `${setup.setup_secret.slice(0, -2)}${String(10 + index)}`;
+    const show = (setup_secret: string, where = address) =>
+      w.call('POST', `${path}/status`, { body: { setup_secret }, ...from(where, env) });
+    const statuses: number[] = [];
+    for (let index = 0; index < 24; index++) {
+      if (index % 2 === 0) statuses.push((await show(guess(index))).status);
+      else {
+        const headers = { 'CF-Connecting-IP': address, 'X-Svc-Setup-Secret': guess(index) };
+        statuses.push((await w.call('POST', '/v1/access/x402/activate/starter', { headers, env })).status);
+      }
+    }
+    expect(statuses).toEqual([...Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 404 : 401)), 429, 429, 429, 429]);
+    // The agent itself, elsewhere, is kept out of nothing.
+    expect((await show(setup.setup_secret, newAddress())).status).toBe(200);
+  });
+
+  it('counts an IPv6 caller by its /48 too where accounts are made and passwords tried', async () => {
+    const env = strict();
+    const [site, other] = ['2001:db8:77', '2001:db8:78'];
+    const register = (network: string) => w.call('POST', '/v1/auth/register', { body: {}, ...from(`${network}::1`, env) });
+    const answers = [];
+    for (let index = 0; index < 48; index++) answers.push(await register(`${site}:${(index >> 2).toString(16)}`));
+    expect(passed(answers)).toBe(40);
+    expect(answers.slice(40).every(({ headers }) => Number(headers.get('Retry-After')) >= 1)).toBe(true);
+    expect((await register(`${other}:1`)).status).toBe(422);
+  });
+
+  it('counts what a chain provider never signed, and refuses it in the end without reading it', async () => {
+    const [address, env] = [newAddress(), strict('0.01')];
+    const answers = [];
+    for (let index = 0; index < 8; index++)
+      answers.push(await w.call('POST', '/v1/products/webhook/rpc', { body: [], ...from(address, env) }));
+    expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(401), 429, 429]);
+  });
+});

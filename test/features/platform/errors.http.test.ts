@@ -1,0 +1,213 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Env } from '#platform/context.ts';
+import worker from '../../../worker/index.ts';
+import { builtRoutes, fill } from '../../contract/spec-routes.ts';
+import { withFaults } from '../../world/faults.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+describe('what is refused before anything reads it', () => {
+  const w = new World();
+  let ada: Merchant;
+  const post = (raw: BodyInit, type = 'application/json', path = '/v1/products') =>
+    w.call('POST', path, { key: ada.key, raw, headers: { 'content-type': type } });
+  const total = async () => (await w.call('GET', '/v1/products', { key: ada.key })).body.total;
+
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+
+  it.each(['{', '{"name": "x",}', "{'name': 'x'}", '\u0000', '{"name": "x"} {"name": "y"}', 'undefined', '[1', '"\n"', '{"a":\\u0041}'])(
+    'answers 422 json_invalid to the malformed body %j',
+    async (raw) => {
+      const { status, body } = await post(raw);
+      expect([status, body.code, body.detail[0].loc, body.detail[0].type]).toEqual([422, 'validation_error', ['body'], 'json_invalid']);
+    },
+  );
+
+  it('answers 422 to a missing body, never taking it for an empty object', async () => {
+    for (const headers of [{}, { 'content-type': 'application/json' }] as Record<string, string>[]) {
+      const { status, body } = await w.call('POST', '/v1/products', { key: ada.key, headers });
+      expect([status, body.code]).toEqual([422, 'validation_error']);
+    }
+  });
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'text/json',
+    'application/jsonp',
+    'application/json-seq, text/x',
+    '',
+  ])('answers 415 to a body of type %j', async (type) => {
+    const { status, body } = await post('{"name":"x","price":{"asset":"USDC","amount":"1"}}', type);
+    expect([status, body.code]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/vnd.api+json'])('reads a body of type %s', async (type) => {
+    expect((await post('{"name":"x","price":{"asset":"USDC","amount":"1"}}', type)).status).toBe(201);
+  });
+
+  it('answers 413 to more than 64 KB, announced or not, and reads exactly one', async () => {
+    const body = (bytes: number) => {
+      const text = JSON.stringify({ name: 'x', price: { asset: 'USDC', amount: '1' } });
+      return text + ' '.repeat(bytes - text.length);
+    };
+    const unannounced = (text: string) =>
+      new ReadableStream<Uint8Array>({
+        start(controller) {
+          const bytes = new TextEncoder().encode(text);
+          for (let at = 0; at < bytes.length; at += 4096) controller.enqueue(bytes.slice(at, at + 4096));
+          controller.close();
+        },
+      });
+    const limit = 64 * 1024;
+    expect((await post(body(limit))).status).toBe(201);
+    expect((await post(unannounced(body(limit)))).status).toBe(201);
+    const before = await total();
+    for (const raw of [body(limit + 1), unannounced(body(limit + 1)), unannounced('x'.repeat(3 * limit))]) {
+      const answer = await post(raw);
+      expect([answer.status, answer.body.code]).toEqual([413, 'payload_too_large']);
+    }
+    expect(await total()).toBe(before);
+  });
+
+  it('is not read where no route exists', async () => {
+    const phrase = `${Array(11).fill('abandon').join(' ')} about`;
+    expect((await w.call('POST', '/v1/nothing', { body: { phrase } })).status).toBe(404);
+    expect((await w.call('POST', '/v1/auth/login', { body: { phrase } })).status).toBe(422);
+  });
+
+  it('survives deep nesting', async () => {
+    const deep = '['.repeat(30_000) + ']'.repeat(30_000);
+    expect((await post(deep)).status).toBe(422);
+    expect((await post(`{"name":${deep},"price":{"asset":"USDC","amount":"1"}}`)).status).toBe(422);
+    expect((await post(`{"name":"x","metadata":{"a":${deep}},"price":{"asset":"USDC","amount":"1"}}`)).status).toBe(422);
+    expect((await post(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`)).status).toBe(422);
+  });
+});
+
+describe('paths and methods', () => {
+  const w = new World();
+
+  it.each(['/', '/v1', '/v1/', '/v2/products', '/v1/products/', '//v1/products', '/v1/nothing', '/v1/products/x/y', '/%', '/%00', '/.env'])(
+    'answers 404 with the error shape at %s',
+    async (path) => {
+      const { status, body } = await w.call('GET', path);
+      expect([status, body.code]).toEqual([404, 'not_found']);
+      expect(Object.keys(body).sort()).toEqual(['code', 'detail', 'docs_url', 'meta', 'request_id', 'retryable']);
+    },
+  );
+
+  it('answers 405 with Allow where a path exists and the method does not', async () => {
+    for (const path of new Set(builtRoutes.map((route) => route.path))) {
+      const allowed = builtRoutes.filter((route) => route.path === path).map(({ method }) => method);
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((one) => !allowed.includes(one))) {
+        const concrete = fill(path);
+        // `/v1/products/p` and the like: a concrete path may belong to another template too.
+        const { status, body, headers } = await w.call(method, concrete);
+        expect([method, path, status, body.code]).toEqual([method, path, 405, 'method_not_allowed']);
+        expect(headers.get('Allow')?.split(', ')).toEqual(expect.arrayContaining(allowed));
+      }
+    }
+  });
+
+  it('opens what buyers’ browsers call to every origin, without credentials, and nothing else', async () => {
+    const open = [
+      '/v1/products/p/{slug}',
+      '/v1/products/p/{slug}/connect',
+      '/v1/products/p/{slug}/handoff/{token}',
+      '/v1/products/p/{slug}/identity',
+      '/v1/pay/confirm',
+      '/v1/pay/{payment_id}/solana-pay',
+      '/v1/payments/{payment_id}',
+      '/v1/payments/{payment_id}/transaction',
+      '/v1/receipt/{receipt_id}/public',
+      '/v1/receipt/{receipt_id}/verify',
+      // No part of the contract's list: it is as public as a page, and agents read it in browsers too.
+      '/llms.txt',
+    ];
+    const groups = ['/v1/access/x402/', '/v1/access/agent-bootstrap', '/.well-known/'];
+    const origin = { Origin: 'https://shop.example' };
+    for (const { method, path, auth } of builtRoutes) {
+      const isOpen = open.includes(path) || groups.some((group) => path.startsWith(group));
+      const expected = isOpen ? '*' : null;
+      const preflight = await w.call('OPTIONS', fill(path), { headers: { ...origin, 'Access-Control-Request-Method': method } });
+      const answer = await w.call(method, fill(path), { headers: origin });
+      for (const { headers } of [preflight, answer]) {
+        expect([path, headers.get('Access-Control-Allow-Origin')]).toEqual([path, expected]);
+        expect(headers.get('Access-Control-Allow-Credentials')).toBeNull();
+      }
+      // All of x402 is open, by the contract; what needs a key there is of no use without one.
+      if ((auth === 'merchant' || auth === 'person') && !path.startsWith('/v1/access/x402/')) expect(expected).toBeNull();
+      if (!expected) continue;
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get('Access-Control-Allow-Headers')).toBe(
+        'Content-Type,Authorization,PAYMENT-SIGNATURE,Idempotency-Key,X-Svc-Setup-Secret,Access-Control-Expose-Headers',
+      );
+      expect(answer.headers.get('Access-Control-Expose-Headers')).toBe(
+        'PAYMENT-REQUIRED,PAYMENT-RESPONSE,WWW-Authenticate,Payment-Receipt,Retry-After,X-Svc-Request-Id',
+      );
+    }
+  });
+});
+
+describe('when what we depend on is away', () => {
+  const w = new World();
+  const cut = () => withFaults(w.env, { before: () => true }).env;
+
+  it.each(['/health', '/v1/health'])('reports it at %s: degraded without the chain, 503 without the database', async (path) => {
+    const absent = { price_source: 'ok', processor: 'not_configured' };
+    const well = await w.call('GET', path);
+    expect([well.status, well.body]).toMatchObject([
+      200,
+      { status: 'ok', version: '1.0.0', database_used: expect.any(Number), checks: { database: 'ok', rpc: 'ok' } },
+    ]);
+    const sick = await w.call('GET', path, { env: cut() });
+    expect([sick.status, sick.body.status, sick.body.checks]).toEqual([
+      503,
+      'degraded',
+      { ...absent, database: 'failing', queue: 'failing', rpc: 'ok' },
+    ]);
+    const dark = new World();
+    await dark.chain.fault({ kind: 'http_503', times: 10 });
+    const lonely = await dark.call('GET', path);
+    expect([lonely.status, lonely.body.status, lonely.body.checks]).toEqual([
+      200,
+      'degraded',
+      { ...absent, database: 'ok', queue: 'ok', rpc: 'failing' },
+    ]);
+  });
+
+  it('answers 503 temporarily_unavailable, to be retried, where the database does not answer', async () => {
+    const ada = await w.merchant();
+    const body = { name: 'x', price: { asset: 'USDC', amount: '1' } };
+    for (const answer of [
+      await w.call('POST', '/v1/products', { key: ada.key, body, env: cut() }),
+      await w.call('GET', '/v1/products', { key: ada.key, env: cut() }),
+      await w.call('POST', '/v1/auth/login', { body: { email: ada.email, password: 'correct horse battery' }, env: cut() }),
+      await w.call('GET', '/v1/products/p/any', { env: cut() }),
+    ]) {
+      expect([answer.status, answer.body.code, answer.body.retryable]).toEqual([503, 'temporarily_unavailable', true]);
+      expect(Number(answer.headers.get('Retry-After'))).toBeGreaterThanOrEqual(1);
+      expect(JSON.stringify({ ...answer.body, request_id: '' })).not.toMatch(/D1|SQL|select|stack|network/i);
+    }
+  });
+
+  it('answers a bug with 500 internal_error and the request id, and keeps its story to itself', async () => {
+    const broken = {
+      getByName: () => {
+        throw new TypeError('the secret story of svc');
+      },
+    };
+    const env = { ...w.env, ADMISSION: broken } as unknown as Env;
+    const execution = createExecutionContext();
+    const response = await worker.fetch(new Request('https://svc.test/v1/products/p/x'), env, execution);
+    await waitOnExecutionContext(execution);
+    const body = (await response.json()) as Record<string, unknown>;
+    expect([response.status, body.code, body.retryable]).toEqual([500, 'internal_error', true]);
+    expect(body.request_id).toBe(response.headers.get('X-Svc-Request-Id'));
+    expect(JSON.stringify(body)).not.toMatch(/secret story|TypeError|\.ts/);
+  });
+});

@@ -1,0 +1,170 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { entropyToMnemonic } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { base58 } from '#core/encoding.ts';
+import { builtRoutes, fill, nameOf } from '../../contract/spec-routes.ts';
+import { testEnv } from '../../world/env.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const OFFER = { name: 'x', price: { asset: 'USDC', amount: '1' } };
+
+describe('text of every kind is data', () => {
+  const w = new World();
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+  const create = (terms: Record<string, unknown>) => w.call('POST', '/v1/products', { key: ada.key, body: { ...OFFER, ...terms } });
+
+  it.each([
+    ['SQL', "Robert'); DROP TABLE products;--"],
+    ['a script', '"><script>alert(1)</script>'],
+    ['a template', '{{7*7}} #{7*7} %s %n'],
+    ['emoji with joiners', '👩‍👩‍👧‍👦 🏳️‍🌈 é é'],
+    ['right-to-left overrides', 'abc‮fdp.exe‬ שלום'],
+    ['line breaks and a bell', 'a\r\nSet-Cookie: x=1\u0007\t.'],
+    ['a path', '../../etc/passwd\\..\\x'],
+    ['a byte order mark and a line separator', '\uFEFFx\u2028\u2029y'],
+  ])('stores %s in every text field as it came', async (_what, text) => {
+    const external = `${crypto.randomUUID()} ${text}`;
+    const { status, body } = await create({
+      name: `x${text}x`,
+      description: text,
+      unit_name: text,
+      external_product_id: external,
+      metadata: { [text]: text },
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      name: `x${text}x`,
+      description: text,
+      unit_name: text,
+      external_product_id: external,
+      metadata: { [text]: text },
+    });
+    expect((await w.call('GET', `/v1/products/${body.product_id}`, { key: ada.key })).body).toEqual(body);
+    const offer = await w.call('GET', `/v1/products/p/${body.slug}`);
+    expect([offer.body.name, offer.headers.get('Content-Type'), offer.headers.get('X-Content-Type-Options')]).toEqual([
+      `x${text}x`,
+      'application/json',
+      'nosniff',
+    ]);
+    const session = await w.call('POST', `/v1/products/p/${body.slug}/connect`, { body: {} });
+    expect([409, 200]).toContain(session.status);
+    const key = await w.call('POST', '/v1/keys', { key: ada.token, body: { name: `x${text}x` } });
+    expect([key.status, key.body.key.name]).toEqual([201, `x${text}x`]);
+  });
+
+  it.each([
+    ['a null byte', 'a\u0000b'],
+    ['a lone surrogate', 'a\ud800b'],
+  ])('either refuses %s or gives back what it answered', async (_what, text) => {
+    for (const terms of [
+      { name: text },
+      { description: text },
+      { metadata: { key: text } },
+      { metadata: { [text]: 'x' } },
+      { external_product_id: text },
+    ]) {
+      const { status, body } = await create({ ...terms, payout_wallet: ada.wallet.address });
+      if (status === 422) continue;
+      expect(status).toBe(201);
+      const again = await w.call('GET', `/v1/products/${body.product_id}`, { key: ada.key });
+      expect(JSON.stringify(again.body)).toBe(JSON.stringify(body));
+      expect((await w.call('POST', `/v1/products/p/${body.slug}/connect`, { body: {} })).status).toBe(200);
+    }
+  });
+
+  it('keeps names that every object has as plain metadata, and lets none of them change an object', async () => {
+    const metadata = JSON.parse('{"__proto__": "a", "constructor": "b", "toString": "c", "hasOwnProperty": "d"}') as Record<string, string>;
+    const { status, body } = await create({ metadata });
+    expect([status, body.metadata.constructor, body.metadata.toString, body.metadata.hasOwnProperty]).toEqual([201, 'b', 'c', 'd']);
+    expect((await w.call('GET', `/v1/products/${body.product_id}`, { key: ada.key })).body).toEqual(body);
+  });
+});
+
+describe('private keys and seed phrases', () => {
+  const w = new World();
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+  const seed = new Uint8Array(32).fill(5);
+  const secretKey = new Uint8Array([...seed, ...ed25519.getPublicKey(seed)]);
+  const phrase = (bytes: number) => entropyToMnemonic(new Uint8Array(bytes).fill(9), wordlist);
+  const SECRETS: [string, unknown][] = [
+    ['a secret key in base58', base58.encode(secretKey)],
+    ['a secret key as a list of bytes', [...secretKey]],
+    ['a secret key as the text of a wallet file', JSON.stringify([...secretKey])],
+    ['a phrase of 12 words', phrase(16)],
+    ['a phrase of 24 words', phrase(32)],
+    ['a phrase in capitals with wide gaps', `  ${phrase(16).toUpperCase().replaceAll(' ', '   ')} `],
+    ['a phrase with one word per line', phrase(16).replaceAll(' ', '\n')],
+    ['a phrase between tabs', phrase(32).replaceAll(' ', '\t')],
+  ];
+
+  it.each(SECRETS)('refuses %s in any field of any route, and stores nothing', async (_what, secret) => {
+    const count = async () =>
+      (await testEnv.DB.prepare('SELECT (SELECT count(*) FROM products) + (SELECT count(*) FROM payments) AS n').first<{ n: number }>())!.n;
+    const before = await count();
+    for (const route of builtRoutes.filter(({ method, auth }) => method === 'POST' && auth !== 'signature')) {
+      for (const body of [{ ...OFFER, description: secret }, { unknown: { deep: [secret] } }, { tx_signature: secret }, [secret]]) {
+        const answer = await w.call('POST', fill(route.path), { key: ada.token, body });
+        expect([nameOf(route), answer.status, answer.body.code]).toEqual([nameOf(route), 422, 'validation_error']);
+        expect(answer.body.detail[0].type).toBe('secret_refused');
+        expect(JSON.stringify(answer.body)).not.toContain(String(secret).slice(0, 30));
+      }
+    }
+    expect(await count()).toBe(before);
+  });
+
+  it('sees through JSON escapes, which mean the same text', async () => {
+    const raw = `{"name":"x","price":{"asset":"USDC","amount":"1"},"description":"${phrase(16).replaceAll(' ', '\\u0020')}"}`;
+    const { status, body } = await w.call('POST', '/v1/products', { key: ada.key, raw });
+    expect([status, body.code]).toEqual([422, 'validation_error']);
+  });
+
+  it('takes what only looks like one: a signature, a text of twelve words, bytes that are no key', async () => {
+    const words = 'the quick brown fox jumps over the lazy dog and runs away again';
+    const bytes = new Uint8Array(64).fill(7);
+    const { status, body } = await w.call('POST', '/v1/products', {
+      key: ada.key,
+      body: { ...OFFER, description: words, metadata: { signature: base58.encode(bytes), bytes: JSON.stringify([...bytes]) } },
+    });
+    expect([status, body.description]).toEqual([201, words]);
+  });
+
+  it('judges a body full of near misses by what it is', async () => {
+    const one = base58.encode(new Uint8Array(64).fill(7));
+    const many = Array.from({ length: Math.floor((64 * 1024 - 100) / (one.length + 3)) }, () => one);
+    const { status, body } = await w.call('POST', '/v1/auth/login', { body: many });
+    expect([status, body.detail[0].type]).toEqual([422, 'invalid_type']);
+  });
+});
+
+describe('a request whose bytes are no text', () => {
+  const w = new World();
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+
+  it('is answered with the error shape', async () => {
+    for (const path of [
+      '/v1/products/p/%ff',
+      '/v1/products/%E0%A4%A',
+      '/v1/products?page=%ff',
+      '/v1/memberships/lookup?email=%00%ff',
+      '/v1/payments/%2f%2f',
+    ]) {
+      const { status, body } = await w.call('GET', path, { key: ada.key });
+      expect([path, typeof body.code, status >= 400 && status < 500]).toEqual([path, 'string', true]);
+    }
+    const raw = await w.call('POST', '/v1/products', {
+      key: ada.key,
+      raw: new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]),
+    });
+    expect(raw.status).toBe(422);
+  });
+});

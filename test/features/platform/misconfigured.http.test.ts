@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { app } from '../../../worker/app.ts';
+import worker from '../../../worker/index.ts';
+import type { Env } from '../../../worker/platform/context.ts';
+import { builtRoutes, fill } from '../../contract/spec-routes.ts';
+import { World } from '../../world/world.ts';
+
+const FOREIGN = 'https://another-network.test/';
+const linesOf = (log: { mock: { calls: unknown[][] } }) => log.mock.calls.map(([line]) => JSON.parse(String(line)) as { notes?: string[] });
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('a worker whose configuration is not sound', () => {
+  const unsound = () => new World({ PEPPER: 'too short', RECEIPT_KEYS: 'no-key-at-all', BASE_URL: '' });
+
+  it('answers 503 misconfigured on every route it has but health, in the shape of every error', async () => {
+    const w = unsound();
+    for (const { method, path } of builtRoutes) {
+      if (path.endsWith('/health')) continue;
+      const answer = await w.call(method, fill(path), {
+        headers: { 'X-Request-Id': 'mine-12345' },
+        ...(method === 'POST' ? { body: {} } : {}),
+      });
+      expect([method, path, answer.status, answer.body.code]).toEqual([method, path, 503, 'misconfigured']);
+      expect(answer.body).toMatchObject({ request_id: 'mine-12345', retryable: false, meta: {} });
+      expect(answer.headers.get('X-Svc-Request-Id')).toBe('mine-12345');
+      expect(answer.headers.get('X-Svc-Api-Version')).toBe('1.0.0');
+      expect(Number(answer.headers.get('Retry-After'))).toBeGreaterThan(0);
+    }
+    for (const path of ['/p/weather', '/dashboard', '/nowhere']) expect((await w.call('GET', path)).status).toBe(503);
+    expect(app.routes.length).toBeGreaterThan(50);
+  });
+
+  it('answers health, degraded, from the database alone', async () => {
+    const w = unsound();
+    for (const path of ['/health', '/v1/health']) {
+      const { status, body } = await w.call('GET', path);
+      expect([status, body.status, body.checks.database, body.checks.rpc]).toEqual([200, 'degraded', 'ok', 'not_configured']);
+    }
+    const DB = { prepare: () => ({ bind: () => ({ run: () => Promise.reject(new Error('away')) }) }) } as unknown as D1Database;
+    expect((await w.call('GET', '/health', { env: { ...w.env, DB } })).status).toBe(503);
+  });
+
+  it('says in the log once what is wrong, by name and never by value, and in no answer', async () => {
+    const log = vi.spyOn(console, 'log').mockReturnValue();
+    const w = unsound();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => w.call('GET', '/v1/products/p/weather')));
+    const told = linesOf(log).filter(({ notes = [] }) => notes.some((note) => note.startsWith('config: ')));
+    expect(told).toHaveLength(1);
+    expect(told[0]!.notes).toEqual([
+      'config: PEPPER must be one or more of 32+ bytes, comma-separated',
+      'config: RECEIPT_KEYS must be 32-byte base64url seeds, comma-separated',
+    ]);
+    for (const text of [JSON.stringify(log.mock.calls), ...answers.map(({ body }) => JSON.stringify(body))])
+      for (const value of ['too short', 'no-key-at-all']) expect(text).not.toContain(value);
+    for (const { body } of answers) expect(JSON.stringify(body)).not.toMatch(/PEPPER|RECEIPT_KEYS/);
+  });
+
+  it('lets queued work wait, keeps what is dead, and begins no sweep', async () => {
+    const { env } = unsound();
+    const retried: unknown[] = [];
+    const batch = (queue: string) =>
+      ({ queue, messages: [], retryAll: (options: unknown) => retried.push([queue, options]) }) as unknown as MessageBatch;
+    const execution = {} as ExecutionContext;
+    for (const queue of ['svc-jobs', 'svc-webhooks', 'svc-sweeps']) await worker.queue(batch(queue), env, execution);
+    expect(retried).toHaveLength(3);
+    await worker.queue(batch('svc-jobs-dead'), env, execution);
+    expect(retried).toHaveLength(3);
+    const SWEEPS = { sendBatch: () => Promise.reject(new Error('a sweep was sent')) } as unknown as Env['SWEEPS'];
+    await worker.scheduled({} as ScheduledController, { ...env, SWEEPS });
+  });
+});
+
+describe('a worker whose node serves another network', () => {
+  const genesis = { result: 'GH7ome3EiwEr7tu9JuTh2dpYWBJK3z69Xm1ZE3MEE6JC' };
+  const real = globalThis.fetch;
+  const asForeign = () =>
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      if (String(input) !== FOREIGN) return real(input, init);
+      const calls = JSON.parse(String(init!.body)) as { id: number }[];
+      return Response.json(calls.map(({ id }) => ({ id, ...genesis })));
+    });
+
+  it.each([
+    ['its only one', (own: string) => ({ RPC_URL: own === '' ? '' : FOREIGN })],
+    ['one of several', (own: string) => ({ RPC_URLS: `${own},${FOREIGN}` })],
+  ])('%s: answers 503 misconfigured from the first request on, and health', async (_name, nodes) => {
+    const log = vi.spyOn(console, 'log').mockReturnValue();
+    asForeign();
+    const w = new World();
+    const env = { ...w.env, ...nodes(String(w.env.RPC_URL)) };
+    expect(await w.call('GET', '/v1/access/rails', { env })).toMatchObject({ status: 503, body: { code: 'misconfigured' } });
+    expect((await w.call('GET', '/health', { env })).status).toBe(200);
+    const notes = linesOf(log).flatMap(({ notes = [] }) => notes);
+    expect(notes.filter((note) => /^config: RPC_URLS node \d serves another network$/.test(note))).not.toEqual([]);
+    expect(JSON.stringify(log.mock.calls)).not.toContain(FOREIGN);
+  });
+
+  it('serves where a node does not answer: that is weather', async () => {
+    const w = new World({ RPC_URL: 'http://127.0.0.1:1' });
+    expect((await w.call('GET', '/v1/access/rails')).status).not.toBe(503);
+  });
+});

@@ -1,0 +1,90 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fill, operations } from '../../contract/spec-routes.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const bytesOf = (...parts: (string | number[])[]): Uint8Array =>
+  Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...new TextEncoder().encode(part)] : part)));
+const around = (bytes: number[]): Uint8Array => bytesOf('{"name":"', bytes, '","price":{"asset":"USDC","amount":"1"}}');
+
+describe('the bytes of a body', () => {
+  const w = new World();
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+  const post = (raw: BodyInit, key: string | null = ada.key) => w.call('POST', '/v1/products', { key, raw });
+  const names = async () => (await w.call('GET', '/v1/products', { key: ada.key })).body.items.map(({ name }: { name: string }) => name);
+
+  it.each<[string, Uint8Array]>([
+    ['Latin-1', around([0x4d, 0xfc, 0x6c, 0x6c, 0x65, 0x72])],
+    ['a character cut short', around([0xe2, 0x82])],
+    ['an overlong form', around([0xc0, 0xaf])],
+    ['a surrogate as bytes', around([0xed, 0xa0, 0x80])],
+    ['a byte that no text has', around([0xff])],
+    ['UTF-16', Uint8Array.from([...'{"name":"x"}'].flatMap((char) => [char.charCodeAt(0), 0]))],
+    ['a byte order mark', bytesOf([0xef, 0xbb, 0xbf], '{"name":"x","price":{"asset":"USDC","amount":"1"}}')],
+    ['two values', bytesOf('{"name":"x"}{"name":"y"}')],
+  ])('are refused as no JSON with %s, and nothing is stored', async (_what, raw) => {
+    const { status, body } = await post(raw);
+    expect([status, body.code]).toEqual([422, 'validation_error']);
+    expect(body.detail).toEqual([{ loc: ['body'], msg: expect.any(String), type: 'json_invalid' }]);
+    expect(await names()).toEqual([]);
+  });
+
+  it('are looked at after the caller', async () => {
+    const { status, body } = await post(around([0xff]), null);
+    expect([status, body.code]).toEqual([401, 'invalid_authorization']);
+  });
+
+  it.each<[string, unknown, (string | number)[]]>([
+    ['a field', { name: 'a\ud800' }, ['body', 'name']],
+    ['a field of an object', { price: { asset: '\udc00', amount: '1' } }, ['body', 'price', 'asset']],
+    ['a list', { accepted_assets: ['USDC', '\ud83d'] }, ['body', 'accepted_assets', 1]],
+    ['a name', { metadata: { 'a\ud800': 'x' } }, ['body', 'metadata']],
+  ])('may escape no half of a character: it is told where one stands in %s', async (_what, value, loc) => {
+    const { status, body } = await post(JSON.stringify(value));
+    expect([status, body.code]).toEqual([422, 'validation_error']);
+    expect(body.detail).toEqual([{ loc, msg: expect.stringContaining('surrogate'), type: 'not_unicode' }]);
+  });
+
+  it('are read as they are where they are good text', async () => {
+    const { status, body } = await post(around([...new TextEncoder().encode('Müller 🏳️‍🌈 \ufeff')]));
+    expect([status, body.name]).toEqual([201, 'Müller 🏳️‍🌈']);
+  });
+});
+
+describe('a body without a field that is required', () => {
+  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+
+  it('may be left out on every POST that has one, with or without a word of JSON', async () => {
+    const merchant = await w.merchant();
+    const product = await w.product(merchant);
+    const { endpoint_id } = (
+      await w.call('POST', '/v1/webhooks/endpoints', { key: merchant.key, body: { url: 'https://shop.example.com/hooks' } })
+    ).body;
+    const params = { product_id: product.product_id, slug: product.slug, endpoint_id };
+    const optional = [...operations].filter(([name, { requestBody }]) => name.startsWith('POST') && requestBody?.required === false);
+    expect(optional.length).toBeGreaterThan(3);
+    for (const [name, { security }] of optional) {
+      const path = fill(name.slice('POST '.length), params);
+      const key = name.endsWith('/refresh') ? merchant.token : security ? merchant.key : null;
+      for (const options of [{}, { headers: { 'content-type': 'application/json' } }, { raw: '' }, { raw: ' ' }, { body: {} }]) {
+        const { status, body } = await w.call('POST', path, { key, ...options });
+        expect([name, options, [200, 201].includes(status) ? 'done' : body]).toEqual([name, options, 'done']);
+      }
+    }
+  });
+
+  it('has the defaults it would have had', async () => {
+    const merchant = await w.merchant();
+    const create = { key: merchant.key, body: { url: 'https://shop.example.com/hooks' } };
+    const made = (await w.call('POST', '/v1/webhooks/endpoints', create)).body;
+    const before = Date.now();
+    await w.call('POST', `/v1/webhooks/endpoints/${made.endpoint_id}/rotate-secret`, { key: merchant.key });
+    const row = await w.env.DB.prepare('SELECT previous_sealed AS old FROM webhook_endpoints WHERE id = ?')
+      .bind(made.endpoint_id)
+      .first<{ old: string }>();
+    const [{ until }] = JSON.parse(row!.old) as [{ until: number }];
+    expect(Math.abs(until - before - 24 * 3_600_000)).toBeLessThan(60_000);
+  });
+});

@@ -1,0 +1,125 @@
+import { runDurableObjectAlarm } from 'cloudflare:test';
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
+import { base58 } from '#core/encoding.ts';
+import { entitlementIdOf } from '#core/ids.ts';
+import { interceptJobs } from '../../world/entitlement.ts';
+import { testEnv } from '../../world/env.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+interface Line {
+  request_id: string;
+  cause?: string;
+  causes?: string[];
+  job?: string;
+  object?: string;
+  endpoint?: string;
+  dead_letter?: unknown;
+}
+
+describe('the id of a request', () => {
+  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+  let log: MockInstance<typeof console.log>;
+  let ada: Merchant;
+  let product: { product_id: string; slug: string };
+
+  /** What each line under this id is about. */
+  const told = (id: string): string[] =>
+    log.mock.calls
+      .map(([line]) => JSON.parse(String(line)) as Line)
+      .filter(({ request_id, cause, causes = [] }) => [request_id, cause, ...causes].includes(id))
+      .map(({ endpoint, job, object, dead_letter }) => endpoint ?? object ?? job ?? (dead_letter ? 'dead letter' : '?'));
+  const headers = (id: string, key = 'request-ids-1') => ({ 'X-Svc-Request-Id': id, 'Idempotency-Key': key });
+  const objectOf = (customerRef: string) => {
+    const entitlementId = entitlementIdOf(ada.userId, true, product.product_id, { customerRef });
+    return testEnv.ENTITLEMENT.getByName(`${ada.userId}:live:${entitlementId}`);
+  };
+
+  beforeEach(async () => {
+    ada = await w.merchant();
+    product = await w.product(ada);
+    const url = `${testEnv.TEST_RECEIVER_URL}/ok/ids-${crypto.randomUUID()}`;
+    await w.call('POST', '/v1/webhooks/endpoints', { key: ada.key, body: { url } });
+    await w.deliver();
+    await w.attempt();
+    log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  });
+  afterEach(() => log.mockRestore());
+
+  it('that confirms a payment stands in the lines of its job, of the object it credits and of each delivery', async () => {
+    const payment = await w.connect(product, { customer_ref: 'ida' });
+    const signature = await w.chain.pay(await w.chain.wallet(), payment);
+    await w.deliver();
+    await w.attempt();
+    expect((await w.confirm(payment.payment_id, signature, { headers: headers('req-of-ida') })).status).toBe(200);
+    await w.deliver();
+    await w.attempt();
+    const lines = told('req-of-ida');
+    expect(new Set(lines)).toEqual(new Set(['/v1/pay/confirm', 'fanOut', 'entitlement', 'attempt']));
+    expect(lines.filter((line) => line === 'attempt').length).toBeGreaterThan(1);
+  });
+
+  it('that changes an object comes back with what the object tells the database, and to the merchant', async () => {
+    const jobs = await interceptJobs(objectOf('otto'));
+    const body = { product_id: product.product_id, customer: { customer_ref: 'otto' }, units: 3, reason: 'a gift' };
+    const answer = await w.call('POST', '/v1/access/entitlements/grant', { key: ada.key, body, headers: headers('req-of-otto') });
+    expect(answer.status).toBe(200);
+    await runDurableObjectAlarm(objectOf('otto'));
+    await w.deliver(jobs.messages.splice(0));
+    await w.deliver();
+    await w.attempt();
+    const lines = told('req-of-otto');
+    expect(new Set(lines)).toEqual(new Set(['/v1/access/entitlements/grant', 'entitlement', 'projectEntitlement', 'fanOut', 'attempt']));
+    // The grant, the alarm that told of it, and that the database has it.
+    expect(lines.filter((line) => line === 'entitlement')).toHaveLength(3);
+  });
+
+  it('is told apart in an object where several share a commit, and each event keeps its own', async () => {
+    const jobs = await interceptJobs(objectOf('pair'));
+    const grant = (id: string) => {
+      const body = { product_id: product.product_id, customer: { customer_ref: 'pair' }, units: 1, reason: id };
+      return w.call('POST', '/v1/access/entitlements/grant', { key: ada.key, body, headers: headers(id, `key-of-${id}`) });
+    };
+    await Promise.all(['req-first', 'req-second', 'req-third'].map(grant));
+    await runDurableObjectAlarm(objectOf('pair'));
+    await w.deliver(jobs.messages.splice(0));
+    const { results } = await w.env.DB.prepare("SELECT request_id FROM events WHERE type = 'entitlement.granted' AND merchant_id = ?")
+      .bind(ada.userId)
+      .all<{ request_id: string }>();
+    expect(results.map(({ request_id }) => request_id).sort()).toEqual(['req-first', 'req-second', 'req-third']);
+    for (const id of ['req-first', 'req-second', 'req-third']) expect(told(id), id).toContain('entitlement');
+  });
+
+  it('goes on with every look for a transaction, and stands beside the message that came to nothing', async () => {
+    const payment = await w.connect(product);
+    await w.deliver();
+    const unknown = base58.encode(crypto.getRandomValues(new Uint8Array(64)));
+    const answer = await w.confirm(payment.payment_id, unknown, { headers: headers('req-of-uma', 'key-of-uma') });
+    expect([answer.status, answer.body.code]).toEqual([200, undefined]);
+    for (let look = 0; look < 3; look++) await w.deliver();
+    expect(told('req-of-uma').filter((line) => line === 'recheckCandidate')).toHaveLength(3);
+    const { job } = w.queue.sent.splice(0)[0]!;
+    const messages = [{ id: 'dead-1', timestamp: new Date(), attempts: 9, body: job, ack: () => {}, retry: () => {} }];
+    const { default: worker } = await import('../../../worker/index.ts');
+    await worker.queue({ queue: 'svc-jobs-dead', messages } as unknown as MessageBatch, w.env, {} as ExecutionContext);
+    expect(told('req-of-uma')).toContain('dead letter');
+  });
+
+  it('of a replay stands in its delivery, beside that of the request the event goes back to', async () => {
+    const payment = await w.connect(product);
+    await w.deliver();
+    await w.attempt();
+    const { body } = await w.call('GET', '/v1/webhooks/deliveries?per_page=1', { key: ada.key });
+    const first = body.items[0];
+    const replay = await w.call('POST', `/v1/webhooks/deliveries/${first.delivery_id}/replay`, {
+      key: ada.key,
+      headers: headers('req-again'),
+    });
+    expect([replay.status, payment.status]).toEqual([200, 'PENDING_SIGNATURE']);
+    await w.attempt();
+    expect(told('req-again')).toEqual([expect.stringContaining('replay'), 'attempt']);
+    const { request_id } = (await w.env.DB.prepare('SELECT request_id FROM events WHERE id = ?')
+      .bind(first.event_id)
+      .first<{ request_id: string }>())!;
+    expect(told(request_id).filter((line) => line === 'attempt')).toHaveLength(2);
+  });
+});

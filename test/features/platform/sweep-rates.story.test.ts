@@ -1,0 +1,154 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DAY } from '#core/time.ts';
+import { Setup } from '../../world/bootstrap.ts';
+import { SOAK } from '../../world/env.ts';
+import { withFaults } from '../../world/faults.ts';
+import { multiply } from '../../world/multiply.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+/** More than one invocation may end: 10,000 memberships and as many sessions in a soak. */
+const SESSIONS = SOAK > 1 ? 10_000 : 6_500;
+const MEMBERSHIPS = SOAK > 1 ? 10_000 : 5_500;
+const SETUPS = 10_000;
+const PAGE = 250;
+/** A hundred a second, which is more than the service confirms. */
+const RECEIPTS = 6_000;
+const RECEIPT_PAGE = 200;
+
+describe('what ends at one instant', () => {
+  const w = new World();
+  let merchant: Merchant;
+  let product: { product_id: string; slug: string };
+  beforeAll(async () => {
+    merchant = await w.merchant();
+    product = await w.product(merchant, { access_period_days: 30 });
+  });
+  const count = async (sql: string) => (await w.env.DB.prepare(sql).bind(product.product_id).first<number>('n'))!;
+  /** Sweeps until nothing is left, and tells how often it asked the database, in how many invocations. */
+  async function sweepAll(name: string): Promise<{ rounds: number; trips: number; ms: number }> {
+    const { env, trips } = withFaults(w.env);
+    const startedAt = Date.now();
+    const rounds = await w.sweepAlone(name, env);
+    return { rounds, trips: trips.length, ms: Date.now() - startedAt };
+  }
+
+  it(`${SESSIONS} sessions are given up in one go, in two trips for each ${PAGE}, each told once`, async () => {
+    const { payment_id } = await w.connect(product);
+    await w.sweep();
+    await multiply(w.env.DB, 'payments', 'id', payment_id, SESSIONS, {
+      id: "printf('01900000-0000-7000-8000-%012d', i)",
+      nonce: "'many-' || i",
+      reference: "'many-' || i",
+      expires_at: String(Date.now() - DAY / 2),
+    });
+    const { rounds, trips, ms } = await sweepAll('expired');
+    expect(await count("SELECT count(*) AS n FROM payments WHERE product_id = ? AND status = 'FAILED' AND version = 2")).toBe(SESSIONS);
+    expect(
+      await count(
+        "SELECT count(DISTINCT subject_id) AS n FROM events WHERE product_id = ? AND type = 'payment.failed' AND subject_version = 2",
+      ),
+    ).toBe(SESSIONS);
+    expect(rounds).toBe(Math.ceil((SESSIONS + 1) / (24 * PAGE)));
+    expect(trips).toBeLessThanOrEqual(2 * Math.ceil(SESSIONS / PAGE) + 5 * rounds);
+    // The one that is not over is as it was, and each event holds what GET shows.
+    expect((await w.call('GET', `/v1/payments/${payment_id}`)).body.status).toBe('PENDING_SIGNATURE');
+    const one = '01900000-0000-7000-8000-000000000007';
+    expect(await w.eventTypes(one)).toEqual(['payment.failed']);
+    const { body } = await w.call('GET', `/v1/payments/${one}`, { key: merchant.key });
+    const event = await w.env.DB.prepare('SELECT data FROM events WHERE payment_id = ?').bind(one).first<string>('data');
+    const { poll_after_ms: _, unmatched: __, ...told } = body;
+    expect(JSON.parse(event!)).toMatchObject({ object: told, previous: { status: 'PENDING_SIGNATURE' } });
+    expect(ms).toBeLessThan((60_000 * SESSIONS) / 5_000);
+    // All of them reach the queue, in messages that one invocation can serve.
+    const announced = w.queue.sent.flatMap(({ job }) => (job.kind === 'fanOut' ? [job.eventIds.length] : []));
+    expect(announced.reduce((sum, ids) => sum + ids, 0)).toBeGreaterThanOrEqual(SESSIONS);
+    expect(Math.max(...announced)).toBeLessThanOrEqual(50);
+  });
+
+  it(`${MEMBERSHIPS} memberships lapse in one go, in two trips for each ${PAGE}, each told once`, async () => {
+    const { confirmed } = await w.purchase(product, await w.chain.wallet());
+    await multiply(w.env.DB, 'memberships', 'id', confirmed.membership_id, MEMBERSHIPS, {
+      id: "printf('01900000-0000-7000-9000-%012d', i)",
+      customer_key: "'ref:' || i",
+      customer_ref: 'i',
+      paid_through: String(Date.now() - 1),
+    });
+    const { rounds, trips, ms } = await sweepAll('memberships');
+    expect(await count("SELECT count(*) AS n FROM memberships WHERE product_id = ? AND status = 'grace' AND version = 2")).toBe(
+      MEMBERSHIPS,
+    );
+    expect(await count("SELECT count(*) AS n FROM events WHERE product_id = ? AND type = 'membership.grace_started'")).toBe(MEMBERSHIPS);
+    expect(rounds).toBe(2);
+    expect(trips).toBeLessThanOrEqual(2 * Math.ceil(MEMBERSHIPS / PAGE) + 8 * rounds);
+    expect(ms).toBeLessThan((180_000 * MEMBERSHIPS) / 10_000);
+  });
+
+  it(`${RECEIPTS} receipts of a minute are linked within it, in three trips for each ${RECEIPT_PAGE}, one after the other`, async () => {
+    const own = await w.product(await w.merchant());
+    const { confirmed } = await w.purchase(own, await w.chain.wallet());
+    await multiply(w.env.DB, 'receipts', 'id', confirmed.receipt_id, RECEIPTS, {
+      id: "printf('01900000-0000-7000-a000-%012d', i)",
+      payment_id: "'linked-' || i",
+      tx_signature: "'linked-' || i",
+      created_at: 'receipts.created_at + i',
+      link_seq: 'NULL',
+      link_prev_hash: 'NULL',
+    });
+    const { rounds, trips, ms } = await sweepAll('receiptChains');
+    const chain = w.env.DB.prepare('SELECT count(DISTINCT link_seq) AS links, max(link_seq) AS last FROM receipts WHERE product_id = ?');
+    expect(await chain.bind(own.product_id).first()).toEqual({ links: RECEIPTS + 1, last: RECEIPTS + 1 });
+    expect(trips).toBeLessThanOrEqual(3 * Math.ceil((RECEIPTS + 1) / RECEIPT_PAGE) + 8 * rounds);
+    expect(ms).toBeLessThan(60_000);
+  });
+
+  it('a row the database refuses, and one that somebody changed meanwhile, hold up none beside them', async () => {
+    const { payment_id } = await w.connect(product);
+    const ids = ['a', 'b', 'c'].map((letter) => `0190000${letter}-0000-7000-8000-000000000001`);
+    for (const id of ids)
+      await multiply(w.env.DB, 'payments', 'id', payment_id, 1, {
+        id: `'${id}'`,
+        nonce: `'${id}'`,
+        reference: `'${id}'`,
+        expires_at: String(Date.now() - DAY / 2),
+      });
+    // The event of its next version is there already, which must never be: its own batch is refused for ever.
+    await w.env.DB.prepare('UPDATE events SET subject_id = ?, subject_version = 2 WHERE payment_id = ?').bind(ids[0], payment_id).run();
+    const batch = async (statements: D1PreparedStatement[]) => {
+      await w.env.DB.prepare("UPDATE payments SET customer_ref = 'changed', version = version + 1 WHERE id = ? AND version = 1")
+        .bind(ids[1])
+        .run();
+      return w.env.DB.batch(statements);
+    };
+    await w.sweepAlone('expired', { ...w.env, DB: { prepare: (sql: string) => w.env.DB.prepare(sql), batch } as unknown as D1Database });
+    const statuses = await Promise.all(ids.map(async (id) => (await w.call('GET', `/v1/payments/${id}`)).body.status));
+    expect(statuses).toEqual(['PENDING_SIGNATURE', 'PENDING_SIGNATURE', 'FAILED']);
+    await w.sweepAlone('expired');
+    expect((await w.call('GET', `/v1/payments/${ids[1]}`)).body.status).toBe('FAILED');
+    await w.env.DB.prepare('DELETE FROM payments WHERE id = ?').bind(ids[0]).run();
+  });
+
+  it(`${SETUPS} setups that ended a week ago are gone with their accounts, in a few statements for each ${PAGE}`, async () => {
+    const setup = await Setup.create(w);
+    await setup.runOut((8 * DAY) / 1000);
+    await w.sweep();
+    expect((await setup.row()).status).toBe('expired');
+    const copies = (prefix: string) => `'${prefix}-' || i`;
+    const { account_id: accountId } = setup.created;
+    await multiply(w.env.DB, 'accounts', 'id', accountId, SETUPS, { id: copies('account'), admission_id: copies('admission') });
+    await multiply(w.env.DB, 'setup_intents', 'id', setup.id, SETUPS, { id: copies('setup'), account_id: copies('account') });
+    const key = { id: copies('key'), key_hash: copies('hash'), merchant_id: copies('account') };
+    await multiply(w.env.DB, 'api_keys', 'merchant_id', accountId, SETUPS, key);
+    // One of them is owed something: it stays, and delays none behind it.
+    await w.env.DB.prepare("UPDATE memberships SET merchant_id = 'account-7' WHERE rowid = (SELECT max(rowid) FROM memberships)").run();
+    const { rounds, trips, ms } = await sweepAll('endedSetups');
+    const left = async (table: string, column: string) =>
+      w.env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} LIKE 'account-%'`).first<number>('n');
+    expect([await left('accounts', 'id'), await left('setup_intents', 'account_id'), await left('api_keys', 'merchant_id')]).toEqual([
+      1, 1, 1,
+    ]);
+    expect(await w.env.DB.prepare('SELECT count(*) AS n FROM setup_intents WHERE is_kept = 1').first<number>('n')).toBe(1);
+    expect(rounds).toBe(Math.ceil((SETUPS + 1) / (10 * PAGE)));
+    expect(trips).toBeLessThanOrEqual(4 * Math.ceil((SETUPS + 1) / PAGE) + 5 * rounds + 5);
+    expect(ms).toBeLessThan(60_000);
+  });
+});

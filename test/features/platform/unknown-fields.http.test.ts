@@ -1,0 +1,160 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { builtRoutes, fill, nameOf, operations, type Route } from '../../contract/spec-routes.ts';
+import { openApi } from '../../world/call.ts';
+import { CONNECTOR_SECRETS } from '../../world/env.ts';
+import { type CallOptions, type Merchant, World } from '../../world/world.ts';
+
+/** Protocols grow: whoever speaks them may say more than we read. */
+const PROTOCOLS = [
+  'POST /v1/products/webhook/rpc',
+  'POST /v1/pay/{payment_id}/solana-pay',
+  'POST /v1/access/x402/facilitator/verify',
+  'POST /v1/access/x402/facilitator/settle',
+];
+
+interface Schema {
+  $ref?: string;
+  type?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: unknown;
+  items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+}
+const schemas = openApi.components.schemas as Record<string, Schema>;
+const resolved = (schema: Schema): Schema[] => [
+  ...(schema.$ref ? resolved(schemas[schema.$ref.split('/').at(-1)!]!) : [schema]),
+  ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].flatMap(resolved),
+];
+type Path = (string | number)[];
+
+/** Every object with fields of its own that may stand in a body, and where. */
+function* objectsOf(schema: Schema, path: Path = []): Generator<{ object: Schema; path: Path }> {
+  for (const one of resolved(schema)) {
+    if (one.properties) yield { object: one, path };
+    for (const [name, inner] of Object.entries(one.properties ?? {})) yield* objectsOf(inner, [...path, name]);
+    if (one.items) yield* objectsOf(one.items, [...path, 0]);
+  }
+}
+const bodies = [...operations].flatMap(([name, { requestBody }]) => {
+  const schema = requestBody?.content['application/json']?.schema as Schema | undefined;
+  return schema ? [{ name, schema, required: requestBody!.required === true }] : [];
+});
+const ours = bodies.filter(({ name }) => !PROTOCOLS.includes(name));
+
+/** A body that holds nothing but `value` at `path`. */
+const nested = (path: Path, value: unknown): unknown =>
+  path.reduceRight((inner, step) => (typeof step === 'number' ? [inner] : { [step]: inner }), value);
+
+describe('a field that a route does not know', () => {
+  const w = new World({ OPERATOR_SECRET: 'the secret of an operator in a test' });
+  let owner: Merchant;
+  let params: Record<string, string>;
+  beforeAll(async () => {
+    owner = await w.merchant();
+    const product = await w.product(owner);
+    const payment = await w.connect(product);
+    params = {
+      product_id: product.product_id,
+      slug: product.slug,
+      payment_id: payment.payment_id,
+      rail_id: 'solana_usdc',
+      provider: 'telegram',
+    };
+  });
+
+  const callerOf = ({ auth, idempotent }: Route): CallOptions => ({
+    key: auth === 'person' ? owner.token : auth === 'none' || auth.endsWith('_secret') ? null : owner.key,
+    headers: {
+      ...(idempotent ? { 'Idempotency-Key': crypto.randomUUID() } : {}),
+      ...(auth === 'connector_secret' ? { 'X-Svc-Connector-Secret': CONNECTOR_SECRETS.telegram[0]! } : {}),
+    },
+  });
+  const send = (name: string, body: unknown) => {
+    const route = builtRoutes.find((one) => nameOf(one) === name)!;
+    return w.call(route.method, fill(route.path, params), { ...callerOf(route), body });
+  };
+  const strays = (detail: { type: string; loc: Path; ctx?: unknown }[]) =>
+    detail.filter(({ type }) => type === 'unknown_field').map(({ loc, ctx }) => ({ loc, ctx }));
+
+  it('is looked for on every body of ours, and the document closes each object of them', () => {
+    expect(ours.length).toBeGreaterThan(25);
+    expect(bodies.filter(({ name }) => PROTOCOLS.includes(name))).toHaveLength(PROTOCOLS.length);
+    for (const { name, schema } of ours)
+      for (const { object, path } of objectsOf(schema)) expect([name, path, object.additionalProperties]).toEqual([name, path, false]);
+    for (const { name, schema } of bodies.filter((one) => PROTOCOLS.includes(one.name)))
+      for (const { object } of objectsOf(schema)) expect([name, object.additionalProperties]).not.toEqual([name, false]);
+  });
+
+  it.each(ours.map(({ name, schema }) => [name, schema] as const))(
+    '%s: is refused, at its place, with the nearest name',
+    async (name, schema) => {
+      for (const { object, path } of objectsOf(schema)) {
+        const known = Object.keys(object.properties!);
+        const meant = known.find((field) => field.length >= 2 && !known.includes(`${field}q`));
+        const { status, body } = await send(name, nested(path, { [`${meant}q`]: 'x' }));
+        expect([name, status]).toEqual([name, 422]);
+        expect(['unknown_field', 'validation_error']).toContain(body.code);
+        const expected = { loc: ['body', ...path, `${meant}q`], ctx: { nearest: meant } };
+        expect(strays(body.detail)).toContainEqual(expected);
+        expect(body.code).toBe(strays(body.detail).length === body.detail.length ? 'unknown_field' : 'validation_error');
+      }
+    },
+  );
+
+  it('is let pass on bodies that a protocol defines', async () => {
+    const extras: Record<string, Record<string, unknown>> = {
+      'POST /v1/pay/{payment_id}/solana-pay': { account: (await w.chain.wallet()).address },
+      'POST /v1/access/x402/facilitator/verify': { x402Version: 2, paymentPayload: {}, paymentRequirements: {} },
+      'POST /v1/access/x402/facilitator/settle': { x402Version: 2, paymentPayload: {}, paymentRequirements: {} },
+    };
+    for (const [name, body] of Object.entries(extras)) {
+      const { status, body: answer } = await send(name, { ...body, extension: { of: 'tomorrow' } });
+      expect([name, status, JSON.stringify(answer).includes('unknown_field')]).toEqual([name, 200, false]);
+    }
+  });
+
+  it('is refused beside other faults, by one list that tells them all', async () => {
+    const price = { asset: 'USDC', amount: '5' };
+    const only = await send('POST /v1/products', { name: 'X', price, payoutWallet: 'abc' });
+    expect([only.status, only.body.code, only.body.retryable]).toEqual([422, 'unknown_field', false]);
+    expect(only.body.detail).toEqual([
+      {
+        loc: ['body', 'payoutWallet'],
+        msg: expect.stringContaining('payout_wallet'),
+        type: 'unknown_field',
+        ctx: { nearest: 'payout_wallet' },
+      },
+    ]);
+    const both = await send('POST /v1/products', { name: 5, price, payoutWallet: 'abc' });
+    expect([both.status, both.body.code]).toEqual([422, 'validation_error']);
+    expect(both.body.detail.map(({ type }: { type: string }) => type)).toEqual(['invalid_type', 'unknown_field']);
+    expect((await w.call('GET', '/v1/products', { key: owner.key })).body.items.map(({ name }: { name: string }) => name)).not.toContain(
+      'X',
+    );
+  });
+
+  it('is looked for after the caller, and never tells a stranger what a route knows', async () => {
+    const { status, body } = await w.call('POST', '/v1/products', { body: { payoutWallet: 'abc' } });
+    expect([status, body.code]).toEqual([401, 'invalid_authorization']);
+  });
+
+  it('is refused on the routes of the operator too', async () => {
+    const headers = { 'X-Svc-Operator-Secret': 'the secret of an operator in a test' };
+    for (const path of ['accounts', 'switches']) {
+      const { status, body } = await w.call('POST', `/v1/operator/${path}`, { headers, body: { unheard: 1 } });
+      expect([path, status, strays(body.detail)]).toEqual([path, 422, [{ loc: ['body', 'unheard'], ctx: {} }]]);
+    }
+  });
+
+  it('may stand in metadata, which is the merchant’s own', async () => {
+    const { status, body } = await send('POST /v1/products', {
+      name: 'X',
+      price: { asset: 'USDC', amount: '5' },
+      metadata: { payoutWallet: 'x' },
+    });
+    expect([status, body.metadata]).toEqual([201, { payoutWallet: 'x' }]);
+  });
+});

@@ -1,0 +1,80 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { feePayerOf, write } from '../../world/agent.ts';
+import { getPage } from '../../world/page.ts';
+import { checkOf, openSession, readiness } from '../../world/sale.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const USDC = 'solana_usdc';
+const X402 = 'x402_solana_usdc';
+
+describe('live_mode_confirmed means one thing: without it nothing sells in live mode but plain checkout', () => {
+  const w = new World();
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+    await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
+    await w.chain.call('local_fundUsdc', ada.wallet.address, '1');
+  });
+
+  /** What every answer says of a product: page, connect, payment session, consume, rails, readiness. */
+  const told = async (product: { product_id: string; slug: string }) => {
+    const page = await getPage(w, `/p/${product.slug}`);
+    const connected = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {} });
+    const session = await openSession(w, ada, { product_id: product.product_id });
+    const body = { product_id: product.product_id, customer: { customer_ref: 'c' } };
+    const denied = await write(w, ada, 'entitlements/consume', body);
+    const rails = (await w.call('GET', `/v1/access/products/${product.product_id}/available-rails`, { key: ada.key })).body.items;
+    const answer = await readiness(w, ada, `product_id=${product.product_id}`);
+    const railOf = (id: string) => rails.find(({ rail_id }: { rail_id: string }) => rail_id === id);
+    return {
+      page: page.status,
+      connect: connected.status,
+      session: session.status,
+      consume: denied.body.meta.missing ?? null,
+      rails: [railOf(USDC).status, railOf(X402).reason ?? null],
+      ready: answer.ready,
+      check: checkOf(answer, 'live_mode_confirmed').status,
+    };
+  };
+
+  it('a product for people alone is sold by page, connect and session without it, and is ready', async () => {
+    const product = await w.product(ada, { allowed_rails: [USDC] });
+    expect(await told(product)).toMatchObject({
+      page: 200,
+      connect: 200,
+      session: 201,
+      rails: ['available', 'rail_enabled'],
+      ready: true,
+      check: 'skip',
+    });
+  });
+
+  it('a product for agents too waits for it over the rail of agents, and over no other', async () => {
+    const product = await w.product(ada);
+    const plain = { page: 200, connect: 200, session: 201 };
+    const waiting = { consume: 'live_mode_confirmed', rails: ['available', 'live_mode_confirmed'], ready: false, check: 'fail' };
+    expect(await told(product)).toEqual({ ...plain, ...waiting });
+    await w.call('PATCH', `/v1/products/${product.product_id}`, { key: ada.key, body: { live_mode_confirmed: true } });
+    expect(await told(product)).toEqual({ ...plain, consume: null, rails: ['available', null], ready: true, check: 'pass' });
+  });
+});
+
+describe('a payout wallet without a USDC account', () => {
+  it('is mended by the transaction that readiness hands out, wherever the wallet stands; every refusal points there', async () => {
+    const w = new World();
+    await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
+    const ada = await w.merchant();
+    const product = await w.product(ada, { live_mode_confirmed: true });
+    const body = { product_id: product.product_id, customer: { customer_ref: 'c' } };
+    const denied = await write(w, ada, 'entitlements/consume', body);
+    const { fix } = denied.body.meta;
+    const pointed = fix?.path ?? /GET (\S+)/.exec(JSON.stringify(denied.body))![1];
+    expect(pointed).toBe(`/v1/access/setup/readiness?product_id=${product.product_id}`);
+    const answer = (await w.call('GET', pointed, { key: ada.key })).body;
+    const { fix: mend, message } = checkOf(answer, 'payout_ata_exists');
+    expect(message).toContain(ada.wallet.address);
+    expect([mend.method, mend.transaction]).toEqual([undefined, expect.any(String)]);
+    await w.chain.call('sendTransaction', await w.chain.sign(ada.wallet, mend.transaction), { encoding: 'base64' });
+    expect((await write(w, ada, 'entitlements/consume', body)).headers.get('PAYMENT-REQUIRED')).not.toBeNull();
+  });
+});

@@ -1,0 +1,96 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testEnv } from '../../world/env.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const w = new World();
+let ada: Merchant;
+beforeAll(async () => {
+  ada = await w.merchant();
+});
+const OFFER = { name: 'Weather', price: { asset: 'USDC', amount: '5' } };
+const create = (group: string, terms: object) => {
+  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  return w.call('POST', `/v1/${group}`, { key: ada.key, headers, body: { ...OFFER, ...terms } });
+};
+const patch = (productId: string, body: object, key = ada.key) => w.call('PATCH', `/v1/products/${productId}`, { key, body });
+
+describe.each(['products', 'access/products'])('POST /v1/%s', (group) => {
+  it('answers 400 to a type that is not supported, however long it is', async () => {
+    for (const product_type of ['book', '', 'x'.repeat(41), 'y'.repeat(5000)]) {
+      const { status, body } = await create(group, { product_type });
+      expect([status, body.code]).toEqual([400, 'invalid_product_type']);
+    }
+  });
+
+  it('answers 422 to a product that renews itself and is sold once, which is what it is where nothing else is said', async () => {
+    for (const terms of [{}, { billing_model: 'one_off' }])
+      for (const renewal_mode of ['AUTOMATIC', 'solana_native_subscription']) {
+        const { status, body } = await create(group, { ...terms, renewal_mode });
+        expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['body', 'renewal_mode']]);
+      }
+  });
+});
+
+describe('PATCH /v1/products/{product_id}', () => {
+  it('gives the product’s own wallet up with null: it is paid where its account is, and the merchant is told', async () => {
+    const product = await w.product(ada);
+    expect(product.payout_wallet).toBe(ada.wallet.address);
+    const { status, body } = await patch(product.product_id, { payout_wallet: null });
+    expect([status, 'payout_wallet' in body]).toEqual([200, false]);
+    const events = (await w.call('GET', '/v1/webhooks/events?event_type=payout.changed&per_page=100', { key: ada.key })).body.items;
+    expect(events.at(-1).data.object).toEqual({
+      payout_wallet: null,
+      previous: ada.wallet.address,
+      product_id: product.product_id,
+      by: 'key',
+    });
+    const refused = await w.call('POST', `/v1/products/p/${product.slug}/connect`);
+    expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'payout_wallet_set']);
+  });
+
+  it('changes what it is given although a rail that the product names is not served any more', async () => {
+    const product = await w.product(ada, { accepted_assets: ['USDC', 'SOL'], allowed_rails: ['solana_usdc', 'solana_sol'] });
+    const gone = JSON.stringify(['solana_usdc', 'rail_of_yesterday']);
+    await testEnv.DB.prepare('UPDATE products SET allowed_rails = ? WHERE id = ?').bind(gone, product.product_id).run();
+    for (const change of [{ name: 'Renamed' }, { description: 'New words' }, { price: { asset: 'USDC', amount: '6' } }]) {
+      const { status, body } = await patch(product.product_id, change);
+      expect([status, body.allowed_rails]).toEqual([200, ['solana_usdc', 'rail_of_yesterday']]);
+    }
+    const rails = await patch(product.product_id, { default_rail: 'solana_sol' });
+    expect([rails.status, rails.body.detail[0].type]).toEqual([422, 'rail_unavailable']);
+    expect((await patch(product.product_id, { allowed_rails: ['solana_usdc'] })).status).toBe(200);
+  });
+});
+
+describe('PATCH /v1/webhooks/endpoints/{endpoint_id}', () => {
+  it('clears the description with null', async () => {
+    const url = 'https://shop.example.com/hooks';
+    const made = (await w.call('POST', '/v1/webhooks/endpoints', { key: ada.key, body: { url, description: 'Shop' } })).body;
+    const { status, body } = await w.call('PATCH', `/v1/webhooks/endpoints/${made.endpoint_id}`, {
+      key: ada.key,
+      body: { description: null },
+    });
+    expect([status, made.description, 'description' in body]).toEqual([200, 'Shop', false]);
+  });
+});
+
+describe('the language of a buyer', () => {
+  it('is kept with the payment in its canonical form, and has to be a language tag', async () => {
+    const product = await w.product(ada);
+    const { payment_id } = await w.connect(product, { locale: 'PT-br' });
+    const row = await testEnv.DB.prepare('SELECT terms FROM payments WHERE id = ?').bind(payment_id).first<{ terms: string }>();
+    expect(JSON.parse(row!.terms).locale).toBe('pt-BR');
+    const { status, body } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { locale: 'no tongue' } });
+    expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['body', 'locale']]);
+  });
+});
+
+describe('GET /v1/access/entitlements', () => {
+  it('takes one name of a customer: both at once are 422, not an empty list', async () => {
+    const at = (query: string) => w.call('GET', `/v1/access/entitlements${query}`, { key: ada.key });
+    const wallet = `wallet_address=${ada.wallet.address}`;
+    for (const query of ['', `?${wallet}`, '?customer_ref=user-1']) expect((await at(query)).status).toBe(200);
+    const { status, body } = await at(`?${wallet}&customer_ref=user-1`);
+    expect([status, body.code, body.detail[0].loc]).toEqual([422, 'validation_error', ['query', 'customer_ref']]);
+  });
+});

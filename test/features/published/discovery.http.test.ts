@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { PAID_PLANS, PLANS } from '#rules/plans.ts';
+import { operationsOf } from '../../../worker/published/discovery.ts';
+import { builtRoutes, nameOf, operations } from '../../contract/spec-routes.ts';
+import { openTreasury } from '../../world/activation.ts';
+import { decoded } from '../../world/agent.ts';
+import { BOOTSTRAP, Setup } from '../../world/bootstrap.ts';
+import { openApi } from '../../world/call.ts';
+import { World } from '../../world/world.ts';
+
+const w = new World();
+
+describe('x-payment-info', () => {
+  const priced = operationsOf(openApi).filter(({ operation }) => operation['x-payment-info']);
+
+  it('is on every operation that may answer 402, and on no other', () => {
+    const paid = [...operations].filter(([, { responses }]) => responses['402']).map(([name]) => name);
+    expect(paid.length).toBeGreaterThanOrEqual(3);
+    expect(priced.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(paid.sort());
+  });
+
+  it('tells the price of every plan, as the plans say it', () => {
+    for (const plan of PAID_PLANS) {
+      const found = priced.find(({ path }) => path === `/v1/access/x402/activate/${plan}`);
+      expect(found?.operation['x-payment-info']).toEqual({
+        price: { mode: 'fixed', currency: 'USD', amount: PLANS[plan].priceUsdc },
+        protocols: [{ x402: {} }],
+      });
+    }
+  });
+});
+
+describe('/.well-known/x402', () => {
+  it('lists what the 402 of each of them really asks', async () => {
+    const { status, body, headers } = await w.call('GET', '/.well-known/x402', { headers: { Origin: 'https://anywhere.example' } });
+    expect([status, body.x402Version]).toEqual([200, 2]);
+    expect(headers.get('Cache-Control')).toBe('public, max-age=300');
+    expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect(body.resources).toHaveLength(PAID_PLANS.length);
+    await openTreasury(w);
+    const setup = await Setup.create(w);
+    for (const { resource, method, accepts } of body.resources) {
+      const { pathname, origin } = new URL(resource);
+      expect(origin).toBe('https://svc.test');
+      const asked = await w.call(method, pathname, { headers: { 'X-Svc-Setup-Secret': setup.secret } });
+      expect([pathname, asked.status]).toEqual([pathname, 402]);
+      const required = decoded(asked.headers.get('PAYMENT-REQUIRED')!);
+      const { memo, ...extra } = required.accepts[0].extra;
+      expect(memo).toMatch(/^svc:/);
+      expect(accepts).toEqual([{ ...required.accepts[0], extra }]);
+    }
+  });
+
+  it('names only what exists: documents that answer, rails that can be used, a facilitator that supports', async () => {
+    const { body } = await w.call('GET', '/.well-known/x402');
+    for (const url of Object.values<string>(body.docs)) expect((await w.call('GET', new URL(url).pathname)).status).toBe(200);
+    const { body: rails } = await w.call('GET', '/v1/access/rails');
+    const usable = rails.items.filter(({ supports }: { supports: string[] }) => supports.length > 0);
+    expect(body.rails).toEqual(
+      usable.map(({ rail_id, name, asset, network }: Record<string, string>) => ({ rail_id, name, asset, network })),
+    );
+    const supported = await w.call('GET', `${new URL(body.facilitator.url).pathname}/supported`);
+    expect(supported.body.kinds.map(({ network, scheme }: Record<string, string>) => [network, scheme])).toEqual([
+      [body.facilitator.networks[0], body.facilitator.schemes[0]],
+    ]);
+    expect([body.start.method, new URL(body.start.url).pathname]).toEqual(['POST', BOOTSTRAP]);
+  });
+
+  it('offers nothing that nobody could pay', async () => {
+    const without = async (settings: Record<string, string>) => (await new World(settings).call('GET', '/.well-known/x402')).body;
+    expect((await without({ TREASURY_WALLET: '' })).resources).toEqual([]);
+    const bare = await without({ FEE_PAYER_KEYS: '' });
+    expect([bare.resources, bare.facilitator, bare.rails.map(({ rail_id }: { rail_id: string }) => rail_id)]).toEqual([
+      [],
+      undefined,
+      ['solana_usdc', 'solana_sol'],
+    ]);
+  });
+});
+
+describe('/llms.txt', () => {
+  const read = async (): Promise<string> => (await w.call<string>('GET', '/llms.txt')).body;
+
+  it('is plain text by the habit of its name, cached and open', async () => {
+    const { status, headers, body } = await w.call<string>('GET', '/llms.txt', { headers: { Origin: 'https://anywhere.example' } });
+    expect([status, headers.get('Content-Type')?.toLowerCase().replace(' ', '')]).toEqual([200, 'text/plain;charset=utf-8']);
+    expect([headers.get('Cache-Control'), headers.get('Access-Control-Allow-Origin')]).toEqual(['public, max-age=300', '*']);
+    const [title, empty, quote] = body.split('\n');
+    expect([/^# \S/.test(title!), empty, /^> \S/.test(quote!)]).toEqual([true, '', true]);
+  });
+
+  it('names every operation there is, and none that is not, each with a link into the document', async () => {
+    const text = await read();
+    const named = [...text.matchAll(/\[((?:GET|POST|PUT|PATCH|DELETE) \/\S+)\]\(([^)]+)\)/g)];
+    const built = builtRoutes.filter(({ documented }) => documented).map(nameOf);
+    expect([...new Set(named.map(([, call]) => call!))].sort()).toEqual(built.sort());
+    for (const [, call, link] of named) {
+      const keys = new URL(link!).hash
+        .slice(2)
+        .split('/')
+        .map((key) => decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~'));
+      const found = keys.reduce<unknown>((value, key) => (value as Record<string, unknown>)?.[key], openApi);
+      expect(found, call).toBe((openApi.paths as Record<string, Record<string, unknown>>)[keys[1]!]![keys[2]!]);
+    }
+  });
+
+  it('tells how to start, what plans cost and how to let a client pay them', async () => {
+    const text = await read();
+    expect(text.indexOf(`[POST ${BOOTSTRAP}]`)).toBeLessThan(text.indexOf('## Plans'));
+    for (const plan of PAID_PLANS) {
+      expect(text).toContain(`- ${plan}: ${PLANS[plan].priceUsdc} USDC`);
+      expect(text).toContain(`setSpendControls({ maxAmountPerPayment: '$${PLANS[plan].priceUsdc}' })`);
+    }
+    for (const word of ['Idempotency-Key', 'x-error-codes', 'retryable', 'https://svc.test/v1/openapi.json', 'next_actions'])
+      expect(text).toContain(word);
+  });
+});

@@ -1,0 +1,290 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { base64url } from '#core/encoding.ts';
+import { CHECKS } from '#features/readiness/checks.ts';
+import { feePayerOf, newAgent, sellToAgents, write } from '../../world/agent.ts';
+import { openApi } from '../../world/call.ts';
+import { apply, checkOf, isSold, readiness } from '../../world/sale.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const CODES =
+  'product_found product_active price_set rail_enabled payout_wallet_set payout_ata_exists fee_wallet_configured ' +
+  'webhook_endpoint_enabled plan_active live_mode_confirmed live_key_present subscription_plan_published';
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+describe('readiness', () => {
+  const w = new World();
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+  const of = (product: { product_id: string }, merchant = ada) => readiness(w, merchant, `product_id=${product.product_id}`);
+  const patch = (product: Body, body: object) => w.call('PATCH', `/v1/products/${product.product_id}`, { key: ada.key, body });
+  const setRail = (merchant: Merchant, railId: string, body: object) =>
+    w.call('PUT', `/v1/access/rail-settings/${railId}`, { key: merchant.key, body, headers: { 'Idempotency-Key': crypto.randomUUID() } });
+
+  /** Ready exactly when a sale works: said, and tried. */
+  async function expectBlocked(product: Body, blocking: string[], merchant = ada): Promise<Body> {
+    const answer = await of(product, merchant);
+    expect([answer.ready, answer.blocking]).toEqual([blocking.length === 0, blocking]);
+    expect(await isSold(w, merchant, product.product_id)).toBe(answer.ready);
+    return answer;
+  }
+  async function expectCured(product: Body, code: string, answer: Body, merchant = ada): Promise<void> {
+    expect(await apply(w, merchant, checkOf(answer, code).fix)).toBe(200);
+    await expectBlocked(product, [], merchant);
+  }
+
+  it('of a product that is sold passes, with every code in its order and a meaning that can be looked up', async () => {
+    const product = await sellToAgents(w, ada);
+    const answer = await expectBlocked(product, []);
+    expect(answer).toMatchObject({ ready: true, mode: 'live', product_id: product.product_id, blocking: [] });
+    expect(answer.checks.map(({ code }: Body) => code).join(' ')).toBe(CODES);
+    const document = openApi as unknown as { components: { schemas: Record<string, Record<string, Record<string, string>>> } };
+    for (const { code, docs_url, fix, message } of answer.checks) {
+      expect(document.components.schemas.ReadinessCheck!['x-checks']![docs_url.split('/').at(-1)]).toBe(
+        CHECKS[code as keyof typeof CHECKS],
+      );
+      expect(message).not.toBe('');
+      if (code !== 'webhook_endpoint_enabled') expect([code, fix]).toEqual([code, undefined]);
+    }
+  });
+
+  it.each([
+    ['product_active', (product: Body) => w.call('POST', `/v1/products/${product.product_id}/archive`, { key: ada.key })],
+    ['live_mode_confirmed', (product: Body) => patch(product, { live_mode_confirmed: false })],
+    [
+      'price_set',
+      // A change of the product could not do this: it is refused where the price leaves a rail that the product names.
+      ({ product_id }: Body) =>
+        w.env.DB.prepare(`UPDATE products SET asset = 'SOL', allowed_rails = '["solana_usdc"]' WHERE id = ?`).bind(product_id).run(),
+    ],
+  ])('is blocked by %s, and cured by the fix that it names', async (code, spoil) => {
+    const product = await sellToAgents(w, ada);
+    await spoil(product);
+    await expectCured(product, code, await expectBlocked(product, [code]));
+  });
+
+  it('of a product priced in SOL, or that accepts it, judges the rail of SOL, which needs no account', async () => {
+    const merchant = await w.merchant();
+    const sol = await w.product(merchant, { live_mode_confirmed: true, price: { asset: 'SOL', amount: '0.5' } });
+    const alone = await expectBlocked(sol, [], merchant);
+    expect(checkOf(alone, 'payout_ata_exists').status).toBe('skip');
+    expect(checkOf(alone, 'rail_enabled').message).toContain('solana_sol');
+    const both = await sellToAgents(w, merchant, { accepted_assets: ['USDC', 'SOL'] });
+    expect(checkOf(await expectBlocked(both, [], merchant), 'payout_ata_exists').status).toBe('pass');
+    // What SOL is worth matters only to who is paid in the other asset.
+    const without = Object.assign(new World(), { chain: w.chain, env: { ...w.env, PRICE_URL: '' } });
+    const ask = ({ product_id }: Body) => readiness(without, merchant, `product_id=${product_id}`);
+    const unknown = await ask(both);
+    expect([unknown.blocking, await isSold(without, merchant, both.product_id)]).toEqual([['rail_enabled'], false]);
+    expect(checkOf(unknown, 'rail_enabled').fix).toMatchObject({ path: '/v1/access/rails' });
+    expect([(await ask(sol)).ready, await isSold(without, merchant, sol.product_id)]).toEqual([true, true]);
+  });
+
+  it('asks for the payout wallet of each rail, one fix after the other', async () => {
+    const merchant = await w.merchant();
+    await w.chain.call('local_fundUsdc', merchant.wallet.address, '1');
+    const terms = { name: 'API', price: { asset: 'USDC', amount: '1' }, live_mode_confirmed: true };
+    const { body: product } = await w.call('POST', '/v1/products', { key: merchant.key, body: terms });
+    const first = await expectBlocked(product, ['payout_wallet_set'], merchant);
+    expect(checkOf(first, 'payout_ata_exists').status).toBe('skip');
+    expect(checkOf(first, 'payout_wallet_set').fix.path).toBe('/v1/access/rail-settings/solana_usdc');
+    expect(await apply(w, merchant, checkOf(first, 'payout_wallet_set').fix)).toBe(200);
+    const second = await expectBlocked(product, ['payout_wallet_set'], merchant);
+    await expectCured(product, 'payout_wallet_set', second, merchant);
+  });
+
+  it('names the transaction that creates a missing USDC account; where only checkout is offered it is a warning', async () => {
+    const merchant = await w.merchant();
+    const terms = { live_mode_confirmed: true, price: { asset: 'USDC', amount: '0.5' } };
+    const product = await w.product(merchant, { ...terms, allowed_rails: ['solana_usdc'] });
+    const warned = await of(product, merchant);
+    expect([warned.ready, checkOf(warned, 'payout_ata_exists').status]).toEqual([true, 'warn']);
+    const both = await w.product(merchant, terms);
+    const answer = await of(both, merchant);
+    expect([answer.ready, answer.blocking]).toEqual([false, ['payout_ata_exists']]);
+    const denied = await write(w, merchant, 'entitlements/consume', { product_id: both.product_id, customer: { customer_ref: 'c' } });
+    expect([denied.headers.get('PAYMENT-REQUIRED'), denied.body.meta.missing]).toEqual([null, 'payout_ata_exists']);
+    await expectCured(both, 'payout_ata_exists', answer, merchant);
+    expect(await isSold(w, merchant, product.product_id)).toBe(true);
+  });
+
+  it('is not there while the node is silent, which is no missing account, and needs nothing but patience', async () => {
+    const merchant = await w.merchant();
+    const product = await sellToAgents(w, merchant);
+    // What was seen a moment ago does not count: readiness asks now.
+    await expectBlocked(product, [], merchant);
+    await w.chain.fault({ kind: 'http_503', method: 'getMultipleAccounts', times: 50 });
+    const answer = await of(product, merchant);
+    expect([answer.ready, answer.blocking]).toEqual([false, ['rail_enabled']]);
+    expect(checkOf(answer, 'payout_ata_exists').status).toBe('warn');
+    const { message, fix } = checkOf(answer, 'rail_enabled');
+    expect(message).toContain('solana_usdc, x402_solana_usdc');
+    // No call mends it.
+    expect(Object.keys(fix)).toEqual(['detail']);
+    const rails = await w.call('GET', `/v1/access/products/${product.product_id}/available-rails`, { key: merchant.key });
+    for (const railId of ['solana_usdc', 'x402_solana_usdc']) {
+      const rail = rails.body.items.find((item: Body) => item.rail_id === railId);
+      expect([rail.status, rail.reason, rail.fix]).toEqual(['degraded', 'rpc_unavailable', fix]);
+    }
+    await w.chain.call('local_clearFaults');
+    // The whole node: nobody can be sold to, at checkout or by x402, and readiness says so at the same moment.
+    const agent = await newAgent(w);
+    const named = { product_id: product.product_id };
+    const denied = await write(w, merchant, 'entitlements/consume', { ...named, customer: { wallet_address: agent.wallet.address } });
+    const payment = await agent.pay(denied.headers.get('PAYMENT-REQUIRED')!);
+    await w.chain.fault({ kind: 'http_503', times: 500 });
+    expect((await of(product, merchant)).blocking).toEqual(['rail_enabled']);
+    const connected = await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { wallet_address: agent.wallet.address } });
+    expect([connected.status, connected.body.code]).toEqual([503, 'rpc_unavailable']);
+    expect((await write(w, merchant, 'x402/settle', { ...named, payment_signature: payment })).status).not.toBe(200);
+    await w.chain.call('local_clearFaults');
+    await expectBlocked(product, [], merchant);
+  });
+
+  it('is blocked where no rail is left, and says which to switch on: one that the product allows', async () => {
+    const merchant = await w.merchant();
+    const product = await sellToAgents(w, merchant);
+    for (const railId of ['solana_usdc', 'x402_solana_usdc']) await setRail(merchant, railId, { enabled: false });
+    const off = await expectBlocked(product, ['rail_enabled'], merchant);
+    expect(checkOf(off, 'payout_wallet_set').status).toBe('skip');
+    await expectCured(product, 'rail_enabled', off, merchant);
+    // Checkout is on again, x402 is not: ready for what is offered, and agents are told.
+    const denied = await write(w, merchant, 'entitlements/consume', { product_id: product.product_id, customer: { customer_ref: 'c' } });
+    expect(denied.body.meta.missing).toBe('rail_enabled');
+    const agentsOnly = await sellToAgents(w, merchant, { allowed_rails: ['x402_solana_usdc'] });
+    const narrow = await expectBlocked(agentsOnly, ['rail_enabled'], merchant);
+    expect(checkOf(narrow, 'rail_enabled').fix).toMatchObject({
+      path: '/v1/access/rail-settings/x402_solana_usdc',
+      body: { enabled: true },
+    });
+    await expectCured(agentsOnly, 'rail_enabled', narrow, merchant);
+  });
+
+  it('does not find what is not the merchant’s, not of this mode or not of the app, and says how to get it', async () => {
+    const stranger = await w.merchant();
+    const product = await sellToAgents(w, ada, { external_product_id: 'forecast' });
+    const { body: app } = await write(w, ada, 'apps', { name: 'Weather' });
+    for (const [merchant, query] of [
+      [stranger, `product_id=${product.product_id}`],
+      [stranger, 'external_product_id=forecast'],
+      [ada, 'external_product_id=nothing'],
+    ] as const) {
+      const answer = await readiness(w, merchant, query);
+      expect([answer.ready, answer.blocking[0], answer.product_id]).toEqual([false, 'product_found', undefined]);
+      expect(checkOf(answer, 'product_found').fix).toMatchObject({ method: 'POST', path: '/v1/access/products' });
+      expect(checkOf(answer, 'product_active').status).toBe('skip');
+    }
+    expect((await readiness(w, ada, 'external_product_id=forecast')).product_id).toBe(product.product_id);
+    const elsewhere = await readiness(w, ada, `product_id=${product.product_id}&access_app_id=${app.access_app_id}`);
+    expect([elsewhere.ready, elsewhere.blocking]).toEqual([false, ['product_found']]);
+    expect(await apply(w, ada, checkOf(elsewhere, 'product_found').fix)).toBe(200);
+    const found = await readiness(w, ada, `product_id=${product.product_id}&access_app_id=${app.access_app_id}`);
+    expect([found.ready, found.access_app_id]).toEqual([true, app.access_app_id]);
+    const foreign = await w.call('GET', `/v1/access/setup/readiness?access_app_id=${app.access_app_id}`, { key: stranger.key });
+    expect(foreign.status).toBe(404);
+    const both = await w.call('GET', `/v1/access/setup/readiness?product_id=${product.product_id}&external_product_id=x`, { key: ada.key });
+    expect([both.status, both.body.detail[0].loc]).toEqual([422, ['query']]);
+  });
+
+  it('without a product judges the account alone', async () => {
+    const merchant = await w.merchant();
+    const answer = await readiness(w, merchant, 'mode=live');
+    expect([answer.ready, answer.blocking]).toEqual([false, ['payout_wallet_set']]);
+    for (const code of ['product_found', 'product_active', 'price_set', 'live_mode_confirmed'])
+      expect([code, checkOf(answer, code).status]).toEqual([code, 'skip']);
+  });
+
+  it('warns of a price that the public client pays only when it is told to', async () => {
+    const product = await sellToAgents(w, ada, { price: { asset: 'USDC', amount: '1.000001' } });
+    const answer = await of(product);
+    expect([answer.ready, checkOf(answer, 'price_set').status]).toEqual([true, 'warn']);
+    expect(checkOf(answer, 'price_set').message).toContain('maxAmountPerPayment');
+    const agent = await newAgent(w);
+    const denied = await write(w, ada, 'entitlements/consume', { product_id: product.product_id, customer: { customer_ref: 'c' } });
+    await expect(agent.pay(denied.headers.get('PAYMENT-REQUIRED')!)).rejects.toThrow('maxAmountPerPayment');
+  });
+
+  it('warns of what a sale can do without: a listener, a live key, a plan about to end', async () => {
+    const merchant = await w.merchant();
+    const product = await sellToAgents(w, merchant);
+    const deaf = await of(product, merchant);
+    expect([deaf.ready, checkOf(deaf, 'webhook_endpoint_enabled').status]).toEqual([true, 'warn']);
+    const other = { url: 'https://other.example.com/hooks', product_ids: ['01900000-0000-7000-8000-000000000000'] };
+    await w.call('POST', '/v1/webhooks/endpoints', { key: merchant.key, body: other });
+    expect(checkOf(await of(product, merchant), 'webhook_endpoint_enabled').status).toBe('warn');
+    expect(await apply(w, merchant, checkOf(deaf, 'webhook_endpoint_enabled').fix)).toBe(201);
+    expect(checkOf(await of(product, merchant), 'webhook_endpoint_enabled').status).toBe('pass');
+
+    const { body: me } = await w.call('GET', '/v1/account/me', { key: merchant.key });
+    await w.call('DELETE', `/v1/keys/${me.key_id}`, { key: merchant.token });
+    const signedIn = { ...merchant, key: merchant.token };
+    const keyless = await of(product, signedIn);
+    expect([keyless.ready, checkOf(keyless, 'live_key_present').status]).toEqual([true, 'warn']);
+    expect(await isSold(w, signedIn, product.product_id)).toBe(true);
+    expect(await apply(w, merchant, checkOf(keyless, 'live_key_present').fix)).toBe(201);
+    const plan = () => of(product, signedIn).then((answer) => checkOf(answer, 'plan_active'));
+    expect((await plan()).status).toBe('pass');
+    await w.env.DB.prepare('UPDATE accounts SET plan_through = ? WHERE id = ?')
+      .bind(Date.now() + 3_600_000, merchant.userId)
+      .run();
+    expect(await plan()).toMatchObject({ status: 'warn', fix: { method: 'POST', path: '/v1/access/x402/activate/scale' } });
+  });
+
+  it('in the sandbox says what it skips, and is ready for what the sandbox can do', async () => {
+    const body = { name: 'API', price: { asset: 'USDC', amount: '1' } };
+    const { body: product } = await w.call('POST', '/v1/products', { key: ada.sandboxKey, body });
+    const ask = (options: { key: string; mode: string }) =>
+      readiness(w, ada, `product_id=${product.product_id}${options.mode}`, { key: options.key });
+    for (const options of [
+      { key: ada.sandboxKey, mode: '' },
+      { key: ada.token, mode: '&mode=sandbox' },
+    ]) {
+      const answer = await ask(options);
+      expect(answer).toMatchObject({ ready: true, mode: 'sandbox', product_id: product.product_id });
+      for (const code of ['payout_wallet_set', 'payout_ata_exists', 'live_mode_confirmed', 'rail_enabled', 'fee_wallet_configured'])
+        expect(checkOf(answer, code)).toMatchObject({ status: 'skip', message: expect.stringContaining('never sold on chain') });
+    }
+    expect(await ask({ key: ada.token, mode: '' })).toMatchObject({
+      ready: false,
+      mode: 'live',
+      blocking: ['product_found', expect.anything()],
+    });
+    await w.call('POST', `/v1/products/${product.product_id}/archive`, { key: ada.sandboxKey });
+    expect((await ask({ key: ada.sandboxKey, mode: '' })).blocking).toEqual(['product_active']);
+  });
+});
+
+describe('readiness of a service that its operator has not finished', () => {
+  const seed = (fill: number) => base64url.encode(new Uint8Array(32).fill(fill));
+
+  it('is blocked by a fee without a wallet, where checkout is offered', async () => {
+    const w = new World({ FEE_BPS: '100' });
+    const merchant = await w.merchant();
+    const product = await sellToAgents(w, merchant);
+    const answer = await readiness(w, merchant, `product_id=${product.product_id}`);
+    expect([answer.blocking, await isSold(w, merchant, product.product_id)]).toEqual([['fee_wallet_configured'], false]);
+    expect(checkOf(answer, 'fee_wallet_configured').fix.method).toBeUndefined();
+    await w.call('PATCH', `/v1/products/${product.product_id}`, { key: merchant.key, body: { allowed_rails: ['x402_solana_usdc'] } });
+    const agentsOnly = await readiness(w, merchant, `product_id=${product.product_id}`);
+    expect([agentsOnly.ready, checkOf(agentsOnly, 'fee_wallet_configured').status]).toEqual([true, 'skip']);
+    expect(await isSold(w, merchant, product.product_id)).toBe(true);
+  });
+
+  it('is blocked while the service cannot pay the network for agents, and says that only it can help', async () => {
+    const w = new World({ FEE_PAYER_KEYS: seed(60) });
+    const merchant = await w.merchant();
+    await w.chain.call('local_fundUsdc', merchant.wallet.address, '1');
+    const product = await w.product(merchant, { live_mode_confirmed: true, price: { asset: 'USDC', amount: '0.5' } });
+    const answer = await readiness(w, merchant, `product_id=${product.product_id}`);
+    expect([answer.blocking, await isSold(w, merchant, product.product_id)]).toEqual([['rail_enabled'], false]);
+    expect(checkOf(answer, 'rail_enabled').fix).toMatchObject({ method: 'GET', path: '/v1/access/rails' });
+    // The operator's cure: a key that has money. What was seen of the empty one is remembered for a minute.
+    w.env.FEE_PAYER_KEYS = seed(61);
+    const renewed = Object.assign(new World(), { chain: w.chain, env: { ...w.env } });
+    await w.chain.call('local_fundSol', feePayerOf(renewed), '1000000000');
+    const cured = await readiness(renewed, merchant, `product_id=${product.product_id}`);
+    expect([cured.ready, await isSold(renewed, merchant, product.product_id)]).toEqual([true, true]);
+  });
+});

@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { canonicalJson } from '#core/encoding.ts';
+import { sweepChains } from '#features/receipts/hash-chain.ts';
+import { newCtx } from '#platform/context.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+interface Receipt {
+  receipt_id: string;
+  tx_sig: string;
+  sha256: string;
+  link?: { seq: number; prev_hash: string };
+}
+type Wallet = Awaited<ReturnType<World['chain']['wallet']>>;
+
+const lister =
+  (w: World, key: string) =>
+  async (query: Record<string, string | number> | string = '') => {
+    const text = typeof query === 'string' ? query : `?${new URLSearchParams(Object.entries(query).map(([k, v]) => [k, String(v)]))}`;
+    const { status, body } = await w.call('GET', `/v1/receipts${text}`, { key });
+    return { status, body, ids: (body.items ?? []).map(({ receipt_id }: Receipt) => receipt_id) as string[] };
+  };
+
+describe('the list of receipts', () => {
+  const w = new World();
+  let ada: Merchant;
+  let list: ReturnType<typeof lister>;
+  const buyers: Wallet[] = [];
+  const products: { product_id: string; slug: string }[] = [];
+  /** In the order of the sales. */
+  const sold: Receipt[] = [];
+
+  const NAMES = ['Weather API 100%', 'weather_report ☀️🌦️', 'Climate "data" \\ archive', 'x'.repeat(160)];
+
+  beforeAll(async () => {
+    ada = await w.merchant();
+    list = lister(w, ada.key);
+    for (let i = 0; i < 2; i++) buyers.push(await w.chain.wallet());
+    for (const [i, name] of NAMES.entries()) {
+      products.push(await w.product(ada, { name }));
+      const { confirmed } = await w.purchase(products[i]!, buyers[i % 2]!, { email: 'buyer@example.com', customer_ref: `ref-${i}` });
+      sold.push((await w.call('GET', `/v1/receipt/${confirmed.receipt_id}`, { key: ada.key })).body);
+    }
+  });
+
+  const ids = (...indices: number[]) => indices.map((i) => sold[i]!.receipt_id);
+
+  it('is newest first, in pages, each receipt as it is alone', async () => {
+    const all = await list();
+    expect([all.status, all.ids]).toEqual([200, ids(3, 2, 1, 0)]);
+    expect(all.body.items).toEqual([...sold].reverse());
+    expect(all.body).toMatchObject({ page: 1, per_page: 20, total: 4, total_pages: 1, has_more: false });
+    const pages = await Promise.all([1, 2, 3].map((page) => list({ page, per_page: 3 })));
+    expect(pages.map(({ ids, body }) => [ids, body.total, body.total_pages, body.has_more])).toEqual([
+      [ids(3, 2, 1), 4, 2, true],
+      [ids(0), 4, 2, false],
+      [[], 4, 2, false],
+    ]);
+    for (const query of ['?per_page=101', '?page=0', '?product_id=5', `?wallet=${'x'.repeat(65)}`, `?q=${'x'.repeat(201)}`])
+      expect([query, (await list(query)).status]).toEqual([query, 422]);
+  });
+
+  it('can be narrowed to a wallet, a product, and both', async () => {
+    const [even, odd] = buyers.map(({ address }) => address as string);
+    expect((await list({ wallet: even! })).ids).toEqual(ids(2, 0));
+    expect((await list({ wallet: odd! })).ids).toEqual(ids(3, 1));
+    expect((await list({ product_id: products[2]!.product_id })).ids).toEqual(ids(2));
+    expect((await list({ product_id: products[2]!.product_id, wallet: even!, q: 'climate' })).ids).toEqual(ids(2));
+    const second = await list({ wallet: even!, per_page: 1, page: 2 });
+    expect([second.ids, second.body.total]).toEqual([ids(0), 2]);
+    for (const query of [
+      `?product_id=${products[2]!.product_id}&wallet=${odd}`,
+      `?wallet=${even!.slice(1)}`,
+      '?wallet=%25',
+      '?product_id=01900000-0000-7000-8000-000000000000',
+    ]) {
+      const { status, body } = await list(query);
+      expect([status, body.items, body.total]).toEqual([200, [], 0]);
+    }
+  });
+
+  it.each([
+    ['a word, whatever the case', 'WEATHER', [1, 0]],
+    ['two words of a name', 'wEaThEr ApI', [0]],
+    ['two words of a name in another order', 'api weather', [0]],
+    ['words that no one name has', 'weather climate', []],
+    ['a part of a word', 'weath', []],
+    ['a sign that is no word', '%', []],
+    ['a pattern, which is none', 'weath*', []],
+    ['words joined by a sign, which follow each other', 'weather_report', [1]],
+    ['words joined by a sign, which do not', 'report_weather', []],
+    ['a word in quotes', '"data"', [2]],
+    ['an open quote', '"', []],
+    ['the language of the index', 'weather OR climate', []],
+    ['a column of the index', 'words:weather', []],
+    ['everything but a word', 'NOT weather', []],
+    ['another merchant’s term', `m${'0'.repeat(33)}`, []],
+    ['SQL', "' OR '1'='1", []],
+    ['a word and a NUL', 'weather\0api', [0]],
+    ['160 characters', 'x'.repeat(160), [3]],
+    ['one more than there are', 'x'.repeat(161), []],
+    ['200 bytes', 'x'.repeat(200), []],
+    ['200 characters of several bytes', '☀'.repeat(200), []],
+    ['nothing at all', '', [3, 2, 1, 0]],
+    ['a customer’s e-mail, which is not searched', 'buyer@example.com', []],
+    ['a customer’s reference, which is not searched', 'ref-0', []],
+  ])('is searched for %s', async (_what, q, found) => {
+    const answer = await list({ q });
+    expect([answer.status, answer.ids, answer.body.total]).toEqual([200, ids(...found), found.length]);
+  });
+
+  it('finds a letter beyond ASCII whatever its case, as any other', async () => {
+    const eve = await w.merchant();
+    const { confirmed } = await w.purchase(await w.product(eve, { name: 'Wetter für Übersee' }), buyers[0]!);
+    for (const q of ['für Übersee', 'FÜR', 'übersee'])
+      expect([q, (await lister(w, eve.key)({ q })).ids]).toEqual([q, [confirmed.receipt_id]]);
+  });
+
+  it('is searched by the beginning of a transaction or receipt id, and whole', async () => {
+    for (const { receipt_id, tx_sig } of sold)
+      for (const q of [receipt_id, receipt_id.toUpperCase(), receipt_id.slice(0, 24), tx_sig, tx_sig.slice(0, 12)])
+        expect([q, (await list({ q })).ids]).toEqual([q, [receipt_id]]);
+    const [{ receipt_id, tx_sig }] = sold as [Receipt];
+    for (const q of [receipt_id.slice(9), tx_sig.slice(1), tx_sig.toLowerCase(), tx_sig.slice(0, 11), receipt_id.slice(0, 12)])
+      expect([q, (await list({ q })).ids]).toEqual([q, []]);
+  });
+
+  it('finds nothing across the border between two of them', async () => {
+    const { receipt_id, tx_sig } = sold[0]!;
+    for (const q of [`${tx_sig.slice(-4)} ${receipt_id.slice(0, 4)}`, `${receipt_id.slice(-4)} ${NAMES[0]!.slice(0, 4)}`])
+      expect([q, (await list({ q })).ids]).toEqual([q, []]);
+  });
+
+  it('is the owner’s alone, in the mode of the sale', async () => {
+    const stranger = await w.merchant();
+    for (const key of [stranger.key, stranger.token, ada.sandboxKey])
+      for (const query of ['', `?q=${sold[0]!.receipt_id}`, `?wallet=${buyers[0]!.address}`, `?product_id=${products[0]!.product_id}`])
+        expect((await lister(w, key)(query)).body).toMatchObject({ items: [], total: 0 });
+    expect((await w.call('GET', '/v1/receipts')).status).toBe(401);
+    for (const key of [stranger.key, ada.sandboxKey])
+      expect((await w.call('GET', `/v1/receipt/${sold[0]!.receipt_id}`, { key })).status).toBe(404);
+    expect((await lister(w, ada.token)('?mode=sandbox')).ids).toEqual([]);
+    expect((await lister(w, ada.token)('?mode=live')).ids).toEqual(ids(3, 2, 1, 0));
+  });
+
+  it('is honest about a transaction that the chain dropped: the receipt is genuine, and no longer valid', async () => {
+    const { payment, confirmed } = await w.purchase(products[0]!, buyers[0]!);
+    const verify = async () => (await w.call('GET', `/v1/receipt/${confirmed.receipt_id}/verify`)).body;
+    expect(await verify()).toMatchObject({ valid: true });
+    await w.env.DB.prepare('UPDATE tx_claims SET dropped_at = ? WHERE subject_id = ?').bind(Date.now(), payment.payment_id).run();
+    const verified = await verify();
+    expect(verified).toMatchObject({ valid: false, reason: 'transaction_orphaned', sha256_matches: true, signature_valid: true });
+    expect((await w.call('GET', `/v1/receipt/${sold[0]!.receipt_id}/verify`)).body.valid).toBe(true);
+  });
+});
+
+describe('the chain of receipts', () => {
+  const w = new World();
+  let buyer: Wallet;
+  beforeAll(async () => {
+    buyer = await w.chain.wallet();
+  });
+
+  const sell = async (product: { slug: string }, times: number): Promise<string[]> => {
+    const sold: string[] = [];
+    for (let i = 0; i < times; i++) sold.push((await w.purchase(product, buyer)).confirmed.receipt_id);
+    return sold;
+  };
+  const receiptsOf = async (key: string): Promise<Receipt[]> => (await lister(w, key)('?per_page=100')).body.items.reverse();
+
+  /** As anybody may check it who has the receipts: every one of them in its place, each naming the hash of the one before. */
+  const expectUnbroken = (chain: Receipt[], length: number) => {
+    const links = chain.map(({ link, sha256 }) => ({ ...link!, sha256 })).sort((a, b) => a.seq - b.seq);
+    expect(links.map(({ seq }) => seq)).toEqual(Array.from({ length }, (_, i) => i + 1));
+    for (const [i, { prev_hash }] of links.entries()) {
+      const before = links[i - 1];
+      const hash = before && createHash('sha256').update(canonicalJson(before)).digest('hex');
+      expect(prev_hash).toBe(hash ?? '0'.repeat(64));
+    }
+  };
+
+  it('takes receipts in at the sweep, in their order, and goes on at the next; the public proof shows none of it', async () => {
+    const ada = await w.merchant();
+    const product = await w.product(ada);
+    const sold = await sell(product, 3);
+    for (const receipt of await receiptsOf(ada.key)) expect('link' in receipt).toBe(false);
+    await w.sweep();
+    const first = await receiptsOf(ada.key);
+    expectUnbroken(first, 3);
+    expect(first.map(({ receipt_id }) => receipt_id)).toEqual(sold);
+    expect(first.map(({ link }) => link!.seq)).toEqual([1, 2, 3]);
+    await sell(product, 2);
+    expect((await receiptsOf(ada.key)).map((receipt) => 'link' in receipt)).toEqual([true, true, true, false, false]);
+    await w.sweep();
+    const second = await receiptsOf(ada.key);
+    expectUnbroken(second, 5);
+    expect(second.slice(0, 3)).toEqual(first);
+    await w.sweep();
+    expect(await receiptsOf(ada.key)).toEqual(second);
+    expect((await w.call('GET', `/v1/receipt/${sold[1]}`, { key: ada.token })).body).toEqual(second[1]);
+    const { link: _, ...withoutLink } = second[1]!;
+    expect((await w.call('GET', `/v1/receipt/${sold[1]}/public`)).body).toEqual(withoutLink);
+    expect((await w.call('GET', `/v1/receipt/${sold[1]}/verify`)).body.valid).toBe(true);
+  });
+
+  it('is one per merchant, and one per mode', async () => {
+    const [ada, eve] = [await w.merchant(), await w.merchant()];
+    const [ofAda, ofEve] = [await w.product(ada), await w.product(eve)];
+    for (let i = 0; i < 2; i++) await Promise.all([sell(ofAda, 1), sell(ofEve, 1)]);
+    const sandboxed = await sell(ofAda, 2);
+    for (const id of sandboxed) await w.env.DB.prepare('UPDATE receipts SET livemode = 0 WHERE id = ?').bind(id).run();
+    await w.sweep();
+    for (const key of [ada.key, eve.key, ada.sandboxKey]) expectUnbroken(await receiptsOf(key), 2);
+    expect((await receiptsOf(ada.sandboxKey)).map(({ receipt_id }) => receipt_id)).toEqual(sandboxed);
+  });
+
+  it('takes no receipt in twice when another sweep ends between two looks of this one', async () => {
+    const ada = await w.merchant();
+    await sell(await w.product(ada), 3);
+    let rivals = 0;
+    const prepare = (sql: string) => {
+      const statement = w.env.DB.prepare(sql);
+      if (!/link_seq is not null/i.test(sql)) return statement;
+      const late = (bound: D1PreparedStatement) => ({
+        bind: (...values: unknown[]) => late(bound.bind(...values)),
+        raw: async () => {
+          rivals++;
+          await w.sweep();
+          return bound.raw();
+        },
+      });
+      return late(statement);
+    };
+    const DB = { prepare, batch: (statements: D1PreparedStatement[]) => w.env.DB.batch(statements) } as unknown as D1Database;
+    await sweepChains(newCtx({ ...w.env, DB }, { requestId: 'req_late', defer: () => {} }));
+    expect(rivals).toBe(1);
+    expectUnbroken(await receiptsOf(ada.key), 3);
+  });
+
+  it('stays one and unbroken under sweeps at once, with sales in between', async () => {
+    const ada = await w.merchant();
+    const product = await w.product(ada);
+    let sold = 0;
+    for (let round = 0; round < 5; round++) {
+      await sell(product, 2);
+      await Promise.all([w.sweep(), sell(product, 1), w.sweep(), w.sweep()]);
+      sold += 3;
+      // What came while they ran waits for the next.
+      await w.sweep();
+      expectUnbroken(await receiptsOf(ada.key), sold);
+    }
+  });
+});

@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import { verifyReceipt } from '#features/receipts/document.ts';
+import { sweepArchive } from '#features/retention/archive.ts';
+import { consumer, deliveries, emit, received } from '../../world/consumer.ts';
+import { answersOf, archiveAll, ctxAt, keepBooks, keptOf } from '../../world/old-books.ts';
+import { rowsOf, withRowCount, worstOf } from '../../world/rows-read.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+const run = (sql: string, ...values: unknown[]) =>
+  w.env.DB.prepare(sql)
+    .bind(...values)
+    .run();
+
+/** Events of a merchant, each at its time, fanned out. */
+async function happened(merchant: Merchant, times: number[], livemode = true): Promise<string[]> {
+  const jobs = await emit(w, merchant, times.length, { livemode });
+  w.queue.sent.length = 0;
+  const ids = jobs.flatMap((job) => (job.kind === 'fanOut' ? job.eventIds : []));
+  await run(
+    `UPDATE events SET fanned_out_at = 1, created_at = (SELECT j.value ->> 'at' FROM json_each(?) j WHERE j.value ->> 'id' = events.id)
+      WHERE id IN (SELECT value FROM json_each(?))`,
+    JSON.stringify(ids.map((id, i) => ({ id, at: times[i] }))),
+    JSON.stringify(ids),
+  );
+  return ids;
+}
+const listed = async (merchant: Merchant, query = '', env = w.env) =>
+  (await w.call('GET', `/v1/webhooks/events?per_page=100${query}`, { key: merchant.key, env })).body;
+const idsOf = async (merchant: Merchant, query = '') => (await listed(merchant, query)).items.map(({ id }: { id: string }) => id);
+const keysOf = async ({ userId }: Merchant): Promise<string[]> =>
+  (await w.env.ARCHIVE!.list({ prefix: `${userId}/` })).objects.map(({ key }) => key.split('/').slice(1, 3).join('/'));
+
+describe('what goes to the archive, and when', () => {
+  it('is whole days, an object for each merchant, mode and day, ninety days after their end', async () => {
+    const [ada, bob] = [await w.merchant(), await w.merchant()];
+    const day = Date.UTC(2026, 0, 10);
+    const adas = await happened(ada, [day - 1, day, day + DAY - 1]);
+    const bobs = await happened(bob, [day + 5]);
+    const inSandbox = await happened(ada, [day + 7], false);
+    adas.push(...(await happened(ada, [day + DAY])));
+    const at = (now: number) => sweepArchive({ ...ctxAt(w.env, 0), now });
+    expect(await at(day + 91 * DAY + HOUR - 1)).toEqual({ taken: 1, isFinished: true });
+    expect(await keysOf(ada)).toEqual(['live/2026-01-09']);
+    expect(await at(day + 91 * DAY + HOUR)).toEqual({ taken: 3, isFinished: true });
+    expect((await keysOf(ada)).sort()).toEqual(['live/2026-01-09', 'live/2026-01-10', 'sandbox/2026-01-10']);
+    expect(await keysOf(bob)).toEqual(['live/2026-01-10']);
+    expect([await idsOf(ada), await idsOf(bob)]).toEqual([adas, bobs]);
+    const { body } = await w.call('GET', '/v1/webhooks/events', { key: ada.sandboxKey });
+    expect(body.items.map(({ id }: { id: string }) => id)).toEqual(inSandbox);
+    await run('UPDATE events SET created_at = ?', day);
+    await at(day + 92 * DAY);
+  });
+
+  it('keeps the order in which events were stored, whatever their clocks said, also where a day is too much for one object', async () => {
+    const ada = await w.merchant();
+    const day = Date.UTC(2026, 1, 10);
+    // One of the day before, stored among those of the day after.
+    const ids = await happened(
+      ada,
+      Array.from({ length: 1203 }, (_, i) => (i < 3 ? day - 5 : i === 5 ? day - 9 : day + i)),
+    );
+    expect(await archiveAll(w)).toEqual({ taken: 4, isFinished: true });
+    const pages = await Promise.all(Array.from({ length: 13 }, (_, i) => idsOf(ada, `&page=${i + 1}`)));
+    expect(pages.flat()).toEqual(ids);
+    for (const type of ['', '&event_type=payout.changed']) {
+      const behind = await listed(ada, `&page=3&after=${ids[700]}${type}`);
+      expect([behind.items.map(({ id }: { id: string }) => id), behind.total]).toEqual([ids.slice(901, 1001), 502]);
+    }
+    expect((await listed(ada, '&after=evt_00000000000000000000000000')).code).toBe('validation_error');
+    const more = await happened(ada, [Date.now(), Date.now()]);
+    expect(await idsOf(ada, `&after=${ids[1202]}`)).toEqual(more);
+    expect(await idsOf(ada, `&after=${more[0]}`)).toEqual(more.slice(1));
+    expect(await idsOf(ada, '&page=13')).toEqual([...ids.slice(1200), ...more]);
+    expect(await listed(ada, '&event_type=payout.changed')).toMatchObject({ total: 1205, has_more: true });
+    expect(await listed(ada, '&event_type=payment.failed')).toMatchObject({ total: 0, items: [] });
+    await run('UPDATE events SET created_at = ?', day);
+    await archiveAll(w);
+  });
+
+  it('is nothing that was not told yet, which holds up nothing behind it', async () => {
+    const ada = await w.merchant();
+    const [first, second] = await happened(ada, [1, 2]);
+    await run('UPDATE events SET fanned_out_at = NULL WHERE id = ?', first);
+    await archiveAll(w);
+    expect(await keptOf(w, { merchant: ada, endpointId: '', sales: [] })).toMatchObject({ rows: 1, archived: 1 });
+    await run('UPDATE events SET fanned_out_at = 1 WHERE id = ?', first);
+    await archiveAll(w);
+    expect((await idsOf(ada)).sort()).toEqual([first!, second!].sort());
+  });
+
+  it('leaves the database once, though two runs take it at the same moment', async () => {
+    const books = await keepBooks(w);
+    const [before, { rows }] = [await answersOf(w, books), await keptOf(w, books)];
+    const runs = await Promise.allSettled([archiveAll(w), archiveAll(w), archiveAll(w)]);
+    expect(runs.some(({ status }) => status === 'fulfilled')).toBe(true);
+    await archiveAll(w);
+    expect(await keptOf(w, books)).toMatchObject({ rows: 0, archived: rows });
+    expect(await answersOf(w, books)).toEqual(before);
+  });
+});
+
+describe('an archive that fails', () => {
+  it('gets nothing of what it does not give back as it was given', async () => {
+    const books = await keepBooks(w);
+    const before = await keptOf(w, books);
+    const bad = { put: async () => null, get: async () => new Response('{}') };
+    for (const bucket of [bad, { ...bad, get: async () => null }])
+      await expect(archiveAll(w, { ...w.env, ARCHIVE: bucket as unknown as R2Bucket })).rejects.toThrow('does not read');
+    expect(await keptOf(w, books)).toEqual(before);
+    await archiveAll(w);
+  });
+
+  it('leaves everything in the database where a deployment has none', async () => {
+    const books = await keepBooks(w);
+    const before = await keptOf(w, books);
+    expect(await archiveAll(w, { ...w.env, ARCHIVE: undefined })).toEqual({ taken: 0, isFinished: true });
+    expect(await keptOf(w, books)).toEqual(before);
+    await archiveAll(w);
+  });
+
+  it('is a refusal to be tried again for what is in it alone, and an unknown of the audit', async () => {
+    const books = await keepBooks(w);
+    await archiveAll(w);
+    const [{ receiptId, paymentId }, { receiptId: hot }] = books.sales as [Books, Books];
+    const { key } = books.merchant;
+    for (const ARCHIVE of [undefined, { get: () => Promise.reject(new Error('out of order')) } as unknown as R2Bucket]) {
+      const env = { ...w.env, ARCHIVE };
+      const asked = [
+        '/v1/webhooks/events',
+        `/v1/webhooks/timeline?payment_id=${paymentId}`,
+        `/v1/receipt/${receiptId}/verify`,
+        '/v1/receipts',
+      ];
+      for (const path of asked)
+        expect([path, (await w.call('GET', path, { key, env })).body.code]).toEqual([path, 'temporarily_unavailable']);
+      expect((await w.call('GET', `/v1/receipt/${hot}/verify`, { env })).body.valid).toBe(true);
+      expect((await w.call('GET', '/v1/payments', { key, env })).status).toBe(200);
+    }
+  });
+  type Books = Awaited<ReturnType<typeof keepBooks>>['sales'][number];
+});
+
+describe('a delivery of an event that is in the archive', () => {
+  it('sends the same bytes, be it tried again or asked for once more', async () => {
+    const ada = await w.merchant();
+    const mine = await consumer(w, ada, 'fail');
+    await emit(w, ada, 3);
+    await w.deliver();
+    await w.attempt();
+    await archiveAll(w);
+    expect((await keptOf(w, { merchant: ada, endpointId: '', sales: [] })).rows).toBe(0);
+    await run('UPDATE webhook_deliveries SET next_attempt_at = 0, lease_until = 0 WHERE endpoint_id = ?', mine.id);
+    const rows = await deliveries(mine);
+    w.attempts.length = 0;
+    await w.attempt(rows.map(({ id }) => ({ deliveryId: id, isSlow: true, delaySeconds: 0 })));
+    expect((await w.call('POST', `/v1/webhooks/deliveries/${rows[0]!.id}/replay`, { key: ada.key })).status).toBe(200);
+    await w.attempt();
+    const bodies = (await received(mine)).map(({ body }) => body);
+    expect(bodies).toHaveLength(7);
+    expect(new Set(bodies).size).toBe(3);
+    expect(new Set(bodies)).toEqual(new Set((await listed(ada)).items.map((event: object) => JSON.stringify(event))));
+  });
+});
+
+describe('another tenant', () => {
+  it('finds nothing of it, whatever it names', async () => {
+    const books = await keepBooks(w);
+    await archiveAll(w);
+    const bob = await w.merchant();
+    const [{ paymentId, receiptId }] = books.sales as [(typeof books.sales)[number]];
+    for (const key of [bob.key, books.merchant.sandboxKey]) {
+      expect((await w.call('GET', `/v1/webhooks/timeline?payment_id=${paymentId}`, { key })).body.items).toEqual([]);
+      expect((await w.call('GET', `/v1/receipt/${receiptId}`, { key })).status).toBe(404);
+    }
+    expect((await listed(bob)).total).toBe(0);
+  });
+});
+
+describe('what an object holds', () => {
+  it('proves each receipt by itself, and takes the end of the chain only when the chain goes on', async () => {
+    const books = await keepBooks(w, 3);
+    await archiveAll(w);
+    const { objects } = await w.env.ARCHIVE!.list({ prefix: `${books.merchant.userId}/` });
+    const lines = (await (await w.env.ARCHIVE!.get(objects[0]!.key))!.text())
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const receipts = lines.flatMap(({ receipt }) => (receipt ? [receipt] : []));
+    expect(receipts.map(({ id }) => id)).toEqual(books.sales.slice(0, 2).map(({ receiptId }) => receiptId));
+    for (const receipt of receipts) expect(verifyReceipt(receipt, w.env.RECEIPT_KEYS as string).valid).toBe(true);
+    const hot = await w.env.DB.prepare('SELECT document, sha256 FROM receipts WHERE merchant_id = ? AND archive_id IS NULL')
+      .bind(books.merchant.userId)
+      .all<{ document: string; sha256: string }>();
+    expect(hot.results.map(({ document }) => JSON.parse(document).receipt_id)).toEqual([books.sales[2]!.receiptId]);
+    expect(hot.results[0]!.sha256).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe('a list of much that is old', () => {
+  it('reads no more than its page and what it counts', async () => {
+    const ada = await w.merchant();
+    await run(
+      `INSERT INTO archived_types (merchant_id, livemode, type, archive_id, events)
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT ?, 1, '*', 1000000 + i, 1 FROM n`,
+      ada.userId,
+    );
+    const { env, readings } = withRowCount(w.env);
+    const { total, has_more } = await listed(ada, '&page=3', env);
+    expect([total, has_more]).toEqual([10_000, true]);
+    const counts = readings.filter(({ sql }) => /sum\(events\), 0\)|count\(\*\)/.test(sql));
+    const pages = readings.filter((reading) => !counts.includes(reading));
+    expect(rowsOf(pages), worstOf(pages)).toBeLessThanOrEqual(1500);
+    expect(rowsOf(counts), worstOf(counts)).toBeLessThanOrEqual(4 * 10_001);
+  });
+});

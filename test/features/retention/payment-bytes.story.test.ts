@@ -1,0 +1,102 @@
+import { eq } from 'drizzle-orm';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { PaymentId } from '#core/ids.ts';
+import { identityOfPaid } from '#features/entitlements/credit-payments.ts';
+import { projectEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
+import { payments } from '#platform/db/tables/commerce.ts';
+import { bytesPerCopy, type Row } from '../../world/life-size.ts';
+import { archiveAll, ctxAt, keepBooks } from '../../world/old-books.ts';
+import { World } from '../../world/world.ts';
+
+/** What a payment may leave, of the README's "What is kept, how long, and what it costs". */
+const BYTES_MAX = { fresh: 16_000, old: 2500, customer: 1300 };
+const COPIES = 3000;
+
+const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+const rowsOf = async (table: string, where: string, ...values: string[]): Promise<Row[]> =>
+  (
+    await w.env.DB.prepare(`SELECT * FROM ${table} WHERE ${where}`)
+      .bind(...values)
+      .all<Row>()
+  ).results;
+/** The object tells the database what the payment bought, with its event. */
+async function tellEntitlement(paymentId: string): Promise<void> {
+  const ctx = ctxAt(w.env, 0);
+  const [payment] = await w.db
+    .select()
+    .from(payments)
+    .where(eq(payments.id, paymentId as PaymentId));
+  const identity = identityOfPaid(payment!);
+  const snapshot = (await readEntitlement(ctx, identity, identity.entitlementId))!;
+  await projectEntitlement(ctx, { snapshot, events: [{ type: 'entitlement.granted', snapshot }] });
+  await w.deliver();
+}
+const sum = (bytes: Record<string, number>): number => Object.values(bytes).reduce((total, one) => total + one, 0);
+
+describe(`a confirmed checkout among ${COPIES} others`, () => {
+  let fresh: Record<string, Row[]>;
+  let old: Record<string, Row[]>;
+  let customer: Record<string, Row[]>;
+  let object: Record<string, Row[]>;
+  let names: string[];
+  /** An object of 500 events holds those of so many payments. */
+  let perObject: number;
+
+  beforeAll(async () => {
+    const { merchant, sales } = await keepBooks(w, 2);
+    const [{ paymentId, membershipId, receiptId, signature }] = sales as [(typeof sales)[number]];
+    await tellEntitlement(paymentId);
+    // The chain made it final.
+    await w.env.DB.batch([
+      w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at + 20000'),
+      w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at + 20000, next_look_at = NULL'),
+    ]);
+    const read = async () => ({
+      payments: await rowsOf('payments', 'id = ?', paymentId),
+      tx_claims: await rowsOf('tx_claims', 'tx_signature = ?', signature),
+      receipts: await rowsOf('receipts', 'id = ?', receiptId),
+    });
+    const wallet = (await rowsOf('payments', 'id = ?', paymentId))[0]!.payer_wallet as string;
+    const entitlements = await rowsOf('entitlements', 'wallet_address = ?', wallet);
+    const entitlementId = entitlements[0]!.id as string;
+    customer = { memberships: await rowsOf('memberships', 'id = ?', membershipId), entitlements };
+    const events = await rowsOf('events', 'payment_id = ? OR subject_id = ?', paymentId, entitlementId);
+    // Being made final is one more.
+    const finalized = events.find(({ type }) => type === 'payment.confirmed')!;
+    events.push({ ...finalized, id: `evt_${'0'.repeat(26)}`, type: 'payment.finalized', subject_version: 9 });
+    perObject = 500 / events.length;
+    fresh = { ...(await read()), events };
+    await archiveAll(w);
+    old = { ...(await read()), archived_stories: [] };
+    expect(await w.env.DB.prepare('SELECT count(*) AS n FROM events WHERE payment_id = ?').bind(paymentId).first('n')).toBe(0);
+    const { results: stories } = await w.env.DB.prepare(
+      'SELECT hex(story_id) AS id, archive_id FROM archived_stories WHERE hex(story_id) IN (?, ?)',
+    )
+      .bind(...[paymentId, membershipId].map((id) => id.replaceAll('-', '').toUpperCase()))
+      .all<{ id: string; archive_id: number }>();
+    expect(stories).toHaveLength(2);
+    old.archived_stories = [paymentId, membershipId].map((story_id) => ({ story_id, archive_id: stories[0]!.archive_id }));
+    const archives = await rowsOf('archives', 'merchant_id = ?', merchant.userId);
+    object = { archives, archived_types: await rowsOf('archived_types', 'merchant_id = ?', merchant.userId) };
+    const { nonce, reference } = (await rowsOf('payments', 'id = ?', paymentId))[0]!;
+    const eventIds = [...events, ...archives.map(({ first_event_id: id }) => ({ id }))].map(({ id }) => id as string);
+    names = [
+      ...new Set([paymentId, membershipId, receiptId, entitlementId, signature, wallet, nonce as string, reference as string, ...eventIds]),
+    ];
+  }, 60_000);
+
+  it(`takes at most ${BYTES_MAX.old} bytes once its story is in the archive, and its first one the customer's ${BYTES_MAX.customer} beside`, async () => {
+    const bytes = await bytesPerCopy(w.env.DB, { ...old, ...customer }, { names, times: COPIES });
+    const ofObject = await bytesPerCopy(w.env.DB, object, { names, times: 500 });
+    const { memberships = 0, entitlements = 0, ...tables } = bytes;
+    const payment = { ...tables, archives: Math.ceil(sum(ofObject) / perObject) };
+    const said = JSON.stringify({ ...bytes, ofObject });
+    expect(sum(payment), said).toBeLessThanOrEqual(BYTES_MAX.old);
+    expect(memberships + entitlements, said).toBeLessThanOrEqual(BYTES_MAX.customer);
+  });
+
+  it(`takes at most ${BYTES_MAX.fresh} bytes until then`, async () => {
+    const bytes = await bytesPerCopy(w.env.DB, { ...fresh, ...customer }, { names, times: COPIES });
+    expect(sum(bytes), JSON.stringify(bytes)).toBeLessThanOrEqual(BYTES_MAX.fresh);
+  });
+});

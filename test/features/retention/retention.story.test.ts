@@ -1,0 +1,137 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
+import { type Ctx, newCtx } from '#platform/context.ts';
+import { Setup } from '../../world/bootstrap.ts';
+import { fillTables } from '../../world/crowd.ts';
+import { withRowCount, worstOf } from '../../world/rows-read.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const DAY = 86_400_000;
+/** More than a page of a sweep is due, and as many are not. */
+const ROWS = 1300;
+
+const w = new World();
+const ctxAt = (now: number) => newCtx(w.env, { requestId: 'req_retention', now, defer: () => {} });
+const count = async (sql: string, ...values: unknown[]) =>
+  (await w.env.DB.prepare(`SELECT count(*) AS n FROM ${sql}`)
+    .bind(...values)
+    .first<{ n: number }>())!.n;
+
+describe('what has ended', () => {
+  const now = Date.now();
+  /** Half of the rows are past this long after their end, the last of them by a moment; the other half are not. */
+  const over = (keepMs: number) => `${now - keepMs} + CASE WHEN n % 2 = 0 THEN 2 - n ELSE n END`;
+  beforeAll(async () => {
+    const ada = await w.merchant();
+    const { product_id } = await w.product(ada);
+    await fillTables(w.env.DB, {
+      to: ROWS,
+      merchants: [ada.userId],
+      products: [product_id],
+      values: {
+        login_nonces: { expires_at: over(0) },
+        handoffs: { expires_at: over(DAY) },
+        identity_sessions: { expires_at: over(DAY) },
+        payment_sessions: { expires_at: over(30 * DAY) },
+        webhook_deliveries: { completed_at: over(30 * DAY), status: "'succeeded'", event_type: "'payment.created'" },
+        endpoint_hours: { hour: over(2 * DAY) },
+        settlements: { status: "'failed'", next_check_at: 'NULL', created_at: over(8 * DAY) },
+      },
+    });
+  });
+
+  it.each([
+    ['loginNonces', 'login_nonces'],
+    ['handoffs', 'handoffs'],
+    ['identitySessions', 'identity_sessions'],
+    ['paymentSessions', 'payment_sessions'],
+    ['deliveries', 'webhook_deliveries'],
+    ['endpointHours', 'endpoint_hours'],
+    ['failedSettlements', 'settlements'],
+  ] as const)('is kept for its time and no longer, page after page: %s', async (rule, table) => {
+    const sweep = async (ctx: Ctx) => (await sweepOf(rule)(ctx)).taken;
+    expect(await sweep(ctxAt(now - 1))).toBe(ROWS / 2 - 1);
+    expect(await sweep(ctxAt(now))).toBe(1);
+    expect(await sweep(ctxAt(now))).toBe(0);
+    expect(await count(table)).toBe(ROWS / 2);
+  });
+
+  it('leaves settlements alone that are pending, settled, or looked for', async () => {
+    await w.env.DB.prepare(
+      `UPDATE settlements SET created_at = 1, status = CASE rowid % 3 WHEN 0 THEN 'failed' WHEN 1 THEN 'pending' ELSE 'settled' END,
+        next_check_at = CASE rowid % 3 WHEN 0 THEN ${now} END`,
+    ).run();
+    expect((await sweepOf('failedSettlements')(ctxAt(now))).taken).toBe(0);
+  });
+});
+
+describe('a setup that nobody paid for', () => {
+  const tables = ['api_keys', 'products', 'webhook_endpoints', 'access_apps', 'rail_settings', 'events', 'webhook_deliveries', 'payments'];
+  const left = async ({ created }: Setup) => [
+    await count('accounts WHERE id = ?', created.account_id),
+    await count('setup_intents WHERE account_id = ?', created.account_id),
+    ...(await Promise.all(tables.map((table) => count(`${table} WHERE merchant_id = ?`, created.account_id)))),
+  ];
+  /** With an app, a product, an endpoint and a setting of its own, ended right now. */
+  async function ended(): Promise<Setup> {
+    const setup = await Setup.create(w);
+    const key = setup.created.sandbox_api_key;
+    const post = async (path: string, body: object) => (await w.call('POST', path, { key, body: body as Record<string, unknown> })).status;
+    expect(await post('/v1/products', { name: 'Weather', price: { asset: 'USDC', amount: '1' } })).toBe(201);
+    expect(await post('/v1/webhooks/endpoints', { url: 'https://hooks.example.com/a' })).toBe(201);
+    await setup.runOut();
+    await w.sweepAll();
+    expect((await setup.row()).status).toBe('expired');
+    return setup;
+  }
+  const sweepLater = async (setup: Setup, afterMs: number) => sweepEndedSetups(ctxAt((await setup.row()).expires_at + afterMs));
+
+  it('is there for a week, and then gone with its account and all that it set up', async () => {
+    const [setup, other] = [await ended(), await Setup.create(w)];
+    await sweepLater(setup, 7 * DAY - 1);
+    expect((await left(setup)).slice(0, 5)).toEqual([1, 1, 1, 1, 1]);
+    await sweepLater(setup, 7 * DAY);
+    expect(await left(setup)).toEqual(Array(10).fill(0));
+    expect((await setup.call('status')).status).toBe(404);
+    expect((await w.call('GET', '/v1/products', { key: setup.created.sandbox_api_key })).status).toBe(401);
+    expect((await left(other)).slice(0, 3)).toEqual([1, 1, 1]);
+  });
+
+  it('stays where its account holds anything of money, and is not looked at again', async () => {
+    const setup = await ended();
+    const buyer: Merchant = await w.merchant();
+    const { payment_id } = await w.connect(await w.product(buyer));
+    await w.env.DB.prepare('UPDATE payments SET merchant_id = ? WHERE id = ?').bind(setup.created.account_id, payment_id).run();
+    await sweepLater(setup, 8 * DAY);
+    expect((await left(setup)).slice(0, 3)).toEqual([1, 1, 1]);
+    expect((await setup.row()).is_kept).toBe(1);
+  });
+
+  it('with more events than one statement deletes goes in several, one after the other', async () => {
+    const setup = await ended();
+    await w.env.DB.prepare(
+      `INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, request_id, created_at, fanned_out_at)
+        WITH RECURSIVE rows(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < 4100)
+        SELECT 'evt-' || n, ?, 0, 'product', 'many-' || n, 1, 'payout.changed', '{}', 'req', 1, 1 FROM rows`,
+    )
+      .bind(setup.created.account_id)
+      .run();
+    const [{ id: endpointId }] = (
+      await w.env.DB.prepare('SELECT id FROM webhook_endpoints WHERE merchant_id = ?').bind(setup.created.account_id).all<{ id: string }>()
+    ).results as [{ id: string }];
+    // Held back by a broken endpoint, it would never end by itself.
+    await w.env.DB.prepare(
+      `INSERT INTO webhook_deliveries (merchant_id, livemode, endpoint_id, event_id, event_type, status, attempt, max_attempts, lease_until, created_at)
+        VALUES (?, 0, ?, 'evt-1', 'payout.changed', 'retrying', 1, 4, 0, 1)`,
+    )
+      .bind(setup.created.account_id, endpointId)
+      .run();
+    const { env, readings } = withRowCount(w.env);
+    const now = (await setup.row()).expires_at + 7 * DAY;
+    expect((await sweepEndedSetups(newCtx(env, { requestId: 'req_story', now, defer: () => {} }))).isFinished).toBe(true);
+    expect(await left(setup)).toEqual(Array(10).fill(0));
+    const steps = readings.filter(({ sql }) => /delete from "?events/i.test(sql));
+    expect(steps).toHaveLength(5);
+    expect(Math.max(...steps.map(({ rows }) => rows)), worstOf(steps)).toBeLessThan(5000);
+  });
+});

@@ -1,0 +1,137 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { letDoubtsAge, mayServe, ONE, openShop, type Shop, sellToAgents, stall, sweepAll } from '../../world/agent.ts';
+import { REPEATED } from '../../world/env.ts';
+import { withTwoNodes } from '../../world/two-nodes.ts';
+import { World } from '../../world/world.ts';
+
+/** Nodes that do not know what the chain knows: money that arrived is never given up for their sake. */
+describe('a payment that landed, and a node that does not say so', REPEATED, () => {
+  const w = new World();
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop(w);
+  });
+  /** Sent and landed, while the node hides it behind these methods; and its blockhash is long dead. */
+  const landedUnseen = async (...hidden: string[]) => {
+    await w.chain.call('local_clearFaults');
+    const own = stall(w, shop.merchant, await sellToAgents(w, shop.merchant), shop.agent);
+    const payment = await own.pay();
+    for (const method of hidden) await w.chain.fault({ kind: 'null_first', method, times: 0 });
+    expect((await own.settle(payment)).status).toBe(202);
+    await w.chain.call('local_warp', 400);
+    return { own, payment };
+  };
+  const rowOf = (own: Shop) =>
+    w.env.DB.prepare('SELECT status, failure_reason, doubted_at, next_check_at, created_at FROM settlements WHERE product_id = ?')
+      .bind(own.product.product_id)
+      .first<Record<string, string | number | null>>();
+  const giveUp = async (own: Shop) => {
+    await sweepAll(w);
+    expect(await rowOf(own)).toMatchObject({ status: 'pending', doubted_at: expect.any(Number) });
+    await letDoubtsAge(w);
+    await sweepAll(w);
+    expect(await rowOf(own)).toMatchObject({ status: 'failed', failure_reason: 'blockhash_expired' });
+  };
+
+  it.each(['getSignatureStatuses', 'getTransaction'])(
+    'hidden by %s alone: two views that differ prove nothing, however often they are asked',
+    async (method) => {
+      const { own, payment } = await landedUnseen(method);
+      for (let look = 0; look < 3; look++) {
+        expect((await own.settle(payment)).status).toBe(202);
+        await sweepAll(w);
+        await letDoubtsAge(w);
+        expect(await rowOf(own)).toMatchObject({ status: 'pending', doubted_at: null });
+      }
+      await w.chain.call('local_clearFaults');
+      expect(mayServe(await own.settle(payment))).toBe(true);
+      expect(await own.books()).toEqual(ONE);
+    },
+  );
+
+  it('hidden once: the doubt is gone with the next sight of it', async () => {
+    const { own } = await landedUnseen('getSignatureStatuses', 'getTransaction');
+    await sweepAll(w);
+    expect((await rowOf(own))!.doubted_at).not.toBeNull();
+    await w.chain.call('local_clearFaults');
+    await w.chain.fault({ kind: 'null_first', method: 'getTransaction', times: 0 });
+    await letDoubtsAge(w);
+    await sweepAll(w);
+    expect(await rowOf(own)).toMatchObject({ status: 'pending', doubted_at: null });
+  });
+
+  it('hidden entirely, twice: given up, and found all the same at the look ten minutes later; it is settled and credited', async () => {
+    const { own, payment } = await landedUnseen('getSignatureStatuses', 'getTransaction');
+    await giveUp(own);
+    const { next_check_at } = (await rowOf(own))!;
+    expect(Math.abs(Number(next_check_at) - Date.now() - 600_000)).toBeLessThan(30_000);
+    const refused = await own.settle(payment);
+    expect([refused.status, refused.body.meta.reason]).toEqual([422, 'invalid_exact_svm_transaction_failed']);
+    await w.chain.call('local_clearFaults');
+    await w.sweep();
+    expect(await rowOf(own)).toMatchObject({ status: 'failed' });
+    await sweepAll(w);
+    expect(await rowOf(own)).toMatchObject({ status: 'settled', failure_reason: null, next_check_at: null });
+    expect(await own.books()).toEqual(ONE);
+    expect(await own.entitlement()).toMatchObject({ granted_units: 1, used_units: 0 });
+    expect(mayServe(await own.settle(payment))).toBe(true);
+    expect(mayServe(await own.settle(payment))).toBe(false);
+  });
+
+  it('hidden for a day: looked for after ten minutes, two hours, a day, until somebody could look, and then never again', async () => {
+    const { own } = await landedUnseen('getSignatureStatuses', 'getTransaction');
+    await giveUp(own);
+    const older = (ms: number) =>
+      w.env.DB.prepare('UPDATE settlements SET created_at = created_at - ? WHERE product_id = ?').bind(ms, own.product.product_id).run();
+    for (const [hours, sooner] of [
+      [2, 0],
+      [24, 2],
+    ] as const) {
+      await older(sooner * 3_600_000);
+      await sweepAll(w);
+      const { created_at, next_check_at } = (await rowOf(own))!;
+      expect(Number(next_check_at) - Number(created_at)).toBe(hours * 3_600_000);
+    }
+    await older(22 * 3_600_000);
+    await w.chain.fault({ kind: 'http_503', method: 'getEpochInfo', times: 2 });
+    await sweepAll(w);
+    expect((await rowOf(own))!.next_check_at).toBeGreaterThan(Date.now());
+    await w.chain.call('local_clearFaults');
+    for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 0 });
+    await sweepAll(w);
+    expect(await rowOf(own)).toMatchObject({ status: 'failed', next_check_at: null });
+  });
+});
+
+describe('a payment that one node is without, while the other is gone for good', REPEATED, () => {
+  const { w, first, second } = withTwoNodes();
+  const MINUTE = 60_000;
+
+  it('is looked for ever more rarely, every hour in the end, never given up, and settled when it may be seen', async () => {
+    const shop = await openShop(w);
+    const payment = await shop.pay();
+    for (const method of ['getSignatureStatuses', 'getTransaction']) await first.fault({ kind: 'null_first', method, times: 0 });
+    expect((await shop.settle(payment)).status).toBe(202);
+    await second.fault({ kind: 'http_503', times: 0 });
+    await first.call('local_warp', 400);
+    const read = () =>
+      w.env.DB.prepare('SELECT status, next_check_at FROM settlements WHERE product_id = ?')
+        .bind(shop.product.product_id)
+        .first<{ status: string; next_check_at: number }>();
+    const pauses: number[] = [];
+    for (const minutes of [3, 77, 30 * 24 * 60]) {
+      await w.env.DB.prepare('UPDATE settlements SET created_at = created_at - ?')
+        .bind(minutes * MINUTE)
+        .run();
+      await letDoubtsAge(w);
+      await sweepAll(w);
+      const { status, next_check_at } = (await read())!;
+      expect(status).toBe('pending');
+      pauses.push(Math.round((next_check_at - Date.now()) / MINUTE));
+    }
+    expect(pauses).toEqual([1, 10, 60]);
+    await first.call('local_clearFaults');
+    await sweepAll(w);
+    expect((await read())!.status).toBe('settled');
+  });
+});

@@ -1,0 +1,126 @@
+import { evictDurableObject } from 'cloudflare:test';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { admissionIdOf } from '#core/ids.ts';
+import { PLANS } from '#rules/plans.ts';
+import { feePayerOf, mayServe, newAgent, newKey, type Shop, sellToAgents, stall, sweepAll, withConfig } from '../../world/agent.ts';
+import { testEnv } from '../../world/env.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+/** What the fee payer loses to strangers has an end, and where it ends others go on. */
+const w = new World();
+const env = withConfig(w, { RATE_MULTIPLIER: '1' });
+const feePayerHas = async () => (await w.chain.call<{ value: number }>('getBalance', feePayerOf(w))).value;
+const newStall = async (merchant: Merchant, usdc?: bigint) => stall(w, merchant, await sellToAgents(w, merchant), await newAgent(w, usdc));
+const admissionOf = ({ userId }: Merchant) => testEnv.ADMISSION.getByName(`account:${admissionIdOf(userId)}`);
+
+describe('the day’s budget of network fees', () => {
+  // Ten times the free plan, so that its calls per second stay out of the way.
+  const TIMES = 10;
+  const env = withConfig(w, { RATE_MULTIPLIER: String(TIMES) });
+  let merchant: Merchant;
+  beforeAll(async () => {
+    merchant = await w.merchant('free');
+  });
+  const LIMIT = PLANS.free.feesPerDay * TIMES;
+  const spend = (fees: number, now = Date.now()) =>
+    admissionOf(merchant).spendFees({ fees, max: null, isKnownPayer: true, rateMultiplier: TIMES, now });
+
+  it('pays a payment once, whoever brings it how often; then it is used up: 429 until the day ends, and nothing is sent', async () => {
+    const own = await newStall(merchant);
+    await spend(LIMIT - 2);
+    const first = await own.pay();
+    const brought = await Promise.all(Array.from({ length: 2 }, () => own.settle(first, {}, { env })));
+    expect(brought.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await own.settle(first, {}, { env })).status).toBe(200);
+    expect((await own.settle(await own.pay(), {}, { env })).status).toBe(200);
+    const before = await feePayerHas();
+    const [late, idempotencyKey] = [await own.pay(), newKey()];
+    const refused = await own.settle(late, {}, { env, idempotencyKey });
+    expect([refused.status, refused.body.code, refused.body.retryable]).toEqual([429, 'rate_limited', true]);
+    expect(refused.body.meta).toEqual({ reason: 'fee_budget', limit: LIMIT, left: 0, plan: 'free' });
+    const leftOfDay = 86_400 - ((Date.now() / 1000) % 86_400);
+    expect(Math.abs(Number(refused.headers.get('Retry-After')) - leftOfDay)).toBeLessThan(60);
+    expect([await feePayerHas(), (await own.books()).settlements]).toEqual([before, 2]);
+    // What is paid already is answered all the same.
+    expect((await own.settle(first, {}, { env })).headers.get('X-Svc-Duplicate-Settlement')).toBe('true');
+    // Another merchant sells on; and where there is room again, the same payment is still good.
+    const other = await newStall(await w.merchant('free'));
+    expect(mayServe(await other.settle(await other.pay(), {}, { env }))).toBe(true);
+    expect(mayServe(await own.settle(late, {}, { env: withConfig(w, { RATE_MULTIPLIER: String(2 * TIMES) }), idempotencyKey }))).toBe(true);
+  });
+
+  it('survives the object, and begins anew with the day', async () => {
+    expect((await spend(1)).allowed).toBe(false);
+    await evictDurableObject(admissionOf(merchant));
+    expect((await spend(1)).allowed).toBe(false);
+    const tomorrow = Date.now() + 86_400_000;
+    expect((await spend(1, tomorrow)).allowed).toBe(true);
+    // A clock that is behind opens no day twice.
+    await spend(LIMIT - 1, tomorrow);
+    expect((await spend(1)).allowed).toBe(false);
+  });
+});
+
+describe('a payer', () => {
+  it('who spends the same money many times at once has few in flight, over all merchants; the fee payer pays for no more', async () => {
+    const stalls: Shop[] = [];
+    const agent = await newAgent(w, 10_000n);
+    for (let i = 0; i < 2; i++) {
+      const merchant = await w.merchant();
+      stalls.push(stall(w, merchant, await sellToAgents(w, merchant), agent));
+    }
+    const payments = [];
+    for (let i = 0; i < 12; i++) payments.push({ own: stalls[i % 2]!, payment: await stalls[i % 2]!.pay() });
+    const before = await feePayerHas();
+    // A slow node keeps the first few open until the last has asked, however busy the machine.
+    await w.chain.fault({ kind: 'delay', method: 'sendTransaction', ms: 1500, times: 0 });
+    const answers = await Promise.all(payments.map(({ own, payment }) => own.settle(payment, {}, { env })));
+    await w.chain.call('local_clearFaults');
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 429).length + statuses.filter((status) => status === 422).length).toBe(11);
+    // Few were ever sent: those that landed, in vain or not.
+    expect(Math.floor((before - (await feePayerHas())) / 10_000)).toBeLessThanOrEqual(7);
+  });
+
+  it('whose settlements are open gets no more of them: 429 says when, and the same payment is good afterwards', async () => {
+    const own = await newStall(await w.merchant());
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 0 });
+    const payments = [];
+    for (let i = 0; i < 6; i++) payments.push(await own.pay());
+    for (const payment of payments.slice(0, 5)) expect((await own.settle(payment, {}, { env })).status).toBe(202);
+    const [sixth, idempotencyKey] = [payments[5]!, newKey()];
+    const busy = await own.settle(sixth, {}, { env, idempotencyKey });
+    expect([busy.status, busy.body.code, busy.headers.get('Retry-After')]).toEqual([429, 'rate_limited', '5']);
+    expect(busy.body.meta).toMatchObject({ reason: 'payer_busy', left: { open: 0, failed: 10 } });
+    expect((await own.books()).settlements).toBe(5);
+    await w.chain.call('local_clearFaults');
+    await sweepAll(w);
+    expect((await own.books()).payments).toBe(5);
+    expect(mayServe(await own.settle(sixth, {}, { env, idempotencyKey }))).toBe(true);
+  });
+
+  it('whose payments failed on chain ten times within ten minutes waits; what expired does not count, and others do not wait', async () => {
+    const own = await newStall(await w.merchant());
+    const wallet = own.agent.wallet.address;
+    const failures = async (reason: string) => {
+      for (let i = 0; i < 10; i++) {
+        const payment = await own.pay();
+        await own.settle(payment);
+      }
+      await w.env.DB.prepare("UPDATE settlements SET status = 'failed', failure_reason = ?1 WHERE payer_wallet = ?2 AND status = 'settled'")
+        .bind(reason, wallet)
+        .run();
+    };
+    await failures('blockhash_expired');
+    expect((await own.settle(await own.pay(), {}, { env })).status).toBe(200);
+    await failures('transaction_failed');
+    const payment = await own.pay();
+    const limits = { limit: { open: 5, failed: 10 }, left: { open: 5, failed: 0 } };
+    expect((await own.settle(payment, {}, { env })).body.meta).toEqual({ reason: 'payer_busy', ...limits });
+    const rival = stall(w, own.merchant, own.product, await newAgent(w));
+    expect((await rival.settle(await rival.pay(), {}, { env })).status).toBe(200);
+    await w.env.DB.prepare('UPDATE settlements SET created_at = created_at - 600000 WHERE payer_wallet = ?').bind(wallet).run();
+    expect((await own.settle(payment, {}, { env })).status).toBe(200);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { mayServe, newKey, openShop, sweepAll } from '../../world/agent.ts';
+import { REPEATED, testEnv } from '../../world/env.ts';
+import { letTimePass, sweepUntilBelieved } from '../../world/fate.ts';
+import { openTill } from '../../world/till.ts';
+import { World } from '../../world/world.ts';
+
+describe('money the cluster dropped before anyone was told of its success', REPEATED, () => {
+  const w = new World();
+  /** The node shows nothing while it is sold, and the sweep sees it later; then it is gone. */
+  const soldUnseenThenDropped = async (sell: () => Promise<unknown>) => {
+    await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 0 });
+    await w.chain.fault({ kind: 'http_503', method: 'getSignatureStatuses', times: 0 });
+    await sell();
+    await w.chain.call('local_clearFaults');
+    await sweepAll(w);
+    const last = await testEnv.DB.prepare('SELECT status, tx_signature FROM settlements ORDER BY created_at DESC, rowid DESC').first<{
+      status: string;
+      tx_signature: string;
+    }>();
+    expect(last!.status).toBe('settled');
+    await w.chain.fault({ kind: 'vanish', signature: last!.tx_signature });
+    await sweepUntilBelieved(w);
+    await w.deliver();
+    return async () => {
+      await w.chain.call('local_landAgain', last!.tx_signature);
+      await letTimePass(w, 601);
+      await w.sweep();
+      await w.deliver();
+    };
+  };
+
+  it('serves no request of an agent, and one once it is there after all', async () => {
+    const shop = await openShop(w);
+    const [payment, idempotencyKey] = [await shop.pay(), newKey()];
+    const comeBack = await soldUnseenThenDropped(async () => {
+      expect((await shop.settle(payment, {}, { idempotencyKey })).status).toBe(202);
+    });
+    for (const key of [idempotencyKey, newKey()]) {
+      const refused = await shop.settle(payment, {}, { idempotencyKey: key });
+      expect([refused.status, refused.body.code, mayServe(refused)]).toEqual([422, 'payment_mismatch', false]);
+    }
+    expect((await shop.entitlement()).used_units).toBe(0);
+    await comeBack();
+    const settled = await shop.settle(payment, {}, { idempotencyKey });
+    expect([mayServe(settled), settled.body.consumed_units]).toEqual([true, 1]);
+    expect(mayServe(await shop.settle(payment))).toBe(false);
+  });
+
+  it('is no success for a merchant’s own server, neither verified nor settled, and one once it is there after all', async () => {
+    const till = await openTill(w);
+    const body = await till.bodyFor();
+    const comeBack = await soldUnseenThenDropped(async () => {
+      expect((await till.ask('settle', body)).body.success).toBe(false);
+    });
+    expect((await till.ask('verify', body)).body).toMatchObject({ isValid: false });
+    expect((await till.ask('settle', body)).body).toMatchObject({ success: false, errorReason: 'invalid_exact_svm_transaction_failed' });
+    await comeBack();
+    expect((await till.ask('verify', body)).body).toMatchObject({ isValid: true });
+    const answers = await Promise.all([till.ask('settle', body), till.ask('settle', body)]);
+    expect(answers.filter((answer) => answer.body.success)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,117 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { asDuplicate, mayServe, newKey, openShop, type Shop, sellToAgents, stall, withObjectFaults } from '../../world/agent.ts';
+import { REPEATED } from '../../world/env.ts';
+import { fateOf } from '../../world/fate.ts';
+import { withFaults } from '../../world/faults.ts';
+import { World } from '../../world/world.ts';
+
+describe('the success of a payment belongs to one call', REPEATED, () => {
+  const w = new World();
+  let shop: Shop;
+  let own: Shop;
+  beforeAll(async () => {
+    shop = await openShop(w);
+  });
+  const newStall = async () => {
+    own = stall(w, shop.merchant, await sellToAgents(w, shop.merchant, { usage_units: 5 }), shop.agent);
+    return own.pay();
+  };
+  /** A month goes by: no answer is kept any more. */
+  const forgetAnswers = () => w.env.DB.prepare('DELETE FROM claims').run();
+
+  it.each([1, 0])(
+    'for ever: a month later its key is told of a repetition, and any other of a duplicate (%d units at once)',
+    async (units) => {
+      const payment = await newStall();
+      const idempotencyKey = newKey();
+      const settle = (key?: string) => own.settle(payment, { consume_units: units }, key === undefined ? {} : { idempotencyKey: key });
+      const first = await settle(idempotencyKey);
+      expect([mayServe(first), first.body.duplicate]).toEqual([true, undefined]);
+      for (let month = 0; month < 3; month++) {
+        await forgetAnswers();
+        const [again, other] = [await settle(idempotencyKey), await settle()];
+        expect([again.headers.get('Idempotent-Replayed'), again.body]).toEqual(['true', first.body]);
+        expect([other.headers.get('X-Svc-Duplicate-Settlement'), other.body]).toEqual(['true', asDuplicate(first.body)]);
+      }
+      expect(await own.entitlement()).toMatchObject({ granted_units: 5, used_units: units });
+    },
+  );
+
+  it('whose key asks for more a month later uses nothing', async () => {
+    const payment = await newStall();
+    const idempotencyKey = newKey();
+    await own.settle(payment, { consume_units: 0 }, { idempotencyKey });
+    await forgetAnswers();
+    const again = await own.settle(payment, { consume_units: 3 }, { idempotencyKey });
+    expect([again.headers.get('Idempotent-Replayed'), again.body.consumed_units]).toEqual(['true', 0]);
+    expect(await own.entitlement()).toMatchObject({ used_units: 0 });
+  });
+
+  it('and a duplicate uses nothing, grants nothing, and says what the customer holds by now', async () => {
+    const payment = await newStall();
+    const first = await own.settle(payment, { consume_units: 2 });
+    await own.consume({ units: 1 });
+    const duplicate = await own.settle(payment, { consume_units: 2 });
+    expect(duplicate.body).toEqual(asDuplicate(first.body, 2));
+    expect(await own.entitlement()).toMatchObject({ granted_units: 5, used_units: 3, remaining: 2 });
+  });
+
+  it('where many bring it at once without using anything: one is told, all others of a duplicate', async () => {
+    const payment = await newStall();
+    const env = { ...w.env, SETTLE_PATIENCE_MS: '8000' };
+    const answers = await Promise.all(Array.from({ length: 12 }, () => own.settle(payment, { consume_units: 0 }, { env })));
+    expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200));
+    expect(answers.filter(mayServe)).toHaveLength(1);
+    expect(answers.filter(({ body }) => body.duplicate)).toHaveLength(11);
+  });
+
+  it('unless what it used was given back: then it serves one more, and the first is never served again', async () => {
+    const payment = await newStall();
+    const [idempotencyKey, next] = [newKey(), newKey()];
+    const first = await own.settle(payment, {}, { idempotencyKey });
+    await own.refund(first.body.consumption_id);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => own.settle(payment)));
+    expect(answers.filter(mayServe)).toHaveLength(1);
+    await forgetAnswers();
+    const refunded = await own.settle(payment, {}, { idempotencyKey });
+    expect([refunded.status, refunded.body.meta.reason]).toEqual([409, 'refunded']);
+    expect((await own.settle(payment, {}, { idempotencyKey: next })).body.duplicate).toBe(true);
+    expect(await own.entitlement()).toMatchObject({ used_units: 1 });
+  });
+
+  it('also where it died after it had used its unit and before it was told: it is told when it comes back, and nobody else', async () => {
+    const payment = await newStall();
+    const idempotencyKey = newKey();
+    const { env } = withObjectFaults(w.env, { after: ({ verb }) => verb === 'credit' });
+    expect((await own.settle(payment, {}, { idempotencyKey, env })).status).toBe(503);
+    expect(mayServe(await own.settle(payment))).toBe(false);
+    const told = await own.settle(payment, {}, { idempotencyKey });
+    expect(mayServe(told)).toBe(true);
+    expect((await fateOf(told.body.payment_id)).answered_by).toMatch(/^[0-9a-f]{64}$/);
+    expect(await own.entitlement()).toMatchObject({ used_units: 1 });
+  });
+
+  it('and is stored with its answer, or neither: cut at the batch of the answer, before or after', async () => {
+    for (const when of ['before', 'after'] as const) {
+      const payment = await newStall();
+      const idempotencyKey = newKey();
+      let batches = 0;
+      const { env } = withFaults(w.env, { [when]: ({ kind }: { kind: string }) => kind === 'batch' && ++batches === 3 });
+      const first = await own.settle(payment, {}, { idempotencyKey, env });
+      expect(batches).toBe(3);
+      const again = await own.settle(payment, {}, { idempotencyKey });
+      expect([mayServe(first), mayServe(again)].filter(Boolean)).toHaveLength(1);
+      expect((await own.settle(payment)).body.duplicate).toBe(true);
+    }
+  });
+
+  it('is not told again where it was told before it was kept to whom', async () => {
+    const payment = await newStall();
+    const idempotencyKey = newKey();
+    const { body } = await own.settle(payment, {}, { idempotencyKey });
+    await w.env.DB.prepare("UPDATE tx_claims SET answered_by = 'unknown' WHERE subject_id = ?").bind(body.payment_id).run();
+    await forgetAnswers();
+    const [again, other] = [await own.settle(payment, {}, { idempotencyKey }), await own.settle(payment)];
+    expect([again.headers.get('Idempotent-Replayed'), mayServe(other), other.body.duplicate]).toEqual(['true', false, true]);
+  });
+});

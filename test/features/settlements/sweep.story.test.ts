@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { newId, type PaymentId } from '#core/ids.ts';
+import { settlements } from '#platform/db/tables/access.ts';
+import { ONE, openShop, sweepAll } from '../../world/agent.ts';
+import { SOAK } from '../../world/env.ts';
+import { World } from '../../world/world.ts';
+
+describe('the sweep of settlements', () => {
+  it(
+    'credits three hundred that landed unseen in one run, with a status call per page and twenty transactions at a time',
+    async () => {
+      const w = new World();
+      const shop = await openShop(w);
+      const COUNT = 300;
+      const settled = await shop.settle(await shop.pay(), { consume_units: 0 });
+      const [known] = await w.db.select().from(settlements);
+      const copies = [];
+      for (let i = 0; i < COUNT; i++) {
+        const nonce = `copy-${i}`;
+        const bill = { recipient: known!.recipientWallet, memo: `svc:${nonce}`, price: { base_units: '10000' }, references: [] };
+        const txSignature = await w.chain.pay(shop.agent.wallet, bill, { skipPreflight: true });
+        const paymentId = newId<PaymentId>(Date.now());
+        copies.push({ ...known!, paymentId, nonce, txSignature, messageHash: nonce, status: 'pending' as const, nextCheckAt: 0 });
+      }
+      for (const copy of copies) await w.db.insert(settlements).values(copy);
+      await w.chain.call('local_resetCalls');
+      await w.sweep();
+      const left = () => w.env.DB.prepare("SELECT count(*) AS n FROM settlements WHERE status = 'pending'").first<number>('n');
+      expect(await left()).toBe(0);
+      expect(await shop.entitlement({ wallet_address: known!.payerWallet })).toMatchObject({ granted_units: COUNT + 1 });
+      const calls = await w.chain.call<Record<string, number>>('local_calls');
+      expect(calls.getTransaction).toBe(COUNT);
+      expect(calls.sendTransaction ?? 0).toBe(0);
+      // Two pages, and fifteen or sixteen groups; finality and the references ask a little of their own.
+      expect(calls.getEpochInfo).toBeLessThanOrEqual(18);
+      expect(calls.getSignatureStatuses).toBeLessThanOrEqual(20);
+      expect(settled.status).toBe(200);
+    },
+    60_000 * SOAK,
+  );
+
+  it('sends again what the node has not heard of while its blockhash lives, and never after', async () => {
+    const w = new World();
+    const shop = await openShop(w);
+    const payment = await shop.pay();
+    await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 0 });
+    expect((await shop.settle(payment)).status).toBe(202);
+    const sends = async () => {
+      await w.chain.call('local_resetCalls');
+      await sweepAll(w);
+      return (await w.chain.call<Record<string, number>>('local_calls')).sendTransaction ?? 0;
+    };
+    expect(await sends()).toBe(1);
+    await w.chain.call('local_warp', 90);
+    expect(await sends()).toBe(0);
+    expect(await shop.books()).toEqual({ ...ONE, payments: 0, receipts: 0 });
+  });
+});

@@ -1,0 +1,285 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Env } from '#platform/context.ts';
+import {
+  attemptDue,
+  type Consumer,
+  consumer,
+  deliveries,
+  emit,
+  endpoint,
+  flip,
+  PATIENCE_MS,
+  pass,
+  received,
+  waiting,
+} from '../../world/consumer.ts';
+import { REPEATED, SEED } from '../../world/env.ts';
+import { type Faults, seededRandom, shuffled, withFaults } from '../../world/faults.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const MINUTE = 60_000;
+const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+let merchant: Merchant;
+let mine: Consumer;
+beforeEach(async () => {
+  merchant = await w.merchant();
+  mine = await consumer(w, merchant, 'ok');
+  w.queue.sent.length = 0;
+  w.attempts.length = 0;
+});
+
+/** The worker's database is cut at its so-manieth batch and from then on: as good as killed there. */
+const cutAt = (batch: number, when: keyof Faults): Env => {
+  let batches = 0;
+  return withFaults(w.env, { [when]: ({ kind }: { kind: string }) => kind === 'batch' && ++batches >= batch }).env;
+};
+/** So much time goes by for the events too, for the sweep that looks for forgotten ones. */
+async function passEvents(ms: number): Promise<void> {
+  await pass(mine, ms);
+  await w.env.DB.prepare('UPDATE events SET created_at = created_at - ? WHERE merchant_id = ?').bind(ms, merchant.userId).run();
+}
+const numbers = async (who = mine) => (await received(who)).map(({ headers }) => Number(headers['x-svc-attempt']));
+const states = async (who = mine) => (await deliveries(who)).map(({ status, attempt }) => [status, attempt]);
+
+describe('a queue that misbehaves', REPEATED, () => {
+  it('and loses the fan-out: the sweep writes the deliveries, once', async () => {
+    await emit(w, merchant, 2);
+    w.queue.sent.length = 0;
+    await w.sweep();
+    expect(await deliveries(mine)).toEqual([]);
+    await passEvents(11_000);
+    await Promise.all([w.sweep(), w.sweep()]);
+    await w.attempt(await waiting(w, mine));
+    expect(await states()).toEqual(Array(2).fill(['succeeded', 1]));
+    expect(await numbers()).toEqual([1, 1]);
+  });
+
+  it('and brings the fan-out thrice at once and again later: each event once per endpoint', async () => {
+    const second = await consumer(w, merchant, 'ok');
+    const jobs = await emit(w, merchant, 3);
+    await w.deliver([...jobs, ...jobs, ...jobs]);
+    const all = w.attempts.splice(0);
+    expect(all).toHaveLength(6);
+    await w.deliver(jobs);
+    expect(w.attempts).toEqual([]);
+    await w.attempt(all);
+    for (const who of [mine, second]) {
+      const events = (await received(who)).map(({ headers }) => headers['x-svc-event-id']);
+      expect(new Set(events).size).toBe(3);
+      expect(events).toHaveLength(3);
+    }
+  });
+
+  it('and loses the attempt: the sweep brings it', async () => {
+    await w.deliver(await emit(w, merchant));
+    w.attempts.length = 0;
+    expect(await attemptDue(w, mine)).toHaveLength(1);
+    expect(await states()).toEqual([['succeeded', 1]]);
+    expect(await attemptDue(w, mine)).toEqual([]);
+    expect(await numbers()).toEqual([1]);
+  });
+
+  it(`and doubles and reorders attempts: one request per attempt number (SEED=${SEED})`, async () => {
+    const random = seededRandom(SEED);
+    const failing = await consumer(w, merchant, 'fail');
+    await w.deliver(await emit(w, merchant, 3));
+    for (let round = 0; round < 4; round++) {
+      const due = w.attempts.splice(0);
+      const messy = shuffled([...due, ...due, ...due], random);
+      await Promise.all([w.attempt(messy.slice(0, 7)), w.attempt(messy.slice(7))]);
+      await w.attempt(due);
+      await pass(failing, 45 * MINUTE);
+      await w.sweep();
+    }
+    expect(await numbers()).toEqual([1, 1, 1]);
+    const got = (await received(failing)).map(({ headers }) => `${headers['x-svc-delivery-id']}:${headers['x-svc-attempt']}`);
+    expect(new Set(got).size).toBe(got.length);
+    expect(await states(failing)).toEqual(Array(3).fill(['retrying', 4]));
+    expect(got).toHaveLength(12);
+  });
+
+  it('while two sweeps bring the same: one request each', async () => {
+    await w.deliver(await emit(w, merchant, 3));
+    w.attempts.length = 0;
+    await pass(mine, PATIENCE_MS);
+    for (let i = 0; i < 2; i++) await w.sweepAlone('deliveries');
+    const due = await waiting(w, mine);
+    expect(due).toHaveLength(6);
+    await w.attempt(due);
+    expect(await numbers()).toEqual([1, 1, 1]);
+    expect(await states()).toEqual(Array(3).fill(['succeeded', 1]));
+  });
+});
+
+describe('a worker killed between send and record', REPEATED, () => {
+  it('has its attempt sent again under the same delivery and number after the lease, and recorded once', async () => {
+    await w.deliver(await emit(w, merchant));
+    await w.attempt(w.attempts.splice(0), cutAt(2, 'before'));
+    expect(await states()).toEqual([['pending', 0]]);
+    // Until the lease ends nobody knows that he is dead.
+    expect(await attemptDue(w, mine)).toEqual([]);
+    const [{ id: deliveryId } = { id: 0 }] = await deliveries(mine);
+    await w.attempt([{ deliveryId, isSlow: false, delaySeconds: 0 }]);
+    expect(await numbers()).toEqual([1]);
+    await pass(mine, 2 * MINUTE);
+    expect(await attemptDue(w, mine)).toHaveLength(1);
+    const got = await received(mine);
+    expect(got.map(({ headers }) => [headers['x-svc-delivery-id'], headers['x-svc-attempt']])).toEqual(
+      Array(2).fill([String(deliveryId), '1']),
+    );
+    expect(got[0]!.body).toBe(got[1]!.body);
+    expect(await states()).toEqual([['succeeded', 1]]);
+    await pass(mine, 60 * MINUTE);
+    expect(await attemptDue(w, mine)).toEqual([]);
+  });
+
+  it('who was only slow has lost his lease: what his successor recorded stands', async () => {
+    const flipping = await consumer(w, merchant, 'flip');
+    await w.deliver(await emit(w, merchant));
+    const due = await waiting(w, flipping);
+    // While he waits for the database to record a failure, another takes over and succeeds.
+    let batches = 0;
+    const database = w.env.DB;
+    const slow = {
+      prepare: (sql: string) => database.prepare(sql),
+      batch: async (statements: D1PreparedStatement[]) => {
+        if (++batches === 2) {
+          await flip(flipping, 200);
+          await pass(flipping, 2 * MINUTE);
+          await w.attempt(due);
+        }
+        return database.batch(statements);
+      },
+    } as unknown as D1Database;
+    await w.attempt(due, { ...w.env, DB: slow });
+    expect(await states(flipping)).toEqual([['succeeded', 1]]);
+    expect(await numbers(flipping)).toEqual([1, 1]);
+  });
+});
+
+describe('a database out of reach', REPEATED, () => {
+  it.each(['before', 'after'] as const)('%s the commit of a fan-out: each event once per endpoint', async (when) => {
+    const jobs = await emit(w, merchant, 2);
+    const { retried } = await w.deliver([jobs[0]!], cutAt(when === 'before' ? 1 : 2, when));
+    expect(retried).toBe(1);
+    await w.deliver(jobs);
+    await attemptDue(w, mine);
+    expect(await numbers()).toEqual([1, 1]);
+    expect(await states()).toEqual(Array(2).fill(['succeeded', 1]));
+  });
+
+  it('before the commit of a claim: the message comes again, and sends', async () => {
+    await w.deliver(await emit(w, merchant));
+    await w.attempt(w.attempts.splice(0), cutAt(1, 'before'));
+    expect(w.attempts).toHaveLength(1);
+    await w.attempt();
+    expect(await numbers()).toEqual([1]);
+    expect(await states()).toEqual([['succeeded', 1]]);
+  });
+
+  it('after the commit of a claim: nobody sends until the lease ends, then the first attempt goes out', async () => {
+    await w.deliver(await emit(w, merchant));
+    await w.attempt(w.attempts.splice(0), cutAt(1, 'after'));
+    await w.attempt();
+    expect(await numbers()).toEqual([]);
+    await pass(mine, 2 * MINUTE);
+    await attemptDue(w, mine);
+    expect(await numbers()).toEqual([1]);
+    expect(await states()).toEqual([['succeeded', 1]]);
+  });
+
+  it('for one moment, at the record: the attempt is not made again', async () => {
+    const failing = await consumer(w, merchant, 'gone');
+    await w.deliver(await emit(w, merchant));
+    for (const message of w.attempts.splice(0)) {
+      let batches = 0;
+      await w.attempt([message], withFaults(w.env, { before: ({ kind }) => kind === 'batch' && ++batches === 2 }).env);
+    }
+    expect([await states(), await states(failing)]).toEqual([[['succeeded', 1]], [['failed', 1]]]);
+    expect(await endpoint(failing)).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
+    for (const who of [mine, failing]) {
+      await pass(who, 2 * MINUTE);
+      await attemptDue(w, who);
+      expect(await numbers(who)).toEqual([1]);
+    }
+  });
+
+  it('after the commit of a record: what is recorded stands, nothing is sent twice', async () => {
+    const failing = await consumer(w, merchant, 'fail');
+    await w.deliver(await emit(w, merchant));
+    for (const message of w.attempts.splice(0)) await w.attempt([message], cutAt(2, 'after'));
+    expect([await states(), await states(failing)]).toEqual([[['succeeded', 1]], [['retrying', 1]]]);
+    // What follows a record happens all the same.
+    expect(w.attempts).toMatchObject([{ isSlow: true, delaySeconds: 5 }]);
+    await pass(mine, MINUTE);
+    await pass(failing, MINUTE);
+    await w.sweep();
+    await w.attempt();
+    expect([await numbers(), await numbers(failing)]).toEqual([[1], [1, 2]]);
+  });
+});
+
+describe('a replay and recoveries at once', REPEATED, () => {
+  const recover = (env: Env = w.env) =>
+    w.call('POST', `/v1/webhooks/endpoints/${mine.id}/recover`, { key: merchant.key, body: { since: '2020-01-01T00:00:00Z' }, env });
+  const replay = (id: number) => w.call('POST', `/v1/webhooks/deliveries/${id}/replay`, { key: merchant.key });
+  /** A delivery that failed for good, at a server that has been repaired since. */
+  async function failed(): Promise<number> {
+    mine = await consumer(w, merchant, 'flip');
+    await w.deliver(await emit(w, merchant));
+    await w.attempt(await waiting(w, mine));
+    await w.env.DB.prepare(`UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL WHERE endpoint_id = ?`)
+      .bind(mine.id)
+      .run();
+    await flip(mine, 200);
+    return (await deliveries(mine))[0]!.id;
+  }
+
+  it('make one delivery each at most, of the same event, and the failed one stays as it was', async () => {
+    const id = await failed();
+    const [replayed] = await Promise.all([replay(id), recover()]);
+    expect(replayed.status).toBe(200);
+    await w.attempt(await waiting(w, mine));
+    const rows = await deliveries(mine);
+    expect(rows[0]).toMatchObject({ id, status: 'failed', attempt: 1 });
+    expect(rows.length).toBeLessThanOrEqual(3);
+    for (const row of rows.slice(1)) expect(row).toMatchObject({ status: 'succeeded', attempt: 1, replay_of: id });
+    expect(new Set((await received(mine)).map(({ headers }) => headers['x-svc-event-id'])).size).toBe(1);
+  });
+
+  it('recover an event once, however often they are asked', async () => {
+    await failed();
+    // Both have looked before either writes.
+    const rivals: Promise<{ body: { scheduled: number } }>[] = [];
+    const prepare = (sql: string): D1PreparedStatement => {
+      const statement = w.env.DB.prepare(sql);
+      if (!/^insert into "webhook_deliveries"/i.test(sql)) return statement;
+      const late = async () => {
+        rivals.push(recover());
+        await rivals[0];
+      };
+      const bind = (...values: unknown[]) => ({
+        raw: () => late().then(() => statement.bind(...values).raw()),
+        all: () => late().then(() => statement.bind(...values).all()),
+      });
+      return { bind } as unknown as D1PreparedStatement;
+    };
+    const answers = [await recover({ ...w.env, DB: { prepare, batch: w.env.DB.batch.bind(w.env.DB) } as unknown as D1Database })];
+    expect(rivals).toHaveLength(1);
+    answers.push(...((await Promise.all(rivals)) as typeof answers));
+    await w.attempt(await waiting(w, mine));
+    expect((await recover()).body).toEqual({ scheduled: 0 });
+    expect(answers.map(({ body }) => body.scheduled).sort()).toEqual([0, 1]);
+    expect(await states()).toEqual([
+      ['failed', 1],
+      ['succeeded', 1],
+    ]);
+  });
+
+  it('and a recovery at the moment of the fan-out still makes one delivery', async () => {
+    const jobs = await emit(w, merchant);
+    await Promise.all([recover(), w.deliver(jobs)]);
+    await w.attempt(await waiting(w, mine));
+    expect(await numbers()).toEqual([1]);
+  });
+});

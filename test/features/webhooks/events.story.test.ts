@@ -1,0 +1,198 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testEnv } from '../../world/env.ts';
+import type { Received } from '../../world/receiver.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+const RECEIVER = testEnv.TEST_RECEIVER_URL;
+
+const newBox = () => `events-${crypto.randomUUID()}`;
+const received = async (box: string): Promise<Received[]> => (await fetch(`${RECEIVER}/_box/${box}`)).json();
+const get = (m: Merchant, path: string, key = m.key) => w.call('GET', `/v1/webhooks/${path}`, { key });
+const create = async (m: Merchant, url: string) => (await w.call('POST', '/v1/webhooks/endpoints', { key: m.key, body: { url } })).body;
+const test = (m: Merchant, endpointId: string, body: unknown = {}) =>
+  w.call('POST', `/v1/webhooks/endpoints/${endpointId}/test`, { key: m.key, body });
+const endpointOf = async (m: Merchant, id: string) =>
+  (await get(m, 'endpoints?per_page=100')).body.items.find((one: { endpoint_id: string }) => one.endpoint_id === id);
+
+describe('the timeline', () => {
+  let ada: Merchant;
+  let paid: { payment_id: string; membership_id: string };
+  beforeAll(async () => {
+    ada = await w.merchant();
+    await create(ada, `${RECEIVER}/ok/${newBox()}`);
+    const { payment, confirmed } = await w.purchase(await w.product(ada), await w.chain.wallet());
+    paid = { payment_id: payment.payment_id, membership_id: confirmed.membership_id };
+    await w.deliver();
+    await w.attempt();
+  });
+  interface Item {
+    at: string;
+    kind: string;
+    type: string;
+    event_id: string;
+    delivery_id?: number;
+    status?: string;
+  }
+  const itemsOf = async (query: string, key = ada.key): Promise<Item[]> => (await get(ada, `timeline?${query}`, key)).body.items;
+
+  it('tells the whole story of a payment in order, each event before its delivery', async () => {
+    const items = await itemsOf(`payment_id=${paid.payment_id}`);
+    const events = items.filter(({ kind }) => kind === 'event');
+    expect(events.map(({ type }) => type)).toEqual(await w.eventTypes(paid.payment_id));
+    expect(events.map(({ type }) => type)).toContain('payment.confirmed');
+    expect(items.map(({ at }) => at)).toEqual(items.map(({ at }) => at).sort());
+    for (const event of events) {
+      const delivery = items.findIndex(({ kind, event_id }) => kind === 'delivery' && event_id === event.event_id);
+      expect(delivery).toBeGreaterThan(items.indexOf(event));
+      expect(items[delivery]).toMatchObject({ type: event.type, status: 'succeeded', delivery_id: expect.any(Number) });
+    }
+    expect(items).toHaveLength(2 * events.length);
+  });
+
+  it('tells that of a membership, and its beginning where a limit is given', async () => {
+    const items = await itemsOf(`membership_id=${paid.membership_id}`);
+    expect(items.map(({ type }) => type)).toContain('membership.activated');
+    expect(await itemsOf(`membership_id=${paid.membership_id}&limit=1`)).toEqual(items.slice(0, 1));
+    const all = await itemsOf(`payment_id=${paid.payment_id}&limit=120`);
+    expect(await itemsOf(`payment_id=${paid.payment_id}&limit=3`)).toEqual(all.slice(0, 3));
+  });
+
+  it('is limited in the order in which it is told, however late a first delivery ends', async () => {
+    const m = await w.merchant();
+    const endpoint = await create(m, `${RECEIVER}/ok/${newBox()}`);
+    const { payment } = await w.purchase(await w.product(m), await w.chain.wallet());
+    await w.deliver();
+    await w.attempt();
+    // Ends in the reverse of the order in which they were made, a second apart.
+    await testEnv.DB.prepare('UPDATE webhook_deliveries SET completed_at = created_at + 60000 - 1000 * id WHERE endpoint_id = ?')
+      .bind(endpoint.endpoint_id)
+      .run();
+    const told = async (limit: number): Promise<Item[]> =>
+      (await get(m, `timeline?payment_id=${payment.payment_id}&limit=${limit}`)).body.items;
+    const all = await told(120);
+    expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).sort());
+    const ids = all.flatMap((item) => item.delivery_id ?? []);
+    expect([ids.length > 3, ids]).toEqual([true, [...ids].sort((a, b) => b - a)]);
+    for (let limit = 1; limit <= all.length; limit++) expect(await told(limit)).toEqual(all.slice(0, limit));
+  });
+
+  it('wants exactly one of the two ids, and a limit from 1 to 120', async () => {
+    const one = `payment_id=${paid.payment_id}`;
+    for (const query of ['', `${one}&membership_id=${paid.membership_id}`, 'payment_id=1', `${one}&limit=0`, `${one}&limit=121`]) {
+      const { status, body } = await get(ada, `timeline?${query}`);
+      expect([query, status, body.code]).toEqual([query, 422, 'validation_error']);
+    }
+  });
+
+  it('shows a stranger, and the other mode, nothing', async () => {
+    const eve = await w.merchant();
+    for (const key of [eve.key, ada.sandboxKey]) expect(await itemsOf(`payment_id=${paid.payment_id}`, key)).toEqual([]);
+  });
+});
+
+describe('the list of events', () => {
+  it('keeps its pages while new events arrive, in the order they happened', async () => {
+    const m = await w.merchant();
+    const product = await w.product(m);
+    const idsOf = async (query: string): Promise<string[]> =>
+      (await get(m, `events?${query}`)).body.items.map(({ id }: { id: string }) => id);
+    for (let i = 0; i < 5; i++) await w.connect(product);
+    const before = await idsOf('per_page=100');
+    const pages = [await idsOf('per_page=2&page=1')];
+    await w.connect(product);
+    pages.push(await idsOf('per_page=2&page=2'));
+    await Promise.all([w.connect(product), w.connect(product)]);
+    for (const page of [3, 4, 5]) pages.push(await idsOf(`per_page=2&page=${page}`));
+    const after = await idsOf('per_page=100');
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(pages.flat()).toEqual(after);
+    expect(new Set(after).size).toBe(before.length + 3);
+  });
+
+  it('has the promised envelope, one type where asked, and its own tenant and mode', async () => {
+    const [m, stranger] = await Promise.all([w.merchant(), w.merchant()]);
+    const product = await w.product(m);
+    const { payment } = await w.purchase(product, await w.chain.wallet());
+    const { body } = await get(m, 'events?event_type=payment.confirmed');
+    expect([body.total, Object.keys(body.items[0])]).toEqual([
+      1,
+      ['id', 'type', 'created_at', 'livemode', 'api_version', 'account_id', 'subject', 'data'],
+    ]);
+    expect(body.items[0]).toMatchObject({
+      id: expect.stringMatching(/^evt_/),
+      type: 'payment.confirmed',
+      livemode: true,
+      api_version: '1.0.0',
+      account_id: m.userId,
+      subject: { type: 'payment', id: payment.payment_id, version: expect.any(Number) },
+      data: { object: { payment_id: payment.payment_id, status: 'CONFIRMED' } },
+    });
+    expect((await get(stranger, 'events')).body.total).toBe(0);
+    expect((await get(m, 'events', m.sandboxKey)).body.total).toBe(0);
+    for (const bad of ['event_type=payment.*', 'event_type=x', 'per_page=101', 'page=0'])
+      expect((await get(m, `events?${bad}`)).status).toBe(422);
+  });
+});
+
+describe('a test event', () => {
+  let ada: Merchant;
+  beforeAll(async () => {
+    ada = await w.merchant();
+  });
+
+  it('is a real, signed event to this endpoint alone, and tells what was answered', async () => {
+    const box = newBox();
+    const bystander = newBox();
+    const [endpoint] = await Promise.all([create(ada, `${RECEIVER}/ok/${box}`), create(ada, `${RECEIVER}/ok/${bystander}`)]);
+    const { status, body } = await test(ada, endpoint.endpoint_id);
+    expect([status, body.succeeded, body.response_status, body.error]).toEqual([200, true, 200, undefined]);
+    const [got] = await received(box);
+    expect(got!.headers).toMatchObject({ 'x-svc-event-id': body.event_id, 'x-svc-event-type': 'webhook.test', 'x-svc-attempt': '1' });
+    expect(got!.headers['x-svc-delivery-id']).toBe(String(body.delivery_id));
+    const listed = (await get(ada, 'events?event_type=webhook.test&per_page=100')).body.items;
+    expect(listed.find(({ id }: { id: string }) => id === body.event_id)).toEqual(JSON.parse(got!.body));
+    await w.sweep();
+    await w.attempt();
+    expect([(await received(box)).length, await received(bystander)]).toEqual([1, []]);
+  });
+
+  it.each([
+    ['fail', 500, undefined],
+    ['later', 503, undefined],
+    ['redirect', 302, 'redirects are not followed'],
+    ['gone', 410, undefined],
+    ['reset', undefined, 'connection failed'],
+  ])('that a consumer answers with `%s` did not succeed, and is not tried again', async (habit, status, error) => {
+    const endpoint = await create(ada, `${RECEIVER}/${habit}/${newBox()}`);
+    const { body } = await test(ada, endpoint.endpoint_id);
+    expect([body.succeeded, body.response_status, body.error]).toEqual([false, status, error]);
+    const { items } = (await get(ada, `deliveries?endpoint_id=${endpoint.endpoint_id}`)).body;
+    expect(items.map((one: { status: string; attempt: number }) => [one.status, one.attempt])).toEqual([['failed', 1]]);
+    const after = await endpointOf(ada, endpoint.endpoint_id);
+    expect([after.status, after.disabled_reason]).toEqual(habit === 'gone' ? ['disabled', 'gone'] : ['enabled', undefined]);
+  });
+
+  it('goes nowhere where the target is refused by now', async () => {
+    const endpoint = await create(ada, `${RECEIVER}/ok/${newBox()}`);
+    for (const [url, reason] of [
+      ['https://10.0.0.1/', 'ip_address'],
+      ['http://localhost/', 'https_required'],
+      ['https://api.svc.test/', 'private_name'],
+    ]) {
+      await testEnv.DB.prepare('UPDATE webhook_endpoints SET url = ? WHERE id = ?').bind(url, endpoint.endpoint_id).run();
+      const { status, body } = await test(ada, endpoint.endpoint_id);
+      expect([status, body.succeeded, body.response_status, body.error]).toEqual([200, false, undefined, `refused: ${reason}`]);
+    }
+  });
+
+  it('reaches a disabled endpoint, so that it can be tried before it is revived; no other type can be asked for', async () => {
+    const box = newBox();
+    const endpoint = await create(ada, `${RECEIVER}/ok/${box}`);
+    await w.call('DELETE', `/v1/webhooks/endpoints/${endpoint.endpoint_id}`, { key: ada.key });
+    expect((await test(ada, endpoint.endpoint_id, { event_type: 'webhook.test' })).body.succeeded).toBe(true);
+    expect((await endpointOf(ada, endpoint.endpoint_id)).status).toBe('disabled');
+    expect((await test(ada, endpoint.endpoint_id, { event_type: 'payment.confirmed' })).status).toBe(422);
+    expect(await received(box)).toHaveLength(1);
+  });
+});

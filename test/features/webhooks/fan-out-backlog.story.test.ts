@@ -1,0 +1,119 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { entitlementIdOf } from '#core/ids.ts';
+import { HOUR, MINUTE, SECOND } from '#core/time.ts';
+import { listDueEvents } from '#features/webhooks/deliveries/backlog.store.ts';
+import type { Env } from '#platform/context.ts';
+import { newAgent, type Shop, stall, withObjectFaults } from '../../world/agent.ts';
+import { letTimeRun, setTime } from '../../world/clock.ts';
+import { consumer, deliveries, emit } from '../../world/consumer.ts';
+import { REPEATED } from '../../world/env.ts';
+import { World } from '../../world/world.ts';
+
+afterEach(letTimeRun);
+
+describe('events that cannot be followed, because an object is out of order', REPEATED, () => {
+  const w = new World();
+
+  /** A confirmed payment whose access nobody has brought yet, and whose messages are lost. */
+  async function confirmed(): Promise<{ own: Shop; id: string; object: string }> {
+    const merchant = await w.merchant();
+    const own = stall(w, merchant, await w.product(merchant, { usage_units: 2 }), await newAgent(w));
+    const payment = await w.connect(own.product);
+    const { env } = withObjectFaults(w.env, { before: ({ verb }) => verb === 'credit' });
+    await w.confirm(payment.payment_id, await w.chain.pay(own.agent.wallet, payment), { env });
+    w.queue.sent.length = 0;
+    const entitlementId = entitlementIdOf(merchant.userId, true, own.product.product_id, { walletAddress: own.agent.wallet.address });
+    return { own, id: payment.payment_id, object: `${merchant.userId}:live:${entitlementId}` };
+  }
+
+  /** So many more events like that of a payment, and older. */
+  const multiply = (paymentId: string, count: number) =>
+    w.env.DB.prepare(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+       INSERT INTO events (id, merchant_id, livemode, subject_type, subject_id, subject_version, type, data, product_id, payment_id, request_id, created_at)
+       SELECT id || i, merchant_id, livemode, subject_type, subject_id || i, 1, type, data, product_id, payment_id, request_id, created_at - 1000
+       FROM n, events WHERE type = 'payment.confirmed' AND payment_id = ?1`,
+    )
+      .bind(paymentId, count)
+      .run();
+
+  /** The service with one object out of order, and how often that was called. */
+  function without(object: string): { env: Env; calls: () => number } {
+    let calls = 0;
+    const refuse = () => {
+      calls++;
+      throw new Error('out of order');
+    };
+    const getByName = (name: string) => (name === object ? new Proxy({}, { get: () => refuse }) : w.env.ENTITLEMENT.getByName(name));
+    return { env: { ...w.env, ENTITLEMENT: { getByName } } as unknown as Env, calls: () => calls };
+  }
+
+  const isFollowed = async (paymentId: string): Promise<boolean> => {
+    const left = w.env.DB.prepare('SELECT count(*) AS n FROM events WHERE payment_id = ? AND fanned_out_at IS NULL').bind(paymentId);
+    return (await left.first<number>('n')) === 0;
+  };
+  /** What the sweep reads to find what is due. */
+  async function rowsRead(): Promise<number> {
+    const { sql, params } = listDueEvents(w.db, Date.now() - 10 * SECOND, 50).toSQL();
+    const { meta } = await w.env.DB.prepare(sql)
+      .bind(...params)
+      .all();
+    return meta.rows_read;
+  }
+
+  it('starve nobody, though there are a thousand of them and they are the oldest', async () => {
+    const [broken, other] = [await confirmed(), await confirmed()];
+    await multiply(broken.id, 1200);
+    const { env } = without(broken.object);
+    const start = Date.now();
+    setTime(start + 11 * SECOND);
+    await w.sweep(env);
+    setTime(start + 71 * SECOND);
+    await w.sweep(env);
+    expect(await isFollowed(other.id)).toBe(true);
+    expect(await other.own.entitlement()).toMatchObject({ granted_units: 2 });
+    expect(await isFollowed(broken.id)).toBe(false);
+    // While they wait, a sweep does not even read them.
+    await w.sweep(env);
+    expect(await rowsRead()).toBeLessThan(5);
+  });
+
+  it('are tried ever more seldom, at last once an hour, and brought once it is well again', async () => {
+    const broken = await confirmed();
+    const { env, calls } = without(broken.object);
+    const start = Date.now();
+    // Each time after as long again as it has waited, seen by a sweep a minute.
+    for (const minute of [1, 3, 7, 15, 31, 63, 124, 185]) {
+      for (const [at, isTried] of [
+        [minute - 1, false],
+        [minute, true],
+      ] as const) {
+        setTime(start + at * MINUTE);
+        const before = calls();
+        await w.sweep(env);
+        expect([at, calls() > before]).toEqual([at, isTried]);
+      }
+    }
+    expect(await isFollowed(broken.id)).toBe(false);
+    setTime(start + 190 * MINUTE + HOUR);
+    await w.sweep();
+    expect(await isFollowed(broken.id)).toBe(true);
+    expect(await broken.own.entitlement()).toMatchObject({ granted_units: 2 });
+  });
+});
+
+it('a backlog of 500 forgotten events for 20 endpoints is more than one statement can take, and is taken by one sweep', async () => {
+  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+  const merchant = await w.merchant();
+  const [first] = await Promise.all(Array.from({ length: 20 }, () => consumer(w, merchant, 'ok')));
+  await w.env.DB.prepare('UPDATE webhook_endpoints SET created_at = 0 WHERE merchant_id = ?').bind(merchant.userId).run();
+  // Whatever else of this file waits is not what is counted.
+  await w.env.DB.prepare('UPDATE events SET fanned_out_at = 1 WHERE fanned_out_at IS NULL').run();
+  await emit(w, merchant, 500);
+  w.queue.sent.length = 0;
+  w.attempts.length = 0;
+  await w.env.DB.prepare('UPDATE events SET created_at = created_at - 60000 WHERE merchant_id = ?').bind(merchant.userId).run();
+  await w.sweep();
+  expect(await deliveries(first!)).toHaveLength(500);
+  expect(new Set(w.attempts.map(({ deliveryId }) => deliveryId)).size).toBe(500 * 20);
+});

@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { getRequestListener } from '@hono/node-server';
+import express from 'express';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateTypes } from '../../sdk/generate.ts';
+import { StandIn } from './stand-in.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SDK = join(ROOT, 'sdk');
+const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
+
+it('its types are those of the routes: `node sdk/generate.ts` would change nothing', async () => {
+  expect(readFileSync(join(SDK, 'src/api.d.ts'), 'utf8')).toBe(await generateTypes());
+});
+
+/** The TypeScript examples of the README, as they stand there. */
+const examples = [...readFileSync(join(SDK, 'README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!);
+
+describe('the package as a merchant installs it', () => {
+  const home = mkdtempSync(join(tmpdir(), 'svc-sdk-'));
+  const installed = join(home, 'node_modules/@svc/sdk');
+  const servers: Server[] = [];
+
+  beforeAll(() => {
+    // A copy, so that a build of the working tree is neither needed nor disturbed.
+    mkdirSync(installed, { recursive: true });
+    for (const name of ['package.json', 'tsconfig.json', 'src']) cpSync(join(SDK, name), join(installed, name), { recursive: true });
+    for (const name of ['hono', 'express', '@types']) symlinkSync(join(ROOT, 'node_modules', name), join(home, 'node_modules', name));
+    execFileSync('npm', ['run', 'build'], {
+      cwd: installed,
+      env: { ...process.env, PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}` },
+    });
+    rmSync(join(installed, 'src'), { recursive: true });
+    writeFileSync(join(home, 'package.json'), '{"type":"module"}');
+  }, 60_000);
+  afterAll(() => {
+    for (const server of servers) server.close().closeAllConnections();
+    rmSync(home, { recursive: true });
+  });
+
+  const load = (name: string) => import(/* @vite-ignore */ pathToFileURL(join(installed, `dist/${name}.js`)).href);
+  const listen = (listener: RequestListener) =>
+    new Promise<string>((resolve) => {
+      const server = createServer(listener).listen(0, '127.0.0.1', () =>
+        resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+      );
+      servers.push(server);
+    });
+
+  it('has no runtime dependencies, and its exports exist', () => {
+    const { dependencies, exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+    expect(dependencies).toBeUndefined();
+    for (const { types, default: code } of Object.values<{ types: string; default: string }>(exports)) {
+      expect(readFileSync(join(installed, types), 'utf8')).not.toBe('');
+      // Nothing but its own files is loaded: no Node module, no package.
+      const imports = [...readFileSync(join(installed, code), 'utf8').matchAll(/from '([^']+)'/g)].map(([, from]) => from);
+      expect(imports.filter((from) => !from!.startsWith('./'))).toEqual([]);
+    }
+  });
+
+  it('runs on Node from dist: client, Hono on node-server, Express and a fetch-style server, over real sockets', async () => {
+    const service = new StandIn();
+    const baseUrl = await listen(getRequestListener(service.fetch));
+    const [{ createClient }, forHono, forExpress, forFetch] = await Promise.all(['index', 'hono', 'express', 'fetch'].map(load));
+    const options = { client: createClient({ baseUrl, key: 'svc_live_x' }), product: 'p1' };
+    const hono = new Hono().use(forHono.protect(options)).get('/', (c) => c.text('served'));
+    const expressApp = express().use(forExpress.protect(options));
+    expressApp.get('/', (_req, res) => void res.send('served'));
+    const fetchStyle = forFetch.protect(options, () => new Response('served'));
+    for (const [name, listener] of Object.entries({
+      hono: getRequestListener(hono.fetch),
+      express: expressApp as RequestListener,
+      fetch: getRequestListener(fetchStyle),
+    })) {
+      const shop = await listen(listener);
+      const pay = () => fetch(shop, { headers: { 'PAYMENT-SIGNATURE': `pay:${name}:1` } });
+      expect((await fetch(shop)).status, name).toBe(402);
+      expect(await (await pay()).text(), name).toBe('served');
+      expect((await pay()).status, name).toBe(409);
+    }
+    expect(service.standingUses).toBe(3);
+  });
+
+  it('the examples of the README compile against its types, strictly', () => {
+    expect(examples.length).toBeGreaterThanOrEqual(5);
+    for (const [index, code] of examples.entries()) writeFileSync(join(home, `example-${index}.ts`), code);
+    // Were a declaration file missing, everything would be `any`, and anything would compile.
+    const typed = `import { createClient } from '@svc/sdk';
+      export const product = await createClient({ baseUrl: '' }).products.get('p');
+      // @ts-expect-error a name is a text
+      export const wrong: number = product.name;`;
+    writeFileSync(join(home, 'typed.ts'), typed);
+    const compilerOptions = { module: 'NodeNext', target: 'ES2022', strict: true, noEmit: true, types: ['node'], skipLibCheck: true };
+    writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    execFileSync(bin('tsc'), ['-p', '.'], { cwd: home, stdio: 'inherit' });
+  }, 60_000);
+
+  it('the examples of the README for Hono and fetch-style servers run as they stand', async () => {
+    const service = new StandIn();
+    const baseUrl = await listen(getRequestListener(service.fetch));
+    Object.assign(process.env, { SVC_URL: baseUrl, SVC_KEY: 'svc_live_x', SVC_PRODUCT: 'p1' });
+    const starts = examples.map((code, index) => ({ code, index })).filter(({ code }) => code.includes('export default'));
+    expect(starts.length).toBe(2);
+    for (const { code, index } of starts) {
+      writeFileSync(join(home, `start-${index}.ts`), code);
+      const { default: shop } = await import(/* @vite-ignore */ pathToFileURL(join(home, `start-${index}.ts`)).href);
+      const ask = (headers: Record<string, string>) => shop.fetch(new Request('https://weather.test/forecast', { headers }));
+      expect((await ask({})).status).toBe(402);
+      expect(await (await ask({ 'PAYMENT-SIGNATURE': `pay:bob:${index}` })).json()).toEqual({ weather: 'sunny', left: 0 });
+    }
+  });
+});

@@ -1,0 +1,76 @@
+import { z } from '@hono/zod-openapi';
+import { ApiError } from '#core/errors.ts';
+import type { ReceiptId } from '#core/ids.ts';
+import { toMoneyResource } from '#core/money.ts';
+import { identityOf, readEntitlement } from '#features/entitlements/entitlement.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { Settlement } from '#platform/db/tables/access.ts';
+import { MoneyBody, orNull } from '#platform/http/openapi.ts';
+import { encodeHeader } from '#protocols/x402/wire.ts';
+import type { CreditAnswer } from '#rules/entitlement-rpc.ts';
+
+/** What the one request is told that a payment serves, and with `duplicate` what every other is told. */
+export const SettlementBody = z
+  .object({
+    success: z.literal(true),
+    duplicate: z.literal(true).optional().openapi({ description: 'Another request was told of this success: serve nothing for this one.' }),
+    payment_id: z.uuid(),
+    receipt_id: z.uuid(),
+    tx_signature: z.string(),
+    network: z.string(),
+    payer: z.string(),
+    amount: MoneyBody,
+    entitlement_id: z.uuid(),
+    granted_units: orNull(z.int()),
+    consumed_units: z.int(),
+    consumption_id: z.string().optional().openapi({ description: 'Refund it where the request could not be served.' }),
+    remaining: orNull(z.int()),
+    payment_response: z.string().openapi({ description: 'Send it to the buyer as the PAYMENT-RESPONSE header.' }),
+  })
+  .openapi('SettleResponse');
+export type SettlementBody = z.infer<typeof SettlementBody>;
+
+/** Everything in it follows from facts that no longer change. */
+export function toSettlementResource(ctx: Ctx, settlement: Settlement, receiptId: ReceiptId, credit: CreditAnswer): SettlementBody {
+  const { txSignature, payerWallet: payer } = settlement;
+  const use = requireUse(credit);
+  const network = ctx.config.network.caip2;
+  const amount = settlement.amount.toString();
+  return {
+    success: true,
+    payment_id: settlement.paymentId,
+    receipt_id: receiptId,
+    tx_signature: txSignature,
+    network,
+    payer,
+    amount: toMoneyResource({ asset: settlement.asset, units: settlement.amount }),
+    entitlement_id: entitlementOf(settlement).entitlementId,
+    granted_units: credit.grantedUnits,
+    consumed_units: use?.units ?? 0,
+    ...(use ? { consumption_id: use.consumptionId } : {}),
+    remaining: credit.remaining,
+    payment_response: encodeHeader({ success: true, payer, transaction: txSignature, network, amount }),
+  };
+}
+
+/**
+ * What every other request is told: the same payment, of which nothing is left for it, and what its customer holds by now. The
+ * consumption is named, so that the merchant can give back what a request used that died before it was served.
+ */
+export async function toDuplicateResource(ctx: Ctx, settlement: Settlement, body: SettlementBody): Promise<SettlementBody> {
+  const owner = entitlementOf(settlement);
+  const held = await readEntitlement(ctx, owner, owner.entitlementId);
+  return { ...body, duplicate: true, granted_units: 0, consumed_units: 0, remaining: held ? held.remaining : 0 };
+}
+
+/** The use that was made of a payment; a use that was taken back is never given again to the same request. */
+export function requireUse({ consumption }: CreditAnswer) {
+  if (consumption.by === 'refunded')
+    throw new ApiError('state_conflict', { detail: 'What this request consumed was refunded.', meta: { reason: 'refunded' } });
+  return consumption.by === 'none' ? null : consumption;
+}
+
+function entitlementOf({ merchantId: accountId, livemode, productId, customerRef, customerWallet }: Settlement) {
+  const customer = customerRef === null ? { walletAddress: customerWallet! } : { customerRef };
+  return identityOf({ accountId, livemode }, productId!, customer);
+}
