@@ -1,5 +1,6 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
+import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import { emailKeysOf, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
 import { issueToken } from '#features/accounts/auth/tokens.ts';
@@ -27,7 +28,7 @@ type Body = any;
 
 export interface Merchant {
   token: string;
-  userId: string;
+  userId: AccountId;
   email: string;
   /** Raw keys with read and execute. */
   key: string;

@@ -1,5 +1,4 @@
 import { ApiError } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
@@ -23,7 +22,7 @@ export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount
     throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
   }
   let updatedFields: string[] = [];
-  await changeAccount(ctx, actor.accountId as AccountId, async (account) => {
+  await changeAccount(ctx, actor.accountId, async (account) => {
     const { settings, changed } = mergeSettings(account.merchantSettings, input.merchantSettings ?? {});
     const { displayName = account.displayName, timezone = account.timezone } = input;
     updatedFields = [
@@ -47,7 +46,7 @@ const ERASED_AT_ONCE = 200;
  */
 export async function deleteAccount(ctx: Ctx, actor: Actor): Promise<void> {
   requireFreshSignIn(ctx, actor);
-  await changeAccount(ctx, actor.accountId as AccountId, (account) => ({
+  await changeAccount(ctx, actor.accountId, (account) => ({
     values: {
       status: ACCOUNT.next(account.status, 'delete'),
       deletedAt: ctx.now,

@@ -44,7 +44,7 @@ export const wouldNeedSignIn = async (ctx: Ctx, merchantId: AccountId, wallet: s
  */
 export async function planPayout(ctx: Ctx, actor: Actor, change: PayoutChange): Promise<Pick<Change<null>, 'events' | 'writes'>> {
   const { livemode } = actor;
-  const merchantId = actor.accountId as AccountId;
+  const merchantId = actor.accountId;
   const { wallet } = change;
   const events = [payoutChanged(merchantId, livemode, actor.via === 'key' ? 'key' : 'person', change)];
   if (!livemode || wallet === null) return { events, writes: [] };

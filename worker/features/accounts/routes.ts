@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
-import type { AccountId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
@@ -162,7 +161,7 @@ const remove = createRoute({
 export const accountRoutes = router()
   .openapi(me, async (c) => {
     const { actor, ctx } = c.var;
-    return c.json(toAccountResource(ctx, await getAccount(ctx.db, actor.accountId as AccountId), actor), 200);
+    return c.json(toAccountResource(ctx, await getAccount(ctx.db, actor.accountId), actor), 200);
   })
   .openapi(update, async (c) => {
     const { display_name, timezone, merchant_settings } = c.req.valid('json');

@@ -1,6 +1,5 @@
 import { hashPassword, verifyPassword } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/identity.ts';
@@ -22,7 +21,7 @@ export interface ChangeSecurity {
 export async function changeSecurity(ctx: Ctx, actor: Actor, input: ChangeSecurity, keep: Keep<string[]>): Promise<string[]> {
   if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
   let updatedFields: string[] = [];
-  await changeAccount(ctx, actor.accountId as AccountId, async (account) => {
+  await changeAccount(ctx, actor.accountId, async (account) => {
     await requireOwner(ctx, actor, account, input.currentPassword);
     const values = { ...(await planEmail(ctx, account, input.email)), ...(await planPassword(account, input)) };
     updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import { LIFE, OWN_NAME_MAX } from '#core/limits.ts';
 import { isoOrNull } from '#core/time.ts';
 import { getProduct } from '#features/products/product.ts';
@@ -102,7 +101,7 @@ export const entitlementRoutes = router()
     const body = c.req.valid('json');
     const productId = await productIdOf(ctx, actor, body);
     // A grant is rare, so that it is for a product of this merchant is looked up.
-    await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+    await getProduct(ctx.db, actor.accountId, actor.livemode, productId);
     const identity = identityOf(actor, productId, customerOf(body.customer));
     const { units, days, reason } = body;
     const request = await idempotentRequest(c, { validated: body });
@@ -137,7 +136,7 @@ export const entitlementRoutes = router()
       customerRef: query.customer_ref,
       status: query.status,
     };
-    const { items, total } = await listEntitlements(ctx.db, actor.accountId as AccountId, actor.livemode, filter, page);
+    const { items, total } = await listEntitlements(ctx.db, actor.accountId, actor.livemode, filter, page);
     return c.json(toPage(page, total, items.map(toEntitlementResource)), 200);
   })
   .openapi(get, async (c) => {

@@ -1,5 +1,5 @@
 import { storyOf } from '#core/errors.ts';
-import { type AccountId, type AnswerId, newId } from '#core/ids.ts';
+import { type AnswerId, newId } from '#core/ids.ts';
 import { notReady } from '#features/pay-per-request/offer.ts';
 import { notReady as notReadyFor } from '#features/products/selling/fixes.ts';
 import { isPayoutWallet, listSettings } from '#features/rails/store.ts';
@@ -139,7 +139,7 @@ async function mismatchOf(ctx: Ctx, actor: Actor, payload: PaymentPayload, asked
   if (asked.network !== ctx.config.network.caip2) return 'invalid_network';
   if (payload.accepted.network !== asked.network) return 'invalid_exact_svm_network_mismatch';
   // We pay the network for this merchant's sales, not for whatever the key is used for.
-  return (await isPayoutWallet(ctx.db, actor.accountId as AccountId, asked.payTo)) ? null : 'invalid_payment_requirements';
+  return (await isPayoutWallet(ctx.db, actor.accountId, asked.payTo)) ? null : 'invalid_payment_requirements';
 }
 
 const isTheirs = ({ purpose, merchantId, livemode }: Settlement, actor: Actor): boolean =>
@@ -149,7 +149,7 @@ const RAIL = 'x402_solana_usdc';
 
 /** A payment that no call brought before, where this merchant takes any. */
 async function draft(ctx: Ctx, actor: Actor, { read, requirements }: Judged & { ok: true }): Promise<Draft> {
-  const settings = await listSettings(ctx.db, actor.accountId as AccountId, actor.livemode);
+  const settings = await listSettings(ctx.db, actor.accountId, actor.livemode);
   const setting = settings.find(({ railId }) => railId === RAIL) ?? null;
   if (setting?.enabled === false) throw notReadyFor('rail_enabled', RAIL, { product: null, setting, accountWallet: null });
   return draftPayment(ctx, read.verified, causeOf(actor, requirements));
@@ -161,7 +161,7 @@ async function claim(ctx: Ctx, actor: Actor, judged: Judged & { ok: true }) {
 }
 
 const causeOf = (actor: Actor, { payTo }: PaymentRequirements): Cause => ({
-  merchantId: actor.accountId as AccountId,
+  merchantId: actor.accountId,
   livemode: actor.livemode,
   purpose: 'facilitator',
   productId: null,

@@ -1,5 +1,5 @@
 import { ApiError, unreachable } from '#core/errors.ts';
-import type { AccountId, ProductId } from '#core/ids.ts';
+import type { ProductId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
 import { consumeEntitlement } from '#features/entitlements/entitlement.ts';
 import { getSale } from '#features/products/product.ts';
@@ -49,7 +49,7 @@ async function denial(
   { units, resource }: { units: number; resource?: Partial<ResourceInfo> },
 ): Promise<ApiError> {
   const productId = identity.productId as ProductId;
-  const sale = await getSale(ctx.db, actor.accountId as AccountId, actor.livemode, productId, 'x402_solana_usdc');
+  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, productId, 'x402_solana_usdc');
   const offer = await offerPayment(ctx, sale, { resource, units: units - remaining });
   const standing = { entitlement_id: identity.entitlementId, remaining, paid_through: isoOrNull(paidThrough) };
   if (offer.ok)

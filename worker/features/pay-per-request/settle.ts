@@ -1,7 +1,7 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
-import type { AccountId, PaymentId, ProductId } from '#core/ids.ts';
+import type { PaymentId, ProductId } from '#core/ids.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
 import { customerColumns, draftSettlement, readPayment } from '#features/settlements/co-sign.ts';
@@ -96,7 +96,7 @@ async function replayed(ctx: Ctx, answer: StoredAnswer, caller: string): Promise
 }
 
 async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: string): Promise<Settling | FirstSuccess> {
-  const sale = await getSale(ctx.db, actor.accountId as AccountId, actor.livemode, input.productId, 'x402_solana_usdc');
+  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, input.productId, 'x402_solana_usdc');
   if (!actor.livemode) throw notReady('sandbox');
   if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
   const read = await readPayment(ctx, input.paymentSignature);

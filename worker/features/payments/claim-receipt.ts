@@ -1,5 +1,4 @@
 import { ApiError, raise } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import { findReceiptOfTransaction, type Receipt } from '#features/receipts/receipt.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { PAYMENT } from '#rules/states.ts';
@@ -10,7 +9,7 @@ import { findNamedSession, settleFound } from './confirm.ts';
  * refusals apply. Anything without the memo of one of this merchant's sessions is 404: nothing is claimed by asking.
  */
 export async function claimReceipt(ctx: Ctx, actor: Actor, txSignature: string): Promise<Receipt> {
-  const findMine = () => findReceiptOfTransaction(ctx, actor.accountId as AccountId, actor.livemode, txSignature);
+  const findMine = () => findReceiptOfTransaction(ctx, actor.accountId, actor.livemode, txSignature);
   const known = await findMine();
   if (known) return known;
   // Nothing on the real chain pays a sandbox session, so the node is not asked.

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { AccountId, PaymentId } from '#core/ids.ts';
+import type { PaymentId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { type Receipt, ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
@@ -87,7 +87,7 @@ export const merchantPaymentRoutes = router()
     const { actor, ctx } = c.var;
     const { status, product_id: productId, customer_ref: customerRef, wallet, ...query } = c.req.valid('query');
     const page = pageRequest(query);
-    const merchantId = actor.accountId as AccountId;
+    const merchantId = actor.accountId;
     const { items, total } = await listPayments(ctx.db, merchantId, actor.livemode, { status, productId, customerRef, wallet }, page);
     const unmatched = Map.groupBy(
       await listUnmatchedOf(

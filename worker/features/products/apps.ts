@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { type AccountId, type AppId, newId } from '#core/ids.ts';
+import { type AppId, newId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
@@ -32,7 +32,7 @@ export const toAppResource = (app: AccessApp): z.infer<typeof AppBody> => ({
 export function planApp(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateAppRequest>): Change<AccessApp> {
   const app: AccessApp = {
     id: newId<AppId>(ctx.now),
-    merchantId: actor.accountId as AccountId,
+    merchantId: actor.accountId,
     livemode: actor.livemode,
     name: input.name,
     homepageUrl: input.homepage_url ?? null,

@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi';
 import { randomBase62 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import { type AccountId, type AppId, newId, type ProductId } from '#core/ids.ts';
+import { type AppId, newId, type ProductId } from '#core/ids.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { type Actor, type Ctx, hasPriceSource, hasX402 } from '#platform/context.ts';
@@ -90,7 +90,7 @@ export async function createProduct(
 
 /** Apps are never taken away again, so one that is there stays there. */
 export async function requireApp(ctx: Ctx, actor: Actor, appId: string): Promise<void> {
-  if (await findApp(ctx.db, actor.accountId as AccountId, actor.livemode, appId as AppId)) return;
+  if (await findApp(ctx.db, actor.accountId, actor.livemode, appId as AppId)) return;
   throw new ApiError('not_found', { detail: 'You have no access app with this id in this mode.', meta: { field: 'access_app_id' } });
 }
 
@@ -135,7 +135,7 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
   requireMeant(input, { usageUnits, accessPeriodDays });
   return {
     id: newId<ProductId>(ctx.now),
-    merchantId: actor.accountId as AccountId,
+    merchantId: actor.accountId,
     livemode: actor.livemode,
     slug: input.slug ?? newSlug(input.name),
     externalProductId: input.external_product_id ?? null,

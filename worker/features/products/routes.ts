@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { AccountId, ProductId } from '#core/ids.ts';
+import type { ProductId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
@@ -169,7 +169,7 @@ export const productRoutes = router()
   .openapi(list, async (c) => {
     const { actor, ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    const { items, total } = await listProducts(ctx.db, actor.accountId as AccountId, actor.livemode, page);
+    const { items, total } = await listProducts(ctx.db, actor.accountId, actor.livemode, page);
     return c.json(
       toPage(
         page,
@@ -181,6 +181,6 @@ export const productRoutes = router()
   })
   .openapi(get, async (c) => {
     const { actor, ctx } = c.var;
-    const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, c.req.valid('param').product_id as ProductId);
+    const product = await getProduct(ctx.db, actor.accountId, actor.livemode, c.req.valid('param').product_id as ProductId);
     return c.json(toProductResource(ctx, product), 200);
   });

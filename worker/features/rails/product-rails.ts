@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import { findListing, type Listing, saleOn } from '#features/products/product.ts';
 import type { NamedProduct } from '#features/products/product-ref.ts';
 import { fixOf } from '#features/products/selling/fixes.ts';
@@ -34,7 +33,7 @@ export const ProductRailBody = RailBody.extend({
 
 /** A merchant's own product, active or not. 404. */
 export const getOwnListing = async (ctx: Ctx, actor: Actor, named: NamedProduct): Promise<Listing> =>
-  (await findListing(ctx.db, actor.accountId as AccountId, actor.livemode, named)) ?? raise('not_found');
+  (await findListing(ctx.db, actor.accountId, actor.livemode, named)) ?? raise('not_found');
 
 /** Every rail, and whether this product could be sold over it this moment. */
 export async function listProductRails(ctx: Ctx, actor: Actor, named: NamedProduct): Promise<z.infer<typeof ProductRailBody>[]> {

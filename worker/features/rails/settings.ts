@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import { DECIMALS } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
 import { planPayout } from '#features/accounts/payout.ts';
@@ -129,7 +128,7 @@ export async function ataTransaction(ctx: Ctx, wallet: string): Promise<string |
 
 /** Every rail that exists here, with what the merchant set, or the defaults. */
 export async function listRailSettings(ctx: Ctx, actor: Actor): Promise<z.infer<typeof RailSettingBody>[]> {
-  const merchantId = actor.accountId as AccountId;
+  const merchantId = actor.accountId;
   const { livemode } = actor;
   const [settings, accountWallet] = await Promise.all([listSettings(ctx.db, merchantId, livemode), findAccountWallet(ctx.db, merchantId)]);
   const rails = RAIL_IDS.filter((railId) => RAILS[railId].supports.length > 0);
@@ -155,7 +154,7 @@ export async function planRailSetting(
     throw new ApiError('setup_not_ready', { detail: 'This rail is not available on this service yet.', meta: { reason: 'not_available' } });
   const { payout_wallet: wallet } = input;
   if (typeof wallet === 'string') await requireSpendable(ctx, wallet, actor.livemode);
-  const merchantId = actor.accountId as AccountId;
+  const merchantId = actor.accountId;
   const [settings, accountWallet] = await Promise.all([
     listSettings(ctx.db, merchantId, actor.livemode),
     findAccountWallet(ctx.db, merchantId),

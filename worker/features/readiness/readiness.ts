@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
-import type { AccountId, AppId } from '#core/ids.ts';
+import type { AppId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { findApp, findListing, saleOn } from '#features/products/product.ts';
 import type { NamedProduct } from '#features/products/product-ref.ts';
@@ -44,7 +44,7 @@ export async function checkReadiness(
   actor: Actor,
   { appId, named }: { appId: AppId | null; named: NamedProduct | null },
 ): Promise<z.infer<typeof ReadinessBody>> {
-  const merchantId = actor.accountId as AccountId;
+  const merchantId = actor.accountId;
   const { livemode } = actor;
   const [setup, listing, app] = await Promise.all([
     loadSetup(ctx, merchantId, livemode),

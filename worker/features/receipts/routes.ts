@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { AccountId, ReceiptId } from '#core/ids.ts';
+import type { ReceiptId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
@@ -76,14 +76,14 @@ const verify = createRoute({
 export const receiptRoutes = router()
   .openapi(get, async (c) => {
     const { actor, ctx } = c.var;
-    const receipt = await getReceipt(ctx, actor.accountId as AccountId, actor.livemode, c.req.valid('param').receipt_id as ReceiptId);
+    const receipt = await getReceipt(ctx, actor.accountId, actor.livemode, c.req.valid('param').receipt_id as ReceiptId);
     return c.json(toReceiptResource(receipt, ctx.baseUrl, 'merchant'), 200);
   })
   .openapi(list, async (c) => {
     const { actor, ctx } = c.var;
     const { wallet, q, product_id: productId, ...query } = c.req.valid('query');
     const page = pageRequest(query);
-    const { items, total } = await listReceipts(ctx, actor.accountId as AccountId, actor.livemode, { wallet, q, productId }, page);
+    const { items, total } = await listReceipts(ctx, actor.accountId, actor.livemode, { wallet, q, productId }, page);
     return c.json(
       toPage(
         page,

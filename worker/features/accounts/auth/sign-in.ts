@@ -123,7 +123,7 @@ const REFRESH = { graceMs: 7 * DAY, sessionMs: 30 * DAY };
  */
 export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn }> {
   const claims = token ? await readToken(ctx, token, REFRESH.graceMs) : null;
-  const account = claims ? await findAccount(ctx.db, claims.sub as AccountId) : null;
+  const account = claims ? await findAccount(ctx.db, claims.sub) : null;
   if (!claims || !account) throw new ApiError('invalid_authorization');
   requireActive(account);
   const { signIn } = claims;

@@ -1,6 +1,7 @@
 import { importJWK, type JWTPayload, errors as joseErrors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { keyRing } from '#core/crypto.ts';
+import type { AccountId } from '#core/ids.ts';
 import { DAY, SECOND, unixSeconds } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/identity.ts';
@@ -17,7 +18,7 @@ const NAMED_SINCE_MS = Date.UTC(2026, 11, 1);
 // A token of the release before names no method: it counts as the weakest, for the fifteen minutes in which that matters.
 const Claims = z
   .object({
-    sub: z.uuid(),
+    sub: z.uuid().transform((id) => id as AccountId),
     ver: z.int(),
     auth_time: z.int(),
     first_iat: z.int().optional(),

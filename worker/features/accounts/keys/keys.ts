@@ -98,7 +98,7 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
   // A token that was stolen long after its sign-in must not leave a key behind that outlives it.
   if (!input.sandboxMode) requireRecentSignIn(ctx, actor);
 
-  const merchantId = actor.accountId as AccountId;
+  const merchantId = actor.accountId;
   const created = draftKey(ctx, merchantId, { name: input.name, permissions, livemode: !input.sandboxMode });
   const { key } = created;
   const limit = PLANS[actor.plan].activeKeysMax;
@@ -129,7 +129,7 @@ export async function announceKey(ctx: Ctx, { merchantId, id }: Pick<ApiKey, 'me
 
 /** Immediate and permanent; a second time it is simply already so. */
 export async function revokeKey(ctx: Ctx, actor: Actor, keyId: KeyId): Promise<void> {
-  const merchantId = actor.accountId as AccountId;
+  const merchantId = actor.accountId;
   const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
   const revokedAt = key.revokedAt ?? ctx.now;
   await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).revokeKey(key.keyHash, revokedAt);

@@ -51,7 +51,7 @@ export type Required = {
 export async function activatePlan(ctx: Ctx, actor: Actor, input: ActivatePlan): Promise<Activating> {
   if (!actor.livemode) throw notReady('sandbox');
   const payTo = requireTreasury(ctx);
-  const accountId = actor.accountId as AccountId;
+  const accountId = actor.accountId;
   const read = input.paymentSignature === null ? null : await readPayment(ctx, input.paymentSignature);
   const known = read?.ok ? await findSettlement(ctx.db, read.verified.messageHash) : undefined;
   if (known) {

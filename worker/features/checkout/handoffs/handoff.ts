@@ -1,5 +1,5 @@
 import { ApiError, raise } from '#core/errors.ts';
-import { type AccountId, type HandoffId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
+import { type HandoffId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { findOffer, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
@@ -38,7 +38,7 @@ export async function createHandoff(
   { productId, ...input }: HandoffInput & { productId: ProductId },
   keep: Keep<CreatedHandoff>,
 ): Promise<CreatedHandoff> {
-  const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+  const product = await getProduct(ctx.db, actor.accountId, actor.livemode, productId);
   const secrets = requireSecrets(ctx);
   if (product.status !== 'active')
     throw new ApiError('state_conflict', { detail: 'The product is archived.', meta: { reason: 'product_active' } });

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
-import type { AccountId, EndpointId } from '#core/ids.ts';
+import type { EndpointId } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
 import { DAY, isoOrNull, SECOND } from '#core/time.ts';
 import type { Keep } from '#platform/db/once.ts';
@@ -129,12 +129,7 @@ const toHookResource = (endpoint: Endpoint) => ({ ...toEndpointResource(endpoint
 export const integrationRoutes = router()
   .openapi(health, async (c) => {
     const { actor, ctx } = c.var;
-    const { enabled, disabled, ...found } = await loadIntegrationHealth(
-      ctx.db,
-      actor.accountId as AccountId,
-      actor.livemode,
-      ctx.wallNow - DAY,
-    );
+    const { enabled, disabled, ...found } = await loadIntegrationHealth(ctx.db, actor.accountId, actor.livemode, ctx.wallNow - DAY);
     const lastAt = enabled.reduce<number | null>((last, { lastSuccessAt: at }) => (at !== null && at > (last ?? 0) ? at : last), null);
     const failing = enabled.filter(({ failureStreak }) => failureStreak > 0).length;
     return c.json(
@@ -161,7 +156,7 @@ export const integrationRoutes = router()
       });
     }
     const page = pageRequest({ page: number, per_page: limit ?? perPage ?? PER_PAGE.default });
-    const { items, total } = await listEvents(ctx, actor.accountId as AccountId, actor.livemode, { eventType, after }, page);
+    const { items, total } = await listEvents(ctx, actor.accountId, actor.livemode, { eventType, after }, page);
     return c.json(toPage(page, total, items.map(toEventResource)), 200);
   })
   .openapi(subscribe, async (c) => {
@@ -182,7 +177,7 @@ export const integrationRoutes = router()
   .openapi(unsubscribe, async (c) => {
     const { actor, ctx } = c.var;
     const endpointId = c.req.valid('param').endpoint_id as EndpointId;
-    const { kind } = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+    const { kind } = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
     if (kind !== 'automation') throw new ApiError('not_found');
     const run = (keep: Keep<Endpoint>) => disableEndpoint(ctx, actor, endpointId, keep);
     return sendStored(c, await answerOnce(c, run, (endpoint) => ({ status: 200, body: toHookResource(endpoint) })));

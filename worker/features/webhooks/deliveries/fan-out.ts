@@ -1,5 +1,5 @@
 import { ApiError, storyOf } from '#core/errors.ts';
-import type { AccountId, EndpointId, PaymentId } from '#core/ids.ts';
+import type { EndpointId, PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import { followPayments } from '#features/entitlements/credit-payments.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
@@ -131,7 +131,7 @@ const RECOVER_DAYS = 90;
  * there are more than one call can take, the next call goes on.
  */
 export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointId, since: number, until: number): Promise<number> {
-  const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+  const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
   const from = Math.max(since, ctx.now - RECOVER_DAYS * DAY);

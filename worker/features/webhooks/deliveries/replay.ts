@@ -1,5 +1,4 @@
 import { ApiError, raise } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
@@ -13,7 +12,7 @@ import { findWaitingReplay, insertReplay, newestReplayId } from './replay.store.
  * attempt it is the answer to every further request: a caller whose answer was lost gets that one.
  */
 export async function replayDelivery(ctx: Ctx, actor: Actor, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {
-  const merchantId = actor.accountId as AccountId;
+  const merchantId = actor.accountId;
   const original = await getDelivery(ctx.db, merchantId, actor.livemode, deliveryId);
   const endpoint = await getEndpoint(ctx.db, merchantId, actor.livemode, original.endpointId);
   if (endpoint.status === 'disabled')

@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi';
 import { seal, unseal } from '#core/crypto.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
-import { type AccountId, type EndpointId, newId } from '#core/ids.ts';
+import { type EndpointId, newId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
@@ -64,7 +64,7 @@ export async function createEndpoint(
   const rawSecret = newSecret();
   const endpoint: Endpoint = {
     id,
-    merchantId: actor.accountId as AccountId,
+    merchantId: actor.accountId,
     livemode: actor.livemode,
     kind: input.kind,
     url: input.url,
@@ -100,7 +100,7 @@ export async function createEndpoint(
 }
 
 async function overQuota(ctx: Ctx, actor: Actor, limit: number): Promise<ApiError> {
-  const used = await countEnabledEndpoints(ctx.db, actor.accountId as AccountId, actor.livemode);
+  const used = await countEnabledEndpoints(ctx.db, actor.accountId, actor.livemode);
   return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
 }
 
@@ -185,7 +185,7 @@ const move = (
   { decide, keep }: { decide(endpoint: Endpoint): Decision; keep: Keep<Endpoint> },
 ): Promise<Endpoint> =>
   transact(ctx, async () => {
-    const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+    const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
     const { patch, revives } = decide(endpoint);
     // A secret sealed once more looks different every time, so a lost answer is recognised by it too.
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { AccountId, EndpointId } from '#core/ids.ts';
+import type { EndpointId } from '#core/ids.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Endpoint } from '#platform/db/tables/messaging.ts';
@@ -153,7 +153,7 @@ export const webhookRoutes = router()
   .openapi(list, async (c) => {
     const { actor, ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    const { items, total } = await listEndpoints(ctx.db, actor.accountId as AccountId, actor.livemode, page);
+    const { items, total } = await listEndpoints(ctx.db, actor.accountId, actor.livemode, page);
     return c.json(toPage(page, total, items.map(toEndpointResource)), 200);
   })
   .openapi(create, async (c) => {

@@ -1,5 +1,5 @@
 import { raise, storyOf } from '#core/errors.ts';
-import { type AccountId, type EndpointId, newId } from '#core/ids.ts';
+import { type EndpointId, newId } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { type EventRow, eventRow } from '#platform/db/commit.ts';
 import { claimAttempt, endpointEvent, makeAttempt } from '../deliveries/attempt.ts';
@@ -15,7 +15,7 @@ export interface TestResult {
 
 /** A real, signed event to this endpoint alone, at once, and what it answered. */
 export async function testEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointId): Promise<TestResult> {
-  const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+  const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
   // Each test is a subject of its own: it happened once, and races with nothing.
   const happened = {
     ...endpointEvent('webhook.test', endpoint, 1),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '#core/time.ts';
 import { newCtx } from '#platform/context.ts';
-import { write } from '../world/agent.ts';
-import { World } from '../world/world.ts';
+import { write } from '../../world/agent.ts';
+import { World } from '../../world/world.ts';
 
 describe('a month that a local chain was moved on by', () => {
   const w = new World();
