@@ -42,6 +42,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
     note: (reason) => notes.push(reason),
   });
   c.set('ctx', ctx);
+  c.set('shard', ctx);
   c.set('authenticate', authenticate);
   await next();
   const { status } = c.res;

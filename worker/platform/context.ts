@@ -1,5 +1,6 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { assert } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
@@ -10,8 +11,8 @@ import { type Config, readConfig } from './config.ts';
 import { aheadMs } from './local-clock.ts';
 import { logRequest } from './log.ts';
 
-/** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`; absent in what an earlier release sent. */
-export type Job = { requestId?: string | undefined } & (
+/** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`, `database`: where it is; absent in what an earlier release sent. */
+export type Job = { requestId?: string | undefined; database?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   /** Somebody says this transaction may be one of ours: its memo tells. */
   | { kind: 'findPayment'; txSignature: string; attempt: number }
@@ -25,11 +26,15 @@ export interface AttemptMessage {
   deliveryId: number;
   /** The sender's `cause`; absent in what an earlier release sent. */
   requestId?: string;
+  /** Where it is; absent in what an earlier release sent, which had one. */
+  database?: string;
 }
 
 /** A run of one sweep: the first of a cron, or the next where one invocation could not finish. */
 export interface SweepMessage {
   sweep: string;
+  /** Which database it sweeps; absent in what an earlier release sent, which had one. */
+  database?: string;
   /** Counted from 1. */
   round: number;
   /** Of the cron or the run that sent it. */
@@ -87,8 +92,18 @@ export const nodesOf = ({ rpcUrls, network }: Config, leftMs: () => number): Nod
 
 export type Db = ReturnType<typeof drizzle>;
 
-/** The database alone, for what must go on where the rest of the configuration is not sound. */
-export const databaseOf = (env: Env): Db => drizzle(env.DB);
+export interface Database {
+  /** Of its binding. */
+  name: string;
+  db: Db;
+}
+
+/** `DB`, and beside it `DB_2`, `DB_3` …, in this order. The first also holds what belongs to no merchant. */
+export const databasesOf = (env: Env): [Database, ...Database[]] => {
+  const others = Object.keys(env).filter((name) => /^DB_\d+$/.test(name));
+  others.sort((a, b) => Number(a.slice(3)) - Number(b.slice(3)));
+  return [{ name: 'DB', db: drizzle(env.DB) }, ...others.map((name) => ({ name, db: drizzle(env[name] as D1Database) }))];
+};
 
 /** Who makes the request, once admitted. `signIn` tells when and how a person last proved who they are; null for a key. */
 export interface Actor extends Caller {
@@ -97,11 +112,11 @@ export interface Actor extends Caller {
   signIn: SignIn | null;
 }
 
-/** Everything a verb may use. The clocks are read once per request; nothing below looks at one. */
+/** Everything a verb may use that is not about the rows of one database. The clocks are read once per request; nothing below looks at one. */
 export interface Ctx {
   readonly env: Env;
   readonly config: Config;
-  readonly db: Db;
+  readonly databases: readonly [Database, ...Database[]];
   readonly chain: Chain;
   /**
    * Business time: when something was bought, expires, renews or is looked for on the chain, what receipts and events say. Ahead of
@@ -127,6 +142,22 @@ export interface Ctx {
   note(reason: string): void;
 }
 
+/** Everything a verb may use in one database: all that is about the merchants who live there, and no batch of it reaches another. */
+export interface Shard extends Ctx {
+  readonly db: Db;
+  /** Its name, by which a message finds the way back. */
+  readonly database: string;
+}
+
+/** How a message says which database it is about: not at all of the first, as before there were others. */
+export const addressOf = ({ database, databases }: Shard): { database?: string } => (database === databases[0].name ? {} : { database });
+
+/** The rows of one merchant in one mode. */
+export interface Scope extends Shard {
+  readonly merchantId: AccountId;
+  readonly livemode: boolean;
+}
+
 /**
  * How long each kind of invocation may wait for others. A request ends well before the 30 s after which another may take over what it
  * began; an attempt before its lease of a minute; what a job left undone the queue brings again, and a sweep's is due with the next cron.
@@ -145,11 +176,13 @@ export interface CtxOptions {
   note?(reason: string): void;
 }
 
+/** It begins in the first database, which holds what belongs to no merchant. */
 export function newCtx(
   env: Env,
   { requestId, kind = 'sweep', cause = requestId, origin, now, wallNow = now ?? Date.now(), defer, note = () => {} }: CtxOptions,
-): Ctx {
+): Shard {
   const config = configOf(env);
+  const databases = databasesOf(env);
   const startedAt = Date.now();
   const elapsedMs = () => Date.now() - startedAt;
   const leftMs = () => Math.max(0, DEADLINES_MS[kind] - elapsedMs());
@@ -158,7 +191,9 @@ export function newCtx(
     leftMs,
     env,
     config,
-    db: databaseOf(env),
+    databases,
+    db: databases[0].db,
+    database: databases[0].name,
     chain: new NodeChain(nodesOf(config, leftMs)),
     now: now ?? wallNow + aheadMs(config),
     wallNow,

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
 import { iso, MINUTE, SECOND } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
-import { type Ctx, databaseOf, type Env, hasPriceSource } from '#platform/context.ts';
+import { type Ctx, databasesOf, type Env, hasPriceSource } from '#platform/context.ts';
 import { fullness, isStalled } from '#platform/db/vital-signs.ts';
 import { errors, orNull, router, Timestamp } from '#platform/http/openapi.ts';
 import { isPriceHealthy } from '#platform/providers/price.ts';
@@ -81,9 +81,10 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
   const known = remembered.get(env);
   if (known && wallNow < known.until) return known.waiting;
   try {
-    const answer = await databaseOf(env).run(sql`SELECT ${isStalled({ now: now - STALLED_MS, wallNow: wallNow - STALLED_MS })} AS n`);
-    const [row] = answer.results as { n: number }[];
-    const waiting = { stalled: row!.n, fullness: fullness(answer.meta.size_after) };
+    const isLate = isStalled({ now: now - STALLED_MS, wallNow: wallNow - STALLED_MS });
+    const answers = await Promise.all(databasesOf(env).map(({ db }) => db.run(sql`SELECT ${isLate} AS n`)));
+    const stalled = Math.max(...answers.map(({ results }) => (results as { n: number }[])[0]!.n));
+    const waiting = { stalled, fullness: fullness(Math.max(...answers.map(({ meta }) => meta.size_after))) };
     remembered.set(env, { until: wallNow + REMEMBERED_MS, waiting });
     return waiting;
   } catch {

@@ -4,7 +4,8 @@ import { MINUTE } from '#core/time.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
-import { fullness, readVitalSigns, secondsSince, type VitalSigns } from '#platform/db/vital-signs.ts';
+import type { Audit } from '#platform/db/tables/audits.ts';
+import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns } from '#platform/db/vital-signs.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
@@ -66,13 +67,25 @@ function sweepMetrics({ sweeps }: VitalSigns, now: number): Metric[] {
   ];
 }
 
+/** Of all databases: each has its own queues and its own audit. */
+async function readAll({ databases }: Ctx) {
+  const signs = await Promise.all(databases.map(({ db }) => readVitalSigns(db)));
+  const audits = await Promise.all(databases.map(({ db }) => latestAudit(db)));
+  return { signs: ofAll(signs), audits: audits.filter((audit) => audit !== undefined) };
+}
+
+const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown') => ({
+  labels: { figure },
+  value: audits.reduce((sum, audit) => sum + audit[figure], 0),
+});
+
 /** Attempts of webhooks are due by wall time, everything else by business time. */
 const waitingSamples = ({ now, wallNow }: Ctx, waiting: VitalSigns['waiting']) =>
   Object.entries(waiting).map(([queue, at]) => ({ labels: { queue }, value: secondsSince(at, queue === 'webhook' ? wallNow : now) }));
 
 /** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
-  const [signs, audit] = await Promise.all([readVitalSigns(ctx.db), latestAudit(ctx.db)]);
+  const { signs, audits } = await readAll(ctx);
   const { waiting, parked, chainToWebhookMs: times } = signs;
   return [
     ...sweepMetrics(signs, ctx.wallNow),
@@ -119,7 +132,7 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
       name: 'svc_audit_rows',
       type: 'gauge',
       help: 'What the last daily audit compared, what differed, and what no node or object could tell of.',
-      samples: audit ? (['checked', 'differing', 'unknown'] as const).map((figure) => ({ labels: { figure }, value: audit[figure] })) : [],
+      samples: audits.length > 0 ? (['checked', 'differing', 'unknown'] as const).map((figure) => auditSample(audits, figure)) : [],
     },
     {
       name: 'svc_notes_total',

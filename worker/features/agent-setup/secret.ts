@@ -1,7 +1,8 @@
 import { isOneOf, pepperedHash, pepperedHashes } from '#core/crypto.ts';
 import { base64url } from '#core/encoding.ts';
 import type { SetupIntentId } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { locate } from '#platform/db/directory.ts';
 import type { SetupIntent } from '#platform/db/tables/access.ts';
 import { findSetup } from './store.ts';
 
@@ -26,11 +27,17 @@ export function parseSetupSecret(text: string): { setupIntentId: SetupIntentId }
 export const hashSetupSecret = (ctx: Ctx, secret: string): string => pepperedHash(ctx.config.PEPPER, 'setup-secret', secret);
 
 /** The setup a secret opens, in whatever state it is; null for a wrong one as for one of nobody. Compared in constant time, under each pepper. */
-export async function findSetupBySecret(ctx: Ctx, secret: string): Promise<Awaited<ReturnType<typeof findSetup>>> {
+export async function findSetupBySecret(ctx: Shard, secret: string): Promise<Awaited<ReturnType<typeof findSetup>>> {
   const parsed = parseSetupSecret(secret);
   const intent = parsed && (await findSetup(ctx.db, parsed.setupIntentId));
   const isRight = isOneOf(intent?.secretHash ?? '', pepperedHashes(ctx.config.PEPPER, 'setup-secret', secret));
   return intent && isRight ? intent : null;
+}
+
+/** The database of the setup that a secret speaks of. */
+export async function locateSetup(ctx: Ctx, secret: string): Promise<Shard> {
+  const parsed = parseSetupSecret(secret);
+  return locate(ctx, async ({ db }) => parsed && findSetup(db, parsed.setupIntentId));
 }
 
 /**

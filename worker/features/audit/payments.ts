@@ -2,7 +2,7 @@ import { storyOf } from '#core/errors.ts';
 import { expectationOf } from '#features/payments/payment.ts';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { type Receipt, wholeReceipts } from '#features/receipts/receipt.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Finality } from '#solana/finality.ts';
 import { matchPayment } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
@@ -19,7 +19,7 @@ type Whole = Omit<Recorded, 'receipt'> & { receipt: Receipt | null };
 const GROUP_MAX = 20;
 
 /** Compares final payments with their receipts and with the chain, in their order. Changes nothing. */
-export async function auditPayments(ctx: Ctx, sample: readonly Recorded[]): Promise<Finding[]> {
+export async function auditPayments(ctx: Shard, sample: readonly Recorded[]): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (let from = 0; from < sample.length; from += GROUP_MAX) {
     const group = sample.slice(from, from + GROUP_MAX);
@@ -33,7 +33,7 @@ export async function auditPayments(ctx: Ctx, sample: readonly Recorded[]): Prom
 }
 
 /** Null where the archive, which has its receipt, does not answer. */
-async function withWholeReceipt(ctx: Ctx, recorded: Recorded): Promise<Whole | null> {
+async function withWholeReceipt(ctx: Shard, recorded: Recorded): Promise<Whole | null> {
   if (!recorded.receipt) return { ...recorded, receipt: null };
   try {
     const [receipt] = await wholeReceipts(ctx, [recorded.receipt]);

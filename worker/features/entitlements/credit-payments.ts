@@ -1,6 +1,6 @@
 import { storyOf } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Customer, EntitlementIdentity } from '#rules/balance.ts';
 import type { Credit, CreditAnswer, PaymentCall } from '#rules/entitlement-rpc.ts';
 import { callEntitlement, calledBy, identityOf } from './entitlement.ts';
@@ -35,7 +35,7 @@ export interface Followed {
  * Events may come late and in any order, so what is taken and given back is what the payment says by now. Each on its own; answers
  * those that could not be brought, so that their events come again and hold up nobody else's.
  */
-export async function followPayments(ctx: Ctx, { confirmed, orphaned, returned, final }: Followed): Promise<Set<PaymentId>> {
+export async function followPayments(ctx: Shard, { confirmed, orphaned, returned, final }: Followed): Promise<Set<PaymentId>> {
   const named = [...confirmed, ...orphaned, ...returned, ...final];
   const paid = named.length > 0 ? await listPaid(ctx.db, named) : [];
   const failed = new Set<PaymentId>();

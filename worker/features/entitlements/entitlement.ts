@@ -1,6 +1,6 @@
 import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { announceEvents, commit, eventRow } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import { entitlementObject } from '#platform/objects.ts';
@@ -115,7 +115,7 @@ export async function refundConsumption(
  * Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late.
  * The object forgets what it told only when it hears that this is done; where that gets lost, it says the same again.
  */
-export async function projectEntitlement(ctx: Ctx, projection: EntitlementProjection): Promise<void> {
+export async function projectEntitlement(ctx: Shard, projection: EntitlementProjection): Promise<void> {
   const { snapshot, events } = projection;
   const rows = events.map(({ type, snapshot: object, requestId = ctx.cause }) => ({
     ...eventRow(ctx, {

@@ -97,7 +97,7 @@ const get = createRoute({
 
 export const entitlementRoutes = router()
   .openapi(grant, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const body = c.req.valid('json');
     const productId = await productIdOf(ctx, actor, body);
     // A grant is rare, so that it is for a product of this merchant is looked up.
@@ -110,7 +110,7 @@ export const entitlementRoutes = router()
     return c.json(toEntitlementResource(granted.snapshot), 200);
   })
   .openapi(refund, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const body = c.req.valid('json');
     const freed = await refundConsumption(ctx, actor, await idempotentRequest(c, { validated: body }), {
       consumptionId: body.consumption_id,
@@ -126,7 +126,7 @@ export const entitlementRoutes = router()
     return c.json({ refunded: true as const, ...shown, paid_through: isoOrNull(freed.paidThrough) }, 200);
   })
   .openapi(list, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const query = c.req.valid('query');
     const page = pageRequest(query);
     const isNamed = query.product_id !== undefined || query.external_product_id !== undefined;
@@ -140,7 +140,7 @@ export const entitlementRoutes = router()
     return c.json(toPage(page, total, items.map(toEntitlementResource)), 200);
   })
   .openapi(get, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const entitlementId = c.req.valid('param').entitlement_id;
     const owner = { merchantId: actor.accountId, livemode: actor.livemode };
     const snapshot = await readEntitlement(ctx, owner, entitlementId);

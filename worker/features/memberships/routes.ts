@@ -43,7 +43,7 @@ const lookup = createRoute({
 
 export const membershipRoutes = router()
   .openapi(lookup, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const query = c.req.valid('query');
     if (
       query.wallet_address === undefined &&
@@ -64,7 +64,7 @@ export const membershipRoutes = router()
     return c.json(toMembershipResource(membership), 200);
   })
   .openapi(list, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
     const { items, total } = await listMemberships(ctx.db, actor.accountId, actor.livemode, page);
     return c.json(toPage(page, total, items.map(toMembershipResource)), 200);

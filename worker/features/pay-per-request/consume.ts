@@ -3,7 +3,7 @@ import type { ProductId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
 import { consumeEntitlement } from '#features/entitlements/entitlement.ts';
 import { getSale } from '#features/products/product.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Shard } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { EntitlementIdentity } from '#rules/balance.ts';
@@ -16,7 +16,7 @@ import { offerPayment } from './offer.ts';
  * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded). (contract D2)
  */
 export async function consumeUnits(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   identity: EntitlementIdentity,
   request: IdempotentRequest,
@@ -38,7 +38,7 @@ export async function consumeUnits(
 }
 
 async function denial(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   identity: EntitlementIdentity,
   {

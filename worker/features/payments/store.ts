@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
@@ -95,7 +95,7 @@ export const updatePayment = (db: Db, before: Payment, after: Payment): Write =>
     .where(and(eq(payments.id, before.id), eq(payments.version, before.version)));
 
 /** Statements, not effects: many made final at once, each under the event of its next version in the same batch. */
-export const finalizePayments = ({ db, now }: Ctx, before: Pick<Payment, 'id' | 'version'>[]): Write =>
+export const finalizePayments = ({ db, now }: Shard, before: Pick<Payment, 'id' | 'version'>[]): Write =>
   db
     .update(payments)
     .set({ finalizedAt: now, updatedAt: now, version: sql`${payments.version} + 1` })
@@ -109,8 +109,11 @@ export const listPaymentsById = (db: Db, paymentIds: PaymentId[]): Promise<Payme
     .where(sql`${payments.id} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`);
 
 /** A statement, not an effect: the transaction pays this payment and nothing else, and is watched until it is final. */
-export const claimTransaction = ({ db, now }: Ctx, payment: Payment, { txSignature, slot }: { txSignature: string; slot: number }): Write =>
-  insertClaim(db, { txSignature, livemode: payment.livemode, kind: 'checkout', subjectId: payment.id, createdAt: now }, slot);
+export const claimTransaction = (
+  { db, now }: Shard,
+  payment: Payment,
+  { txSignature, slot }: { txSignature: string; slot: number },
+): Write => insertClaim(db, { txSignature, livemode: payment.livemode, kind: 'checkout', subjectId: payment.id, createdAt: now }, slot);
 
 export interface PaymentFilter {
   status?: PaymentStatus;

@@ -3,7 +3,7 @@ import { canonicalJson } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import type { AppId, ProductId } from '#core/ids.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/commerce.ts';
@@ -28,7 +28,7 @@ import { narrowed, priceOf, requireMeant } from './terms.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
   keep: Keep<Product>,
@@ -125,7 +125,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
 }
 
 /** Takes a product off sale: new sessions get 404, running ones finish. Already archived is fine. */
-export const archiveProduct = (ctx: Ctx, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> =>
+export const archiveProduct = (ctx: Shard, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> =>
   transact(ctx, async () => {
     const product = await getProduct(ctx.db, actor.accountId, actor.livemode, productId);
     if (product.status === 'archived') return unchangedKept(product, keep);
@@ -134,7 +134,7 @@ export const archiveProduct = (ctx: Ctx, actor: Actor, productId: ProductId, kee
   });
 
 /** Puts it on sale again, if the plan has room: 429 plan_limit_reached. */
-export async function unarchiveProduct(ctx: Ctx, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
+export async function unarchiveProduct(ctx: Shard, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
   const merchantId = actor.accountId;
   const limit = PLANS[actor.plan].activeProductsMax;
   try {

@@ -6,7 +6,7 @@ import { planPayout } from '#features/accounts/payout.ts';
 import { feePayerFunds } from '#platform/chain/fee-payer.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { tokenAccountExists } from '#platform/chain/token-accounts.ts';
-import { type Actor, type Ctx, hasPriceSource, hasX402 } from '#platform/context.ts';
+import { type Actor, type Ctx, hasPriceSource, hasX402, type Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Setting } from '#platform/db/tables/access.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
@@ -61,7 +61,7 @@ async function statusOf(
   }
 }
 
-export async function listRails(ctx: Ctx): Promise<z.infer<typeof RailBody>[]> {
+export async function listRails(ctx: Shard): Promise<z.infer<typeof RailBody>[]> {
   const railsOff = await listRailsOff(ctx.db);
   return Promise.all(RAIL_IDS.map(async (railId) => ({ ...railFacts(ctx, railId), ...(await statusOf(ctx, railId, railsOff)) })));
 }
@@ -127,7 +127,7 @@ export async function ataTransaction(ctx: Ctx, wallet: string): Promise<string |
 }
 
 /** Every rail that exists here, with what the merchant set, or the defaults. */
-export async function listRailSettings(ctx: Ctx, actor: Actor): Promise<z.infer<typeof RailSettingBody>[]> {
+export async function listRailSettings(ctx: Shard, actor: Actor): Promise<z.infer<typeof RailSettingBody>[]> {
   const merchantId = actor.accountId;
   const { livemode } = actor;
   const [settings, accountWallet] = await Promise.all([listSettings(ctx.db, merchantId, livemode), findAccountWallet(ctx.db, merchantId)]);
@@ -145,7 +145,7 @@ export async function listRailSettings(ctx: Ctx, actor: Actor): Promise<z.infer<
  * invalid_wallet_address for an address nobody can sign for.
  */
 export async function planRailSetting(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   railId: RailId,
   input: z.infer<typeof RailSettingUpdate>,

@@ -6,7 +6,7 @@ import { findApp, findListing, saleOn } from '#features/products/product.ts';
 import type { NamedProduct } from '#features/products/product-ref.ts';
 import { isAllowed, isOffered, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
 import { FixBody } from '#features/rails/product-rails.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Shard } from '#platform/context.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
 import { type RailId, SELLING_RAILS } from '#rules/rails.ts';
 import { accountChecks } from './account-checks.ts';
@@ -40,7 +40,7 @@ export const ReadinessBody = z
 
 /** Everything that would stop a sale, with the call that mends each. 404 for an app that is not the merchant's. (contract section 6) */
 export async function checkReadiness(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   { appId, named }: { appId: AppId | null; named: NamedProduct | null },
 ): Promise<z.infer<typeof ReadinessBody>> {

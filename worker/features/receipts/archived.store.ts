@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { type ArchivedLine, type Receipt, readArchived } from '#platform/db/archive.ts';
 import { archives } from '#platform/db/tables/archives.ts';
 import type { receipts } from '#platform/db/tables/commerce.ts';
@@ -10,7 +10,7 @@ type ArchivedRow = Row & { archiveId: number; lineAt: number; lineLength: number
 const isArchived = (row: Row): row is ArchivedRow => row.archiveId !== null;
 
 /** Receipts as they were issued, each in its place, wherever they are kept: those in the archive take one read an object. 503 where it does not answer. */
-export async function wholeReceipts(ctx: Ctx, rows: readonly Row[]): Promise<Receipt[]> {
+export async function wholeReceipts(ctx: Shard, rows: readonly Row[]): Promise<Receipt[]> {
   const archived = Map.groupBy(rows.filter(isArchived), ({ archiveId }) => archiveId);
   if (archived.size === 0) return [...rows];
   const objects = await ctx.db

@@ -2,7 +2,7 @@ import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { raise } from '#core/errors.ts';
 import type { AccountId, ReceiptId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import type { Receipt } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
@@ -13,24 +13,27 @@ import { wholeReceipts } from './archived.store.ts';
 export type { Receipt };
 
 /** The receipt that this is true of; null where there is none. */
-async function findReceipt(ctx: Ctx, isIt: SQL | undefined): Promise<Receipt | null> {
+async function findReceipt(ctx: Shard, isIt: SQL | undefined): Promise<Receipt | null> {
   const rows = await ctx.db.select().from(receipts).where(isIt).limit(1);
   return (await wholeReceipts(ctx, rows))[0] ?? null;
 }
 
 const ownedBy = (merchantId: AccountId, livemode: boolean) => and(eq(receipts.merchantId, merchantId), eq(receipts.livemode, livemode));
 
-export async function getReceipt(ctx: Ctx, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<Receipt> {
+export async function getReceipt(ctx: Shard, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<Receipt> {
   return (await findReceipt(ctx, and(ownedBy(merchantId, livemode), eq(receipts.id, receiptId)))) ?? raise('not_found');
 }
 
 /** Of any merchant: a receipt proves itself to whoever holds its id. */
-export async function getPublicReceipt(ctx: Ctx, receiptId: ReceiptId): Promise<Receipt> {
+export const hasReceipt = (db: Db, receiptId: ReceiptId) =>
+  db.select({ id: receipts.id }).from(receipts).where(eq(receipts.id, receiptId)).get();
+
+export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promise<Receipt> {
   return (await findReceipt(ctx, eq(receipts.id, receiptId))) ?? raise('not_found');
 }
 
 export const findReceiptOfTransaction = (
-  ctx: Ctx,
+  ctx: Shard,
   merchantId: AccountId,
   livemode: boolean,
   txSignature: string,
@@ -40,7 +43,7 @@ export const findReceiptOfTransaction = (
 };
 
 /** With what became of its transaction, whatever that paid: for verification. */
-export async function getReceiptWithFate(ctx: Ctx, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
+export async function getReceiptWithFate(ctx: Shard, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
   const found = await ctx.db
     .select({ receipt: receipts, droppedAt: txClaims.droppedAt })
     .from(receipts)
@@ -60,7 +63,7 @@ export interface ReceiptFilter {
 }
 
 /** The merchant's receipts, newest first. Whatever is searched for, little more is read than what is found. */
-export async function listReceipts(ctx: Ctx, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
+export async function listReceipts(ctx: Shard, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
   const { items, total } = await readReceipts(ctx.db, merchantId, livemode, filter, page);
   return { items: await wholeReceipts(ctx, items), total };
 }
@@ -134,7 +137,7 @@ export async function listChainEnds(db: Db, chains: Pick<Receipt, 'merchantId' |
 }
 
 /** Statements, not effects: many links in one update; all of them, or none where another sweep took a place. */
-export const linkReceipts = (ctx: Ctx, links: { receiptId: string; seq: number; prevHash: string }[]): Write[] => [
+export const linkReceipts = (ctx: Shard, links: { receiptId: string; seq: number; prevHash: string }[]): Write[] => [
   ctx.db
     .update(receipts)
     .set({ linkSeq: sql`j.value ->> 'seq'`, linkPrevHash: sql`j.value ->> 'prevHash'` })

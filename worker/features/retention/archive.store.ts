@@ -1,6 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { type Receipt, storyIdOf } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { ANY_TYPE, archivedStories, archivedTypes, archives } from '#platform/db/tables/archives.ts';
@@ -66,7 +66,7 @@ const rowsOf = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j
  * Statements, not effects: the object's place in the index, and the end of what it holds here; all of it or, where an event has gone
  * meanwhile, nothing. A receipt leaves only if the object holds the very document.
  */
-export function moveToArchive(ctx: Ctx, written: Written): Write[] {
+export function moveToArchive(ctx: Shard, written: Written): Write[] {
   const { db } = ctx;
   const { merchantId, livemode, key } = written;
   const ids = written.events.map(({ id }) => id).sort();

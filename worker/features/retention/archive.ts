@@ -2,7 +2,7 @@ import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import type { ArchivedLine, Receipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
@@ -23,14 +23,14 @@ const dayOf = (at: number): number => at - (at % DAY);
  * that dies before that batch has changed nothing, and the next one writes the same bytes under the same name. Without an archive
  * everything stays where it is.
  */
-export async function sweepArchive(ctx: Ctx): Promise<Swept> {
+export async function sweepArchive(ctx: Shard): Promise<Swept> {
   const { ARCHIVE: bucket } = ctx.env;
   if (!bucket) return { taken: 0, isFinished: true };
   return sweepRounds(ctx, { max: 1, roundsMax: OBJECTS_MAX }, () => archiveNext(ctx, bucket, dayOf(ctx.now - KEEP_MS)));
 }
 
 /** Answers how many objects it made: none where nothing is older than `before`. */
-async function archiveNext(ctx: Ctx, bucket: R2Bucket, before: number): Promise<number> {
+async function archiveNext(ctx: Shard, bucket: R2Bucket, before: number): Promise<number> {
   const oldest = await findOldest(ctx.db);
   if (!oldest || oldest.createdAt >= before) return 0;
   const merchantId = oldest.merchantId as AccountId;

@@ -1,5 +1,5 @@
 import { DAY } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import {
   type Forget,
@@ -56,7 +56,7 @@ const ROUNDS = { max: PAGE, roundsMax: 20 };
 /** The sweep of one rule. */
 export const sweepOf =
   (name: keyof typeof RULES) =>
-  (ctx: Ctx): Promise<Swept> => {
+  (ctx: Shard): Promise<Swept> => {
     const { keepMs, forget, isOfWallTime }: Rule = RULES[name];
     return sweepRounds(ctx, ROUNDS, (max) => forget(ctx.db, (isOfWallTime ? ctx.wallNow : ctx.now) - keepMs, max));
   };
@@ -71,7 +71,7 @@ const STORY_MAX = 1000;
  * is told what happened. An account that holds anything of money stays. Where a page of them has more events than a round may end, the
  * next round goes on with the same page.
  */
-export const sweepEndedSetups = (ctx: Ctx): Promise<Swept> =>
+export const sweepEndedSetups = (ctx: Shard): Promise<Swept> =>
   sweepRounds(ctx, SETUPS, async (max) => {
     const ended = await listEndedSetups(ctx.db, ctx.now - SETUP_KEEP_MS, max);
     const kept = ended.filter(({ holdsMoney }) => holdsMoney === 1);

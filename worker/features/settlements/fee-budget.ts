@@ -1,7 +1,7 @@
 import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { FeeAnswer, FeeSpend } from '#rules/fees.ts';
@@ -28,7 +28,7 @@ const poolRefusals = new Map<number, { until: number; answer: FeeAnswer }>();
  * broadcast: what strangers can make us pay has an end, and where it ends others go on. Answers how to give it back where nothing
  * is sent. `fees`: a payment costs one. 429 rate_limited (`fee_budget`).
  */
-export async function spendFee(ctx: Ctx, settlement: Settlement, fees = 1): Promise<() => Promise<void>> {
+export async function spendFee(ctx: Shard, settlement: Settlement, fees = 1): Promise<() => Promise<void>> {
   const own = accountObject(settlement.merchantId);
   let answer = await spend(ctx, own, { fees, isKnownPayer: settlement.purpose === 'activation' });
   if (answer.isForKnownPayers && (await hasPaidBefore(ctx.db, settlement))) answer = await spend(ctx, own, { fees, isKnownPayer: true });

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim, watchClaim } from '#platform/db/fate.ts';
 import { activations, type Settlement, settlements } from '#platform/db/tables/access.ts';
@@ -51,14 +51,14 @@ export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
 };
 
 /** Statements, not effects: its money was seen in this slot, so from now on its transaction is watched. Once, as any end. */
-export const settleSettlement = (ctx: Ctx, settlement: Settlement, slot: number): Write[] => [
+export const settleSettlement = (ctx: Shard, settlement: Settlement, slot: number): Write[] => [
   ...endSettlement(ctx, settlement, 'settle'),
   watchClaim(ctx, settlement, slot),
 ];
 
 /** Statements, not effects: the second fails the batch where the settlement already has its end. */
 export const endSettlement = (
-  ctx: Ctx,
+  ctx: Shard,
   settlement: Settlement,
   transition: 'settle' | 'fail',
   failureReason: string | null = null,

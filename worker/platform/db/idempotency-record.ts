@@ -7,7 +7,7 @@ import { pepperedHashes, seal, sha256Hex, unseal } from '#core/crypto.ts';
 import { canonicalJson, utf8 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from './commit.ts';
 import { type Swept, sweepRounds } from './sweep-pages.ts';
 import { claims } from './tables/messaging.ts';
@@ -64,7 +64,7 @@ export const newRecord = (ctx: Ctx, request: IdempotentRequest, fence: number) =
   expiresAt: ctx.wallNow + (request.keepMs ?? KEEP_MS),
 });
 
-export async function findRecord(ctx: Ctx, { scope, key }: IdempotentRequest): Promise<IdempotencyRecord | null> {
+export async function findRecord(ctx: Shard, { scope, key }: IdempotentRequest): Promise<IdempotencyRecord | null> {
   const mine = and(eq(claims.scope, scope), eq(claims.key, key));
   const known = await ctx.db.select().from(claims).where(mine).get();
   return known && known.expiresAt > ctx.wallNow ? known : null;
@@ -78,7 +78,7 @@ const isOver = (now: number): SQL => sql`(${claims.expiresAt} <= ${now} OR (${cl
 
 /** A record that is over gives way to the new one; any other fails the batch. */
 export async function insertRecord(
-  ctx: Ctx,
+  ctx: Shard,
   request: IdempotentRequest,
   { fence, answer: { status, body }, late = {} }: { fence: number; answer: StoredAnswer; late?: LateFields },
 ): Promise<Write[]> {
@@ -155,7 +155,7 @@ function canonicalTextOf(text: string): string {
 const ROUNDS = { max: 500, roundsMax: 40 };
 
 /** Deletes records whose life is over, finished or not: no request reads them any more, and their keys are free. */
-export const sweepIdempotencyRecords = (ctx: Ctx): Promise<Swept> =>
+export const sweepIdempotencyRecords = (ctx: Shard): Promise<Swept> =>
   sweepRounds(ctx, ROUNDS, async (max) => {
     const ended = sql`rowid IN (SELECT rowid FROM claims WHERE expires_at <= ${ctx.wallNow} ORDER BY expires_at LIMIT ${max})`;
     return (await ctx.db.delete(claims).where(ended)).meta.changes;

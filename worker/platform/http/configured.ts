@@ -32,7 +32,7 @@ const LOOK_EVERY_MS = 5 * SECOND;
 async function lookAtSchema(ctx: Ctx): Promise<void> {
   if (isComplete || ctx.wallNow < lookedAt + LOOK_EVERY_MS) return;
   try {
-    missing = await listMissingColumns(ctx.db);
+    missing = (await Promise.all(ctx.databases.map(({ db }) => listMissingColumns(db)))).flat();
     isComplete = missing.length === 0;
     lookedAt = ctx.wallNow;
   } catch (error) {

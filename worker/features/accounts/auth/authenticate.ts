@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { ApiError, unreachable } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
+import { findAnywhere } from '#platform/db/directory.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { countRefusedCredential, rateHeaders, rateLimited, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
@@ -72,7 +73,7 @@ async function admitOne(ctx: Ctx, admissionId: string, request: AdmissionRequest
   const object = admissionObject(ctx, `account:${admissionId}`);
   const answer = await object.admit(request);
   if (answer.ok || answer.reason !== 'unknown') return answer;
-  const known = await findAdmission(ctx.db, admissionId);
+  const known = await findAnywhere(ctx, ({ db }) => findAdmission(db, admissionId));
   // Nothing is written for a stranger: a made-up key must not leave an object behind.
   if (!known) return { ok: false, reason: 'unknown_key' };
   await object.load(known.account, known.keys);

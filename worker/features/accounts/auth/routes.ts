@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
+import { newestOf } from '#platform/db/directory.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/identity.ts';
 import { merchantBodyErrors, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
@@ -164,7 +165,8 @@ const logout = createRoute({
 export const authRoutes = router()
   .openapi(register, async (c) => {
     const { email, password, display_name } = c.req.valid('json');
-    const { ctx } = c.var;
+    const ctx = newestOf(c.var.ctx);
+    c.set('shard', ctx);
     const run = (keep: Keep<Account>) => registerAccount(ctx, { email, password, displayName: display_name }, keep);
     const present = async (account: Account) => ({ status: 201, body: await toAuthResponse(ctx, account, signedInNow(ctx, 'pwd')) });
     return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));

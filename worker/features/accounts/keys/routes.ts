@@ -105,7 +105,7 @@ const revoke = createRoute({
 
 export const keyRoutes = router()
   .openapi(list, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const merchantId = actor.accountId;
     const keys = await listKeys(ctx.db, merchantId, actor.via === 'key' || c.req.valid('query').mode !== undefined ? actor.livemode : null);
     const usage = await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).usage();
@@ -116,7 +116,7 @@ export const keyRoutes = router()
   })
   .openapi(create, async (c) => {
     const { name, permissions, sandbox_mode } = c.req.valid('json');
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const answer = await answerOnce<CreatedKey>(
       c,
       (keep) => createKey(ctx, actor, { name, permissions, sandboxMode: sandbox_mode }, keep),
@@ -127,6 +127,6 @@ export const keyRoutes = router()
     return sendStored(c, answer);
   })
   .openapi(revoke, async (c) => {
-    const run = () => revokeKey(c.var.ctx, c.var.actor, c.req.valid('param').key_id as KeyId);
+    const run = () => revokeKey(c.var.scope, c.var.actor, c.req.valid('param').key_id as KeyId);
     return sendStored(c, await answerLeased(c, run, () => ({ status: 204 })));
   });

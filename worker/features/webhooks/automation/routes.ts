@@ -128,7 +128,7 @@ const toHookResource = (endpoint: Endpoint) => ({ ...toEndpointResource(endpoint
 
 export const integrationRoutes = router()
   .openapi(health, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const { enabled, disabled, ...found } = await loadIntegrationHealth(ctx.db, actor.accountId, actor.livemode, ctx.wallNow - DAY);
     const lastAt = enabled.reduce<number | null>((last, { lastSuccessAt: at }) => (at !== null && at > (last ?? 0) ? at : last), null);
     const failing = enabled.filter(({ failureStreak }) => failureStreak > 0).length;
@@ -148,7 +148,7 @@ export const integrationRoutes = router()
     );
   })
   .openapi(events, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const { event_type: eventType, after, limit, per_page: perPage, page: number } = c.req.valid('query');
     if (limit !== undefined && perPage !== undefined) {
       throw new ApiError('validation_error', {
@@ -168,14 +168,14 @@ export const integrationRoutes = router()
     const input = { ...wanted, kind: 'automation' as const, urlField: target.field };
     const answer = await answerOnce<EndpointWithSecret>(
       c,
-      (keep) => createEndpoint(c.var.ctx, c.var.actor, input, keep),
+      (keep) => createEndpoint(c.var.scope, c.var.actor, input, keep),
       ({ endpoint, rawSecret }) => ({ status: 201, body: { ...toHookResource(endpoint), secret: rawSecret } }),
       { isSecret: true },
     );
     return sendStored(c, answer);
   })
   .openapi(unsubscribe, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const endpointId = c.req.valid('param').endpoint_id as EndpointId;
     const { kind } = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
     if (kind !== 'automation') throw new ApiError('not_found');

@@ -2,7 +2,7 @@ import { ApiError, storyOf } from '#core/errors.ts';
 import type { EndpointId, PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import { followPayments } from '#features/entitlements/credit-payments.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import { type Actor, addressOf, type Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import type { Endpoint, StoredEvent } from '#platform/db/tables/messaging.ts';
 import { EVENT_TYPES, matchesType } from '#rules/events.ts';
@@ -38,7 +38,7 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
  * Events to deliveries, each once per endpoint, in one batch with the mark that it was done. Harmless doubled. Throws after
  * that where a payment could not be followed, so that its event, and no other, comes again.
  */
-export async function fanOut(ctx: Ctx, eventIds: string[]): Promise<void> {
+export async function fanOut(ctx: Shard, eventIds: string[]): Promise<void> {
   const { events: waiting, endpoints } = await loadFanOut(ctx.db, eventIds);
   // Before anybody is told: whoever hears of a payment finds its access there. Where it could not be brought, the event waits.
   const paymentsOf = (type: string, among = waiting) =>
@@ -59,7 +59,7 @@ export async function fanOut(ctx: Ctx, eventIds: string[]): Promise<void> {
 
 const wasOrphaned = ({ data }: StoredEvent): boolean => 'orphaned_at' in (data.previous ?? {});
 
-async function deliverEvents(ctx: Ctx, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
+async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
     endpoints.filter((endpoint) => wants(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
   );
@@ -80,11 +80,11 @@ async function deliverEvents(ctx: Ctx, events: StoredEvent[], endpoints: Endpoin
 const BATCH_MAX = 100;
 
 /** Brings due attempts to the queue; endpoints that failed last wait among themselves, so they delay nobody else. */
-export async function sendAttempts(ctx: Ctx, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
+export async function sendAttempts(ctx: Shard, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
   const feed = async (queue: typeof ctx.env.WEBHOOKS, isSlow: boolean) => {
     const messages = due
       .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
-      .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause }, delaySeconds }));
+      .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause, ...addressOf(ctx) }, delaySeconds }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
   };
   // Together: one queue out of order does not keep the other from being fed.
@@ -101,7 +101,7 @@ const PATIENCE_MS = 10 * SECOND;
 const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
 
 /** Events whose message was lost, or could not be fanned out: these are tried again ever more seldom, so that they starve no others. */
-export const sweepFanOut = (ctx: Ctx): Promise<Swept> =>
+export const sweepFanOut = (ctx: Shard): Promise<Swept> =>
   sweepPages(
     ctx,
     { pageMax: FAN_OUT_MAX, pagesMax: FAN_OUT_PAGES_MAX },
@@ -116,7 +116,7 @@ export const sweepFanOut = (ctx: Ctx): Promise<Swept> =>
   );
 
 /** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. What may still wait in a queue is not doubled. */
-export async function sweepDeliveries(ctx: Ctx): Promise<number> {
+export async function sweepDeliveries(ctx: Shard): Promise<number> {
   const overdue = await listOverdue(ctx.db, ctx.wallNow, ctx.wallNow - PATIENCE_MS, SWEEP_MAX);
   await sendAttempts(ctx, overdue);
   return overdue.length;
@@ -130,7 +130,7 @@ const RECOVER_DAYS = 90;
  * What this endpoint wants and never got of a window, oldest first, each on a whole schedule of its own. Answers how many; where
  * there are more than one call can take, the next call goes on.
  */
-export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointId, since: number, until: number): Promise<number> {
+export async function recoverEndpoint(ctx: Shard, actor: Actor, endpointId: EndpointId, since: number, until: number): Promise<number> {
   const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { type EventRow, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import type { Delivery, Endpoint, StoredEvent } from '#platform/db/tables/messaging.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
@@ -43,7 +43,7 @@ export interface NewDelivery {
 }
 
 /** A statement, not an effect: any number of deliveries, due now, each event once per endpoint unless it is a replay. */
-export const insertDeliveries = (ctx: Ctx, deliveries: NewDelivery[], condition: SQL = sql`true`) =>
+export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], condition: SQL = sql`true`) =>
   ctx.db
     .insert(webhookDeliveries)
     .select(
@@ -55,7 +55,7 @@ export const insertDeliveries = (ctx: Ctx, deliveries: NewDelivery[], condition:
     .returning({ id: webhookDeliveries.id, endpointId: webhookDeliveries.endpointId });
 
 /** The same for what was missed: decided again as it is written, so that two recoveries at once make one delivery. */
-export const insertMissed = (ctx: Ctx, deliveries: NewDelivery[]) =>
+export const insertMissed = (ctx: Shard, deliveries: NewDelivery[]) =>
   insertDeliveries(
     ctx,
     deliveries,
@@ -68,7 +68,7 @@ export const findDeliveryOf = async (db: Db, eventId: string): Promise<number | 
   (await db.select({ id: webhookDeliveries.id }).from(webhookDeliveries).where(eq(webhookDeliveries.eventId, eventId)).get())?.id ?? null;
 
 /** A statement, not an effect. */
-export const markFannedOut = (ctx: Ctx, eventIds: string[]) =>
+export const markFannedOut = (ctx: Shard, eventIds: string[]) =>
   ctx.db
     .update(events)
     .set({ fannedOutAt: ctx.wallNow })
@@ -88,7 +88,7 @@ const EARLY_MS = 1000;
  * in the archive. Null where it is not due, over, or in another's hands: so no attempt is made twice, unless its maker died before it
  * could say how it went.
  */
-export async function claimDelivery(ctx: Ctx, deliveryId: number, leaseUntil: number): Promise<Claimed | null> {
+export async function claimDelivery(ctx: Shard, deliveryId: number, leaseUntil: number): Promise<Claimed | null> {
   const { db, wallNow } = ctx;
   const mine = eq(webhookDeliveries.id, deliveryId);
   const of = (column: typeof webhookDeliveries.endpointId | typeof webhookDeliveries.eventId) =>
@@ -118,7 +118,7 @@ export async function claimDelivery(ctx: Ctx, deliveryId: number, leaseUntil: nu
 export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };
 
 /** Statements, not effects: only who holds the lease may say how the attempt went. A test is no traffic, so it is not counted. */
-export function recordDelivery(ctx: Ctx, delivery: Delivery, after: DeliveryChange): Write[] {
+export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryChange): Write[] {
   const { id, attempt, leaseUntil, eventType } = delivery;
   const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && eventType !== 'webhook.test';
   return [

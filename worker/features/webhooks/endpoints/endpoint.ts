@@ -3,7 +3,7 @@ import { seal, unseal } from '#core/crypto.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { type EndpointId, newId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Endpoint } from '#platform/db/tables/messaging.ts';
@@ -54,7 +54,7 @@ export interface EndpointWithSecret {
 
 /** A new endpoint. `rawSecret` exists only in this answer. 422 for the URL, 429 plan_limit_reached. */
 export async function createEndpoint(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   input: z.infer<typeof CreateEndpointRequest> & { kind: Endpoint['kind']; urlField?: string },
   keep: Keep<EndpointWithSecret>,
@@ -99,14 +99,14 @@ export async function createEndpoint(
   }
 }
 
-async function overQuota(ctx: Ctx, actor: Actor, limit: number): Promise<ApiError> {
+async function overQuota(ctx: Shard, actor: Actor, limit: number): Promise<ApiError> {
   const used = await countEnabledEndpoints(ctx.db, actor.accountId, actor.livemode);
   return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
 }
 
 /** Changes what is given. `status: enabled` revives a disabled endpoint, with its health forgotten, within the plan. */
 export async function changeEndpoint(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   input: z.infer<typeof UpdateEndpointRequest> & { endpointId: EndpointId },
   keep: Keep<Endpoint>,
@@ -140,7 +140,7 @@ export async function changeEndpoint(
 }
 
 /** Disabled, not erased; a second time it is simply already so. */
-export const disableEndpoint = (ctx: Ctx, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
+export const disableEndpoint = (ctx: Shard, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
   move(ctx, actor, endpointId, {
     keep,
     decide: (endpoint) =>
@@ -153,7 +153,7 @@ const PREVIOUS_MAX = 5;
 
 /** A new secret; the ones before sign beside it for the rest of their hours. Without an overlap it signs alone from now on. */
 export async function rotateSecret(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   { endpointId, overlapHours, keep }: { endpointId: EndpointId; overlapHours: number; keep: Keep<EndpointWithSecret> },
 ): Promise<EndpointWithSecret> {
@@ -179,7 +179,7 @@ interface Decision {
 }
 
 const move = (
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   endpointId: EndpointId,
   { decide, keep }: { decide(endpoint: Endpoint): Decision; keep: Keep<Endpoint> },
