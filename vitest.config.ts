@@ -40,6 +40,7 @@ const inWorkerd = (test: TestProjectInlineConfiguration['test'], setups: string[
 export default defineConfig({
   test: {
     silent: 'passed-only',
+    reporters: ['default', './test/world/slowest.ts'],
     // Most of a test's time is waiting: for the chain, a queue or a database.
     maxWorkers: '100%',
     projects: [

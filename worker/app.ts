@@ -110,6 +110,7 @@ const openToBrowsers = cors({
     'PAYMENT-SIGNATURE',
     'Idempotency-Key',
     'X-Svc-Setup-Secret',
+    'X-Svc-Identity-Session',
     'Access-Control-Expose-Headers',
   ],
   exposeHeaders: ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'WWW-Authenticate', 'Payment-Receipt', 'Retry-After', 'X-Svc-Request-Id'],

@@ -14,6 +14,7 @@ import { sweepPlans } from '#features/plans/expire-plan.ts';
 import { sweepChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
+import { sweepSeals } from '#features/seals/seals.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
 import { sweepDeliveries, sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { sweepFeePayer } from '#platform/chain/fee-payer.ts';
@@ -63,6 +64,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'fanOut', nextDueAt: atEachCron, run: sweepFanOut },
   { name: 'deliveries', nextDueAt: atEachCron, run: whole(sweepDeliveries) },
   { name: 'peppers', nextDueAt: every(HOUR), run: sweepPeppers },
+  { name: 'seals', nextDueAt: every(HOUR), run: sweepSeals },
   { name: 'parked', nextDueAt: every(10 * MINUTE), run: sweepParked },
   // In this order: what the chain shows is found, then judged, and only then are sessions given up.
   { name: 'reference', nextDueAt: atEachCron, run: whole(sweepReference) },

@@ -1142,7 +1142,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a PAYMENT-SIGNATURE: verify, co-sign, broadcast, confirm, grant, and use units at once
-     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
+     * @description One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served for that, unless what was consumed was refunded before; then it serves one more request. 202 means the outcome is not known yet: send the same payment again, never ask for a new one. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. Buying a plan uses none of these. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settlePayment'];
     delete?: never;
@@ -1262,7 +1262,7 @@ export interface paths {
     put?: never;
     /**
      * Settle a payment for your own x402 server
-     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
+     * @description Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and `success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get `duplicate_settlement` with the signature in `transaction`. `settlement_pending` means that nobody was told yet: ask again with the same payment. If you call this yourself and lose the answer, `duplicate_settlement` and a confirmed `transaction` tell that it was paid. Nothing is granted and no payment is recorded: your server keeps the books. We pay the network's fee of 100 payments a day (free), 5000 payments a day (starter), 50000 payments a day (growth), 500000 payments a day (scale), and free accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets that have paid you before. Buying a plan uses none of these. A payer may have 5 payments open, and 10 that failed on chain in 10 minutes, over all merchants. Beyond that it is 429 `rate_limited`, and `meta` has the `reason` (`fee_budget` or `payer_busy`), the limit and what is left.
      */
     post: operations['settleFacilitatedPayment'];
     delete?: never;
@@ -2224,7 +2224,7 @@ export interface components {
       email?: string;
       /** @description The merchant's own name for the buyer; keys membership and entitlement. Said here it is a claim of the buyer's: it extends a known membership and never changes its wallet or e-mail. 422 where the product has `trusted_customer_ref`. */
       customer_ref?: string;
-      /** @description The language the buyer reads. It is kept with the payment. */
+      /** @description The language the buyer reads, as `pt-BR` (BCP 47) or `pt_BR`. It is kept with the payment; what is no language is left out. */
       locale?: string;
       handoff_token?: string;
       /** Format: uuid */
@@ -3188,6 +3188,16 @@ export interface components {
         price_source: 'ok' | 'failing' | 'not_configured';
         /** @enum {string} */
         processor: 'ok' | 'failing' | 'not_configured';
+        /**
+         * @description failing: every other route answers 503 `misconfigured`.
+         * @enum {string}
+         */
+        configuration: 'ok' | 'failing' | 'not_configured';
+        /**
+         * @description failing: more left it within the last hour than the operator expects.
+         * @enum {string}
+         */
+        fee_payer: 'ok' | 'failing' | 'not_configured';
       };
       /** @description How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer. */
       database_used: number | null;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 /** The laws of the house, read off the source text of every file. */
 const sources = new Map(
   Object.entries(
-    import.meta.glob<string>('../../{worker,durable-objects}/**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true }),
+    import.meta.glob<string>('../../{worker,durable-objects}/**/*.{ts,tsx,js}', { query: '?raw', import: 'default', eager: true }),
   ).map(([path, text]) => [path.slice(6), text]),
 );
 const tests = Object.entries(import.meta.glob<string>('../**/*.ts', { query: '?raw', import: 'default', eager: true }));
@@ -45,6 +45,7 @@ const ROOMS = [
   /^worker\/features\/audit\//,
   /^worker\/features\/finality\//,
   /^worker\/features\/retention\//,
+  /^worker\/features\/seals\//,
   /^worker\/features\/routers\.ts$/,
   /^worker\/pages\//,
   /^worker\/jobs\.ts$/,
@@ -87,7 +88,8 @@ const targetOf = (path: string, specifier: string): string =>
 const importsOf = (path: string, text: string): string[] =>
   specifiersOf(text)
     .filter((specifier) => /^[.#]/.test(specifier))
-    .map((specifier) => targetOf(path, specifier));
+    .map((specifier) => targetOf(path, specifier))
+    .filter((target) => !target.startsWith('node_modules/'));
 /** What a file names of another; types apart, which enter nothing. */
 const namesOf = (text: string, specifier: string): string[] =>
   [...text.matchAll(/\b(?:import|export) (type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(([, type, names, from]) =>
@@ -100,7 +102,7 @@ const namesOf = (text: string, specifier: string): string[] =>
   );
 const edges = [...sources].flatMap(([path, text]) =>
   [...new Set(specifiersOf(text))]
-    .filter((specifier) => /^[.#]/.test(specifier))
+    .filter((specifier) => /^[.#]/.test(specifier) && !specifier.includes('/node_modules/'))
     .map((specifier) => {
       const target = targetOf(path, specifier);
       return { path, target, edge: `${path} -> ${target}`, names: namesOf(text, specifier) };

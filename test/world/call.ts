@@ -46,7 +46,7 @@ export function validate(schema: object, value: unknown): string[] {
   return validator.validate(value).errors.map((error) => `${error.instanceLocation}: ${error.error}`);
 }
 
-/** Every answer of every test is what the published document promises: a documented status, and a body of its schema. */
+/** Every answer of every test is what the published document promises: a documented status, a body of its schema, and of an error a code that stands there. */
 export function expectPublishedResponse(method: string, path: string, status: number, body: unknown): void {
   expect(status, `${method} ${path}: ${JSON.stringify(body)}`).not.toBe(500);
   const found = findOperation(method, path);
@@ -56,8 +56,17 @@ export function expectPublishedResponse(method: string, path: string, status: nu
     response,
     `${method} ${found.template} answered ${status}, which the document does not name: ${JSON.stringify(body)}`,
   ).toBeDefined();
-  const schema = response?.content?.['application/json']?.schema;
-  if (schema) expect(validate(schema, body), `${method} ${found.template} ${status}: ${JSON.stringify(body)}`).toEqual([]);
+  const content = response?.content?.['application/json'];
+  if (content) expect(validate(content.schema, body), `${method} ${found.template} ${status}: ${JSON.stringify(body)}`).toEqual([]);
+  // Health says itself what is wrong.
+  if (status < 400 || path.endsWith('/health')) return;
+  const { code } = (body ?? {}) as { code?: string };
+  expect(
+    Object.keys(content?.examples ?? {}),
+    `${method} ${found.template} answered ${status} ${code}, which the document does not name`,
+  ).toContain(code);
+  const statuses = code === 'invalid_authorization' ? [401, 403] : [openApi['x-error-codes'][code!]?.status];
+  expect(statuses, `${method} ${found.template} ${code}`).toContain(status);
 }
 
 const eventSchemas = new Map<string, object>(eventTypes().map(({ type, schema }) => [type, schema]));

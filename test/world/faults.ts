@@ -2,7 +2,7 @@ import type { Env } from '#platform/context.ts';
 
 /** One round trip to the database or the archive, as a test sees it go by. */
 export interface Trip {
-  kind: 'read' | 'write' | 'batch' | 'put' | 'get';
+  kind: 'read' | 'write' | 'batch' | 'put' | 'get' | 'delete';
   /** Counted from 1 within the wrapper's life, over all kinds. */
   number: number;
 }
@@ -35,6 +35,7 @@ const routedBucket = (bucket: R2Bucket, travel: Travel): R2Bucket =>
   ({
     put: (...args: Parameters<R2Bucket['put']>) => travel('put', () => bucket.put(...args)),
     get: (...args: Parameters<R2Bucket['get']>) => travel('get', () => bucket.get(...args)),
+    delete: (keys: string | string[]) => travel('delete', () => bucket.delete(keys)),
   }) as R2Bucket;
 
 /** The real database, whose every round trip goes by way of `travel`. */
@@ -83,6 +84,25 @@ export function withFaults(env: Env, faults: Faults = {}): { env: Env; trips: Tr
   const { travel, trips } = faultyWire(faults);
   const archive = env.ARCHIVE ? { ARCHIVE: routedBucket(env.ARCHIVE, travel) } : {};
   return { env: { ...env, DB: routed(env.DB, travel), ...archive }, trips };
+}
+
+/** The environment, with something that happens right before the first batch of its database: a rival that is faster. */
+export function withRival(env: Env, rival: () => Promise<unknown>): Env {
+  let isFirst = true;
+  const DB = new Proxy(env.DB, {
+    get(database, name: keyof D1Database) {
+      const value = database[name];
+      if (name !== 'batch') return typeof value === 'function' ? value.bind(database) : value;
+      return async (statements: D1PreparedStatement[]) => {
+        if (isFirst) {
+          isFirst = false;
+          await rival();
+        }
+        return database.batch(statements);
+      };
+    },
+  });
+  return { ...env, DB };
 }
 
 /** A generator whose seed is printed with a failure, so that a shuffle can be had again. (mulberry32) */

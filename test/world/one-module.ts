@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { build, type Plugin, type Rolldown } from 'vite';
+import { unstable_readConfig } from 'wrangler';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** Where the bundle seems to lie; nothing of it is ever written. */
@@ -15,6 +16,13 @@ const sourcesIn = (folder: string): string[] =>
 
 const found = (sources: string[], pattern: RegExp): Set<string> =>
   new Set(sources.flatMap((source) => [...source.matchAll(pattern)].map(([, name]) => name!)));
+
+/** What wrangler.toml puts in the place of a package: the name itself, and nothing below it. */
+const replaced = () =>
+  Object.entries(unstable_readConfig({ config: join(ROOT, 'wrangler.toml') }).alias ?? {}).map(([name, file]) => ({
+    find: new RegExp(`^${name}$`),
+    replacement: join(ROOT, String(file)),
+  }));
 
 /**
  * The service as one module, bundled as wrangler would: for each file that a test imports, and each package that both use, there is an
@@ -31,6 +39,7 @@ async function bundle(): Promise<{ files: Map<string, Rolldown.OutputChunk>; ent
     root: ROOT,
     configFile: false,
     logLevel: 'error',
+    resolve: { alias: replaced() },
     ssr: { noExternal: true, target: 'webworker', resolve: { conditions: ['workerd', 'worker', 'browser', 'module', 'production'] } },
     build: {
       ssr: true,

@@ -126,6 +126,10 @@ export async function seal(secret: string, purpose: string, text: string): Promi
   return [version, base64url.encode(iv), base64url.encode(new Uint8Array(sealed))].join('.');
 }
 
+/** What the texts that a ring's keys sealed begin with, of the first key first. */
+export const sealVersions = async (secret: string): Promise<[string, ...string[]]> =>
+  (await sealRing(secret)).map(({ version }) => version) as [string, ...string[]];
+
 /** Throws where the text was changed, sealed for something else, or by a key that is gone. */
 export async function unseal(secret: string, purpose: string, sealed: string): Promise<string> {
   const [version, iv, bytes] = sealed.split('.');
@@ -134,6 +138,10 @@ export async function unseal(secret: string, purpose: string, sealed: string): P
   const algorithm = { name: 'AES-GCM', iv: base64url.decode(iv), additionalData: utf8(purpose) };
   return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, found.key, base64url.decode(bytes)));
 }
+
+/** The same under the first key. Throws as `unseal` does. */
+export const sealAnew = async (secret: string, purpose: string, sealed: string): Promise<string> =>
+  seal(secret, purpose, await unseal(secret, purpose, sealed));
 
 interface ScryptCost {
   ln: number;
@@ -162,6 +170,10 @@ export async function hashPassword(password: string): Promise<string> {
 
 // Verified when there is nothing to verify, so that an unknown e-mail costs what a wrong password costs.
 const NOBODY = written(SCRYPT, new Uint8Array(16), new Uint8Array(32));
+
+/** True of a hash at another cost than new ones are made at. */
+export const isHashedOtherwise = (stored: string): boolean =>
+  !stored.startsWith(written(SCRYPT, new Uint8Array(0), new Uint8Array(0)).slice(0, -1));
 
 /** At the cost it was stored with, so that a release may raise what new ones are hashed with. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {

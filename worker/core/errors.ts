@@ -119,15 +119,20 @@ export function raise(code: ErrorCode, options?: ApiErrorOptions): never {
 
 const OVERLOAD_SECONDS = { least: 2, spread: 8 };
 
+/** More at once than there is room for: to be asked again after some seconds, and not by all callers at the same moment. */
+export function overloaded(): ApiError {
+  const { least, spread } = OVERLOAD_SECONDS;
+  const retryAfterSeconds = least + (crypto.getRandomValues(new Uint8Array(1))[0]! % spread);
+  return new ApiError('temporarily_unavailable', { retryAfterSeconds });
+}
+
 /**
- * A Durable Object that did not answer, whether it heard of the call or not. One that is overloaded is not asked again from in here,
- * and by its callers only after some seconds, not all at the same moment; any other may be asked again at once.
+ * A Durable Object that did not answer, whether it heard of the call or not. One that is overloaded is not asked again from in here;
+ * any other may be asked again at once.
  */
 export function objectAway(error: unknown): ApiError {
   const isOverloaded = error instanceof Error && (error as Error & { overloaded?: boolean }).overloaded === true;
-  const { least, spread } = OVERLOAD_SECONDS;
-  const retryAfterSeconds = isOverloaded ? least + (crypto.getRandomValues(new Uint8Array(1))[0]! % spread) : 1;
-  return new ApiError('temporarily_unavailable', { retryAfterSeconds });
+  return isOverloaded ? overloaded() : new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
 }
 
 /** A broken promise of our own code: crashes the request, never the caller's fault. */

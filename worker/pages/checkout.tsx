@@ -10,7 +10,6 @@ import { RAILS, type RailId } from '#rules/rails.ts';
 import { PAGE_ASSETS } from './assets.ts';
 import { type PageContext, sendPage } from './document.tsx';
 import type { TextKey } from './locales/en.ts';
-import { LOCALES } from './locales/locales.ts';
 import { About, Brand, type Offer, Price } from './offer.tsx';
 import { firstState, type PageFacts } from './view/model.ts';
 import { Panel } from './view/panel.tsx';
@@ -91,7 +90,7 @@ function openOffer(page: PageContext, ctx: Ctx, sold: Sold): Offer {
     slug: product.slug,
     pageUrl: `${ctx.baseUrl}/p/${product.slug}${new URL(page.c.req.url).search}`,
     locale: page.locale,
-    text: LOCALES[page.locale].text,
+    text: page.text,
     isPayable: obstacle === null,
     obstacle,
     productName: plainName(product.name),

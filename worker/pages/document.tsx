@@ -3,6 +3,7 @@ import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { base64url } from '#core/encoding.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
+import type { Dictionary } from './locales/en.ts';
 import { chooseLocale, LOCALE_NAMES, LOCALES, type Locale } from './locales/locales.ts';
 import { pageHeaders } from './policy.ts';
 import { Mark } from './view/parts.tsx';
@@ -13,13 +14,15 @@ import { type Say, sayIn } from './view/text.ts';
 export interface PageContext {
   c: Context<AppEnv>;
   locale: Locale;
+  text: Dictionary;
   say: Say;
   nonce: string;
 }
 
-export function openPage(c: Context<AppEnv>): PageContext {
+export async function openPage(c: Context<AppEnv>): Promise<PageContext> {
   const locale = chooseLocale(c.req.query('locale'), c.req.header('Accept-Language'));
-  return { c, locale, say: sayIn(LOCALES[locale].text), nonce: base64url.encode(crypto.getRandomValues(new Uint8Array(18))) };
+  const text = await LOCALES[locale].load();
+  return { c, locale, text, say: sayIn(text), nonce: base64url.encode(crypto.getRandomValues(new Uint8Array(18))) };
 }
 
 export interface Sheet {

@@ -16,7 +16,7 @@ import { sendReceipt } from './receipt.tsx';
 
 /** A person reads these: what goes wrong is a page too. A bug is the log's business and still ends in the one place. */
 async function present(c: Context<AppEnv>, make: (page: PageContext) => Promise<Response>): Promise<Response> {
-  const page = openPage(c);
+  const page = await openPage(c);
   try {
     return await make(page);
   } catch (error) {

@@ -8,6 +8,7 @@ import type { Chain } from '#solana/chain.ts';
 import { Node } from '#solana/node.ts';
 import { NodeChain } from '#solana/node-chain.ts';
 import { type Config, readConfig } from './config.ts';
+import { databaseInTime } from './deadline.ts';
 import { aheadMs } from './local-clock.ts';
 import { logRequest } from './log.ts';
 
@@ -98,11 +99,12 @@ export interface Database {
   db: Db;
 }
 
-/** `DB`, and beside it `DB_2`, `DB_3` …, in this order. The first also holds what belongs to no merchant. */
-export const databasesOf = (env: Env): [Database, ...Database[]] => {
+/** `DB`, and beside it `DB_2`, `DB_3` …, in this order, each call within what the caller has left. The first also holds what belongs to no merchant. */
+export const databasesOf = (env: Env, caller?: { leftMs(): number }): [Database, ...Database[]] => {
+  const open = (database: D1Database): Db => drizzle(caller ? databaseInTime(database, caller) : database);
   const others = Object.keys(env).filter((name) => /^DB_\d+$/.test(name));
   others.sort((a, b) => Number(a.slice(3)) - Number(b.slice(3)));
-  return [{ name: 'DB', db: drizzle(env.DB) }, ...others.map((name) => ({ name, db: drizzle(env[name] as D1Database) }))];
+  return [{ name: 'DB', db: open(env.DB) }, ...others.map((name) => ({ name, db: open(env[name] as D1Database) }))];
 };
 
 /** Who makes the request, once admitted. `signIn` tells when and how a person last proved who they are; null for a key. */
@@ -127,7 +129,7 @@ export interface Ctx {
   readonly wallNow: number;
   /** Milliseconds since `wallNow`, for measuring others: how long a stranger's server took. */
   elapsedMs(): number;
-  /** What is left until the deadline, never below 0. Calls of nodes, objects and strangers' servers take no longer. */
+  /** What is left until the deadline, never below 0. Calls of the database, the archive, nodes, objects and strangers' servers take no longer. */
   leftMs(): number;
   readonly requestId: string;
   /**
@@ -182,10 +184,10 @@ export function newCtx(
   { requestId, kind = 'sweep', cause = requestId, origin, now, wallNow = now ?? Date.now(), defer, note = () => {} }: CtxOptions,
 ): Shard {
   const config = configOf(env);
-  const databases = databasesOf(env);
   const startedAt = Date.now();
   const elapsedMs = () => Date.now() - startedAt;
   const leftMs = () => Math.max(0, DEADLINES_MS[kind] - elapsedMs());
+  const databases = databasesOf(env, { leftMs });
   return {
     elapsedMs,
     leftMs,

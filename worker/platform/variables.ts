@@ -40,12 +40,7 @@ const lineOf = <S extends z.ZodType>(
   form: string,
   meaning: string,
   rest: Omit<Variable, 'schema' | 'form' | 'meaning'> = {},
-) => ({
-  schema,
-  form,
-  meaning,
-  ...rest,
-});
+) => ({ schema, form, meaning, ...rest });
 
 export const VARIABLES = {
   NETWORK: lineOf(z.enum(['mainnet', 'devnet']), '`mainnet`, `devnet`', 'decides the USDC mint and the genesis hash the RPC must show', {
@@ -81,7 +76,7 @@ export const VARIABLES = {
   PEPPER: lineOf(
     secrets(PEPPER_BYTES),
     'one or more of 32+ bytes, comma-separated',
-    'keys the hashes of API keys, e-mails, wallets and setup secrets: the first makes them, all are tried. See below before you take one out',
+    'keys the hashes of API keys, e-mails, wallets and setup secrets, and seals those of passwords: the first makes them, all are tried. See below before you take one out',
     { needed: 'always', isSecret: true },
   ),
   JWT_KEYS: lineOf(seeds, SEEDS, 'the first signs sessions, all verify', { needed: 'always', isSecret: true }),
@@ -107,6 +102,12 @@ export const VARIABLES = {
     count(50_000_000),
     'number',
     'below it the log warns every minute and the rail is `degraded`; below a hundredth of it no challenge is made',
+    { fallback: '50000000' },
+  ),
+  FEE_ALARM_LAMPORTS: lineOf(
+    count(50_000_000),
+    'number',
+    'what may leave the fee payer within an hour, in lamports; above it the log warns every minute and health is `degraded`. 0: no alarm',
     { fallback: '50000000' },
   ),
   FREE_FEES_PER_DAY: lineOf(

@@ -2,8 +2,11 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { sql } from 'drizzle-orm';
 import { iso, MINUTE, SECOND } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
-import { type Ctx, databasesOf, type Env, hasPriceSource } from '#platform/context.ts';
+import { isAlarming } from '#platform/chain/fee-payer.ts';
+import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { type Ctx, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
 import { fullness, isStalled } from '#platform/db/vital-signs.ts';
+import { findFaults } from '#platform/http/configured.ts';
 import { errors, orNull, router, Timestamp } from '#platform/http/openapi.ts';
 import { isPriceHealthy } from '#platform/providers/price.ts';
 
@@ -14,7 +17,15 @@ const HealthResponse = z
     status: z.enum(['ok', 'degraded']),
     version: z.string(),
     time: Timestamp,
-    checks: z.object({ database: Check, queue: Check, rpc: Check, price_source: Check, processor: Check }),
+    checks: z.object({
+      database: Check,
+      queue: Check,
+      rpc: Check,
+      price_source: Check,
+      processor: Check,
+      configuration: Check.openapi({ description: 'failing: every other route answers 503 `misconfigured`.' }),
+      fee_payer: Check.openapi({ description: 'failing: more left it within the last hour than the operator expects.' }),
+    }),
     database_used: orNull(z.number()).openapi({
       description: 'How full the database is, from 0 to 1; from 0.7 on the status is degraded. null where it does not answer.',
     }),
@@ -55,14 +66,21 @@ const STALLED_MS = 30 * MINUTE;
 interface Outside {
   rpc: boolean | null;
   prices: boolean | null;
+  /** Are all other routes served? */
+  isWhole: boolean;
+  /** null: nobody is paid for. */
+  isFeeAlarming: ((spent: number) => boolean) | null;
 }
 
-async function askOutside({ chain, config, wallNow }: Ctx): Promise<Outside> {
-  const [rpc, prices] = await Promise.all([
+async function askOutside(ctx: Ctx): Promise<Outside> {
+  const { chain, config, wallNow } = ctx;
+  const [rpc, prices, { columns, nodes }] = await Promise.all([
     chain.isHealthy(wallNow),
     hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, wallNow) : null,
+    findFaults(ctx),
   ]);
-  return { rpc, prices };
+  const isFeeAlarming = hasX402(config) ? (spent: number) => isAlarming(config, spent) : null;
+  return { rpc, prices, isWhole: columns.length + nodes.length === 0, isFeeAlarming };
 }
 
 /** Who asks, and what time it is for them. */
@@ -70,6 +88,7 @@ type Asked = Pick<Ctx, 'env' | 'now' | 'wallNow'>;
 
 interface Waiting {
   stalled: number;
+  lamportsSpent: number;
   fullness: ReturnType<typeof fullness>;
 }
 
@@ -81,10 +100,15 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
   const known = remembered.get(env);
   if (known && wallNow < known.until) return known.waiting;
   try {
+    const databases = databasesOf(env);
     const isLate = isStalled({ now: now - STALLED_MS, wallNow: wallNow - STALLED_MS });
-    const answers = await Promise.all(databasesOf(env).map(({ db }) => db.run(sql`SELECT ${isLate} AS n`)));
+    const [answers, spent] = await Promise.all([
+      Promise.all(databases.map(({ db }) => db.run(sql`SELECT ${isLate} AS n`))),
+      // Where migrations are behind there is nothing to read it from, and that is said by `configuration`.
+      readLamportsSpent(databases[0].db, wallNow).catch(() => 0),
+    ]);
     const stalled = Math.max(...answers.map(({ results }) => (results as { n: number }[])[0]!.n));
-    const waiting = { stalled, fullness: fullness(Math.max(...answers.map(({ meta }) => meta.size_after))) };
+    const waiting = { stalled, lamportsSpent: spent, fullness: fullness(Math.max(...answers.map(({ meta }) => meta.size_after))) };
     remembered.set(env, { until: wallNow + REMEMBERED_MS, waiting });
     return waiting;
   } catch {
@@ -93,15 +117,26 @@ async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null
 }
 
 async function checkHealth(ctx: Asked, asked: Promise<Outside>, isStrict: boolean) {
-  const [waiting, { rpc, prices }] = await Promise.all([readWaiting(ctx), asked]);
+  const [waiting, { rpc, prices, isWhole, isFeeAlarming }] = await Promise.all([readWaiting(ctx), asked]);
   const [database, queue] = [waiting !== null, waiting?.stalled === 0];
   const hasRoom = waiting?.fullness.isWarning === false;
+  const feesAreWell = isFeeAlarming && waiting ? !isFeeAlarming(waiting.lamportsSpent) : null;
   const word = (isWell: boolean | null): z.infer<typeof Check> => (isWell === null ? 'not_configured' : isWell ? 'ok' : 'failing');
   const health = {
-    status: database && hasRoom && queue && rpc && prices !== false ? ('ok' as const) : ('degraded' as const),
+    status: [database, hasRoom, queue, rpc, isWhole, prices !== false, feesAreWell !== false].every(Boolean)
+      ? ('ok' as const)
+      : ('degraded' as const),
     version: VERSION,
     time: iso(ctx.wallNow),
-    checks: { database: word(database), queue: word(queue), rpc: word(rpc), price_source: word(prices), processor: word(null) },
+    checks: {
+      database: word(database),
+      queue: word(queue),
+      rpc: word(rpc),
+      price_source: word(prices),
+      processor: word(null),
+      configuration: word(isWhole),
+      fee_payer: word(feesAreWell),
+    },
     database_used: waiting?.fullness.used ?? null,
   };
   const isWell = isStrict ? health.status === 'ok' : database;
@@ -110,7 +145,7 @@ async function checkHealth(ctx: Asked, asked: Promise<Outside>, isStrict: boolea
 
 /** Where the configuration is not sound only the database can be asked, and the answer is never better than degraded. */
 export async function unconfiguredHealth(env: Env, isStrict: boolean): Promise<Response> {
-  const nobody = Promise.resolve({ rpc: null, prices: null });
+  const nobody = Promise.resolve({ rpc: null, prices: null, isWhole: false, isFeeAlarming: null });
   const now = Date.now();
   const { health, status } = await checkHealth({ env, now, wallNow: now }, nobody, isStrict);
   return Response.json(health, { status });

@@ -3,7 +3,10 @@ import { storyOf } from '#core/errors.ts';
 import { MINUTE } from '#core/time.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
+import { countOldSeals } from '#features/seals/seals.ts';
+import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
+import { shardsOf } from '#platform/db/directory.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
 import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns } from '#platform/db/vital-signs.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
@@ -67,11 +70,35 @@ function sweepMetrics({ sweeps }: VitalSigns, now: number): Metric[] {
   ];
 }
 
-/** Of all databases: each has its own queues and its own audit. */
-async function readAll({ databases }: Ctx) {
-  const signs = await Promise.all(databases.map(({ db }) => readVitalSigns(db)));
-  const audits = await Promise.all(databases.map(({ db }) => latestAudit(db)));
-  return { signs: ofAll(signs), audits: audits.filter((audit) => audit !== undefined) };
+function roomMetrics({ oldestEventAt, databaseBytes }: VitalSigns, now: number): Metric[] {
+  return [
+    {
+      name: 'svc_oldest_event_seconds',
+      type: 'gauge',
+      help: 'Age of the oldest event in the database; where there is an archive, older ones are in it.',
+      samples: [{ value: secondsSince(oldestEventAt, now) }],
+    },
+    {
+      name: 'svc_database_bytes',
+      type: 'gauge',
+      help: 'Size of the database.',
+      samples: [{ value: databaseBytes }],
+    },
+    {
+      name: 'svc_database_used_ratio',
+      type: 'gauge',
+      help: 'Part of the largest size the platform allows.',
+      samples: [{ value: fullness(databaseBytes).used }],
+    },
+  ];
+}
+
+function sealMetrics(seals: Awaited<ReturnType<typeof countOldSeals>>): Metric[] {
+  const each = (which: 'old' | 'gone') => seals.map(({ kind, [which]: value }) => ({ labels: { what: kind }, value }));
+  return [
+    { name: 'svc_sealed_old', type: 'gauge', help: 'What an older key of its ring sealed; counted up to 10001.', samples: each('old') },
+    { name: 'svc_sealed_gone', type: 'gauge', help: 'What a key sealed that is not in its ring any more.', samples: each('gone') },
+  ];
 }
 
 const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown') => ({
@@ -83,12 +110,35 @@ const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown
 const waitingSamples = ({ now, wallNow }: Ctx, waiting: VitalSigns['waiting']) =>
   Object.entries(waiting).map(([queue, at]) => ({ labels: { queue }, value: secondsSince(at, queue === 'webhook' ? wallNow : now) }));
 
+/** Of all databases together: each has its own queues, its own audit and its own seals; what the fee payer spent is in the first. */
+async function readAll(ctx: Ctx) {
+  const shards = shardsOf(ctx);
+  const [signs, audits, sealed, spent] = await Promise.all([
+    Promise.all(shards.map(({ db }) => readVitalSigns(db))),
+    Promise.all(shards.map(({ db }) => latestAudit(db))),
+    Promise.all(shards.map(countOldSeals)),
+    readLamportsSpent(shards[0].db, ctx.wallNow),
+  ]);
+  const seals = sealed[0]!.map(({ kind }, i) => ({
+    kind,
+    old: sealed.reduce((sum, each) => sum + each[i]!.old, 0),
+    gone: sealed.reduce((sum, each) => sum + each[i]!.gone, 0),
+  }));
+  return { signs: ofAll(signs), audits: audits.filter((audit) => audit !== undefined), seals, spent };
+}
+
 /** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
-  const { signs, audits } = await readAll(ctx);
+  const { signs, audits, seals, spent } = await readAll(ctx);
   const { waiting, parked, chainToWebhookMs: times } = signs;
   return [
     ...sweepMetrics(signs, ctx.wallNow),
+    {
+      name: 'svc_fee_lamports',
+      type: 'gauge',
+      help: 'What left the fee payer within the last hour, in lamports.',
+      samples: [{ value: spent }],
+    },
     {
       name: 'svc_oldest_seconds',
       type: 'gauge',
@@ -110,30 +160,14 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
         return ms === null ? [] : [{ labels: { quantile: String(q) }, value: ms / 1000 }];
       }),
     },
-    {
-      name: 'svc_oldest_event_seconds',
-      type: 'gauge',
-      help: 'Age of the oldest event in the database; where there is an archive, older ones are in it.',
-      samples: [{ value: secondsSince(signs.oldestEventAt, ctx.now) }],
-    },
-    {
-      name: 'svc_database_bytes',
-      type: 'gauge',
-      help: 'Size of the database.',
-      samples: [{ value: signs.databaseBytes }],
-    },
-    {
-      name: 'svc_database_used_ratio',
-      type: 'gauge',
-      help: 'Part of the largest size the platform allows.',
-      samples: [{ value: fullness(signs.databaseBytes).used }],
-    },
+    ...roomMetrics(signs, ctx.now),
     {
       name: 'svc_audit_rows',
       type: 'gauge',
       help: 'What the last daily audit compared, what differed, and what no node or object could tell of.',
       samples: audits.length > 0 ? (['checked', 'differing', 'unknown'] as const).map((figure) => auditSample(audits, figure)) : [],
     },
+    ...sealMetrics(seals),
     {
       name: 'svc_notes_total',
       type: 'counter',

@@ -7,7 +7,7 @@ import type { Agent } from '../../world/agent.ts';
 import { letDoubtsAge } from '../../world/agent.ts';
 import { Setup } from '../../world/bootstrap.ts';
 import { REPEATED, testEnv } from '../../world/env.ts';
-import { withFaults } from '../../world/faults.ts';
+import { withFaults, withRival } from '../../world/faults.ts';
 import { World } from '../../world/world.ts';
 
 const w = new World();
@@ -19,25 +19,6 @@ const works = async (key: string): Promise<boolean> => (await w.call('GET', '/v1
 const planOf = async ({ created }: Setup) =>
   (await testEnv.DB.prepare('SELECT plan FROM accounts WHERE id = ?').bind(created.account_id).first<{ plan: string }>())!.plan;
 const sweep = (env: Env = w.env) => sweepSetups(newCtx(env, { requestId: 'req_sweep_setups', defer: () => {} }));
-
-/** The database, with something that happens right before its first batch: a rival that is faster. */
-function withRival(rival: () => Promise<unknown>): Env {
-  let isFirst = true;
-  const DB = new Proxy(w.env.DB, {
-    get(database, name: keyof D1Database) {
-      const value = database[name];
-      if (name !== 'batch') return typeof value === 'function' ? value.bind(database) : value;
-      return async (statements: D1PreparedStatement[]) => {
-        if (isFirst) {
-          isFirst = false;
-          await rival();
-        }
-        return database.batch(statements);
-      };
-    },
-  });
-  return { ...w.env, DB };
-}
 
 let agent: Agent;
 beforeAll(async () => {
@@ -107,7 +88,7 @@ describe('the end of a setup against its activation', REPEATED, () => {
       await setup.runOut(120);
       await sweep();
     };
-    const { status, body } = await buy(w, 'starter', { secret: setup.secret }, payment, { env: withRival(rival) });
+    const { status, body } = await buy(w, 'starter', { secret: setup.secret }, payment, { env: withRival(w.env, rival) });
     expect([status, body.code]).toEqual([401, 'invalid_authorization']);
     expect([(await setup.row()).status, await planOf(setup), (await treasuryUnits(w)) - before]).toEqual(['expired', 'free', 0n]);
     expect(await works(setup.created.sandbox_api_key)).toBe(false);
@@ -129,7 +110,7 @@ describe('the end of a setup against its activation', REPEATED, () => {
       answer = (await buy(w, 'starter', { secret: setup.secret }, payment)).status;
     };
     await setup.runOut(120);
-    await sweep(withRival(rival));
+    await sweep(withRival(w.env, rival));
     expect([answer, (await setup.row()).status]).toEqual([drops > 0 ? 202 : 200, 'created']);
     // Neither the database nor the object has taken anything away.
     expect(await works(setup.created.sandbox_api_key)).toBe(true);
@@ -140,7 +121,7 @@ describe('the end of a setup against its activation', REPEATED, () => {
   it('leaves the keys as they are where a plan was given in the meantime', async () => {
     const setup = await Setup.create(w);
     await setup.runOut(120);
-    await sweep(withRival(() => setup.hold('starter')));
+    await sweep(withRival(w.env, () => setup.hold('starter')));
     expect([(await setup.row()).status, await works(setup.created.sandbox_api_key)]).toEqual(['created', true]);
     await sweep();
     expect((await setup.row()).expires_at).toBeNull();
@@ -203,7 +184,7 @@ describe('the endpoints of a setup nobody paid for', () => {
       hooked.call('POST', '/v1/webhooks/endpoints', { key, body: { url: `${testEnv.TEST_RECEIVER_URL}/ok/${crypto.randomUUID()}` } });
     await make();
     await setup.runOut(120);
-    await sweep(withRival(make));
+    await sweep(withRival(hooked.env, make));
     await sweep(hooked.env);
     const rows = await rowsOf<{ status: string }>('status', 'webhook_endpoints', accountId);
     expect(rows).toEqual([{ status: 'disabled' }, { status: 'disabled' }]);

@@ -94,6 +94,21 @@ describe('guessing a setup secret', () => {
     expect((await guess(mine.id, '203.0.113.10')).status).toBe(404);
   });
 
+  it('keeps out nobody who has the right one, also from the address that guessed too often', async () => {
+    const env = { ...w.env, RATE_MULTIPLIER: '1' };
+    const headers = { 'CF-Connecting-IP': '203.0.113.77' };
+    const show = (setup: Setup, secret: string) =>
+      w.call('POST', `${BOOTSTRAP}/${setup.id}/status`, { body: { setup_secret: secret }, env, headers });
+    const activate = (secret: string) =>
+      w.call('POST', '/v1/access/x402/activate/starter', { env, headers: { ...headers, 'X-Svc-Setup-Secret': secret } });
+    const guessed = [];
+    for (let i = 0; i < 22; i++) guessed.push((await show(i % 2 ? theirs : mine, 'x')).status);
+    expect(guessed).toEqual([...Array(20).fill(404), 429, 429]);
+    expect((await activate(other(mine.secret))).status).toBe(429);
+    expect((await show(mine, mine.secret)).status).toBe(200);
+    expect([401, 429]).not.toContain((await activate(mine.secret)).status);
+  });
+
   it('shows a secret nowhere but in the answer that made it', async () => {
     const setup = await (await Setup.create(w)).ready();
     const approved = await setup.approveLive();

@@ -117,7 +117,9 @@ describe('a page names who is paid', () => {
     const facts = factsOf((await getPage(w, `/p/${product.slug}`)).html);
     expect(facts.uncertainMs).toBe(180_000);
     const session = { ...toSession(await w.connect(product)), expiresAt: '2026-01-01T10:00:01.000Z' };
-    expect(panelOf({ ...facts, locale: 'de', text: LOCALES.de.text }, { step: 'closing', session })).toMatch(/etwa um \d\d:04 von vorn/);
+    expect(panelOf({ ...facts, locale: 'de', text: await LOCALES.de.load() }, { step: 'closing', session })).toMatch(
+      /etwa um \d\d:04 von vorn/,
+    );
   });
 });
 

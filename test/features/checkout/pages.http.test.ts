@@ -155,8 +155,8 @@ describe('/r/{receipt_id}', () => {
 });
 
 describe('languages', () => {
-  it.each(LOCALE_NAMES)('%s has every word, with the same values in it', (locale) => {
-    const { text }: { text: Dictionary } = LOCALES[locale];
+  it.each(LOCALE_NAMES)('%s has every word, with the same values in it', async (locale) => {
+    const text: Dictionary = await LOCALES[locale].load();
     expect(Object.keys(text).sort()).toEqual(Object.keys(en).sort());
     const valuesOf = (words: string) => [...new Set(words.match(/\{\w+\}/g) ?? [])].sort();
     for (const [key, words] of Object.entries(text)) {

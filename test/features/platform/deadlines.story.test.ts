@@ -119,6 +119,69 @@ describe('an object that hangs', () => {
   });
 });
 
+describe('a database that hangs', () => {
+  /** The database, whose batches are done only when this is let go of, and which says nothing before. */
+  function lateBatches() {
+    const done: Promise<unknown>[] = [];
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const DB = new Proxy(w.env.DB, {
+      get(database, name: keyof D1Database) {
+        const value = database[name];
+        if (name !== 'batch') return typeof value === 'function' ? value.bind(database) : value;
+        return (statements: D1PreparedStatement[]) => {
+          const batch = held.then(() => database.batch(statements));
+          done.push(batch);
+          return batch;
+        };
+      },
+    });
+    const land = () => {
+      letGo();
+      return Promise.all(done);
+    };
+    return { env: { ...w.env, DB } as Env, land, begun: () => done.length };
+  }
+
+  it('is waited for no longer than the request has left, and asked nothing once that is over', async () => {
+    const all = vi.fn(() => new Promise<never>(() => {}));
+    const DB = { prepare: () => ({ bind: () => ({ all, raw: all, run: all }) }) } as unknown as D1Database;
+    const ctx = withLeft('request', 300, { ...w.env, DB });
+    const { ms, outcome } = await timed(() => ctx.db.run('SELECT 1').catch((error: unknown) => error));
+    expect(String((outcome as Error).cause ?? outcome)).toContain('no answer before the deadline');
+    expect(ms).toBeLessThan(3000);
+    const over = withLeft('request', 0, { ...w.env, DB });
+    await expect(over.db.run('SELECT 1')).rejects.toThrow();
+    expect(all).toHaveBeenCalledTimes(1);
+  });
+
+  it('and writes after all what its request no longer waits for: 503, and the same request finds it done, once', async () => {
+    const ada = await w.merchant();
+    const { env, land, begun } = lateBatches();
+    const make = (options: object = {}) =>
+      w.call('POST', '/v1/products', {
+        key: ada.key,
+        headers: { 'Idempotency-Key': 'late-product' },
+        body: { name: 'Late', price: { asset: 'USDC', amount: '1' } },
+        ...options,
+      });
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+    const answering = make({ env });
+    while (begun() === 0) await scheduler.wait(5);
+    await vi.advanceTimersByTimeAsync(21 * SECOND);
+    vi.useRealTimers();
+    const answer = await answering;
+    expect([answer.status, answer.body.code, answer.body.retryable]).toEqual([503, 'temporarily_unavailable', true]);
+    await land();
+    const again = await make();
+    expect([again.status, (await make()).body]).toEqual([201, again.body]);
+    const count = w.env.DB.prepare("SELECT count(*) AS n FROM products WHERE merchant_id = ? AND name = 'Late'").bind(ada.userId);
+    expect(await count.first('n')).toBe(1);
+  });
+});
+
 describe('an operation that waits in an object', () => {
   it('for longer than its caller is not begun; its neighbours are', async () => {
     const { stub } = newHolder();
@@ -153,21 +216,39 @@ describe('an operation that waits in an object', () => {
   });
 });
 
-describe('a merchant’s server that hangs', () => {
-  it('is waited for no longer than its attempt has left, and the delivery is tried again', async () => {
+describe('an attempt of a webhook', () => {
+  /** A delivery that is due, and its row. */
+  async function due(habit: string) {
     const ada = await w.merchant();
-    const url = `${testEnv.TEST_RECEIVER_URL}/hang/deadline-${crypto.randomUUID()}`;
+    const url = `${testEnv.TEST_RECEIVER_URL}/${habit}/deadline-${crypto.randomUUID()}`;
     await w.call('POST', '/v1/webhooks/endpoints', { key: ada.key, body: { url } });
     await w.connect(await w.product(ada));
     w.attempts.length = 0;
     await w.deliver();
     const { deliveryId } = w.attempts.splice(0)[0]!;
-    const ctx = withLeft('attempt', 500);
-    const claimed = await claimAttempt(ctx, deliveryId);
-    const { ms, outcome } = await timed(() => makeAttempt(ctx, claimed!));
-    expect(outcome).toMatchObject({ status: null, error: 'timeout' });
-    expect(ms).toBeLessThan(5000);
-    const row = await w.env.DB.prepare('SELECT status, attempt FROM webhook_deliveries WHERE id = ?').bind(deliveryId).first();
-    expect(row).toEqual({ status: 'retrying', attempt: 1 });
+    const columns = 'status, attempt, error, lease_until, next_attempt_at <= unixepoch() * 1000 + 1000 AS is_due';
+    const row = () => w.env.DB.prepare(`SELECT ${columns} FROM webhook_deliveries WHERE id = ?`).bind(deliveryId).first();
+    const attempt = async (leftMs: number) => {
+      const ctx = withLeft('attempt', leftMs);
+      const claimed = await claimAttempt(ctx, deliveryId);
+      return claimed && (await makeAttempt(ctx, claimed));
+    };
+    return { ada, deliveryId, row, attempt };
+  }
+
+  it('is not made where its endpoint would have less than its time: it stays due, uncounted, and is made later', async () => {
+    const { row, attempt } = await due('ok');
+    expect(await attempt(17 * SECOND)).toBeNull();
+    expect(await row()).toEqual({ status: 'pending', attempt: 0, error: null, lease_until: 0, is_due: 1 });
+    letTimeRun();
+    expect(await attempt(30 * SECOND)).toMatchObject({ status: 200 });
+    expect(await row()).toMatchObject({ status: 'succeeded', attempt: 1 });
+  });
+
+  it('is given up for good where its event is neither in the database nor in the archive', async () => {
+    const { row, attempt, deliveryId } = await due('ok');
+    await w.env.DB.prepare('DELETE FROM events WHERE id = (SELECT event_id FROM webhook_deliveries WHERE id = ?)').bind(deliveryId).run();
+    expect(await attempt(30 * SECOND)).toBeNull();
+    expect(await row()).toMatchObject({ status: 'cancelled', attempt: 0, lease_until: 0 });
   });
 });

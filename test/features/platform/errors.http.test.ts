@@ -144,7 +144,7 @@ describe('paths and methods', () => {
       if (!expected) continue;
       expect(preflight.status).toBe(204);
       expect(preflight.headers.get('Access-Control-Allow-Headers')).toBe(
-        'Content-Type,Authorization,PAYMENT-SIGNATURE,Idempotency-Key,X-Svc-Setup-Secret,Access-Control-Expose-Headers',
+        'Content-Type,Authorization,PAYMENT-SIGNATURE,Idempotency-Key,X-Svc-Setup-Secret,X-Svc-Identity-Session,Access-Control-Expose-Headers',
       );
       expect(answer.headers.get('Access-Control-Expose-Headers')).toBe(
         'PAYMENT-REQUIRED,PAYMENT-RESPONSE,WWW-Authenticate,Payment-Receipt,Retry-After,X-Svc-Request-Id',
@@ -158,7 +158,7 @@ describe('when what we depend on is away', () => {
   const cut = () => withFaults(w.env, { before: () => true }).env;
 
   it.each(['/health', '/v1/health'])('reports it at %s: degraded without the chain, 503 without the database', async (path) => {
-    const absent = { price_source: 'ok', processor: 'not_configured' };
+    const absent = { price_source: 'ok', processor: 'not_configured', configuration: 'ok', fee_payer: 'ok' };
     const well = await w.call('GET', path);
     expect([well.status, well.body]).toMatchObject([
       200,
@@ -168,7 +168,7 @@ describe('when what we depend on is away', () => {
     expect([sick.status, sick.body.status, sick.body.checks]).toEqual([
       503,
       'degraded',
-      { ...absent, database: 'failing', queue: 'failing', rpc: 'ok' },
+      { ...absent, database: 'failing', queue: 'failing', rpc: 'ok', fee_payer: 'not_configured' },
     ]);
     const dark = new World();
     await dark.chain.fault({ kind: 'http_503', times: 10 });

@@ -36,6 +36,7 @@ describe('a worker whose configuration is not sound', () => {
     for (const path of ['/health', '/v1/health']) {
       const { status, body } = await w.call('GET', path);
       expect([status, body.status, body.checks.database, body.checks.rpc]).toEqual([200, 'degraded', 'ok', 'not_configured']);
+      expect(body.checks.configuration).toBe('failing');
     }
     const DB = { prepare: () => ({ bind: () => ({ run: () => Promise.reject(new Error('away')) }) }) } as unknown as D1Database;
     expect((await w.call('GET', '/health', { env: { ...w.env, DB } })).status).toBe(503);
@@ -90,7 +91,9 @@ describe('a worker whose node serves another network', () => {
     const w = new World();
     const env = { ...w.env, ...nodes(String(w.env.RPC_URL)) };
     expect(await w.call('GET', '/v1/access/rails', { env })).toMatchObject({ status: 503, body: { code: 'misconfigured' } });
-    expect((await w.call('GET', '/health', { env })).status).toBe(200);
+    const health = await w.call('GET', '/health', { env });
+    expect([health.status, health.body.status, health.body.checks.configuration]).toEqual([200, 'degraded', 'failing']);
+    expect((await w.call('GET', '/v1/health?strict=1', { env })).status).toBe(503);
     const notes = linesOf(log).flatMap(({ notes = [] }) => notes);
     expect(notes.filter((note) => /^config: RPC_URLS node \d serves another network$/.test(note))).not.toEqual([]);
     expect(JSON.stringify(log.mock.calls)).not.toContain(FOREIGN);

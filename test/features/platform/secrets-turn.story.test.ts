@@ -226,7 +226,7 @@ describe('while there are two peppers', () => {
     );
     await Promise.all([w.sweepAlone('peppers', rings.inFront), ...renamed]);
     // One whose row was changed meanwhile is for the next walk.
-    await w.sweepAlone('peppers', rings.inFront);
+    for (const sweep of ['peppers', 'seals']) await w.sweepAlone(sweep, rings.inFront);
     for (const [i, email] of emails.entries()) {
       expect(await login(email, rings.fresh)).toBe(200);
       expect(granted(await walletSignIn(under(w, rings.fresh), signers[i]!)).user_id).toBe(users[i]);
@@ -236,6 +236,15 @@ describe('while there are two peppers', () => {
     const { results } = await w.env.DB.prepare('SELECT id, version FROM accounts ORDER BY id').all();
     await w.sweepAlone('peppers', rings.inFront);
     expect((await w.env.DB.prepare('SELECT id, version FROM accounts ORDER BY id').all()).results).toEqual(results);
+  });
+
+  it('a setup secret that its agent shows moves under the first, and then the old one may go', async () => {
+    const setup = await Setup.create(under(w, rings.old));
+    const show = (env: Env) =>
+      w.call('POST', `/v1/access/agent-bootstrap/${setup.id}/status`, { body: { setup_secret: setup.secret }, env });
+    expect([(await show(rings.behind)).status, (await show(rings.fresh)).status]).toEqual([200, 404]);
+    expect((await show(rings.inFront)).status).toBe(200);
+    expect([(await show(rings.fresh)).status, (await show(rings.old)).status]).toEqual([200, 404]);
   });
 
   it('a key of the first round is found under each, and a key of the old pepper goes with it', async () => {

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { consumer, deliveries, emit, received } from '../../world/consumer.ts';
 import { answersOf, archiveAll, ctxAt, keepBooks, keptOf } from '../../world/old-books.ts';
+import { pause } from '../../world/queues.ts';
 import { rowsOf, withRowCount, worstOf } from '../../world/rows-read.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
@@ -113,6 +114,30 @@ describe('an archive that fails', () => {
     await archiveAll(w);
   });
 
+  it('for one merchant holds up no other, and the run fails all the same', async () => {
+    const [ada, bob, eve] = [await w.merchant(), await w.merchant(), await w.merchant()];
+    const day = Date.UTC(2026, 2, 10);
+    const [adas, bobs] = [await happened(ada, [day, day + DAY]), await happened(bob, [day, day + DAY])];
+    const eves = await happened(eve, [day]);
+    const bucket = w.env.ARCHIVE!;
+    const put = (key: string, bytes: Uint8Array) =>
+      key.startsWith(ada.userId) ? Promise.reject(new Error('too much of it')) : bucket.put(key, bytes);
+    const ARCHIVE = { put, get: bucket.get.bind(bucket) } as unknown as R2Bucket;
+    await expect(archiveAll(w, { ...w.env, ARCHIVE })).rejects.toThrow('too much of it');
+    const kept = async (merchant: Merchant) => (await keptOf(w, { merchant, endpointId: '', sales: [] })).rows;
+    expect([await kept(ada), await kept(bob), await kept(eve)]).toEqual([2, 0, 0]);
+    await archiveAll(w);
+    expect([await idsOf(ada), await idsOf(bob), await idsOf(eve)]).toEqual([adas, bobs, eves]);
+  });
+
+  it('for all merchants is not asked for each of them', async () => {
+    for (let i = 0; i < 8; i++) await happened(await w.merchant(), [1]);
+    const put = vi.fn(() => Promise.reject(new Error('out of order')));
+    await expect(archiveAll(w, { ...w.env, ARCHIVE: { put } as unknown as R2Bucket })).rejects.toThrow('out of order');
+    expect(put).toHaveBeenCalledTimes(5);
+    await archiveAll(w);
+  });
+
   it('leaves everything in the database where a deployment has none', async () => {
     const books = await keepBooks(w);
     const before = await keptOf(w, books);
@@ -180,6 +205,21 @@ describe('another tenant', () => {
 });
 
 describe('what an object holds', () => {
+  it('is no more than an isolate can read, however much each event tells', async () => {
+    const ada = await w.merchant();
+    const ids = await happened(
+      ada,
+      Array.from({ length: 200 }, (_, i) => Date.UTC(2025, 6, 1) + i),
+    );
+    const long = JSON.stringify({ object: { text: 'x'.repeat(60_000) } });
+    await run('UPDATE events SET data = ? WHERE merchant_id = ?', long, ada.userId);
+    await archiveAll(w);
+    const { objects } = await w.env.ARCHIVE!.list({ prefix: `${ada.userId}/` });
+    expect(objects).toHaveLength(3);
+    for (const { size } of objects) expect(size).toBeLessThan(2 ** 22 + 2 * 60_000);
+    expect([...(await idsOf(ada)), ...(await idsOf(ada, '&page=2'))]).toEqual(ids);
+  });
+
   it('proves each receipt by itself, and takes the end of the chain only when the chain goes on', async () => {
     const books = await keepBooks(w, 3);
     await archiveAll(w);
@@ -200,6 +240,34 @@ describe('what an object holds', () => {
 });
 
 describe('a list of much that is old', () => {
+  it('of a rare type takes apart what is of that type alone, a few objects at a time', async () => {
+    const ada = await w.merchant();
+    const ids = await happened(
+      ada,
+      Array.from({ length: 60 }, (_, i) => Date.UTC(2025, 5, 1 + Math.floor(i / 3)) + i),
+    );
+    const rare = ids.filter((_, i) => i % 3 === 1);
+    await run("UPDATE events SET type = 'payment.failed' WHERE id IN (SELECT value FROM json_each(?))", JSON.stringify(rare));
+    await archiveAll(w);
+    let [underWay, most] = [0, 0];
+    const get = async (key: string) => {
+      most = Math.max(most, ++underWay);
+      try {
+        const object = await w.env.ARCHIVE!.get(key);
+        await pause(5);
+        return object;
+      } finally {
+        underWay--;
+      }
+    };
+    const parsed = vi.spyOn(JSON, 'parse');
+    const { items } = await listed(ada, '&event_type=payment.failed', { ...w.env, ARCHIVE: { get } as unknown as R2Bucket });
+    const lines = parsed.mock.calls.filter(([text]) => String(text).startsWith('{"event"'));
+    parsed.mockRestore();
+    expect(items.map(({ id }: { id: string }) => id)).toEqual(rare);
+    expect([lines.length, most]).toEqual([20, 4]);
+  });
+
   it('reads no more than its page and what it counts', async () => {
     const ada = await w.merchant();
     await run(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { sweepArchive } from '#features/retention/archive.ts';
 import { withFaults } from '../../world/faults.ts';
-import { answersOf, archiveAll, keepBooks, keptOf } from '../../world/old-books.ts';
+import { answersOf, archiveAll, ctxAt, keepBooks, keptOf, OLD } from '../../world/old-books.ts';
 import { World } from '../../world/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
@@ -19,9 +20,11 @@ describe('what is old', () => {
 });
 
 describe('a run that is cut', () => {
-  const cuts = Array.from({ length: 6 }, (_, i) => i + 1).flatMap((trip) => [
-    { trip, side: 'before' as const },
-    { trip, side: 'after' as const },
+  const KINDS = ['write', 'read', 'read', 'read', 'write', 'put', 'get', 'batch'];
+  // Behind a trip that changes nothing, a run is as it is before the next one.
+  const cuts = KINDS.flatMap((kind, i) => [
+    { trip: i + 1, side: 'before' as const },
+    ...(kind === 'read' || kind === 'get' ? [] : [{ trip: i + 1, side: 'after' as const }]),
   ]);
 
   it.each(cuts)('$side trip $trip loses and doubles nothing, and neither does the next', async ({ trip, side }) => {
@@ -29,12 +32,22 @@ describe('a run that is cut', () => {
     const [before, { rows }] = [await answersOf(w, books), await keptOf(w, books)];
     const { env, trips } = withFaults(w.env, { [side]: ({ number }: { number: number }) => number === trip });
     await expect(archiveAll(w, env)).rejects.toThrow();
-    expect(trips.map(({ kind }) => kind)).toEqual(['read', 'read', 'read', 'put', 'get', 'batch'].slice(0, trip));
+    expect(trips.slice(0, trip).map(({ kind }) => kind)).toEqual(KINDS.slice(0, trip));
     const between = await keptOf(w, books);
-    expect([between.rows + between.archived, between.objects]).toEqual([rows, trip === 6 && side === 'after' ? 1 : 0]);
+    expect([between.rows + between.archived, between.objects]).toEqual([rows, trip === 8 && side === 'after' ? 1 : 0]);
     expect(await answersOf(w, books)).toEqual(before);
     await archiveAll(w);
     expect(await keptOf(w, books)).toEqual({ rows: 0, archived: rows, objects: 1, receipts: 1 });
     expect(await answersOf(w, books)).toEqual(before);
+    // What the run that was cut had written is deleted, and only that.
+    const { userId } = books.merchant;
+    const objects = async () => (await w.env.ARCHIVE!.list({ prefix: `${userId}/` })).objects.map(({ key }) => key);
+    const isOrphaned = trip > 6 || (trip === 6 && side === 'after');
+    const isIndexed = trip === 8 && side === 'after';
+    expect((await objects()).length).toBe(isOrphaned && !isIndexed ? 2 : 1);
+    await sweepArchive(ctxAt(w.env, OLD + 2 * 3_600_000));
+    const { results } = await w.env.DB.prepare('SELECT key FROM archives WHERE merchant_id = ?').bind(userId).all<{ key: string }>();
+    expect(await objects()).toEqual(results.map(({ key }) => key));
+    expect((await w.env.DB.prepare('SELECT * FROM archive_drafts').all()).results).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
 import { newCtx, type Shard } from '#platform/context.ts';
 import { Setup } from '../../world/bootstrap.ts';
 import { fillTables } from '../../world/crowd.ts';
+import { withRival } from '../../world/faults.ts';
 import { withRowCount, worstOf } from '../../world/rows-read.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
@@ -104,6 +105,19 @@ describe('a setup that nobody paid for', () => {
     await w.env.DB.prepare('UPDATE payments SET merchant_id = ? WHERE id = ?').bind(setup.created.account_id, payment_id).run();
     await sweepLater(setup, 8 * DAY);
     expect((await left(setup)).slice(0, 3)).toEqual([1, 1, 1]);
+    expect((await setup.row()).is_kept).toBe(1);
+  });
+
+  it('stays whole where money reached its account after the sweep had read it; the others go', async () => {
+    const [setup, other] = [await ended(), await ended()];
+    const { payment_id } = await w.connect(await w.product(await w.merchant()));
+    const paid = () =>
+      w.env.DB.prepare('UPDATE payments SET merchant_id = ? WHERE id = ?').bind(setup.created.account_id, payment_id).run();
+    const now = (await other.row()).expires_at + 8 * DAY;
+    await sweepEndedSetups(newCtx(withRival(w.env, paid), { requestId: 'req_rival', now, defer: () => {} }));
+    expect((await left(setup)).slice(0, 5)).toEqual([1, 1, 1, 1, 1]);
+    expect(await left(other)).toEqual(Array(10).fill(0));
+    await sweepEndedSetups(ctxAt(now));
     expect((await setup.row()).is_kept).toBe(1);
   });
 

@@ -2,6 +2,7 @@ import { evictDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import { admissionIdOf } from '#core/ids.ts';
 import { PLANS } from '#rules/plans.ts';
+import { activate, newSpender, openTreasury } from '../../world/activation.ts';
 import { feePayerOf, mayServe, newAgent, type Shop, sellToAgents, stall, withConfig } from '../../world/agent.ts';
 import { testEnv } from '../../world/env.ts';
 import { type Merchant, World } from '../../world/world.ts';
@@ -44,6 +45,24 @@ describe('free accounts together', () => {
   });
 });
 
+describe('a plan', () => {
+  it('is bought although the budgets of its account and of all free accounts are used up, and with a budget of its own', async () => {
+    const env = withConfig(w, { RATE_MULTIPLIER: '1', FREE_FEES_PER_DAY: '1' });
+    const under = Object.assign(Object.create(w), { env }) as World;
+    await openTreasury(w);
+    const [first, second] = [await w.merchant('free'), await w.merchant('free')];
+    for (const merchant of [first, second])
+      for (let i = 0; i < PLANS.free.feesPerDay; i++)
+        await admissionOf(merchant).spendFees({ fees: 1, max: null, isKnownPayer: true, rateMultiplier: 1, now: Date.now() });
+    const pool = { fees: 1, max: 1, isKnownPayer: true, rateMultiplier: 1, now: Date.now() };
+    await testEnv.ADMISSION.getByName('fees:free-accounts').spendFees(pool);
+    const bought = await activate(under, await newSpender(w), 'starter', { key: first.key });
+    expect([bought.status, bought.body.plan]).toEqual([200, 'starter']);
+    const refused = await activate(under, await newSpender(w), 'starter', { key: second.key });
+    expect([refused.status, refused.body.meta.reason, refused.body.meta.shared]).toEqual([429, 'fee_budget', true]);
+  });
+});
+
 describe('payments of strangers that fail on the chain', () => {
   const TIMES = 10;
   const env = withConfig(w, { RATE_MULTIPLIER: String(TIMES) });
@@ -69,5 +88,24 @@ describe('payments of strangers that fail on the chain', () => {
     // Only this merchant's strangers wait.
     const elsewhere = await stallOf(await w.merchant('free'));
     expect(mayServe(await elsewhere.settle(await elsewhere.pay(), {}, { env }))).toBe(true);
+  });
+
+  it('count once each, however many calls bring one at the same moment', async () => {
+    const merchant = await w.merchant('free');
+    const own = await stallOf(merchant);
+    const attacker = stall(w, merchant, own.product, await newAgent(w, 10_000n));
+    for (let i = 0; i < LIMIT / 2 - 2; i++) await admissionOf(merchant).noteFailedFee(Date.now());
+    const twice = [await attacker.pay(), await attacker.pay()];
+    // Both are sent before either is seen, so that one of them fails; nobody sees which.
+    await w.chain.fault({ kind: 'delay', method: 'sendTransaction', ms: 500, times: 0 });
+    await w.chain.fault({ kind: 'http_503', method: 'getTransaction', times: 0 });
+    const sent = await Promise.all(twice.map((payment) => attacker.settle(payment, {}, { env })));
+    expect(sent.map(({ status }) => status)).toEqual([202, 202]);
+    await w.chain.call('local_clearFaults');
+    const answers = await Promise.all([...twice, ...twice, ...twice].map((payment) => attacker.settle(payment, {}, { env })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 422, 422, 422]);
+    // One failure short of where strangers are kept out.
+    const stranger = stall(w, merchant, own.product, await newAgent(w));
+    expect(mayServe(await stranger.settle(await stranger.pay(), {}, { env }))).toBe(true);
   });
 });

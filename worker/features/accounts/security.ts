@@ -1,9 +1,9 @@
-import { hashPassword, verifyPassword } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/identity.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
+import { findByPassword, newPasswordHash } from './auth/passwords.ts';
 import { emailKeysOf, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
 import { changeAccount } from './change-account.ts';
 import { findAccountByKeys, vetoTaken } from './store.ts';
@@ -23,11 +23,11 @@ export async function changeSecurity(ctx: Shard, actor: Actor, input: ChangeSecu
   let updatedFields: string[] = [];
   await changeAccount(ctx, actor.accountId, async (account) => {
     await requireOwner(ctx, actor, account, input.currentPassword);
-    const values = { ...(await planEmail(ctx, account, input.email)), ...(await planPassword(account, input)) };
+    const values = { ...(await planEmail(ctx, account, input.email)), ...(await planPassword(ctx, account, input)) };
     updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];
     if (updatedFields.length === 0) throw new ApiError('no_change');
     // A rival may touch the row before a lost answer is found out: the old password must not be asked for again then, it is gone.
-    // A hash is salted, so that no other change ever makes the same.
+    // A hash is salted and its seal random, so that no other change ever makes the same; nothing moves what the first pepper sealed.
     const wasStored = ({ passwordHash, emailKey, tokenVersion }: Account) =>
       values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
     const vetoes = values.email ? vetoTaken(ctx, account.id, emailKeysOf(ctx, values.email)) : [];
@@ -40,7 +40,7 @@ export async function changeSecurity(ctx: Shard, actor: Actor, input: ChangeSecu
 async function requireOwner(ctx: Ctx, actor: Actor, account: Account, currentPassword: string | undefined): Promise<void> {
   // Without a password to ask for, only a fresh sign-in proves that the person themselves is here.
   if (account.passwordHash === null) return requireFreshSignIn(ctx, actor);
-  if (currentPassword === undefined || !(await verifyPassword(currentPassword, account.passwordHash)))
+  if (currentPassword === undefined || !(await findByPassword(ctx, currentPassword, () => account)))
     throw new ApiError('invalid_credentials', { detail: 'The current password is wrong or missing.' });
 }
 
@@ -52,9 +52,9 @@ async function planEmail(ctx: Shard, account: Account, email: string | undefined
   return { email: normaliseEmail(email), emailKey: known.keys[0], emailVerified: false };
 }
 
-async function planPassword(account: Account, { currentPassword, newPassword }: ChangeSecurity): Promise<Partial<Account>> {
+async function planPassword(ctx: Ctx, account: Account, { currentPassword, newPassword }: ChangeSecurity): Promise<Partial<Account>> {
   if (newPassword === undefined) return {};
   requirePasswordLength(newPassword);
   if (account.passwordHash !== null && newPassword.normalize('NFKC') === currentPassword?.normalize('NFKC')) return {};
-  return { passwordHash: await hashPassword(newPassword) };
+  return { passwordHash: await newPasswordHash(ctx, newPassword) };
 }

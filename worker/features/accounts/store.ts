@@ -82,6 +82,13 @@ export const replaceAccount = (ctx: Shard, { id, ...account }: Account): Write[]
   vetoUnlessChanged(ctx),
 ];
 
+/** Another form of the same password, unless it was changed meanwhile. A change that read the row before may put the old form back, which is as good. */
+export const replacePassword = (db: Db, accountId: AccountId, before: string, passwordHash: string) =>
+  db
+    .update(accounts)
+    .set({ passwordHash })
+    .where(and(eq(accounts.id, accountId), eq(accounts.passwordHash, before)));
+
 /** Stores a text to sign. */
 export const insertLoginNonce = ({ db }: Shard, nonce: LoginNonce): Write[] => [db.insert(loginNonces).values(nonce)];
 

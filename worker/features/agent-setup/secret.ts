@@ -4,7 +4,7 @@ import type { SetupIntentId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';
 import type { SetupIntent } from '#platform/db/tables/access.ts';
-import { findSetup } from './store.ts';
+import { findSetup, replaceSecretHash } from './store.ts';
 
 /**
  * What an agent holds of its setup before it has a key: `svc_setup_`, the 32 hex digits of the setup intent's id, and 256
@@ -26,12 +26,17 @@ export function parseSetupSecret(text: string): { setupIntentId: SetupIntentId }
 
 export const hashSetupSecret = (ctx: Ctx, secret: string): string => pepperedHash(ctx.config.PEPPER, 'setup-secret', secret);
 
-/** The setup a secret opens, in whatever state it is; null for a wrong one as for one of nobody. Compared in constant time, under each pepper. */
+/**
+ * The setup a secret opens, in whatever state it is; null for a wrong one as for one of nobody. Compared in constant time, under each pepper.
+ * A right one is hashed anew under the first by being shown, so that an older pepper can go.
+ */
 export async function findSetupBySecret(ctx: Shard, secret: string): Promise<Awaited<ReturnType<typeof findSetup>>> {
   const parsed = parseSetupSecret(secret);
   const intent = parsed && (await findSetup(ctx.db, parsed.setupIntentId));
-  const isRight = isOneOf(intent?.secretHash ?? '', pepperedHashes(ctx.config.PEPPER, 'setup-secret', secret));
-  return intent && isRight ? intent : null;
+  const hashes = pepperedHashes(ctx.config.PEPPER, 'setup-secret', secret);
+  if (!isOneOf(intent?.secretHash ?? '', hashes) || !intent) return null;
+  if (intent.secretHash !== hashes[0]) ctx.defer(replaceSecretHash(ctx.db, intent, hashes[0]));
+  return intent;
 }
 
 /** The database of the setup that a secret speaks of. */

@@ -78,6 +78,14 @@ export async function findSetup(db: Db, setupIntentId: SetupIntentId): Promise<(
   return found ? { ...found.intent, isPaying: found.isPaying === 1 } : null;
 }
 
+/** Another hash of the same secret. A change that read the row before may put the old one back, which is as good until it is shown again. */
+export const replaceSecretHash = async (db: Db, { id, secretHash: before }: SetupIntent, secretHash: string): Promise<void> => {
+  await db
+    .update(setupIntents)
+    .set({ secretHash })
+    .where(and(eq(setupIntents.id, id), eq(setupIntents.secretHash, before)));
+};
+
 /** Payments of a setup that the chain has not decided yet, oldest first. */
 export const listPendingPayments = (db: Db, setupIntentId: SetupIntentId) =>
   db

@@ -36,7 +36,8 @@ export interface Connect {
   walletAddress?: string;
   email?: string;
   /** A BCP 47 tag. */
-  locale?: string;
+  /** A language tag in its canonical form. (BCP 47) */
+  locale?: string | undefined;
   customerRef?: string;
   handoffToken?: string;
   identitySessionId?: IdentitySessionId;
@@ -115,7 +116,7 @@ export async function beginPayment(
     usageUnits: product.usageUnits,
     successUrl: product.successUrl ?? merchant.merchantSettings.default_redirect_url ?? null,
     ...(due.quote ? { quote: due.quote } : {}),
-    ...(input.locale === undefined ? {} : { locale: Intl.getCanonicalLocales(input.locale)[0]! }),
+    ...(input.locale === undefined ? {} : { locale: input.locale }),
   };
   const payment: Payment = {
     ...(await newPayment(ctx, listing, recipient, due)),

@@ -30,18 +30,27 @@ import { prepareTransaction } from './prepare-transaction.ts';
 import { ConnectResponse, toConnectResource } from './resource.ts';
 import { connectInSession } from './sessions/session.ts';
 
-const isLocale = (tag: string): boolean => {
+const LOCALE_MAX = 35;
+/** The BCP 47 form of a language tag, also of one in the form of POSIX (`en_US.UTF-8`); undefined for what is none: nobody pays less for it. */
+function localeOf(text: string): string | undefined {
   try {
-    return Intl.getCanonicalLocales(tag).length === 1;
+    const [tag] = Intl.getCanonicalLocales(
+      text
+        .trim()
+        .replace(/[.@].*$/s, '')
+        .replaceAll('_', '-'),
+    );
+    return tag && tag.length <= LOCALE_MAX ? tag : undefined;
   } catch {
-    return false;
+    return undefined;
   }
-};
-const Locale = z
-  .string()
-  .max(35)
-  .refine(isLocale, 'Expected a language tag such as de or pt-BR (BCP 47)')
-  .openapi({ description: 'The language the buyer reads. It is kept with the payment.', example: 'pt-BR' });
+}
+const Locale = z.string().transform(localeOf).openapi({
+  type: 'string',
+  description:
+    'The language the buyer reads, as `pt-BR` (BCP 47) or `pt_BR`. It is kept with the payment; what is no language is left out.',
+  example: 'pt-BR',
+});
 
 const ConnectRequest = z
   .object({

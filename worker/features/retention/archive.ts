@@ -1,18 +1,36 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
-import type { AccountId } from '#core/ids.ts';
+import { storyOf } from '#core/errors.ts';
+import { type AccountId, newId } from '#core/ids.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
 import type { ArchivedLine, Receipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
-import { findOldest, listMovable, listRun, moveToArchive, type StoredEvent, type Written } from './archive.store.ts';
+import { inTime } from '#platform/deadline.ts';
+import {
+  beginDraft,
+  findOldest,
+  forgetDrafts,
+  giveUpDrafts,
+  listMovable,
+  listRun,
+  moveToArchive,
+  type Owner,
+  type RunLimits,
+  type StoredEvent,
+  type Written,
+} from './archive.store.ts';
 
 /** As long as missed events are recovered. A recovery that began just before still finds what it has read. */
 const KEEP_MS = 90 * DAY + HOUR;
-/** Events in an object, which is read as a whole: a day with more of them is several objects. */
-const OBJECT_MAX = 500;
+/** An object is read as a whole: a day with more than this is several objects. */
+const OBJECT: RunLimits = { events: 500, bytes: 2 ** 22 };
 const OBJECTS_MAX = 20;
+/** After so many failures it is not a merchant's events that fail, but the archive. */
+const FAILED_MAX = 5;
+/** Longer than a run can take. A draft that is older has no run any more. */
+const DRAFT_MS = HOUR;
 
 /** The first moment of the day (UTC). */
 const dayOf = (at: number): number => at - (at % DAY);
@@ -20,33 +38,56 @@ const dayOf = (at: number): number => at - (at % DAY);
 /**
  * Moves events, and the receipts they tell of, to the archive: whole days that ended `KEEP_MS` ago, one object a merchant and day unless
  * there is too much for one. An object is written and read back before its rows go, in one batch with its place in the index. A run
- * that dies before that batch has changed nothing, and the next one writes the same bytes under the same name. Without an archive
- * everything stays where it is.
+ * that dies before that batch has changed nothing, and what it wrote is deleted later. Without an archive everything stays where it is.
+ * A merchant whose events cannot be archived holds up no other; the sweep fails in the end, so that a person is told.
  */
 export async function sweepArchive(ctx: Shard): Promise<Swept> {
   const { ARCHIVE: bucket } = ctx.env;
   if (!bucket) return { taken: 0, isFinished: true };
-  return sweepRounds(ctx, { max: 1, roundsMax: OBJECTS_MAX }, () => archiveNext(ctx, bucket, dayOf(ctx.now - KEEP_MS)));
+  await deleteDrafts(ctx, bucket);
+  const failed: (Owner & { error: unknown })[] = [];
+  const swept = await sweepRounds(ctx, { max: 1, roundsMax: OBJECTS_MAX }, async () => {
+    const before = dayOf(ctx.now - KEEP_MS);
+    const oldest = await findOldest(ctx.db, failed);
+    if (!oldest || oldest.createdAt >= before) return 0;
+    const owner = { merchantId: oldest.merchantId as AccountId, livemode: oldest.livemode };
+    await archiveDay(ctx, bucket, owner, dayOf(oldest.createdAt)).catch((error: unknown) => {
+      ctx.note(`archive of ${owner.merchantId}: ${storyOf(error)}`);
+      failed.push({ ...owner, error });
+      if (failed.length === FAILED_MAX) throw error;
+    });
+    return 1;
+  });
+  if (failed.length > 0) throw failed[0]!.error;
+  return swept;
 }
 
-/** Answers how many objects it made: none where nothing is older than `before`. */
-async function archiveNext(ctx: Shard, bucket: R2Bucket, before: number): Promise<number> {
-  const oldest = await findOldest(ctx.db);
-  if (!oldest || oldest.createdAt >= before) return 0;
-  const merchantId = oldest.merchantId as AccountId;
-  const { livemode } = oldest;
-  const happened = await listRun(ctx.db, merchantId, livemode, dayOf(oldest.createdAt) + DAY, OBJECT_MAX);
+/** One object of a merchant's events, from the first one on. */
+async function archiveDay(ctx: Shard, bucket: R2Bucket, owner: Owner, day: number): Promise<void> {
+  const { merchantId, livemode } = owner;
+  const happened = await listRun(ctx.db, owner, day + DAY, OBJECT);
   const named = happened.filter(({ type }) => type === 'receipt.created').map(({ subjectId }) => subjectId);
-  const issued = named.length > 0 ? await listMovable(ctx.db, merchantId, livemode, named) : [];
+  const issued = named.length > 0 ? await listMovable(ctx.db, owner, named) : [];
   const { bytes, places } = objectOf(
     happened,
     issued.map(({ archiveId: _, lineAt: _at, lineLength: _length, ...receipt }) => receipt),
   );
-  const key = `${merchantId}/${livemode ? 'live' : 'sandbox'}/${iso(oldest.createdAt).slice(0, 10)}/${happened[0]!.seq}-${sha256Hex(bytes)}.jsonl`;
-  await writeObject(bucket, key, bytes);
+  const place = `${merchantId}/${livemode ? 'live' : 'sandbox'}/${iso(day).slice(0, 10)}`;
+  const key = `${place}/${happened[0]!.seq}-${sha256Hex(bytes)}-${newId(ctx.now)}.jsonl`;
+  await beginDraft(ctx.db, key, ctx.now);
+  await writeObject(ctx, bucket, key, bytes);
   const written: Written = { merchantId, livemode, key, events: happened, receipts: places };
   await commit(ctx, { events: [], writes: moveToArchive(ctx, written), result: null });
-  return 1;
+}
+
+const DRAFTS_MAX = 100;
+
+/** Deletes what runs wrote that died before it was in the index. */
+async function deleteDrafts(ctx: Shard, bucket: R2Bucket): Promise<void> {
+  const keys = (await giveUpDrafts(ctx.db, ctx.now - DRAFT_MS, DRAFTS_MAX)).map(({ key }) => key);
+  if (keys.length === 0) return;
+  await inTime(ctx, () => bucket.delete(keys));
+  await forgetDrafts(ctx.db, keys);
 }
 
 /** The lines of an object, events before receipts, and the bytes at which each receipt stands. */
@@ -70,9 +111,8 @@ function objectOf(happened: StoredEvent[], issued: Receipt[]) {
 }
 
 /** Writes an object and reads it back: what leaves the database after this is in the archive, byte for byte. Throws where it is not. */
-async function writeObject(bucket: R2Bucket, key: string, bytes: Uint8Array): Promise<void> {
-  await bucket.put(key, bytes, { httpMetadata: { contentType: 'application/jsonl' } });
-  const stored = await bucket.get(key);
-  if (!stored || sha256Hex(new Uint8Array(await stored.arrayBuffer())) !== sha256Hex(bytes))
-    throw new Error(`archive: ${key} does not read as it was written`);
+async function writeObject(ctx: Shard, bucket: R2Bucket, key: string, bytes: Uint8Array): Promise<void> {
+  await inTime(ctx, () => bucket.put(key, bytes, { httpMetadata: { contentType: 'application/jsonl' } }));
+  const stored = await inTime(ctx, async () => (await bucket.get(key))?.arrayBuffer());
+  if (!stored || sha256Hex(new Uint8Array(stored)) !== sha256Hex(bytes)) throw new Error(`archive: ${key} does not read as it was written`);
 }

@@ -1,5 +1,6 @@
 import { DAY } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
+import { isVeto } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import {
   type Forget,
@@ -79,6 +80,12 @@ export const sweepEndedSetups = (ctx: Shard): Promise<Swept> =>
     if (kept.length > 0) await keepSetups(ctx.db, kept);
     if (over.length === 0) return ended.length;
     if (!(await forgetStories(ctx.db, over, STORY_MAX))) return max;
-    await forgetAccounts(ctx.db, over);
+    try {
+      await forgetAccounts(ctx, over);
+    } catch (error) {
+      if (!isVeto(error)) throw error;
+      // The next round reads the list again, and knows which of them to keep.
+      return max;
+    }
     return ended.length;
   });

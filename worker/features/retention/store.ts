@@ -1,6 +1,7 @@
 import { lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import type { Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
+import { vetoIf } from '#platform/db/commit.ts';
 import { accessApps, paymentSessions, railSettings, settlements, setupIntents } from '#platform/db/tables/access.ts';
 import { products } from '#platform/db/tables/commerce.ts';
 import { handoffs, identitySessions } from '#platform/db/tables/handoff.ts';
@@ -72,11 +73,17 @@ export async function forgetStories(db: Db, setups: EndedSetup[], limit: number)
   return true;
 }
 
-/** Accounts that no person can sign in to, with all they set up, in one batch. */
-export async function forgetAccounts(db: Db, setups: EndedSetup[]): Promise<void> {
+/**
+ * Accounts that no person can sign in to, with all they set up, in one batch. A veto, with nothing deleted, where money has reached one of
+ * them since the list was read.
+ */
+export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<void> {
+  const { db } = ctx;
   const accountIds = among(setups.map(({ accountId }) => accountId));
+  const ids = among(setups.map(({ id }) => id));
   const ofThem = sql`merchant_id IN ${accountIds}`;
   await db.batch([
+    vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE id IN ${ids} AND (${HOLDS_MONEY}))`),
     db.delete(apiKeys).where(ofThem),
     db.delete(webhookEndpoints).where(ofThem),
     db.delete(products).where(ofThem),
@@ -84,6 +91,6 @@ export async function forgetAccounts(db: Db, setups: EndedSetup[]): Promise<void
     db.delete(railSettings).where(ofThem),
     db.delete(payoutWallets).where(ofThem),
     db.delete(accounts).where(sql`id IN ${accountIds}`),
-    db.delete(setupIntents).where(sql`id IN ${among(setups.map(({ id }) => id))}`),
+    db.delete(setupIntents).where(sql`id IN ${ids}`),
   ]);
 }

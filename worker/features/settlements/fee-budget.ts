@@ -12,7 +12,7 @@ import { hasPaidBefore } from './payer.store.ts';
 export const FEE_BUDGET_TEXT =
   `We pay the network's fee of ${PLAN_NAMES.map((plan) => `${PLANS[plan].feesPerDay} payments a day (${plan})`).join(', ')}, and free ` +
   'accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets ' +
-  `that have paid you before. A payer may have ${PAYER_LIMITS.open} payments open, and ${PAYER_LIMITS.failed} that failed on chain in ` +
+  `that have paid you before. Buying a plan uses none of these. A payer may have ${PAYER_LIMITS.open} payments open, and ${PAYER_LIMITS.failed} that failed on chain in ` +
   `${PAYER_LIMITS.failedMinutes} minutes, over all merchants. Beyond that it is 429 \`rate_limited\`, and \`meta\` has the \`reason\` ` +
   '(`fee_budget` or `payer_busy`), the limit and what is left.';
 
@@ -20,40 +20,49 @@ const accountObject = (merchantId: string) => `account:${admissionIdOf(merchantI
 /** All free accounts together: whoever opens many of them does not get many budgets. */
 const FREE_POOL = 'fees:free-accounts';
 
-/** Until when the pool of the free accounts is known to be used up, by its size: then it is not asked. */
-const poolRefusals = new Map<number, { until: number; answer: FeeAnswer }>();
+/** Plans that are bought, by whichever account: no sale of anybody uses up what a plan is bought with. */
+const PLAN_POOL = 'fees:plans';
+
+/** Until when a pool is known to be used up, by its name and size: then it is not asked. */
+const poolRefusals = new Map<string, { until: number; answer: FeeAnswer }>();
 
 /**
  * Takes the fees of a payment out of its merchant's budget of the day, and out of that of all free accounts together, before it is
- * broadcast: what strangers can make us pay has an end, and where it ends others go on. Answers how to give it back where nothing
- * is sent. `fees`: a payment costs one. 429 rate_limited (`fee_budget`).
+ * broadcast: what strangers can make us pay has an end, and where it ends others go on. A plan is bought from a pool of its own, or an
+ * account whose budget is used up could not buy a larger one. Answers how to give it back where nothing is sent. `fees`: a payment costs
+ * one. 429 rate_limited (`fee_budget`).
  */
 export async function spendFee(ctx: Shard, settlement: Settlement, fees = 1): Promise<() => Promise<void>> {
+  if (settlement.purpose === 'activation') {
+    const pooled = await spendPool(ctx, PLAN_POOL, fees);
+    if (!pooled.allowed) throw usedUp(ctx, pooled, 'plans');
+    return () => giveBack(ctx, [PLAN_POOL], fees);
+  }
   const own = accountObject(settlement.merchantId);
-  let answer = await spend(ctx, own, { fees, isKnownPayer: settlement.purpose === 'activation' });
+  let answer = await spend(ctx, own, { fees, isKnownPayer: false });
   if (answer.isForKnownPayers && (await hasPaidBefore(ctx.db, settlement))) answer = await spend(ctx, own, { fees, isKnownPayer: true });
   if (!answer.allowed) throw usedUp(ctx, answer);
   if (answer.plan !== 'free') return () => giveBack(ctx, [own], fees);
-  const shared = await spendPool(ctx, fees);
+  const shared = await spendPool(ctx, FREE_POOL, fees);
   if (shared.allowed) return () => giveBack(ctx, [own, FREE_POOL], fees);
   await giveBack(ctx, [own], fees);
-  throw usedUp(ctx, shared, true);
+  throw usedUp(ctx, shared, 'free');
 }
 
-async function spendPool(ctx: Ctx, fees: number): Promise<FeeAnswer> {
-  const size = ctx.config.FREE_FEES_PER_DAY;
-  const known = poolRefusals.get(size);
+async function spendPool(ctx: Ctx, name: string, fees: number): Promise<FeeAnswer> {
+  const place = `${name} ${ctx.config.FREE_FEES_PER_DAY}`;
+  const known = poolRefusals.get(place);
   if (known && ctx.wallNow < known.until) return known.answer;
-  const answer = await spend(ctx, FREE_POOL, { fees, isKnownPayer: true });
+  const answer = await spend(ctx, name, { fees, isKnownPayer: true });
   // For a minute only: what is given back may be spent again.
-  if (answer.allowed) poolRefusals.delete(size);
-  else poolRefusals.set(size, { until: Math.min(ctx.wallNow + MINUTE, answer.resetAt), answer });
+  if (answer.allowed) poolRefusals.delete(place);
+  else poolRefusals.set(place, { until: Math.min(ctx.wallNow + MINUTE, answer.resetAt), answer });
   return answer;
 }
 
 async function spend(ctx: Ctx, name: string, { fees, isKnownPayer }: Pick<FeeSpend, 'fees' | 'isKnownPayer'>): Promise<FeeAnswer> {
   const { RATE_MULTIPLIER: rateMultiplier, FREE_FEES_PER_DAY } = ctx.config;
-  const max = name === FREE_POOL ? FREE_FEES_PER_DAY : null;
+  const max = name === FREE_POOL || name === PLAN_POOL ? FREE_FEES_PER_DAY : null;
   try {
     return await admissionObject(ctx, name).spendFees({ fees, max, isKnownPayer, rateMultiplier, now: ctx.now, wallNow: ctx.wallNow });
   } catch (error) {
@@ -67,18 +76,24 @@ const giveBack = async (ctx: Ctx, names: string[], fees: number): Promise<void> 
   await Promise.allSettled(names.map((name) => spend(ctx, name, { fees: -fees, isKnownPayer: true })));
 };
 
-/** Its fee is paid and nothing came of it: counted against the share of failures of its merchant. */
-export function noteFailedFee(ctx: Ctx, { merchantId }: Settlement): Promise<void> {
+/** Its fee is paid and nothing came of it: counted against the share of failures of its merchant, whose budget paid for it. */
+export async function noteFailedFee(ctx: Ctx, { merchantId, purpose }: Settlement): Promise<void> {
+  if (purpose === 'activation') return;
   const noted = admissionObject(ctx, accountObject(merchantId)).noteFailedFee(ctx.wallNow);
-  return noted.catch((error: unknown) => ctx.note(`failed fee not noted: ${storyOf(error)}`));
+  await noted.catch((error: unknown) => ctx.note(`failed fee not noted: ${storyOf(error)}`));
 }
 
-function usedUp(ctx: Ctx, { isForKnownPayers, plan, limit, left, resetAt }: FeeAnswer, isShared = false): ApiError {
-  const detail = isShared
-    ? 'The network fees we pay for all free accounts together are used up for today (UTC). A paid plan has a budget of its own.'
+const POOL_TEXT = {
+  free: 'The network fees we pay for all free accounts together are used up for today (UTC). A paid plan has a budget of its own.',
+  plans: 'The network fees we pay for plans are used up for today (UTC), for all accounts together.',
+};
+
+function usedUp(ctx: Ctx, { isForKnownPayers, plan, limit, left, resetAt }: FeeAnswer, pool: 'free' | 'plans' | null = null): ApiError {
+  const detail = pool
+    ? POOL_TEXT[pool]
     : isForKnownPayers
       ? 'Too many of today’s payments failed on chain. Until the day ends (UTC) only wallets that have paid this merchant before are served.'
       : 'The network fees we pay for this account are used up for today (UTC). A higher plan has more.';
-  const meta = { reason: 'fee_budget', limit, left, plan, ...(isShared ? { shared: true } : {}) };
+  const meta = { reason: 'fee_budget', limit, left, plan, ...(pool ? { shared: true } : {}) };
   return new ApiError('rate_limited', { detail, retryAfterSeconds: (resetAt - ctx.wallNow) / SECOND, meta });
 }

@@ -37,8 +37,11 @@ export async function conclude(ctx: Shard, settlement: Settlement, transaction: 
   });
   // A fork may reverse a failure as it may a payment, so it is looked at again.
   if (!match.ok) {
-    const outcome = await endWith(ctx, settlement, match.reason, nextLookAtFailed(ctx, settlement));
-    if (settlement.status === 'pending') await noteFailedFee(ctx, settlement);
+    const { outcome, isMine } = await endOnce(ctx, settlement, () =>
+      failing(ctx, settlement, match.reason, nextLookAtFailed(ctx, settlement)),
+    );
+    // Once for each payment, however many calls see it fail at the same moment.
+    if (isMine && settlement.status === 'pending') await noteFailedFee(ctx, settlement);
     return outcome;
   }
   switch (settlement.purpose) {
@@ -60,21 +63,32 @@ function nextLookAtFailed({ now }: Ctx, { status, createdAt }: Settlement): numb
 }
 
 export const endWith = (ctx: Shard, settlement: Settlement, reason: string, nextCheckAt: number | null): Promise<Outcome> =>
-  end(ctx, settlement, () => ({
-    events: [],
-    writes: endSettlement(ctx, settlement, 'fail', reason, nextCheckAt),
-    result: { status: 'failed', reason },
-  }));
+  end(ctx, settlement, () => failing(ctx, settlement, reason, nextCheckAt));
 
-/** Ends a settlement once. Whoever comes second finds the end the first one gave it. */
-function end(ctx: Shard, settlement: Settlement, plan: () => Change<Outcome>): Promise<Outcome> {
+const failing = (ctx: Shard, settlement: Settlement, reason: string, nextCheckAt: number | null): Change<Outcome> => ({
+  events: [],
+  writes: endSettlement(ctx, settlement, 'fail', reason, nextCheckAt),
+  result: { status: 'failed', reason },
+});
+
+const end = async (ctx: Shard, settlement: Settlement, plan: () => Change<Outcome>): Promise<Outcome> =>
+  (await endOnce(ctx, settlement, plan)).outcome;
+
+/**
+ * Ends a settlement once. Whoever comes second finds the end the first one gave it. `isMine`: this call stored it and knows so; none
+ * does where the answer of the database was lost.
+ */
+async function endOnce(ctx: Shard, settlement: Settlement, plan: () => Change<Outcome>): Promise<{ outcome: Outcome; isMine: boolean }> {
   let isFirst = true;
-  return transact(ctx, async () => {
+  let isMine = true;
+  const outcome = await transact(ctx, async () => {
     // What the caller holds is tried as it is; after a lost race, what is stored.
     const known = isFirst ? null : await outcomeOf(ctx, settlement.paymentId);
     isFirst = false;
-    return known && known.status !== settlement.status ? unchanged(known) : plan();
+    isMine = known === null || known.status === settlement.status;
+    return isMine ? plan() : unchanged(known!);
   });
+  return { outcome, isMine };
 }
 
 /** A merchant's product: payment, receipt and their events. */

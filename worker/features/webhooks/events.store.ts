@@ -3,7 +3,7 @@ import { raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import { COUNTED_ROWS_MAX } from '#core/limits.ts';
 import type { Shard } from '#platform/context.ts';
-import { readArchivedEvents, storyIdOf } from '#platform/db/archive.ts';
+import { lineOfType, readArchivedEvents, storyIdOf } from '#platform/db/archive.ts';
 import { countTo, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
 import type { Delivery, StoredEvent } from '#platform/db/tables/messaging.ts';
@@ -55,13 +55,32 @@ export async function listEvents(ctx: Shard, merchantId: AccountId, livemode: bo
   ]);
   // The event the list begins behind went to the archive at this moment, and others behind it with it.
   if (start.seq > 0 && !begin) return listEvents(ctx, merchantId, livemode, filter, page);
-  const old = await Promise.all(
-    pieces.map(async ({ key, preceding }) =>
-      ofType(await readArchivedEvents(ctx, key), type).slice(Math.max(0, from - preceding), end - preceding),
-    ),
-  );
   const total = (before?.events ?? 0) - start.skip + (count?.total ?? 0);
-  return { items: [...old.flat(), ...rows].slice(0, page.perPage), total };
+  return { items: [...(await readPieces(ctx, pieces, type, from, end)), ...rows].slice(0, page.perPage), total };
+}
+
+/** Objects in memory at once: each is some megabytes, and an isolate has little room. */
+const READ_AT_ONCE = 4;
+
+/** The events from one place of the list to another, as far as these objects hold them. */
+async function readPieces(
+  ctx: Shard,
+  pieces: { key: string; preceding: number }[],
+  type: string | undefined,
+  from: number,
+  end: number,
+): Promise<StoredEvent[]> {
+  const having = type === undefined ? '' : lineOfType(type);
+  const old: StoredEvent[] = [];
+  for (let i = 0; i < pieces.length; i += READ_AT_ONCE) {
+    const read = pieces
+      .slice(i, i + READ_AT_ONCE)
+      .map(async ({ key, preceding }) =>
+        ofType(await readArchivedEvents(ctx, key, having), type).slice(Math.max(0, from - preceding), end - preceding),
+      );
+    old.push(...(await Promise.all(read)).flat());
+  }
+  return old;
 }
 
 const ofType = (happened: StoredEvent[], type: string | undefined): StoredEvent[] =>
@@ -96,7 +115,7 @@ async function findArchived(ctx: Shard, merchantId: string, livemode: boolean, e
       WHERE first_event_id <= ${eventId} ORDER BY last_event_id`,
   );
   for (const { id: archiveId, key } of near) {
-    const object = await readArchivedEvents(ctx, key);
+    const object = await readArchivedEvents(ctx, key, '', eventId);
     if (object.some(({ id }) => id === eventId)) return { archiveId, object };
   }
   return null;

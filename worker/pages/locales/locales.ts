@@ -1,19 +1,24 @@
-import { de } from './de.ts';
 import { type Dictionary, en } from './en.ts';
-import { es } from './es.ts';
-import { fr } from './fr.ts';
-import { ja } from './ja.ts';
-import { ptBR } from './pt-br.ts';
 
-/** The languages of the hosted pages: BCP 47 tag, dictionary, and the name its speakers know it by. */
+interface Language {
+  /** As its speakers know it. */
+  name: string;
+  /** Its dictionary, a module of its own that is loaded with the first page in that language. */
+  load(): Promise<Dictionary>;
+}
+
+/**
+ * The languages of the hosted pages, by BCP 47 tag. English is in the Worker itself. The others are plain modules beside it (wrangler.toml
+ * finds them here), so that a Worker that starts to answer an agent reads none of them.
+ */
 export const LOCALES = {
-  en: { text: en, name: 'English' },
-  es: { text: es, name: 'Español' },
-  de: { text: de, name: 'Deutsch' },
-  fr: { text: fr, name: 'Français' },
-  'pt-BR': { text: ptBR, name: 'Português' },
-  ja: { text: ja, name: '日本語' },
-} as const satisfies Record<string, { text: Dictionary; name: string }>;
+  en: { name: 'English', load: async () => en },
+  es: { name: 'Español', load: async () => (await import('./es.dictionary.js')).es },
+  de: { name: 'Deutsch', load: async () => (await import('./de.dictionary.js')).de },
+  fr: { name: 'Français', load: async () => (await import('./fr.dictionary.js')).fr },
+  'pt-BR': { name: 'Português', load: async () => (await import('./pt-br.dictionary.js')).ptBR },
+  ja: { name: '日本語', load: async () => (await import('./ja.dictionary.js')).ja },
+} as const satisfies Record<string, Language>;
 export type Locale = keyof typeof LOCALES;
 export const LOCALE_NAMES = Object.keys(LOCALES) as Locale[];
 

@@ -107,8 +107,11 @@ const BROWSERS = [
 ];
 
 function InWallet({ facts, state, say }: PanelProps) {
-  if (!facts.pageUrl) return null;
+  // These links lead over servers of the wallets' makers, who are not to be shown a hand-off that still begins a payment: once it has, the
+  // payment alone goes along.
+  if (!facts.pageUrl || (facts.handoffToken && !state.session)) return null;
   const url = new URL(facts.pageUrl);
+  url.searchParams.delete('handoff');
   // A payment that is begun goes along, so that none is begun beside it.
   if (state.session) url.hash = `payment=${state.session.paymentId}`;
   const { href, origin } = url;

@@ -39,13 +39,13 @@ export async function locate(ctx: Ctx, has: (shard: Shard) => Promise<unknown>):
   return shards[0];
 }
 
-/** The first answer that a database gives; what the last one said where none has any. */
-export async function findAnywhere<T>(ctx: Ctx, find: (shard: Shard) => Promise<T | null | undefined>): Promise<T | null> {
+/** The first answer that a database gives. */
+export async function findAnywhere<T>(ctx: Ctx, find: (shard: Shard) => Promise<T | null | undefined>): Promise<T | undefined> {
   for (const shard of shardsOf(ctx)) {
     const found = await find(shard);
     if (found !== null && found !== undefined) return found;
   }
-  return null;
+  return undefined;
 }
 
 /** By account: no account moves, so what was found once is true for ever. */

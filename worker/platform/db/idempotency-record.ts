@@ -128,7 +128,8 @@ async function openAnswer(ctx: Ctx, request: IdempotentRequest, sealed: string):
 }
 
 /** A sealed answer opens for its own request alone. */
-const purposeOf = ({ scope, key }: IdempotentRequest): string => `idempotency:${scope}\n${key}`;
+const purposeOf = ({ scope, key }: IdempotentRequest): string => answerPurpose(`${scope}\n${key}`);
+export const answerPurpose = (scopeAndKey: string): string => `idempotency:${scopeAndKey}`;
 
 /**
  * What tells a request from another under its key, in every form a record may hold; new records hold the first: SHA-256 of the

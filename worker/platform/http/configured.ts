@@ -4,7 +4,7 @@ import { ApiError, storyOf } from '../../core/errors.ts';
 import { SECOND } from '../../core/time.ts';
 import { Node } from '../../solana/node.ts';
 import { type Ctx, checkedConfig, type Env, nodesOf } from '../context.ts';
-import { listMissingColumns } from '../db/schema-check.ts';
+import { listMissingColumns } from '../db/tables/schema-check.ts';
 import type { AppEnv } from './openapi.ts';
 
 const isHealth = (path: string): boolean => /^(?:\/v1)?\/health$/.test(path);
@@ -28,6 +28,15 @@ let missing: string[] = [];
 /** While migrations are behind, the database is asked no more often than this. */
 const LOOK_EVERY_MS = 5 * SECOND;
 
+/**
+ * What keeps all routes but health from being served: columns that the database lacks, and nodes of another network by their place in the
+ * list. Asked at most every few seconds while something is missing, and not of the database once it was whole.
+ */
+export async function findFaults(ctx: Ctx): Promise<{ columns: string[]; nodes: number[] }> {
+  const [nodes] = await Promise.all([Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.wallNow), lookAtSchema(ctx)]);
+  return { columns: missing, nodes };
+}
+
 /** A look under way settles nothing for requests that come meanwhile: each of them looks too, until one has seen. */
 async function lookAtSchema(ctx: Ctx): Promise<void> {
   if (isComplete || ctx.wallNow < lookedAt + LOOK_EVERY_MS) return;
@@ -49,9 +58,9 @@ async function lookAtSchema(ctx: Ctx): Promise<void> {
 export const requireWhole = createMiddleware<AppEnv>(async (c, next) => {
   if (isHealth(c.req.path)) return next();
   const { ctx } = c.var;
-  const [foreign] = await Promise.all([Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.wallNow), lookAtSchema(ctx)]);
-  if (missing.length > 0) ctx.note(`migrations are behind: ${missing.slice(0, 5).join(', ')}`);
-  if (foreign.length > 0) ctx.note(`config: RPC_URLS node ${foreign.join(', ')} serves another network`);
-  if (missing.length + foreign.length > 0) throw misconfigured();
+  const { columns, nodes } = await findFaults(ctx);
+  if (columns.length > 0) ctx.note(`migrations are behind: ${columns.slice(0, 5).join(', ')}`);
+  if (nodes.length > 0) ctx.note(`config: RPC_URLS node ${nodes.join(', ')} serves another network`);
+  if (columns.length + nodes.length > 0) throw misconfigured();
   return next();
 });

@@ -99,9 +99,11 @@ export async function countUnseenSignature(c: Context<AppEnv>): Promise<void> {
   await hitAddress(c, [ceilingOf('unseen-signatures')]);
 }
 
-/** For routes that a secret in the body opens: a wrong one, which is 404, is a refused credential. */
+/**
+ * For routes that a secret in the body opens: a wrong one, which is 404, is a refused credential, and 429 once this address showed too many.
+ * The right one passes always: its agent may share the address with whoever guesses.
+ */
 export const countWrongSecrets = createMiddleware<AppEnv>(async (c, next) => {
-  requireRefusalsLeft(c);
   await next();
   if (c.error instanceof ApiError && c.error.code === 'not_found') await countRefusedCredential(c);
 });

@@ -1,4 +1,4 @@
-import { hashPassword, pepperedHashes, verifyPassword } from '#core/crypto.ts';
+import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, newId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
@@ -10,6 +10,7 @@ import type { Account } from '#platform/db/tables/identity.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { planAccountPayout } from '../payout.ts';
 import { type AccountKeys, findAccount, findAccountByKeys, insertAccount, vetoTaken } from '../store.ts';
+import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
 import { readToken } from './tokens.ts';
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 };
@@ -96,7 +97,7 @@ export async function registerAccount(ctx: Shard, input: Register, keep: Keep<Ac
   const account = newAccount(ctx, input.displayName, {
     email: normaliseEmail(input.email),
     emailKey: emailKeysOf(ctx, input.email).keys[0],
-    passwordHash: await hashPassword(input.password),
+    passwordHash: await newPasswordHash(ctx, input.password),
   });
   if (await isNamedElsewhere(ctx, emailKeysOf(ctx, input.email))) throw new ApiError('email_registered');
   try {
@@ -108,10 +109,11 @@ export async function registerAccount(ctx: Shard, input: Register, keep: Keep<Ac
 
 /** Unknown address and wrong password cost and answer the same; an account's state is told only to who knows its password. */
 export async function logIn(ctx: Ctx, input: { email: string; password: string }): Promise<Account> {
-  const account = await findAccountByEmail(ctx, input.email);
-  const matches = await verifyPassword(input.password, account?.passwordHash ?? null);
-  if (!account || !matches) throw new ApiError('invalid_credentials');
-  return requireActive(account);
+  const account = await findByPassword(ctx, input.password, () => findAccountByEmail(ctx, input.email));
+  if (!account) throw new ApiError('invalid_credentials');
+  requireActive(account);
+  ctx.defer(renewPasswordHash(await homeOf(ctx, account.id), account, input.password));
+  return account;
 }
 
 /** 403 for an account that was suspended or deleted. Asked only once the caller has proved whose account it is. */

@@ -5,7 +5,7 @@ import { getStanding } from '#features/plans/store.ts';
 import type { Actor } from '#platform/context.ts';
 import { setActor } from '#platform/http/callers.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
-import { countRefusedCredential, hitBucket, rateHeaders, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
+import { countRefusedCredential, hitBucket, rateHeaders } from '#platform/http/rate-limit.ts';
 import { planAt } from '#rules/plans.ts';
 
 /**
@@ -21,7 +21,6 @@ const requireActivator = createMiddleware<AppEnv>(async (c, next) => {
   }
   const { ctx } = c.var;
   // A bucket of its own, with room for an agent that asks again as often as 202 tells it to.
-  requireRefusalsLeft(c);
   const rate = await hitBucket(c, 'status', `activate:${parseSetupSecret(secret)?.setupIntentId ?? ''}`);
   for (const [name, value] of Object.entries(rateHeaders(rate))) c.header(name, value);
   const shard = await locateSetup(ctx, secret);

@@ -2,13 +2,13 @@ import { storyOf } from '#core/errors.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, isConstraint, transact, unchanged, type Write } from '#platform/db/commit.ts';
-import type { Endpoint } from '#platform/db/tables/messaging.ts';
+import type { Delivery, Endpoint } from '#platform/db/tables/messaging.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
 import { toEndpointResource } from '../resource.ts';
 import { getEndpoint, noteHealth, takeProbe, updateEndpoint } from '../store.ts';
 import { sendAttempts } from './fan-out.ts';
-import { post } from './post.ts';
+import { POST_MS, post } from './post.ts';
 import {
   BREAKER_STREAK,
   heldUntil,
@@ -28,22 +28,41 @@ const LEASE_MS = MINUTE;
 /** Beyond this the sweep brings the next attempt: a message waits in memory of a queue, a row in ours. */
 const QUEUE_DELAY_MAX_MS = 10 * MINUTE;
 
-/** The next attempt of a delivery, ours for the length of a lease; null where there is nothing to do. */
-export const claimAttempt = (ctx: Shard, deliveryId: number): Promise<Claimed | null> =>
-  claimDelivery(ctx, deliveryId, ctx.wallNow + LEASE_MS);
+/** What an attempt takes at the most: the endpoint's time for its answer, and ours to record it. */
+const ATTEMPT_MS = POST_MS + 3 * SECOND;
+
+/**
+ * The next attempt of a delivery, ours for the length of a lease; null where there is nothing to do. A delivery whose event neither the
+ * database nor the archive holds is cancelled: there is nothing it could send, ever.
+ */
+export async function claimAttempt(ctx: Shard, deliveryId: number): Promise<Claimed | null> {
+  const claimed = await claimDelivery(ctx, deliveryId, ctx.wallNow + LEASE_MS);
+  if (!claimed) return null;
+  const { delivery, endpoint, event } = claimed;
+  if (event) return { delivery, endpoint, event };
+  ctx.note(`delivery ${deliveryId} is cancelled: there is no event ${delivery.eventId}`);
+  await cancel(ctx, delivery, isBroken(endpoint) ? [promoteHeld(ctx, endpoint.id, ctx.wallNow)] : []);
+  return null;
+}
 
 /** Makes a claimed attempt and records how it went, in one batch with what it says about the endpoint. */
 export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Outcome | null> {
   const { delivery, endpoint } = claimed;
   if (endpoint.status === 'disabled') {
-    await record(ctx, claimed, { status: DELIVERY.next(delivery.status, 'cancel'), nextAttemptAt: null, completedAt: ctx.wallNow });
+    await cancel(ctx, delivery);
+    return null;
+  }
+  // An endpoint that is given less than its time would be blamed for ours: the delivery stays due, and the sweep brings it again.
+  if (ctx.leftMs() < ATTEMPT_MS) {
+    ctx.note(`delivery ${delivery.id}: too little time is left for an attempt`);
+    await record(ctx, delivery, {});
     return null;
   }
   // Single attempts, replays and tests, were asked for by a person who wants to see an answer.
   const held = delivery.maxAttempts > 1 ? await holdOrProbe(ctx, endpoint) : null;
   if (held !== null) {
     const probe = { at: held, streak: BREAKER_STREAK };
-    await record(ctx, claimed, { nextAttemptAt: dueAsProbe(ctx, delivery, probe), error: HELD }, holdBeside(ctx, delivery, probe));
+    await record(ctx, delivery, { nextAttemptAt: dueAsProbe(ctx, delivery, probe), error: HELD }, holdBeside(ctx, delivery, probe));
     return null;
   }
 
@@ -61,7 +80,7 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Outcome
           nextAttemptAt: null,
           completedAt: now,
         };
-  await record(ctx, claimed, after, ...lessonOf(ctx, claimed, outcome, now));
+  await record(ctx, delivery, after, ...lessonOf(ctx, claimed, outcome, now));
   if (isSuccess(outcome) && isBroken(endpoint)) await sendHeld(ctx, endpoint, now);
   const isGone = step.kind === 'failed' && step.isGone;
   if (isGone || !(isSuccess(outcome) || isTest(claimed))) await judgeEndpoint(ctx, endpoint, isGone, now);
@@ -101,6 +120,9 @@ async function holdOrProbe(ctx: Shard, endpoint: Endpoint): Promise<number | nul
   return (await takeProbe(ctx, endpoint)) ? null : heldUntil({ ...endpoint, lastFailureAt: ctx.wallNow }, ctx.wallNow);
 }
 
+const cancel = (ctx: Shard, delivery: Delivery, beside: Write[] = []): Promise<void> =>
+  record(ctx, delivery, { status: DELIVERY.next(delivery.status, 'cancel'), nextAttemptAt: null, completedAt: ctx.wallNow }, ...beside);
+
 const RECORD_TRIES_MAX = 3;
 const RECORD_PAUSE_MS = 300;
 
@@ -108,7 +130,7 @@ const RECORD_PAUSE_MS = 300;
  * Says how an attempt went, once. A database that is out of reach for a moment must not make an attempt look as if its maker
  * had died, or the consumer would be sent what he has already taken.
  */
-async function record(ctx: Shard, { delivery }: Claimed, after: DeliveryChange, ...more: Write[]): Promise<void> {
+async function record(ctx: Shard, delivery: Delivery, after: DeliveryChange, ...more: Write[]): Promise<void> {
   const lease = { ...delivery, leaseUntil: ctx.wallNow + LEASE_MS };
   for (let tries = 1; ; tries++) {
     try {

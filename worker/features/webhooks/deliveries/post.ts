@@ -9,10 +9,14 @@ import { type Outcome, parseRetryAfter } from './schedule.ts';
 import { signatureHeaders } from './signature.ts';
 import type { Claimed } from './store.ts';
 
-const TIMEOUT_MS = 15 * SECOND;
+/** How long a stranger's server may take for its answer. */
+export const POST_MS = 15 * SECOND;
 const EXCERPT_BYTES = 4096;
 
-/** One POST to a stranger's server: no redirect followed, no more than 4 KB read, 15 s at most, and no longer than the caller has. */
+/**
+ * One POST to a stranger's server: no redirect followed, no more than 4 KB read, `POST_MS` at most. Its caller has that much left, so that a
+ * timeout is always the server's own.
+ */
 export async function post(ctx: Ctx, { delivery, endpoint, event }: Claimed): Promise<Outcome> {
   const startedMs = ctx.elapsedMs();
   const failed = (error: string): Outcome => ({ status: null, ms: ctx.elapsedMs() - startedMs, error, excerpt: null, retryAfterMs: null });
@@ -32,7 +36,7 @@ export async function post(ctx: Ctx, { delivery, endpoint, event }: Claimed): Pr
   let response: Response;
   try {
     const headers = signatureHeaders(signable, await liveSecrets(ctx, endpoint), ctx.wallNow);
-    const signal = AbortSignal.timeout(Math.min(TIMEOUT_MS, ctx.leftMs()));
+    const signal = AbortSignal.timeout(POST_MS);
     response = await fetch(target.value, { method: 'POST', headers, body, redirect: 'manual', signal });
   } catch (error) {
     return failed(reasonOf(ctx, error));

@@ -86,9 +86,13 @@ const EARLY_MS = 1000;
 /**
  * Takes the next attempt of a delivery until the lease ends, with all it needs, in one round trip; a second one only where the event is
  * in the archive. Null where it is not due, over, or in another's hands: so no attempt is made twice, unless its maker died before it
- * could say how it went.
+ * could say how it went. `event` is null where it is in neither place.
  */
-export async function claimDelivery(ctx: Shard, deliveryId: number, leaseUntil: number): Promise<Claimed | null> {
+export async function claimDelivery(
+  ctx: Shard,
+  deliveryId: number,
+  leaseUntil: number,
+): Promise<(Omit<Claimed, 'event'> & { event: StoredEvent | null }) | null> {
   const { db, wallNow } = ctx;
   const mine = eq(webhookDeliveries.id, deliveryId);
   const of = (column: typeof webhookDeliveries.endpointId | typeof webhookDeliveries.eventId) =>
@@ -111,8 +115,7 @@ export async function claimDelivery(ctx: Shard, deliveryId: number, leaseUntil: 
       .where(inArray(events.id, of(webhookDeliveries.eventId))),
   ]);
   if (taken.length === 0 || !delivery || !endpoint) return null;
-  const event = stored ?? (await findArchivedEvent(ctx, delivery));
-  return event && { delivery, endpoint, event };
+  return { delivery, endpoint, event: stored ?? (await findArchivedEvent(ctx, delivery)) };
 }
 
 export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };

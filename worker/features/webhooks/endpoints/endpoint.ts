@@ -28,8 +28,9 @@ function requireTarget(ctx: Ctx, url: string, field = 'url'): void {
 }
 
 /** Sealed for this endpoint alone: a row copied elsewhere does not open. */
+export const secretPurpose = (endpointId: string): string => `webhook:${endpointId}`;
 const sealFor = (ctx: Ctx, endpointId: string, secret: string): Promise<string> =>
-  seal(ctx.config.SEAL_KEYS, `webhook:${endpointId}`, secret);
+  seal(ctx.config.SEAL_KEYS, secretPurpose(endpointId), secret);
 
 /** The present secret does not open: the key it was sealed with is gone from the configuration. */
 export class SecretLost extends Error {}
@@ -38,7 +39,7 @@ const stillLive = ({ previousSealed }: Endpoint, now: number) => (previousSealed
 
 /** The secrets that sign right now: the present one, and those before it while their overlap lasts. */
 export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[]> {
-  const open = (text: string) => unseal(ctx.config.SEAL_KEYS, `webhook:${endpoint.id}`, text);
+  const open = (text: string) => unseal(ctx.config.SEAL_KEYS, secretPurpose(endpoint.id), text);
   const present = await open(endpoint.secretSealed).catch((error: unknown) => {
     throw new SecretLost(`secret of endpoint ${endpoint.id}: ${storyOf(error)}`);
   });

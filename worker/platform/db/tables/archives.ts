@@ -13,13 +13,27 @@ export const archives = sqliteTable(
     id: integer('id').primaryKey({ autoIncrement: true }),
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
-    /** The object's name. It ends in a hash of what is in it, so nothing else is ever written under it. */
+    /** The object's name, of which a hash of what is in it and the run that wrote it are parts: no other run ever writes under it. */
     key: text('key').notNull(),
     /** The lowest and the highest of its events' ids, which begin with their time. */
     firstEventId: text('first_event_id').notNull(),
     lastEventId: text('last_event_id').notNull(),
   },
   (table) => [index('archives_by_event').on(table.merchantId, table.livemode, table.lastEventId)],
+);
+
+/**
+ * Objects that are being written, and are not in `archives` yet. The row ends in the batch that puts the object there; of a run that died
+ * before that, the sweep gives it up after an hour, and deletes first the object and then the row.
+ */
+export const archiveDrafts = sqliteTable(
+  'archive_drafts',
+  {
+    key: text('key').primaryKey(),
+    begunAt: integer('begun_at').notNull(),
+    isGivenUp: flag('is_given_up').notNull().default(false),
+  },
+  (table) => [index('archive_drafts_by_age').on(table.begunAt)],
 );
 
 /** How many events of a type an object holds, and of all types under `ANY_TYPE`: what lists count and page by. */

@@ -79,6 +79,8 @@ export const webhookEndpoints = sqliteTable(
   },
   (table) => [
     oneOf('webhook_endpoints_status', 'status', ENDPOINT.states),
+    // Begins as db/sealed.ts says.
+    index('webhook_endpoints_sealed').on(sql`substr(secret_sealed, 1, 8)`),
     index('webhook_endpoints_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('webhook_endpoints_by_status').on(table.merchantId, table.livemode, table.status),
   ],
@@ -159,7 +161,12 @@ export const claims = sqliteTable(
     leaseUntil: instant('lease_until'),
     expiresAt: instant('expires_at').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.scope, table.key] }), index('claims_expiring').on(table.expiresAt)],
+  (table) => [
+    primaryKey({ columns: [table.scope, table.key] }),
+    index('claims_expiring').on(table.expiresAt),
+    // Begins as db/sealed.ts says.
+    index('claims_sealed').on(sql`substr(sealed_body, 1, 8)`).where(sql`sealed_body IS NOT NULL`),
+  ],
 );
 
 /** Never holds a row: inserting NULL fails the batch, which is how a statement can veto its neighbours. (architecture section 7) */

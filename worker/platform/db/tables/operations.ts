@@ -1,4 +1,4 @@
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { instant, json } from './columns.ts';
 
 /** One row per sweep, made by its first run and never ended: when it is due, who runs it, and how its last runs went. */
@@ -43,3 +43,14 @@ export const switchedOff = sqliteTable('switched_off', {
 });
 
 export type ParkedMessage = typeof parkedMessages.$inferSelect;
+/** What the fee payer held at a look of the minute's sweep, which is the only one to write it and ends it after two hours. */
+export const feePayerLooks = sqliteTable(
+  'fee_payer_looks',
+  {
+    address: text('address').notNull(),
+    at: instant('at').notNull(),
+    /** A number, because what a fee payer holds is far below the nine million SOL that are 2^53 lamports. */
+    lamports: integer('lamports').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.address, table.at] })],
+);

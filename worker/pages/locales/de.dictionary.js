@@ -1,6 +1,6 @@
-import type { Dictionary } from './en.ts';
-
-export const de: Dictionary = {
+// @ts-check
+/** @type {import('./en.ts').Dictionary} */
+export const de = {
   soldBy: 'Verkauft von {name}',
   price: 'Preis',
   testMoney: 'Testgeld',

@@ -1,6 +1,6 @@
-import type { Dictionary } from './en.ts';
-
-export const fr: Dictionary = {
+// @ts-check
+/** @type {import('./en.ts').Dictionary} */
+export const fr = {
   soldBy: 'Vendu par {name}',
   price: 'Prix',
   testMoney: 'Argent de test',

@@ -1,6 +1,6 @@
-import type { Dictionary } from './en.ts';
-
-export const es: Dictionary = {
+// @ts-check
+/** @type {import('./en.ts').Dictionary} */
+export const es = {
   soldBy: 'Vendido por {name}',
   price: 'Precio',
   testMoney: 'Dinero de prueba',

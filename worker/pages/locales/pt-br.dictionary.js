@@ -1,6 +1,6 @@
-import type { Dictionary } from './en.ts';
-
-export const ptBR: Dictionary = {
+// @ts-check
+/** @type {import('./en.ts').Dictionary} */
+export const ptBR = {
   soldBy: 'Vendido por {name}',
   price: 'Preço',
   testMoney: 'Dinheiro de teste',

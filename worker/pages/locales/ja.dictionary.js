@@ -1,6 +1,6 @@
-import type { Dictionary } from './en.ts';
-
-export const ja: Dictionary = {
+// @ts-check
+/** @type {import('./en.ts').Dictionary} */
+export const ja = {
   soldBy: '販売者：{name}',
   price: '価格',
   testMoney: 'テスト用通貨',

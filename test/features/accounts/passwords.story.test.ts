@@ -1,0 +1,141 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hashPassword, verifyPassword } from '#core/crypto.ts';
+import { base64 } from '#core/encoding.ts';
+import { findByPassword } from '#features/accounts/auth/passwords.ts';
+import { type Ctx, type Env, newCtx } from '#platform/context.ts';
+import { World } from '../../world/world.ts';
+
+const PASSWORD = 'correct horse battery';
+/** RFC 7914 section 12, cut to the 32 bytes that are stored: the password is `password`. */
+const VECTOR = 'fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162'.match(/../g)!.map((byte) => Number.parseInt(byte, 16));
+const CHEAP = `$scrypt$ln=10,r=8,p=16$${btoa('NaCl')}$${base64.encode(Uint8Array.from(VECTOR))}`;
+
+describe('a stored password', () => {
+  let w: World;
+  beforeAll(() => {
+    w = new World();
+  });
+  const newEmail = () => `password-${crypto.randomUUID()}@example.com`;
+  const register = async (env: Env = w.env) => {
+    const email = newEmail();
+    const answer = await w.call('POST', '/v1/auth/register', { body: { email, password: PASSWORD, display_name: 'Ada' }, env });
+    expect(answer.status).toBe(201);
+    return email;
+  };
+  const login = (email: string, { password = PASSWORD, env = w.env }: { password?: string; env?: Env } = {}) =>
+    w.call('POST', '/v1/auth/login', { body: { email, password }, env });
+  const stored = async (email: string) =>
+    (await w.env.DB.prepare('SELECT password_hash FROM accounts WHERE email = ?').bind(email).first<string>('password_hash'))!;
+  const store = (email: string, hash: string) =>
+    w.env.DB.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?').bind(hash, email).run();
+  const peppered = (PEPPER: string): Env => ({ ...w.env, PEPPER });
+
+  it('cannot be searched for in a copy of the database: without the pepper it is no hash of anything', async () => {
+    const email = await register();
+    const text = await stored(email);
+    expect(text).not.toContain('scrypt');
+    for (const guess of [text, `$scrypt$ln=14,r=8,p=5$${text.split('.').slice(1).join('$')}`])
+      expect(await verifyPassword(PASSWORD, guess).catch(() => false)).toBe(false);
+    expect((await login(email)).status).toBe(200);
+    expect((await login(email, { env: peppered('another pepper for tests: thirty-two bytes') })).status).toBe(401);
+  });
+
+  it('from before hashes were sealed signs in as ever, and is sealed by that', async () => {
+    const { email } = await w.merchant();
+    expect(await stored(email)).toMatch(/^\$scrypt\$/);
+    expect((await login(email, { password: 'a wrong password' })).status).toBe(401);
+    expect(await stored(email)).toMatch(/^\$scrypt\$/);
+    expect((await login(email)).status).toBe(200);
+    const sealed = await stored(email);
+    expect(sealed).not.toContain('scrypt');
+    expect((await login(email)).status).toBe(200);
+    expect(await stored(email)).toBe(sealed);
+  });
+
+  it('at another cost is hashed anew by the next sign-in, and only by one that was right', async () => {
+    const email = await register();
+    await store(email, CHEAP);
+    expect((await login(email, { password: 'passwort' })).status).toBe(401);
+    expect(await stored(email)).toBe(CHEAP);
+    expect((await login(email, { password: 'password' })).status).toBe(200);
+    expect(await stored(email)).not.toContain('$');
+    expect((await login(email, { password: 'password' })).status).toBe(200);
+    expect((await login(email, { password: 'passwort' })).status).toBe(401);
+  });
+
+  it('moves under the first pepper by a sign-in, so that the old one may go', async () => {
+    const [old, fresh] = ['the old pepper of this test: thirty-two bytes', 'the new pepper of this test: thirty-two bytes'];
+    const email = await register(peppered(old));
+    const before = await stored(email);
+    expect((await login(email, { env: peppered(`${old},${fresh}`) })).status).toBe(200);
+    expect(await stored(email)).toBe(before);
+    expect((await login(email, { env: peppered(`${fresh},${old}`) })).status).toBe(200);
+    expect(await stored(email)).not.toBe(before);
+    await w.sweepAlone('peppers', peppered(`${fresh},${old}`));
+    expect((await login(email, { env: peppered(fresh) })).status).toBe(200);
+  });
+
+  it('that its person changes while it is renewed is the new one', async () => {
+    const { email, token } = await w.merchant();
+    const body = { current_password: PASSWORD, new_password: 'a better horse' };
+    const [changed] = await Promise.all([w.call('PATCH', '/v1/account/me/security', { key: token, body }), login(email)]);
+    expect(changed.status).toBe(200);
+    expect([(await login(email)).status, (await login(email, { password: 'a better horse' })).status]).toEqual([401, 200]);
+  });
+});
+
+describe('passwords that are checked at once', () => {
+  const w = new World();
+  const atOnce = 24;
+
+  it('are bounded: those beyond are asked to come back, not all at the same moment, and those within are answered', async () => {
+    const { email } = await w.merchant();
+    const answers = await Promise.all(
+      Array.from({ length: atOnce }, (_, i) =>
+        w.call('POST', '/v1/auth/login', { body: { email: i % 2 ? email : `nobody-${i}@example.com`, password: PASSWORD } }),
+      ),
+    );
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 401, 503]));
+    for (const { body, headers } of refused) {
+      expect(body).toMatchObject({ code: 'temporarily_unavailable', retryable: true });
+      expect(Number(headers.get('Retry-After'))).toBeGreaterThanOrEqual(2);
+      expect(Number(headers.get('Retry-After'))).toBeLessThan(10);
+    }
+    expect(new Set(refused.map(({ headers }) => headers.get('Retry-After'))).size).toBeGreaterThan(1);
+    expect((await w.call('POST', '/v1/auth/login', { body: { email, password: PASSWORD } })).status).toBe(200);
+  });
+
+  it('by requests that were cut off hold their places no longer than a request may take', async () => {
+    const ctxAt = (now: number): Ctx => newCtx(w.env, { requestId: 'req_cut_off', now, defer: () => {} });
+    const now = Date.now();
+    const find = () => new Promise<undefined>(() => {});
+    for (let i = 0; i < atOnce; i++) void findByPassword(ctxAt(now), PASSWORD, find).catch(() => {});
+    await expect(findByPassword(ctxAt(now), PASSWORD, async () => undefined)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    expect(await findByPassword(ctxAt(now + 20_001), PASSWORD, async () => undefined)).toBeNull();
+  });
+
+  it('cost alike whether there is such an account or not', async () => {
+    const { email } = await w.merchant();
+    const account = await w.env.DB.prepare('SELECT * FROM accounts WHERE email = ?').bind(email).first();
+    const known = { ...account, passwordHash: await hashPassword('another password') } as never;
+    const now = Date.now() + 60_000;
+    const cost = async (found: undefined | never): Promise<number> => {
+      await scheduler.wait(1);
+      const startedAt = Date.now();
+      const ctx = newCtx(w.env, { requestId: 'req_cost', now, defer: () => {} });
+      for (let i = 0; i < 2; i++) expect(await findByPassword(ctx, PASSWORD, async () => found)).toBeNull();
+      await scheduler.wait(1);
+      return Date.now() - startedAt;
+    };
+    // The quickest of several: a busy machine only ever adds.
+    const least = { known: Number.POSITIVE_INFINITY, unknown: Number.POSITIVE_INFINITY };
+    for (let round = 0; round < 4; round++) {
+      least.known = Math.min(least.known, await cost(known));
+      least.unknown = Math.min(least.unknown, await cost(undefined));
+    }
+    expect(least.unknown).toBeGreaterThan(least.known / 3);
+    expect(least.known).toBeGreaterThan(least.unknown / 3);
+  });
+});

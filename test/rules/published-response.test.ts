@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import { expectPublishedResponse } from '../world/call.ts';
+
+describe('the answers of all tests are held against the document', () => {
+  const error = (code: string) => ({ detail: 'why', code, request_id: 'req_1', docs_url: 'https://svc.test/', retryable: false, meta: {} });
+
+  it('which names every code of an error for its route and its status', () => {
+    expect(() => expectPublishedResponse('GET', '/v1/products', 401, error('invalid_authorization'))).not.toThrow();
+    expect(() => expectPublishedResponse('GET', '/v1/products', 401, error('invalid_credentials'))).toThrow(/does not name/);
+    expect(() => expectPublishedResponse('GET', '/v1/products', 403, error('handoff_secret_mismatch'))).toThrow(/does not name/);
+    expect(() => expectPublishedResponse('GET', '/v1/products', 409, error('state_conflict'))).toThrow(/does not name/);
+  });
+});

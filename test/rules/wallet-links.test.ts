@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import type { PageFacts, State } from '../../worker/pages/view/model.ts';
+import type { Say } from '../../worker/pages/view/text.ts';
+import { Wallets } from '../../worker/pages/view/ways.tsx';
+
+const TOKEN = 'svc_handoff_of_one_buyer';
+const PAYMENT = '01900000-0000-7000-8000-000000000001';
+
+/** What a phone without a wallet in its browser is shown. */
+function shown(facts: Partial<PageFacts>, session: { paymentId: string } | null): string {
+  const state = { wallets: [], session, isBusy: false, isUnclear: false } as unknown as State;
+  const say = ((key: string) => key) as Say;
+  return String(Wallets({ facts: { isPhone: true, locale: 'en', network: 'mainnet', ...facts } as PageFacts, state, say }));
+}
+const linksOf = (html: string): URL[] =>
+  [...html.matchAll(/href="([^"]+)"/g)].map(([, href]) => new URL(decodeURIComponent(/browse\/([^?]+)/.exec(href!)![1]!)));
+
+describe('links that open the page in a wallet', () => {
+  const handedOff = { pageUrl: `https://svc.test/p/weather?handoff=${TOKEN}&lang=en`, handoffToken: TOKEN };
+
+  it('never carry a hand-off: there are none until it has begun a payment, and then the payment goes along', () => {
+    expect(linksOf(shown(handedOff, null))).toEqual([]);
+    const html = shown(handedOff, { paymentId: PAYMENT });
+    expect(html).not.toContain(TOKEN);
+    expect(linksOf(html).map(String)).toEqual(Array(2).fill(`https://svc.test/p/weather?lang=en#payment=${PAYMENT}`));
+  });
+
+  it('are there from the beginning where nobody was handed over', () => {
+    const plain = { pageUrl: 'https://svc.test/p/weather?lang=en', handoffToken: null };
+    expect(linksOf(shown(plain, null)).map(String)).toEqual(Array(2).fill('https://svc.test/p/weather?lang=en'));
+  });
+});

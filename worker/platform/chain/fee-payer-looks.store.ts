@@ -1,0 +1,28 @@
+import { lte, sql } from 'drizzle-orm';
+import { HOUR, MINUTE } from '#core/time.ts';
+import type { Db } from '#platform/context.ts';
+import { feePayerLooks } from '#platform/db/tables/operations.ts';
+
+/** Looks older than this tell nothing that is asked for. */
+const KEEP_MS = 2 * HOUR;
+/** What fell between the last look before the hour and the first one in it counts. */
+const BEFORE_MS = 5 * MINUTE;
+
+/** One look a minute and address; what is over goes with the next one, so there are never more than some hundred. */
+export async function saveLook(db: Db, address: string, lamports: number, now: number): Promise<void> {
+  await db.batch([
+    db.insert(feePayerLooks).values({ address, at: now, lamports }).onConflictDoNothing(),
+    db.delete(feePayerLooks).where(lte(feePayerLooks.at, now - KEEP_MS)),
+  ]);
+}
+
+/**
+ * What left the fee payers in the hour before then, in lamports, whoever made it go: the sum of what each balance fell from look to look. What
+ * came in counts for nothing, so filling one up hides no more than a minute.
+ */
+export async function readLamportsSpent(db: Db, now: number): Promise<number> {
+  const [row] = await db.all<{ spent: number }>(sql`SELECT coalesce(sum(max(0, held - lamports)), 0) AS spent FROM (
+    SELECT lamports, lag(lamports) OVER (PARTITION BY address ORDER BY at) AS held FROM fee_payer_looks
+    WHERE at > ${now - HOUR - BEFORE_MS})`);
+  return row!.spent;
+}
