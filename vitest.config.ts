@@ -72,6 +72,8 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           globalSetup: ['./test/browser/global-setup.ts'],
           testTimeout: 60_000,
+          // What a browser does next it does when its turn comes: a second, the default, is a bet on an idle machine.
+          expect: { poll: { timeout: 30_000 } },
         },
       },
     ],

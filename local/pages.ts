@@ -6,17 +6,21 @@ import { build } from 'esbuild';
 
 /** The scripts of the hosted pages: bundled, named by their content, and weighed. */
 const ROOT = join(import.meta.dirname, '..');
-const CLIENT = join(ROOT, 'worker/pages/client');
-const NAMES_FILE = join(ROOT, 'worker/pages/assets.ts');
+const PAGES = join(ROOT, 'worker/pages');
+const NAMES_FILE = join(PAGES, 'assets.ts');
 /** All that a buyer's browser loads of ours besides the page itself. */
 const GZIP_MAX_KIB = 120;
 
-const ENTRIES = { checkout: 'checkout.tsx', receipt: 'receipt.ts', demoWallet: 'demo-wallet.ts' } as const;
+const ENTRIES = {
+  checkout: { source: 'checkout/client/start.tsx', name: 'checkout' },
+  receipt: { source: 'receipt/client.ts', name: 'receipt' },
+  demoWallet: { source: 'checkout/client/demo-wallet.ts', name: 'demo-wallet' },
+} as const;
 type Entry = keyof typeof ENTRIES;
 
 async function bundle(entry: Entry): Promise<{ path: string; text: string }> {
   const { outputFiles } = await build({
-    entryPoints: [join(CLIENT, ENTRIES[entry])],
+    entryPoints: [join(PAGES, ENTRIES[entry].source)],
     bundle: true,
     write: false,
     minify: true,
@@ -28,8 +32,7 @@ async function bundle(entry: Entry): Promise<{ path: string; text: string }> {
     tsconfigRaw: { compilerOptions: { jsx: 'react-jsx', jsxImportSource: 'hono/jsx/dom', target: 'ES2022' } },
   });
   const text = outputFiles[0]!.text;
-  const name = ENTRIES[entry].replace(/\.tsx?$/, '');
-  return { path: `/assets/${name}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.js`, text };
+  return { path: `/assets/${ENTRIES[entry].name}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.js`, text };
 }
 
 /**

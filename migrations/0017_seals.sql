@@ -2,7 +2,7 @@ CREATE TABLE `fee_payer_looks` (
 	`address` text NOT NULL,
 	`at` integer NOT NULL,
 	`lamports` integer NOT NULL,
-	PRIMARY KEY(`address`, `at`)
+	PRIMARY KEY(`at`, `address`)
 );
 --> statement-breakpoint
 CREATE INDEX `accounts_sealed` ON `accounts` (substr(password_hash, 1, 8)) WHERE password_hash IS NOT NULL;--> statement-breakpoint

@@ -13,7 +13,7 @@ const press = (page: Page, name: string) => page.getByRole('button', { name }).c
 const seeHeading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor({ timeout: 30_000 });
 
 describe('a payment that was begun elsewhere is offered before a second one', () => {
-  it('in the browser of a wallet, as what whoever began it gets; a link of the shop is a purchase of its own', async () => {
+  it('in the browser of a wallet, as what its maker gets; a link of the shop is a purchase of its own', async () => {
     const [product, other] = [await shop.sell(), await shop.sell()];
     const safari = await shop.visit('phone');
     await safari.page.goto(urlOf(product));
@@ -48,7 +48,7 @@ describe('a payment that was begun elsewhere is offered before a second one', ()
     await phantom.close();
   });
 
-  it('and nothing is begun while nobody can say how it stands, whatever else the address names', async () => {
+  it('and nothing is begun while it is unknown how it stands, whatever else the address names', async () => {
     const product = await shop.sell();
     const { page, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
     await page.goto(await shop.handOff(product));

@@ -27,7 +27,7 @@ async function tryToPay(wallet: TestWallet, shot?: string): Promise<string> {
   await page.goto(urlOf(product));
   await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
   const problem = page.locator('.problem');
-  await problem.waitFor({ timeout: 20_000 });
+  await problem.waitFor();
   expect(await page.locator('#announcement').textContent()).toMatch(/^Not paid\. /);
   expect(await violationsOf(page)).toEqual([]);
   expect(offences).toEqual([]);

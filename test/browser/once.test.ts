@@ -62,7 +62,7 @@ describe('one payment is asked of one wallet', () => {
     expect(payment!.payer_wallet).toBe(b.wallet.signer.address);
     expect(remembered).toContain(payment!.tx_signature);
 
-    // Money that was sent is never offered to be sent again, whoever cannot be reached.
+    // Money that was sent is never offered to be sent again, though the service cannot be reached.
     await page.route('**/v1/pay**', (route) => route.abort());
     await page.reload();
     await seeHeading(page, 'Payment seen');
@@ -146,6 +146,8 @@ describe('one payment is asked of one wallet', () => {
     await page.goto(urlOf(product));
     await press(page, 'Pay with Test wallet');
     await expect.poll(() => prompts.length).toBe(1);
+    // Before the service speaks of the other payment: after that there is no other way to choose.
+    await press(page, 'Choose another way');
     const told: string[] = [];
     const other = { status: 'PENDING_CONFIRMATION', tx_signature: '5VERv8', poll_after_ms: 300 };
     let payment: object = {};
@@ -157,7 +159,6 @@ describe('one payment is asked of one wallet', () => {
       told.push((route.request().postDataJSON() as { tx_signature: string }).tx_signature);
       return route.fulfill({ json: { payment } });
     });
-    await press(page, 'Choose another way');
     await seeHeading(page, 'Payment seen');
     prompts[0]!();
     await page.locator('.problem', { hasText: 'Two payments were sent for this' }).waitFor();

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../local/demo/wallet.ts';
 import { violationsOf } from './axe.ts';
@@ -7,6 +8,22 @@ const USDC = 1_000_000n;
 const shop = new Shop();
 beforeAll(() => shop.open({ checkout_brand_name: 'Ada’s Weather', checkout_accent_hex: '#0f766e' }), 60_000);
 afterAll(() => shop.close());
+
+/** The shop's own page, which opens when the test lets it: until then the checkout page is there to be looked at. */
+async function holdShop(page: Page): Promise<{ arrived: Promise<string>; letOpen: () => void }> {
+  let letOpen = () => {};
+  const isOpen = new Promise<void>((resolve) => {
+    letOpen = resolve;
+  });
+  const arrived = new Promise<string>((resolve) => {
+    void page.route('https://shop.example.com/**', async (route) => {
+      resolve(route.request().url());
+      await isOpen;
+      return route.fulfill({ body: 'thanks' });
+    });
+  });
+  return { arrived, letOpen };
+}
 
 const urlOf = (product: Product, query = '') => `${shop.baseUrl}/p/${product.slug}${query}`;
 
@@ -95,7 +112,7 @@ describe('one purchase is one payment', () => {
     await close();
   });
 
-  it('is found again by who closed the page right after signing', async () => {
+  it('is found again by a buyer who closed the page right after signing', async () => {
     const product = await shop.sell();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close } = await shop.visit('phone', [{ signer }]);
@@ -103,10 +120,9 @@ describe('one purchase is one payment', () => {
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: /^(Payment seen|Paid)$/ }).waitFor();
     await page.goto('about:blank');
-    await page.waitForTimeout(3000);
     await page.goBack();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
-    // Whatever an answer may say, nobody is sent to a page without encryption.
+    // Whatever an answer may say, no buyer is sent to a page without encryption.
     await page.route('**/v1/pay/confirm', async (route) =>
       route.fulfill({ json: { ...((await (await route.fetch()).json()) as object), redirect_url: 'http://shop.example.com/' } }),
     );
@@ -122,6 +138,7 @@ describe('one purchase is one payment', () => {
     const product = await shop.sell({ success_url: 'https://shop.example.com/thanks' });
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, close } = await shop.visit('desktop', [{ signer, features: ['solana:signAndSendTransaction'] }]);
+    await holdShop(page);
     await page.goto(urlOf(product));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
@@ -129,7 +146,7 @@ describe('one purchase is one payment', () => {
     // Kept by the browser while it was away, and shown again as it was.
     await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
     await page.getByText('You are being taken to shop.example.com').waitFor({ state: 'detached' });
-    expect(offences).toEqual([]);
+    expect(offences.filter((offence) => !offence.startsWith('asked https://shop.example.com/'))).toEqual([]);
     await close();
   });
 
@@ -137,12 +154,7 @@ describe('one purchase is one payment', () => {
     const product = await shop.sell({ success_url: 'https://shop.example.com/thanks?order=7' });
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close, shoot } = await shop.visit('desktop', [{ signer }]);
-    const arrived = new Promise<string>((resolve) => {
-      void page.route('https://shop.example.com/**', (route) => {
-        resolve(route.request().url());
-        return route.fulfill({ body: 'thanks' });
-      });
-    });
+    const { arrived, letOpen } = await holdShop(page);
     await page.goto(urlOf(product, '?success_url=https://evil.example/&redirect_url=https://evil.example/'));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('link', { name: 'Continue to shop.example.com' }).waitFor({ timeout: 30_000 });
@@ -150,6 +162,7 @@ describe('one purchase is one payment', () => {
     await shoot('7-leaving');
     const [payment] = await shop.paymentsOf(product);
     expect(await arrived).toBe(`https://shop.example.com/thanks?order=7&payment_id=${payment!.payment_id}&status=CONFIRMED`);
+    letOpen();
     await page.waitForURL('https://shop.example.com/**');
     // Who comes back wants to see this page, not to be sent away again.
     await page.goto(urlOf(product));

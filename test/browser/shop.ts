@@ -156,7 +156,7 @@ export class Shop {
     const shoot = async (name: string) => {
       await page.screenshot({ path: join(SCREENS, `${name}-${size}.png`), fullPage: true });
     };
-    // What a page asks for in its last moment is nobody's business any more.
+    // What a page asks for in its last moment is not looked at any more.
     const close = async () => {
       for (const tab of context.pages()) await tab.unrouteAll({ behavior: 'ignoreErrors' });
       await context.unrouteAll({ behavior: 'ignoreErrors' });

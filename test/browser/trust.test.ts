@@ -61,7 +61,7 @@ describe('a merchant who means ill', () => {
   });
 });
 
-describe('whoever comes', () => {
+describe('every buyer', () => {
   const shop = new Shop();
   let product: Product;
   beforeAll(async () => {

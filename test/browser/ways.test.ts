@@ -59,7 +59,7 @@ describe('paying in SOL', () => {
 });
 
 describe('paying with a service fee', () => {
-  it('names the fee and leaves out what nobody can send by hand', async () => {
+  it('names the fee and leaves out what cannot be sent by hand', async () => {
     const product = await shop.sell();
     const { page, shoot, close } = await shop.visit('phone');
     await page.goto(`${shop.baseUrl}/p/${product.slug}`);

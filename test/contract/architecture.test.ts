@@ -12,8 +12,11 @@ const tests = Object.entries(import.meta.glob<string>('../**/*.ts', { query: '?r
 const ROOMS = [
   // What server and browser share of the pages, then what runs in the browser alone.
   /^worker\/pages\/locales\//,
-  /^worker\/pages\/view\//,
-  /^worker\/pages\/client\//,
+  /^worker\/pages\/parts\//,
+  /^worker\/pages\/checkout\/(?!page\.tsx$|offer\.tsx$|client\/|machine\/)/,
+  /^worker\/pages\/checkout\/machine\//,
+  /^worker\/pages\/checkout\/client\//,
+  /^worker\/pages\/receipt\/client\.ts$/,
   /^worker\/core\//,
   /^worker\/rules\//,
   /^worker\/solana\//,
@@ -47,13 +50,20 @@ const ROOMS = [
   /^worker\/features\/retention\//,
   /^worker\/features\/seals\//,
   /^worker\/features\/routers\.ts$/,
-  /^worker\/pages\//,
+  // What every page is made of, then the pages, then their addresses.
+  /^worker\/pages\/(?!routes\.tsx$)[\w-]+\.tsx?$/,
+  /^worker\/pages\/checkout\//,
+  /^worker\/pages\/receipt\//,
+  /^worker\/pages\/routes\.tsx$/,
   /^worker\/jobs\.ts$/,
   /^worker\/sweeps\.ts$/,
   /^worker\/published\//,
   /^worker\/app\.ts$/,
   /^worker\/index\.ts$/,
 ];
+
+/** What runs in a buyer’s browser, where clock and network are the browser’s. */
+const BUYERS_BROWSER = /^worker\/pages\/(?:checkout|receipt)\/client(?:\/|\.ts$)/;
 
 /** Inside a feature: routes -> verb or resource -> store. */
 const STEPS: [RegExp, number][] = [
@@ -63,7 +73,7 @@ const STEPS: [RegExp, number][] = [
 
 /** Of how many files a folder may consist: registries of one kind may be longer. */
 const FILES_MAX = 12;
-const LONG_FOLDERS: Record<string, number> = { 'worker/platform/db/tables': 24, 'worker/pages/client': 24 };
+const LONG_FOLDERS: Record<string, number> = { 'worker/platform/db/tables': 24, 'worker/pages/checkout/client': 24 };
 
 const rankOf = (path: string): number => {
   const room = ROOMS.findIndex((pattern) => pattern.test(path));
@@ -71,7 +81,8 @@ const rankOf = (path: string): number => {
 };
 const stepOf = (path: string): number => STEPS.find(([pattern]) => pattern.test(path))?.[1] ?? 1;
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
-const isFeature = (path: string): boolean => /^worker\/(?:features\/[\w-]+\/|pages\/[^/]+$)/.test(path);
+const isFeature = (path: string): boolean =>
+  /^worker\/(?:features\/[\w-]+\/|pages\/(?:[^/]+|(?:checkout|receipt)\/(?:page|offer)\.tsx)$)/.test(path);
 
 function resolve(from: string, specifier: string): string {
   const parts = folderOf(from).split('/');
@@ -190,11 +201,7 @@ describe('every matter has one owner', () => {
     [
       'the clock is read once per request or job, and in objects',
       () => filesWith(/\bDate\.now\b|\bnew Date\(\)/),
-      [
-        /^worker\/(?:app|index|jobs|sweeps|platform\/(?:context|log)|published\/health)\.ts$/,
-        /^durable-objects\//,
-        /^worker\/pages\/client\//,
-      ],
+      [/^worker\/(?:app|index|jobs|sweeps|platform\/(?:context|log)|published\/health)\.ts$/, /^durable-objects\//, BUYERS_BROWSER],
     ],
     ['only the log prints', () => filesWith(/\bconsole\./), [/^worker\/platform\/log\.ts$/]],
     [
@@ -204,7 +211,7 @@ describe('every matter has one owner', () => {
         /^worker\/solana\/node\.ts$/,
         /^worker\/platform\/providers\//,
         /^worker\/features\/webhooks\/deliveries\/post\.ts$/,
-        /^worker\/pages\/client\//,
+        BUYERS_BROWSER,
       ],
     ],
     ['ids come from core/ids', () => filesWith(/\brandomUUID\b/), []],
@@ -239,7 +246,7 @@ describe('every matter has one owner', () => {
     expect(importing(/^drizzle-orm/).length).toBeGreaterThan(5);
     expect(filesWith(/\bDate\.now\b/)).toContain('worker/platform/context.ts');
     expect(filesWith(/\bconsole\./)).toEqual(['worker/platform/log.ts']);
-    expect(outside(filesWith(/(?<![.\w])fetch\(/), /^worker\/pages\/client\//)).toEqual([
+    expect(outside(filesWith(/(?<![.\w])fetch\(/), BUYERS_BROWSER)).toEqual([
       'worker/features/webhooks/deliveries/post.ts',
       'worker/platform/providers/local-clock.ts',
       'worker/platform/providers/price.ts',

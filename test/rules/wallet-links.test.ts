@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { PageFacts, State } from '../../worker/pages/view/model.ts';
-import type { Say } from '../../worker/pages/view/text.ts';
-import { Wallets } from '../../worker/pages/view/ways.tsx';
+import type { PageFacts, PagePayment } from '../../worker/pages/checkout/facts.ts';
+import { CHOOSING, firstKept } from '../../worker/pages/checkout/state.ts';
+import { Wallets } from '../../worker/pages/checkout/ways.tsx';
+import { sayIn } from '../../worker/pages/parts/text.ts';
+import { newPayment, pageFacts, START } from '../world/page-values.ts';
 
 const TOKEN = 'svc_handoff_of_one_buyer';
 const PAYMENT = '01900000-0000-7000-8000-000000000001';
 
 /** What a phone without a wallet in its browser is shown. */
-function shown(facts: Partial<PageFacts>, session: { paymentId: string } | null): string {
-  const state = { wallets: [], session, isBusy: false, isUnclear: false } as unknown as State;
-  const say = ((key: string) => key) as Say;
-  return String(Wallets({ facts: { isPhone: true, locale: 'en', network: 'mainnet', ...facts } as PageFacts, state, say }));
+function shown(changed: Partial<PageFacts>, payment: PagePayment | null): string {
+  const facts = pageFacts({ isPhone: true, ...changed });
+  const state = { ...firstKept(facts), ...CHOOSING, wallets: [], payment, status: null, openRequest: null };
+  return String(Wallets({ facts, state, say: sayIn(facts.text) }));
 }
 const linksOf = (html: string): URL[] =>
   [...html.matchAll(/href="([^"]+)"/g)].map(([, href]) => new URL(decodeURIComponent(/browse\/([^?]+)/.exec(href!)![1]!)));
@@ -20,7 +22,7 @@ describe('links that open the page in a wallet', () => {
 
   it('never carry a hand-off: there are none until it has begun a payment, and then the payment goes along', () => {
     expect(linksOf(shown(handedOff, null))).toEqual([]);
-    const html = shown(handedOff, { paymentId: PAYMENT });
+    const html = shown(handedOff, newPayment(PAYMENT, START));
     expect(html).not.toContain(TOKEN);
     expect(linksOf(html).map(String)).toEqual(Array(2).fill(`https://svc.test/p/weather?lang=en#payment=${PAYMENT}`));
   });

@@ -16,10 +16,14 @@ function another(name: string, at: number): string {
   return base58.encode(randomBytes(name.length)).slice(0, name.length);
 }
 
+const ARCHIVED = ['archived_stories', 'archived_payments', 'archived_receipts'];
+
 /** How a column of a copy is stored, where it is not as it is: numbers that the database gives, or that no two rows may share. */
 const storedAs = (table: string, column: string, { [column]: value }: Row): string => {
-  if (column === 'seq' || (column === 'id' && typeof value === 'number')) return 'NULL';
-  if (column === 'story_id') return "unhex(replace(j.value ->> 'story_id', '-', ''))";
+  if (column === 'seq' || column === 'row_number' || (column === 'id' && typeof value === 'number')) return 'NULL';
+  // An id, where the table is one of the archive's that hold their bytes.
+  if (ARCHIVED.includes(table) && typeof value === 'string' && /^[0-9a-f]{8}-/.test(value))
+    return `unhex(replace(j.value ->> '${column}', '-', ''))`;
   const isNumbered = column === 'link_seq' || (table === 'archived_types' && column === 'archive_id');
   return isNumbered ? `(SELECT max(${column}) FROM ${table}) + 1 + j.key` : `j.value ->> '${column}'`;
 };

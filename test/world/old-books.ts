@@ -38,10 +38,15 @@ export async function keepBooks(w: World, sales = 2): Promise<Books> {
   while (w.queue.sent.length > 0) await w.deliver();
   await w.attempt();
   await sweepChains(ctxAt(w.env, 0));
+  // The chain made them final.
+  await w.env.DB.batch([
+    w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at + 20000 WHERE finalized_at IS NULL'),
+    w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at + 20000, next_look_at = NULL WHERE final_at IS NULL'),
+  ]);
   return books;
 }
 
-/** Everything that is answered from events and receipts, as text, without the moments at which it was asked. */
+/** Everything that is answered from events, payments and receipts, as text, without the moments at which it was asked. */
 export async function answersOf(w: World, { merchant: { key }, sales }: Books, env: Env = w.env): Promise<string[]> {
   const answers: string[] = [];
   const get = async (path: string, options: { key?: string } = { key }): Promise<Body> => {
@@ -54,12 +59,26 @@ export async function answersOf(w: World, { merchant: { key }, sales }: Books, e
   await get('/v1/integrations/events?limit=100');
   await get('/v1/receipts');
   await get('/v1/receipts?q=weather&per_page=1&page=2');
+  for (const query of ['', '?per_page=1&page=2', '?status=CONFIRMED', '?status=FAILED']) await get(`/v1/payments${query}`);
   for (const { paymentId, membershipId, receiptId, signature } of sales) {
     await get(`/v1/webhooks/timeline?payment_id=${paymentId}`);
     await get(`/v1/webhooks/timeline?payment_id=${paymentId}&limit=2`);
     await get(`/v1/webhooks/timeline?membership_id=${membershipId}`);
     await get(`/v1/receipts?q=${signature.slice(0, 20)}`);
+    await get(`/v1/receipts?q=${receiptId.slice(0, 30)}`);
     await get(`/v1/receipt/${receiptId}`);
+    const payment = await get(`/v1/payments/${paymentId}`);
+    await get(`/v1/payments/${paymentId}`, {});
+    for (const list of ['payments', 'receipts'])
+      for (const query of [
+        `product_id=${payment.product_id}`,
+        `wallet=${payment.payer_wallet}`,
+        `wallet=${payment.payer_wallet}&product_id=${payment.product_id}`,
+      ])
+        await get(`/v1/${list}?${query}`);
+    await get(`/v1/memberships/lookup?payment_id=${paymentId}`);
+    const again = await w.call('POST', '/v1/pay/confirm', { env, body: { payment_id: paymentId, tx_signature: signature } });
+    answers.push(`confirm: ${again.status} ${JSON.stringify(again.body)}`);
     await get(`/v1/receipt/${receiptId}/public`, {});
     await get(`/v1/receipt/${receiptId}/verify`, {});
     const { status, html } = await getPage(w, `/r/${receiptId}`, {}, env);
@@ -74,13 +93,14 @@ export async function answersOf(w: World, { merchant: { key }, sales }: Books, e
 export async function keptOf(
   w: World,
   { merchant: { userId } }: Books,
-): Promise<{ rows: number; archived: number; objects: number; receipts: number }> {
+): Promise<{ rows: number; archived: number; objects: number; payments: number; receipts: number }> {
+  const ofArchive = (table: string) => `(SELECT count(*) FROM ${table} WHERE merchant_id = unhex(replace(?1, '-', '')))`;
   const count = (from: string) => `(SELECT ${from} AND merchant_id = ?1)`;
   const row = await w.env.DB.prepare(
     `SELECT ${count('count(*) FROM events WHERE 1')} AS rows, ${count("coalesce(sum(events), 0) FROM archived_types WHERE type = '*'")} AS archived,
-      ${count('count(*) FROM archives WHERE 1')} AS objects, ${count('count(*) FROM receipts WHERE archive_id IS NOT NULL')} AS receipts`,
+      ${count('count(*) FROM archives WHERE 1')} AS objects, ${ofArchive('archived_payments')} AS payments, ${ofArchive('archived_receipts')} AS receipts`,
   )
     .bind(userId)
-    .first<{ rows: number; archived: number; objects: number; receipts: number }>();
+    .first<{ rows: number; archived: number; objects: number; payments: number; receipts: number }>();
   return row!;
 }

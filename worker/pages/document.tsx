@@ -5,10 +5,10 @@ import { base64url } from '#core/encoding.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import type { Dictionary } from './locales/en.ts';
 import { chooseLocale, LOCALE_NAMES, LOCALES, type Locale } from './locales/locales.ts';
+import { Mark } from './parts/parts.tsx';
+import { styleOf } from './parts/style.ts';
+import { type Say, sayIn } from './parts/text.ts';
 import { pageHeaders } from './policy.ts';
-import { Mark } from './view/parts.tsx';
-import { styleOf } from './view/style.ts';
-import { type Say, sayIn } from './view/text.ts';
 
 /** What every hosted page has: a language, a nonce, and the words to go with them. */
 export interface PageContext {

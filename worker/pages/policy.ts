@@ -25,7 +25,7 @@ export function pageHeaders(ctx: Ctx, policy: PagePolicy): Record<string, string
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': policyOf(policy, ctx.config.FRAME_ANCESTORS),
     ...(ctx.config.FRAME_ANCESTORS === "'none'" ? { 'X-Frame-Options': 'DENY' } : {}),
-    // Wallets open windows of their own; nobody who opens ours may reach into it.
+    // Wallets open windows of their own; a page that opens ours may not reach into it.
     'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
     'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=()',
     'Referrer-Policy': 'no-referrer',

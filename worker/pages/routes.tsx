@@ -10,12 +10,12 @@ import { hasReceipt } from '#features/receipts/store.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
-import { sendCheckout } from './checkout.tsx';
+import { sendCheckout } from './checkout/page.tsx';
 import { openPage, type PageContext, sendRefusal } from './document.tsx';
-import { sendReceipt } from './receipt.tsx';
+import { sendReceipt } from './receipt/page.tsx';
 
 /** A person reads these: what goes wrong is a page too. A bug is the log's business and still ends in the one place. */
-async function present(c: Context<AppEnv>, make: (page: PageContext) => Promise<Response>): Promise<Response> {
+async function presentPage(c: Context<AppEnv>, make: (page: PageContext) => Promise<Response>): Promise<Response> {
   const page = await openPage(c);
   try {
     return await make(page);
@@ -36,7 +36,7 @@ const PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36})$/;
 const PATH_MAX = 120;
 
 /** A page has one address: to it lead a slash too many and capital letters, with all that was asked. */
-const settle = createMiddleware<AppEnv>(async (c, next) => {
+const redirectToCanonical = createMiddleware<AppEnv>(async (c, next) => {
   const { pathname, search } = new URL(c.req.url);
   if (pathname.length > PATH_MAX) return next();
   const address = pathname.toLowerCase().replace(/\/+$/, '');
@@ -45,10 +45,10 @@ const settle = createMiddleware<AppEnv>(async (c, next) => {
 
 /** The hosted pages; not operations of the API. */
 export const pageRoutes = router();
-for (const path of ['/p/*', '/r/*']) pageRoutes.get(path, settle);
+for (const path of ['/p/*', '/r/*']) pageRoutes.get(path, redirectToCanonical);
 
 pageRoutes.get('/p/:slug', (c) =>
-  present(c, async (page) => {
+  presentPage(c, async (page) => {
     await hitBucket(c, 'payload', '');
     const slug = c.req.param('slug');
     if (!SLUG.test(slug)) throw new ApiError('not_found');
@@ -61,7 +61,7 @@ pageRoutes.get('/p/:slug', (c) =>
 );
 
 pageRoutes.get('/r/:receipt_id', (c) =>
-  present(c, async (page) => {
+  presentPage(c, async (page) => {
     await hitBucket(c, 'receipt', '');
     const receiptId = c.req.param('receipt_id');
     if (!UUID.test(receiptId)) throw new ApiError('not_found');
@@ -73,6 +73,6 @@ pageRoutes.get('/r/:receipt_id', (c) =>
   }),
 );
 
-/** Nothing else is below these two: a person is told so as one. */
+/** Nothing else is below these two, and a page says so. */
 for (const path of ['/p', '/p/*', '/r', '/r/*'])
-  pageRoutes.get(path, (c) => present(c, async () => Promise.reject(new ApiError('not_found'))));
+  pageRoutes.get(path, (c) => presentPage(c, async () => Promise.reject(new ApiError('not_found'))));

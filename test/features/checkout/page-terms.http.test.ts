@@ -1,10 +1,12 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { type PageFacts, type PagePayment, toPagePayment } from '../../../worker/pages/checkout/facts.ts';
+import { Panel } from '../../../worker/pages/checkout/panel.tsx';
+import { CHOOSING, firstKept, type PageState, type StepState } from '../../../worker/pages/checkout/state.ts';
+import type { PaymentStatus } from '../../../worker/pages/checkout/wire.ts';
 import { LOCALES } from '../../../worker/pages/locales/locales.ts';
-import { type Connected, firstState, type PageFacts, type Session, type State } from '../../../worker/pages/view/model.ts';
-import { Panel } from '../../../worker/pages/view/panel.tsx';
-import { Address } from '../../../worker/pages/view/parts.tsx';
-import { plain, plainName, sayIn, shortened, without } from '../../../worker/pages/view/text.ts';
+import { Address } from '../../../worker/pages/parts/parts.tsx';
+import { plain, plainName, sayIn, shortened, without } from '../../../worker/pages/parts/text.ts';
 import { getPage } from '../../world/page.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
@@ -16,21 +18,27 @@ const textOf = (html: string): string =>
     .replace(/<[^>]+>/g, ' ')
     .replaceAll('\u00a0', ' ');
 const factsOf = (html: string): PageFacts => JSON.parse(/id="facts"[^>]*>(.*?)<\/script>/s.exec(html)![1]!) as PageFacts;
-const panelOf = (facts: PageFacts, state: Partial<State>): string =>
-  textOf(String(Panel({ facts, state: { ...firstState(facts), ...state }, say: sayIn(facts.text) })));
+const panelOf = (facts: PageFacts, step: StepState, kept: Partial<PageState> = {}): string =>
+  textOf(String(Panel({ facts, state: { ...firstKept(facts), ...kept, ...step } as PageState, say: sayIn(facts.text) })));
 
-/** What the browser keeps of an answer to connect. */
-const toSession = (answer: Connected): Session => ({
-  paymentId: answer.payment_id,
-  price: answer.price,
-  fee: answer.fee ?? null,
-  recipient: answer.recipient,
-  memo: answer.memo,
-  solanaPayUrl: answer.solana_pay_url,
-  expiresAt: answer.expires_at,
-  quote: answer.price_quote ? { rate: answer.price_quote.rate, expiresAt: answer.price_quote.expires_at } : null,
-  txSignature: null,
+/** The page in the steps that the tests look at. */
+const choosing = (payment: PagePayment | null): StepState => ({ ...CHOOSING, payment, status: null, openRequest: null });
+const waiting = (payment: PagePayment): StepState => ({
+  step: 'waiting',
+  request: { attempt: 1, walletName: 'Test wallet', payment, sends: false },
+  payment,
+  status: null,
+  secondsLeft: null,
 });
+const confirmed = (payment: PagePayment): StepState => ({
+  step: 'confirmed',
+  payment,
+  status: { status: 'CONFIRMED', price: payment.price } as PaymentStatus,
+  openRequest: null,
+  redirectUrl: null,
+  isLeaving: false,
+});
+const closing = (payment: PagePayment): StepState => ({ step: 'closing', payment, status: null, openRequest: null });
 
 describe('a page with a service fee', () => {
   const feeWallet = generateKeyPairSigner();
@@ -46,14 +54,14 @@ describe('a page with a service fee', () => {
     const { html } = await getPage(w, `/p/${product.slug}`);
     expect(textOf(html)).toContain('less a service fee of 2.5%');
     const facts = factsOf(html);
-    const session = toSession(await w.connect(product));
-    const waiting = panelOf(facts, { step: 'waiting', session });
+    const payment = toPagePayment(await w.connect(product));
+    const asked = panelOf(facts, waiting(payment));
     for (const words of ['5.00 USDC', '4.875 USDC', merchant.wallet.address, '0.125 USDC', (await feeWallet).address])
-      expect(waiting).toContain(words);
-    const confirmed = panelOf(facts, { step: 'confirmed', session });
-    expect(confirmed).toContain('You paid 5.00 USDC.');
-    expect(confirmed).toMatch(/Service fee\s+0\.125 USDC/);
-    expect(confirmed).not.toMatch(/received|has got/);
+      expect(asked).toContain(words);
+    const paid = panelOf(facts, confirmed(payment));
+    expect(paid).toContain('You paid 5.00 USDC.');
+    expect(paid).toMatch(/Service fee\s+0\.125 USDC/);
+    expect(paid).not.toMatch(/received|has got/);
   });
 });
 
@@ -77,16 +85,16 @@ describe('a page names who is paid', () => {
     const facts = factsOf(html);
     expect(facts.payees).toEqual({ USDC: ofUsdc, SOL: ofSol });
     expect(textOf(html)).toMatch(new RegExp(`Wallet for payments in USDC\\s+${ofUsdc}\\s+Wallet for payments in SOL\\s+${ofSol}`));
-    expect(panelOf(facts, {})).toContain(shortened(ofUsdc));
-    const inSol = panelOf(facts, { asset: 'SOL' });
+    expect(panelOf(facts, choosing(null))).toContain(shortened(ofUsdc));
+    const inSol = panelOf(facts, choosing(null), { asset: 'SOL' });
     expect(inSol).toContain(shortened(ofSol));
     expect(inSol).toContain('The exact amount in SOL is shown here and fixed before you approve.');
 
-    const session = toSession((await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { asset: 'SOL' } })).body);
-    expect(session.recipient).toBe(ofSol);
-    const waiting = panelOf(facts, { step: 'waiting', session, asset: 'SOL' });
-    for (const words of [/[\d.]+ SOL/, /1 SOL = [\d.,]+ USDC, valid until/, ofSol]) expect(waiting).toMatch(words);
-    const chosen = panelOf(facts, { session, asset: 'SOL' });
+    const payment = toPagePayment((await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { asset: 'SOL' } })).body);
+    expect(payment.recipient).toBe(ofSol);
+    const asked = panelOf(facts, waiting(payment), { asset: 'SOL' });
+    for (const words of [/[\d.]+ SOL/, /1 SOL = [\d.,]+ USDC, valid until/, ofSol]) expect(asked).toMatch(words);
+    const chosen = panelOf(facts, choosing(payment), { asset: 'SOL' });
     expect(chosen).toMatch(/You can choose another currency when this price ends \(\d/);
     expect(chosen).not.toContain('Pay in');
   });
@@ -98,11 +106,11 @@ describe('a page names who is paid', () => {
     const { html } = await getPage(w, `/p/${product.slug}`);
     expect(/<title>(.*?)<\/title>/.exec(html)![1]).toBe('Weather · “Ada’s weather”');
     expect(textOf(html)).not.toMatch(/[✔✅🔒🛡]/u);
-    const session = toSession(await w.connect(product));
-    const confirmed = panelOf(factsOf(html), { step: 'confirmed', session });
-    expect(confirmed).toContain('“Ada’s weather”');
-    expect(confirmed).toContain(shortened(session.recipient));
-    expect(confirmed).not.toContain('Solana Foundation');
+    const payment = toPagePayment(await w.connect(product));
+    const paid = panelOf(factsOf(html), confirmed(payment));
+    expect(paid).toContain('“Ada’s weather”');
+    expect(paid).toContain(shortened(payment.recipient));
+    expect(paid).not.toContain('Solana Foundation');
   });
 
   it('and says of test money that it is', async () => {
@@ -116,10 +124,8 @@ describe('a page names who is paid', () => {
     const product = await w.product(merchant);
     const facts = factsOf((await getPage(w, `/p/${product.slug}`)).html);
     expect(facts.uncertainMs).toBe(180_000);
-    const session = { ...toSession(await w.connect(product)), expiresAt: '2026-01-01T10:00:01.000Z' };
-    expect(panelOf({ ...facts, locale: 'de', text: await LOCALES.de.load() }, { step: 'closing', session })).toMatch(
-      /etwa um \d\d:04 von vorn/,
-    );
+    const payment = { ...toPagePayment(await w.connect(product)), expiresAt: '2026-01-01T10:00:01.000Z' };
+    expect(panelOf({ ...facts, locale: 'de', text: await LOCALES.de.load() }, closing(payment))).toMatch(/etwa um \d\d:04 von vorn/);
   });
 });
 

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_ASSETS } from '../../../worker/pages/assets.ts';
 import { type Dictionary, en } from '../../../worker/pages/locales/en.ts';
 import { chooseLocale, LOCALE_NAMES, LOCALES } from '../../../worker/pages/locales/locales.ts';
-import { contrast, paletteOf, parseHex, SURFACES } from '../../../worker/pages/view/colour.ts';
-import { formatMoney, plain } from '../../../worker/pages/view/text.ts';
+import { contrast, paletteOf, parseHex, SURFACES } from '../../../worker/pages/parts/colour.ts';
+import { formatMoney, plain } from '../../../worker/pages/parts/text.ts';
 import { getPage } from '../../world/page.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
@@ -123,7 +123,7 @@ describe('/p/{slug}', () => {
     expect(html).toContain(PAGE_ASSETS.checkout);
   });
 
-  it.each(['', '%20', 'token)', 'token%20', 'a'.repeat(2049)])('takes a damaged hand-off for nobody’s purchase: %s', async (token) => {
+  it.each(['', '%20', 'token)', 'token%20', 'a'.repeat(2049)])('takes a damaged hand-off for no purchase: %s', async (token) => {
     const product = await w.product(merchant);
     const { status, html } = await get(`/p/${product.slug}?handoff=${token}`);
     expect(status).toBe(200);

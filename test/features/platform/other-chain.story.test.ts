@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { connectBuyer } from '#features/checkout/connect.ts';
 import { sendTransaction } from '#features/checkout/send-transaction.ts';
-import { confirmPayment } from '#features/payments/confirm.ts';
+import { confirmPayment } from '#features/payments/confirm/confirm.ts';
 import { newCtx } from '#platform/context.ts';
 import { keepNothing } from '#platform/db/once.ts';
 import { MemoryChain } from '../../world/memory-chain.ts';

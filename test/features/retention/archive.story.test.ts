@@ -13,18 +13,18 @@ describe('what is old', () => {
     const { rows } = await keptOf(w, books);
     expect(rows).toBeGreaterThan(15);
     expect(await archiveAll(w)).toEqual({ taken: expect.any(Number), isFinished: true });
-    expect(await keptOf(w, books)).toEqual({ rows: 0, archived: rows, objects: expect.any(Number), receipts: 2 });
+    expect(await keptOf(w, books)).toEqual({ rows: 0, archived: rows, objects: expect.any(Number), payments: 3, receipts: 2 });
     expect(await answersOf(w, books)).toEqual(before);
     expect(before.filter((answer) => answer.includes('"valid":true'))).toHaveLength(3);
   });
 });
 
 describe('a run that is cut', () => {
-  const KINDS = ['write', 'read', 'read', 'read', 'write', 'put', 'get', 'batch'];
+  const KINDS = ['write', 'read', 'read', 'batch', 'write', 'put', 'get', 'batch'];
   // Behind a trip that changes nothing, a run is as it is before the next one.
   const cuts = KINDS.flatMap((kind, i) => [
     { trip: i + 1, side: 'before' as const },
-    ...(kind === 'read' || kind === 'get' ? [] : [{ trip: i + 1, side: 'after' as const }]),
+    ...(kind === 'read' || kind === 'get' || i === 3 ? [] : [{ trip: i + 1, side: 'after' as const }]),
   ]);
 
   it.each(cuts)('$side trip $trip loses and doubles nothing, and neither does the next', async ({ trip, side }) => {
@@ -37,7 +37,7 @@ describe('a run that is cut', () => {
     expect([between.rows + between.archived, between.objects]).toEqual([rows, trip === 8 && side === 'after' ? 1 : 0]);
     expect(await answersOf(w, books)).toEqual(before);
     await archiveAll(w);
-    expect(await keptOf(w, books)).toEqual({ rows: 0, archived: rows, objects: 1, receipts: 1 });
+    expect(await keptOf(w, books)).toEqual({ rows: 0, archived: rows, objects: 1, payments: 2, receipts: 1 });
     expect(await answersOf(w, books)).toEqual(before);
     // What the run that was cut had written is deleted, and only that.
     const { userId } = books.merchant;

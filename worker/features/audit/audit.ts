@@ -6,8 +6,8 @@ import { commit } from '#platform/db/commit.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
 import { logRequest } from '#platform/log.ts';
 import { compareEntitlements, hasCaughtUp, type Named } from './entitlements.ts';
-import { auditPayments, UNKNOWN } from './payments.ts';
-import { listCopies, noteAudit, type Recorded, type Suspect, sampleEntitlements, samplePayments, takeAudit } from './store.ts';
+import { auditPayments, readWhole, UNKNOWN, type Whole } from './payments.ts';
+import { listCopies, noteAudit, type Suspect, sampleEntitlements, samplePayments, takeAudit } from './store.ts';
 
 const SAMPLE = 50;
 /** A look that has not ended by then is dead, and another begins. */
@@ -32,7 +32,9 @@ export async function sweepAudit(ctx: Shard): Promise<number> {
 }
 
 async function firstLook(ctx: Shard, audit: Audit): Promise<number> {
-  const payments = await samplePayments(ctx.db, base58.encode(randomBytes(64)), SAMPLE);
+  const payments: Whole[] = [];
+  for (const recorded of await samplePayments(ctx.db, base58.encode(randomBytes(64)), SAMPLE))
+    payments.push(await readWhole(ctx, recorded));
   const found = (await auditPayments(ctx, payments)).map((finding, i) => ({ finding, ...payments[i]! }));
   const differing = found.filter(({ finding }) => finding !== null && finding !== UNKNOWN);
   // Of what differs it is not certain who bought it.
@@ -49,7 +51,7 @@ async function firstLook(ctx: Shard, audit: Audit): Promise<number> {
 }
 
 /** Entitlements the database knows of, and those it must know of because the payments bought them: each once. */
-async function listNamed(ctx: Shard, payments: readonly Recorded[]): Promise<Named[]> {
+async function listNamed(ctx: Shard, payments: readonly Whole[]): Promise<Named[]> {
   const known = (await sampleEntitlements(ctx.db, hex.encode(randomBytes(4)), SAMPLE)).map(({ id, ...row }) => ({
     ...row,
     entitlementId: id,

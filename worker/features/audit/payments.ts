@@ -1,8 +1,9 @@
 import { storyOf } from '#core/errors.ts';
-import { expectationOf } from '#features/payments/payment.ts';
+import { expectationOf, wholePayments } from '#features/payments/payment.ts';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { type Receipt, wholeReceipts } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import type { Payment } from '#platform/db/archive.ts';
 import type { Finality } from '#solana/finality.ts';
 import { matchPayment } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
@@ -12,35 +13,36 @@ import type { Recorded } from './store.ts';
 export type Finding = string | null;
 export const UNKNOWN = 'unknown';
 
-/** What is recorded of a payment, with its receipt as it was issued. */
-type Whole = Omit<Recorded, 'receipt'> & { receipt: Receipt | null };
+/** What is recorded of a payment, whole. `isRead` is false where the archive, which has it, does not answer. */
+export interface Whole {
+  claim: Recorded['claim'];
+  payment: Payment | null;
+  receipt: Receipt | null;
+  isRead: boolean;
+}
 
 /** A node shows so many transactions in one call. */
 const GROUP_MAX = 20;
 
 /** Compares final payments with their receipts and with the chain, in their order. Changes nothing. */
-export async function auditPayments(ctx: Shard, sample: readonly Recorded[]): Promise<Finding[]> {
+export async function auditPayments(ctx: Ctx, sample: readonly Whole[]): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (let from = 0; from < sample.length; from += GROUP_MAX) {
     const group = sample.slice(from, from + GROUP_MAX);
     const shown = await lookUp(ctx, group);
-    for (const [i, recorded] of group.entries()) {
-      const whole = await withWholeReceipt(ctx, recorded);
-      findings.push(whole ? problemOf(whole, shown[i]!, ctx.config.RECEIPT_KEYS) : UNKNOWN);
-    }
+    findings.push(...group.map((one, i) => (one.isRead ? problemOf(one, shown[i]!, ctx.config.RECEIPT_KEYS) : UNKNOWN)));
   }
   return findings;
 }
 
-/** Null where the archive, which has its receipt, does not answer. */
-async function withWholeReceipt(ctx: Shard, recorded: Recorded): Promise<Whole | null> {
-  if (!recorded.receipt) return { ...recorded, receipt: null };
+export async function readWhole(ctx: Shard, { claim, ...rows }: Recorded): Promise<Whole> {
   try {
-    const [receipt] = await wholeReceipts(ctx, [recorded.receipt]);
-    return { ...recorded, receipt: receipt! };
+    const [payment = null] = await wholePayments(ctx, rows.payment ? [rows.payment] : []);
+    const [receipt = null] = await wholeReceipts(ctx, rows.receipt ? [rows.receipt] : []);
+    return { claim, payment, receipt, isRead: true };
   } catch (error) {
-    ctx.note(`receipt of ${recorded.claim.subjectId}: ${storyOf(error)}`);
-    return null;
+    ctx.note(`payment ${claim.subjectId}: ${storyOf(error)}`);
+    return { claim, payment: null, receipt: null, isRead: false };
   }
 }
 
@@ -49,7 +51,7 @@ const problemOf = (recorded: Whole, seen: ChainTransaction | string, receiptKeys
   recordProblem(recorded, receiptKeys) ?? (typeof seen === 'string' ? seen : chainProblem(recorded, seen));
 
 /** Each transaction as the chain has it; a word where it has not, or cannot tell. */
-async function lookUp(ctx: Ctx, group: readonly Recorded[]): Promise<(ChainTransaction | string)[]> {
+async function lookUp(ctx: Ctx, group: readonly Whole[]): Promise<(ChainTransaction | string)[]> {
   const claims = group.map(({ claim: { txSignature, slot } }) => ({ txSignature, slot }));
   const answer = await ctx.chain.findTransactions(claims.map(({ txSignature }) => txSignature));
   if (answer.kind === 'unavailable') {
@@ -69,7 +71,7 @@ async function lookUp(ctx: Ctx, group: readonly Recorded[]): Promise<(ChainTrans
 }
 
 /** What is wrong between a claim, its payment and its receipt. Pure. */
-export function recordProblem({ claim, payment, receipt }: Whole, receiptKeys: string): string | null {
+export function recordProblem({ claim, payment, receipt }: Omit<Whole, 'isRead'>, receiptKeys: string): string | null {
   if (!payment) return 'payment_missing';
   if (payment.status !== 'CONFIRMED' || payment.orphanedAt !== null) return 'payment_status';
   if (payment.txSignature !== claim.txSignature || !payment.livemode) return 'payment_transaction';
@@ -82,7 +84,7 @@ export function recordProblem({ claim, payment, receipt }: Whole, receiptKeys: s
 }
 
 /** What is wrong between the records of a payment and the transaction that the chain shows for it. Pure. */
-export function chainProblem({ payment, receipt }: Whole, transaction: ChainTransaction): string | null {
+export function chainProblem({ payment, receipt }: Omit<Whole, 'isRead'>, transaction: ChainTransaction): string | null {
   // Whether it came in time was judged when it was confirmed; money accepted afterwards never did.
   const expected = { ...expectationOf(payment!), notBeforeSeconds: 0, notAfterSeconds: Number.MAX_SAFE_INTEGER };
   const match = matchPayment(transaction, expected);

@@ -3,6 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { entitlements } from '#platform/db/tables/access.ts';
+import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { type Audit, audits } from '#platform/db/tables/audits.ts';
 import { payments, receipts } from '#platform/db/tables/commerce.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
@@ -64,17 +65,25 @@ export async function samplePayments(db: Db, place: string, count: number) {
   if (claims.length === 0) return [];
   const among = (column: SQLiteColumn): SQL =>
     sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(claims.map(({ subjectId }) => subjectId))}))`;
-  const [paid, kept] = await db.batch([
+  const amongBytes = (column: SQLiteColumn): SQL =>
+    inArray(
+      column,
+      claims.map(({ subjectId }) => subjectId),
+    );
+  const [paid, issued, oldPaid, oldIssued] = await db.batch([
     db.select().from(payments).where(among(payments.id)),
     db.select().from(receipts).where(among(receipts.paymentId)),
+    db.select().from(archivedPayments).where(amongBytes(archivedPayments.id)),
+    db.select().from(archivedReceipts).where(amongBytes(archivedReceipts.paymentId)),
   ]);
   return claims.map((claim) => ({
     claim,
-    payment: paid.find(({ id }) => id === claim.subjectId) ?? null,
-    receipt: kept.find(({ paymentId }) => paymentId === claim.subjectId) ?? null,
+    payment: [...paid, ...oldPaid].find(({ id }) => id === claim.subjectId) ?? null,
+    receipt: [...issued, ...oldIssued].find(({ paymentId }) => paymentId === claim.subjectId) ?? null,
   }));
 }
 
+/** What is recorded of a payment, as far as the database has it. */
 export type Recorded = Awaited<ReturnType<typeof samplePayments>>[number];
 
 /** Copies of entitlements that follow `place` in the order of their ids, which are hashes. */

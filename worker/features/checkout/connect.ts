@@ -74,7 +74,7 @@ export async function connectBuyer(ctx: Shard, input: Connect, keep: Keep<Checko
     const { events } = change;
     // Who comes from the merchant's server is no stranger, and is not kept out by any.
     const writes = handoff ? change.writes : [vetoCrowd(ctx, payment.productId), ...change.writes];
-    await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, keep(checkout)), () => findPayment(ctx.db, payment.id));
+    await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, keep(checkout)), () => findPayment(ctx, payment.id));
   } catch (error) {
     if (handoff) await requireUnused(ctx, handoff);
     else if (isVeto(error)) await requireRoom(ctx.db, payment.productId);

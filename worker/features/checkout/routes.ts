@@ -3,10 +3,10 @@ import { ApiError, raise } from '#core/errors.ts';
 import type { IdentitySessionId, PaymentId, PaymentSessionId } from '#core/ids.ts';
 import { ASSETS } from '#core/money.ts';
 import { CustomerRef } from '#features/entitlements/resource.ts';
+import { failureOf } from '#features/payments/confirm/verdict.ts';
 import type { Asked } from '#features/payments/required-identity.ts';
 import { identityProblem } from '#features/payments/required-identity.ts';
-import { findPayment, findWithProduct, getPayment } from '#features/payments/store.ts';
-import { failureOf } from '#features/payments/verdict.ts';
+import { findWithProduct, getPayment, hasPayment } from '#features/payments/store.ts';
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
 import { findOffer } from '#features/products/store.ts';
 import type { Ctx } from '#platform/context.ts';
@@ -202,14 +202,14 @@ export const checkoutRoutes = router()
   })
   .openapi(solanaPayLabel, async (c) => {
     const paymentId = c.req.valid('param').payment_id as PaymentId;
-    const ctx = await enterShard(c, ({ db }) => findPayment(db, paymentId));
-    const payment = await getPayment(ctx.db, paymentId);
+    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
+    const payment = await getPayment(ctx, paymentId);
     return c.json({ label: payment.terms.productName, icon: `${ctx.baseUrl}${ICON_PATH}` }, 200);
   })
   .openapi(solanaPay, async (c) => {
     const paymentId = c.req.valid('param').payment_id as PaymentId;
-    const ctx = await enterShard(c, ({ db }) => findPayment(db, paymentId));
-    const known = (await findWithProduct(ctx.db, paymentId)) ?? raise('not_found');
+    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
+    const known = (await findWithProduct(ctx, paymentId)) ?? raise('not_found');
     const { payment } = known;
     requireOpen(ctx, known);
     const { account } = c.req.valid('json');

@@ -1,10 +1,10 @@
 import { base64 } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
+import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { planSubmit, requireViewer } from '#features/payments/payment.ts';
 import { identityProblem } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment } from '#features/payments/store.ts';
-import { failureOf } from '#features/payments/verdict.ts';
 import { dropRefused, rememberSent } from '#features/payments/watch/candidates.ts';
 import { sendableUntil } from '#features/rails/quote.ts';
 import type { Actor, Shard } from '#platform/context.ts';
@@ -22,7 +22,7 @@ export async function sendTransaction(
   ctx: Shard,
   { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Actor | null },
 ): Promise<{ payment: Payment; txSignature: string }> {
-  const known = (await findWithProduct(ctx.db, paymentId)) ?? raise('not_found');
+  const known = (await findWithProduct(ctx, paymentId)) ?? raise('not_found');
   const { payment } = known;
   requireViewer(payment, viewer);
   const checked = checkPreparedTransaction(base64.decode(wire), termsOf(ctx, payment));
@@ -48,7 +48,7 @@ export async function sendTransaction(
   // Unclear is not refused: it may be on its way, and the rechecks will find it.
   if (broadcast.kind !== 'sent') ctx.note(`rpc: ${broadcast.reason}`);
   const after = await transact(ctx, async () => {
-    const current = await getPayment(ctx.db, paymentId);
+    const current = await getPayment(ctx, paymentId);
     return current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current);
   });
   return { payment: after, txSignature };

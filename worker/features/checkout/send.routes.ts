@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { PaymentId } from '#core/ids.ts';
 import { requireLive } from '#features/payments/payment.ts';
 import { PaymentBody, toPaymentResource } from '#features/payments/resource.ts';
-import { findPayment } from '#features/payments/store.ts';
+import { hasPayment } from '#features/payments/store.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors } from '#platform/http/callers.ts';
 import { answerLeased, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
 import { jsonBody, ModeQuery, ok, router, uuidParam } from '#platform/http/openapi.ts';
@@ -48,7 +48,7 @@ export const sendRoutes = router().openapi(send, async (c) => {
   const { viewer } = c.var;
   requireLive(viewer);
   const paymentId = c.req.valid('param').payment_id as PaymentId;
-  const ctx = await enterShard(c, ({ db }) => findPayment(db, paymentId));
+  const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
   const answer = await answerLeased(
     c,
     () => sendTransaction(ctx, { paymentId, wire: c.req.valid('json').transaction, viewer }),

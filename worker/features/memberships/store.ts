@@ -1,9 +1,11 @@
-import { and, asc, desc, eq, isNull, ne, sql } from 'drizzle-orm';
+import { and, desc, eq, isNull, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
+import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Membership, memberships, payments } from '#platform/db/tables/commerce.ts';
 
 /** The merchant's memberships, newest first. */
@@ -15,19 +17,23 @@ export const findMembership = (db: Db, membershipId: MembershipId) =>
 
 /** The other payments a membership rests on, as they were confirmed: none of them dropped by the chain. */
 export async function listCarrying(db: Db, membershipId: MembershipId, exceptPaymentId: PaymentId) {
-  const rows = await db
-    .select({ id: payments.id, confirmedAt: payments.confirmedAt, terms: payments.terms })
-    .from(payments)
-    .where(
-      and(
-        eq(payments.membershipId, membershipId),
-        eq(payments.status, 'CONFIRMED'),
-        isNull(payments.orphanedAt),
-        ne(payments.id, exceptPaymentId),
+  const { id, confirmedAt, accessPeriodDays } = archivedPayments;
+  const [rows, archived] = await db.batch([
+    db
+      .select({ id: payments.id, confirmedAt: payments.confirmedAt, terms: payments.terms })
+      .from(payments)
+      .where(
+        and(
+          eq(payments.membershipId, membershipId),
+          eq(payments.status, 'CONFIRMED'),
+          isNull(payments.orphanedAt),
+          ne(payments.id, exceptPaymentId),
+        ),
       ),
-    )
-    .orderBy(asc(payments.confirmedAt));
-  return rows.map(({ id, confirmedAt, terms }) => ({ id, confirmedAt: confirmedAt!, accessPeriodDays: terms.accessPeriodDays }));
+    db.select({ id, confirmedAt, accessPeriodDays }).from(archivedPayments).where(eq(archivedPayments.membershipId, membershipId)),
+  ]);
+  const kept = rows.map(({ id, confirmedAt, terms }) => ({ id, confirmedAt: confirmedAt!, accessPeriodDays: terms.accessPeriodDays }));
+  return [...archived, ...kept].sort((one, other) => one.confirmedAt - other.confirmedAt);
 }
 
 export interface MembershipLookup {
@@ -41,7 +47,12 @@ export interface MembershipLookup {
 /** The one that lasts longest; for ever (no paid-through date) lasts longest of all. */
 export async function getMembershipBy(db: Db, merchantId: AccountId, livemode: boolean, by: MembershipLookup): Promise<Membership> {
   const ofPayment = by.paymentId
-    ? eq(memberships.id, sql`(SELECT membership_id FROM payments WHERE id = ${by.paymentId} AND merchant_id = ${merchantId})`)
+    ? eq(
+        memberships.id,
+        sql`coalesce((SELECT membership_id FROM payments WHERE id = ${by.paymentId} AND merchant_id = ${merchantId}),
+          (SELECT ${uuidOf(sql`membership_id`)} FROM archived_payments
+            WHERE id = ${storyIdOf(by.paymentId)} AND merchant_id = ${storyIdOf(merchantId)}))`,
+      )
     : undefined;
   const membership = await db
     .select()

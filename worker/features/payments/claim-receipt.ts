@@ -2,7 +2,7 @@ import { ApiError, raise } from '#core/errors.ts';
 import { findReceiptOfTransaction, type Receipt } from '#features/receipts/receipt.ts';
 import type { Actor, Shard } from '#platform/context.ts';
 import { PAYMENT } from '#rules/states.ts';
-import { findNamedSession, settleFound } from './confirm.ts';
+import { findNamedSession, settleFound } from './confirm/confirm.ts';
 
 /**
  * The receipt of a transaction that paid this merchant. If the payment is still open, the confirmation runs first and its

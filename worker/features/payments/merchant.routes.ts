@@ -88,7 +88,7 @@ export const merchantPaymentRoutes = router()
     const { status, product_id: productId, customer_ref: customerRef, wallet, ...query } = c.req.valid('query');
     const page = pageRequest(query);
     const merchantId = actor.accountId;
-    const { items, total } = await listPayments(ctx.db, merchantId, actor.livemode, { status, productId, customerRef, wallet }, page);
+    const { items, total } = await listPayments(ctx, merchantId, actor.livemode, { status, productId, customerRef, wallet }, page);
     const unmatched = Map.groupBy(
       await listUnmatchedOf(
         ctx.db,

@@ -9,6 +9,8 @@ import type { Expectation } from '#solana/match.ts';
 import { memoOf, toPaymentResource } from './resource.ts';
 import { insertPayment, updatePayment } from './store.ts';
 
+export { wholePayments } from './archived.store.ts';
+
 /** A stranger's credential is told nothing, not even that the payment exists. */
 export function requireViewer(payment: Payment, viewer: Actor | null): void {
   if (viewer && (viewer.accountId !== payment.merchantId || viewer.livemode !== payment.livemode)) throw new ApiError('not_found');

@@ -8,10 +8,10 @@ import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '#plat
 import { countUnseenSignature, publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { isSignature } from '#solana/assets.ts';
-import { type Confirmation, confirmPayment, grantConfirmed } from './confirm.ts';
+import { type Confirmation, confirmPayment, grantConfirmed } from './confirm/confirm.ts';
 import { requireLive, requireViewer } from './payment.ts';
 import { PaymentBody, redirectUrl, toPaymentResource } from './resource.ts';
-import { findPayment, getPayment } from './store.ts';
+import { getPayment, hasPayment } from './store.ts';
 import { listUnmatchedOf } from './unmatched/store.ts';
 
 export const TxSignature = z
@@ -89,8 +89,8 @@ export const paymentRoutes = router()
   .openapi(get, async (c) => {
     const { viewer } = c.var;
     const paymentId = c.req.valid('param').payment_id as PaymentId;
-    const ctx = await enterShard(c, ({ db }) => findPayment(db, paymentId));
-    const payment = await getPayment(ctx.db, paymentId);
+    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
+    const payment = await getPayment(ctx, paymentId);
     requireViewer(payment, viewer);
     if (!viewer) return c.json(toPaymentResource(ctx, payment, 'buyer'), 200);
     const unmatched = await listUnmatchedOf(ctx.db, payment.merchantId, [payment.id]);
@@ -101,7 +101,7 @@ export const paymentRoutes = router()
     requireLive(viewer);
     const { payment_id, tx_signature: txSignature } = c.req.valid('json');
     const paymentId = payment_id as PaymentId;
-    const ctx = await enterShard(c, ({ db }) => findPayment(db, paymentId));
+    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const answer = await answerOnce<Confirmation>(
       c,
       (keep) =>

@@ -1,89 +1,60 @@
 import { and, eq, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
-import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { type PageRequest, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
 import { paymentSessions } from '#platform/db/tables/access.ts';
-import { paymentCandidates } from '#platform/db/tables/candidates.ts';
-import { memberships, type Payment, payments, products, unmatchedPayments } from '#platform/db/tables/commerce.ts';
-import { accounts } from '#platform/db/tables/identity.ts';
-import { txClaims } from '#platform/db/tables/tx-claims.ts';
+import { archivedPayments } from '#platform/db/tables/archives.ts';
+import { type Payment, payments, products } from '#platform/db/tables/commerce.ts';
 import type { PaymentStatus } from '#rules/states.ts';
+import { findArchived, wholePayments } from './archived.store.ts';
 import { findEnded } from './watch/ended.store.ts';
 
-/** Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it. (contract D7) */
-export const findPayment = async (db: Db, paymentId: PaymentId): Promise<Payment | undefined> =>
-  (await db.select().from(payments).where(eq(payments.id, paymentId)).get()) ?? findEnded(db, paymentId);
+/**
+ * Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it (contract D7), one that was
+ * paid long ago from the archive: looked for there last, because what has left the database is there.
+ */
+export const findPayment = async (ctx: Shard, paymentId: PaymentId): Promise<Payment | undefined> =>
+  (await ctx.db.select().from(payments).where(eq(payments.id, paymentId)).get()) ??
+  (await findEnded(ctx.db, paymentId)) ??
+  findArchived(ctx, eq(archivedPayments.id, paymentId));
 
-export async function getPayment(db: Db, paymentId: PaymentId): Promise<Payment> {
-  return (await findPayment(db, paymentId)) ?? raise('not_found');
+/** Is it here, as a row, a stub or in the index of the archive? */
+export const hasPayment = async (db: Db, paymentId: PaymentId) =>
+  (await db.select({ id: payments.id }).from(payments).where(eq(payments.id, paymentId)).get()) ??
+  (await findEnded(db, paymentId)) ??
+  db.select({ id: archivedPayments.id }).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
+
+export async function getPayment(ctx: Shard, paymentId: PaymentId): Promise<Payment> {
+  return (await findPayment(ctx, paymentId)) ?? raise('not_found');
 }
 
-/** A payment, and of whom its product wants to know by now who buys. */
-export const findWithProduct = (db: Db, paymentId: PaymentId) =>
-  db
+/** A payment that is not a stub, and of whom its product wants to know by now who buys. */
+export async function findWithProduct(ctx: Shard, paymentId: PaymentId) {
+  const found = await ctx.db
     .select({ payment: payments, requiresIdentity: products.requiresIdentity })
     .from(payments)
     .innerJoin(products, eq(products.id, payments.productId))
     .where(eq(payments.id, paymentId))
     .get();
+  if (found) return found;
+  const payment = await findArchived(ctx, eq(archivedPayments.id, paymentId));
+  if (!payment) return undefined;
+  const isProduct = eq(products.id, payment.productId);
+  const product = await ctx.db.select({ requiresIdentity: products.requiresIdentity }).from(products).where(isProduct).get();
+  return product && { payment, ...product };
+}
 
 /** The session that owns the nonce of a memo, of any merchant. */
-export const findSession = (db: Db, nonce: string) =>
-  db
+export const findSession = async (ctx: Shard, nonce: string): Promise<Payment | undefined> =>
+  (await ctx.db
     .select()
     .from(payments)
     .where(and(eq(payments.nonce, nonce), sql`recovers_payment_id IS NULL AND reference <> ''`))
-    .get();
-
-/**
- * All a confirmation has to know, in one round trip: the payment with its seller and product, what became of the transaction before and
- * who brought it, the memberships its possible payers hold for this product, and how often less than the price came in.
- */
-export async function loadConfirmation(db: Db, paymentId: PaymentId, txSignature: string, payers: string[]) {
-  // One list of keys, so that the search uses all four columns of their index. A key of NULL matches nothing.
-  const ofWallet = (wallet: unknown) => sql`CASE WHEN ${payments.customerRef} IS NULL THEN 'wallet:' || ${wallet} END`;
-  const keys = [sql`'ref:' || ${payments.customerRef}`, ofWallet(payments.expectedWallet), ...payers.map(ofWallet)];
-  const samePlace = and(
-    eq(memberships.merchantId, payments.merchantId),
-    eq(memberships.livemode, payments.livemode),
-    eq(memberships.productId, payments.productId),
-    sql`${memberships.customerKey} IN (${sql.join(keys, sql`, `)})`,
-  );
-  const [[found], [claim], [unmatched], held, [recovered], [candidate]] = await db.batch([
-    db
-      .select({ payment: payments, merchantName: accounts.displayName, requiresIdentity: products.requiresIdentity })
-      .from(payments)
-      .innerJoin(accounts, eq(accounts.id, payments.merchantId))
-      .innerJoin(products, eq(products.id, payments.productId))
-      .where(eq(payments.id, paymentId)),
-    db
-      .select({ subjectId: txClaims.subjectId })
-      .from(txClaims)
-      .innerJoin(payments, and(eq(payments.id, paymentId), eq(payments.livemode, txClaims.livemode)))
-      .where(eq(txClaims.txSignature, txSignature)),
-    db.select().from(unmatchedPayments).where(eq(unmatchedPayments.txSignature, txSignature)),
-    db.select({ membership: memberships }).from(payments).innerJoin(memberships, samePlace).where(eq(payments.id, paymentId)),
-    db.select({ times: sql<number>`count(*)` }).from(payments).where(eq(payments.recoversPaymentId, paymentId)),
-    db
-      .select({ origin: paymentCandidates.origin, sentAt: paymentCandidates.sentAt })
-      .from(paymentCandidates)
-      .where(and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature))),
-  ]);
-  if (!found) return null;
-  const timesRecovered = recovered?.times ?? 0;
-  return {
-    ...found,
-    claim: claim ?? null,
-    unmatched: unmatched ?? null,
-    timesRecovered,
-    /** The service itself sent this transaction, or found it on the chain. */
-    isOurs: candidate !== undefined && (candidate.origin === 'found' || candidate.sentAt !== null),
-    memberships: held.map(({ membership }) => membership),
-  };
-}
+    .get()) ?? findArchived(ctx, eq(archivedPayments.nonce, nonce));
 
 export const insertPayment = (db: Db, payment: Payment): Write => db.insert(payments).values(payment);
 
@@ -123,14 +94,18 @@ export interface PaymentFilter {
 }
 
 /** The merchant's payments, newest first. */
-export function listPayments(db: Db, merchantId: AccountId, livemode: boolean, filter: PaymentFilter, page: PageRequest) {
-  const mine = rowsOf(payments, merchantId, livemode, [
-    [payments.status, filter.status],
-    [payments.productId, filter.productId],
-    [payments.customerRef, filter.customerRef],
-    [payments.payerWallet, filter.wallet],
-  ]);
-  return readPage(db, payments, mine, newestFirst(payments.createdAt), page);
+export async function listPayments(ctx: Shard, merchantId: AccountId, livemode: boolean, filter: PaymentFilter, page: PageRequest) {
+  const { status, productId, customerRef, wallet } = filter;
+  const mine = (table: typeof payments | typeof archivedPayments): [SQLiteColumn, unknown][] => [
+    [table.productId, productId],
+    [table.customerRef, customerRef],
+    [table.payerWallet, wallet],
+  ];
+  const kept = rowsOf(payments, merchantId, livemode, [[payments.status, status], ...mine(payments)]);
+  const isPaid = status === undefined || status === 'CONFIRMED';
+  const archived = isPaid ? rowsOf(archivedPayments, merchantId, livemode, mine(archivedPayments)) : null;
+  const found = await readBoth(ctx.db, payments, archivedPayments, placesOf(payments, kept, archivedPayments, archived), page);
+  return { items: await wholePayments(ctx, found.items), total: found.total };
 }
 
 /** A statement, not an effect: a session whose payment failed and was recovered afterwards is paid, unless another was begun since. */

@@ -54,7 +54,7 @@ const WHOLE = { page: 1, perPage: 100, offset: 0 };
 
 export const railRoutes = router()
   .openapi(list, async (c) => {
-    const rails = await listRails(c.var.scope);
+    const rails = await listRails(c.var.shard);
     return c.json(toPage(WHOLE, rails.length, rails), 200);
   })
   .openapi(settings, async (c) => {

@@ -1,58 +1,65 @@
-import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { raise } from '#core/errors.ts';
-import type { AccountId, ReceiptId } from '#core/ids.ts';
+import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import type { Receipt } from '#platform/db/archive.ts';
+import { type Receipt, storyIdOf } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { type PageRequest, type Places, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
+import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { receipts } from '#platform/db/tables/commerce.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { wholeReceipts } from './archived.store.ts';
 
 export type { Receipt };
 
-/** The receipt that this is true of; null where there is none. */
-async function findReceipt(ctx: Shard, isIt: SQL | undefined): Promise<Receipt | null> {
-  const rows = await ctx.db.select().from(receipts).where(isIt).limit(1);
-  return (await wholeReceipts(ctx, rows))[0] ?? null;
-}
+type Table = typeof receipts | typeof archivedReceipts;
 
-const ownedBy = (merchantId: AccountId, livemode: boolean) => and(eq(receipts.merchantId, merchantId), eq(receipts.livemode, livemode));
+/** The receipt that this is true of, in the database or in the archive; null where there is none. */
+async function findReceipt(ctx: Shard, isIt: (table: Table) => SQL | undefined): Promise<Receipt | null> {
+  const { db } = ctx;
+  const found =
+    (await db.select().from(receipts).where(isIt(receipts)).limit(1).get()) ??
+    // Second, because what has left the one is in the other.
+    (await db.select().from(archivedReceipts).where(isIt(archivedReceipts)).limit(1).get());
+  return found ? (await wholeReceipts(ctx, [found]))[0]! : null;
+}
 
 export async function getReceipt(ctx: Shard, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<Receipt> {
-  return (await findReceipt(ctx, and(ownedBy(merchantId, livemode), eq(receipts.id, receiptId)))) ?? raise('not_found');
+  return (await findReceipt(ctx, (table) => and(rowsOf(table, merchantId, livemode), eq(table.id, receiptId)))) ?? raise('not_found');
 }
+
+/** Is it here, in the database or its index of the archive? */
+export const hasReceipt = async (db: Db, receiptId: ReceiptId) =>
+  (await db.select({ id: receipts.id }).from(receipts).where(eq(receipts.id, receiptId)).get()) ??
+  db.select({ id: archivedReceipts.id }).from(archivedReceipts).where(eq(archivedReceipts.id, receiptId)).get();
 
 /** Of any merchant: a receipt proves itself to whoever holds its id. */
-export const hasReceipt = (db: Db, receiptId: ReceiptId) =>
-  db.select({ id: receipts.id }).from(receipts).where(eq(receipts.id, receiptId)).get();
-
 export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promise<Receipt> {
-  return (await findReceipt(ctx, eq(receipts.id, receiptId))) ?? raise('not_found');
+  return (await findReceipt(ctx, (table) => eq(table.id, receiptId))) ?? raise('not_found');
 }
 
-export const findReceiptOfTransaction = (
+export async function findReceiptOfTransaction(
   ctx: Shard,
   merchantId: AccountId,
   livemode: boolean,
   txSignature: string,
-): Promise<Receipt | null> => {
-  const claimed = sql`(SELECT subject_id FROM tx_claims WHERE tx_signature = ${txSignature} AND livemode = ${livemode ? 1 : 0})`;
-  return findReceipt(ctx, and(ownedBy(merchantId, livemode), eq(receipts.paymentId, claimed)));
-};
+): Promise<Receipt | null> {
+  const isClaim = and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, livemode));
+  const claim = await ctx.db.select({ paymentId: txClaims.subjectId }).from(txClaims).where(isClaim).get();
+  if (!claim) return null;
+  return findReceipt(ctx, (table) => and(rowsOf(table, merchantId, livemode), eq(table.paymentId, claim.paymentId as PaymentId)));
+}
 
 /** With what became of its transaction, whatever that paid: for verification. */
 export async function getReceiptWithFate(ctx: Shard, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
-  const found = await ctx.db
-    .select({ receipt: receipts, droppedAt: txClaims.droppedAt })
-    .from(receipts)
-    .leftJoin(txClaims, eq(txClaims.subjectId, receipts.paymentId))
-    .where(eq(receipts.id, receiptId))
+  const receipt = await getPublicReceipt(ctx, receiptId);
+  const claim = await ctx.db
+    .select({ droppedAt: txClaims.droppedAt })
+    .from(txClaims)
+    .where(eq(txClaims.subjectId, receipt.paymentId))
     .get();
-  if (!found) return raise('not_found');
-  const [receipt] = await wholeReceipts(ctx, [found.receipt]);
-  return { receipt: receipt!, isOrphaned: found.droppedAt !== null };
+  return { receipt, isOrphaned: claim !== undefined && claim.droppedAt !== null };
 }
 
 export interface ReceiptFilter {
@@ -69,37 +76,56 @@ export async function listReceipts(ctx: Shard, merchantId: AccountId, livemode: 
 }
 
 async function readReceipts(db: Db, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
-  const narrowed: [SQLiteColumn, unknown][] = [
-    [receipts.payer, filter.wallet],
-    [receipts.productId, filter.productId],
+  const { wallet, productId, q } = filter;
+  const narrowed = (table: Table): [SQLiteColumn, unknown][] => [
+    [table.payer, wallet],
+    [table.productId, productId],
   ];
-  const { q } = filter;
-  if (!q) return readPage(db, receipts, rowsOf(receipts, merchantId, livemode, narrowed), newestFirst(receipts.createdAt), page);
+  const mine = (table: Table) => rowsOf(table, merchantId, livemode, narrowed(table));
+  const read = (places: Places) => readBoth(db, receipts, archivedReceipts, places, page);
+  if (!q) return read(placesOf(receipts, mine(receipts), archivedReceipts, mine(archivedReceipts)));
   // The signs keep the search on the index of what is searched for: it has few rows, or gives them newest first.
-  const mine = and(
-    ...[[receipts.merchantId, merchantId] as const, [receipts.livemode, livemode] as const, ...narrowed].map(([column, value]) =>
-      value === undefined ? undefined : sql`+${column} = ${value}`,
-    ),
-  );
+  const checked = (table: Table): SQL =>
+    and(
+      ...[[table.merchantId, merchantId] as const, [table.livemode, livemode] as const, ...narrowed(table)].map(([column, value]) =>
+        value === undefined ? undefined : sql`+${column} = ${sql.param(value, column)}`,
+      ),
+    )!;
   const named = beginsWith(q);
-  const found = named && (await readPage(db, receipts, sql`${named} AND ${mine}`, newestFirst(receipts.createdAt), page));
+  const find = (table: Table) => sql`${named?.(table)} AND ${checked(table)}`;
+  const found = named && (await read(placesOf(receipts, find(receipts), archivedReceipts, find(archivedReceipts))));
   if (found && found.total > 0) return found;
-  const words = { index: sql`receipt_words`, on: sql`receipt_words.rowid = ${receipts}.rowid` };
-  return readPage(db, receipts, sql`${saysAll(merchantId, livemode, q)} AND ${mine}`, [sql`receipt_words.rowid DESC`], page, words);
+  return read({
+    rows: sql`SELECT ${receipts.id} IS NULL AS is_archived, receipt_words.rowid AS place FROM receipt_words
+      LEFT JOIN ${receipts} ON ${receipts}.rowid = receipt_words.rowid AND ${checked(receipts)}
+      LEFT JOIN ${archivedReceipts} ON ${archivedReceipts.rowNumber} = CASE WHEN ${receipts.id} IS NULL THEN receipt_words.rowid END
+        AND ${checked(archivedReceipts)}
+      WHERE ${saysAll(merchantId, livemode, q)} AND (${receipts.id} IS NOT NULL OR ${archivedReceipts.id} IS NOT NULL)`,
+    order: ['place'],
+  });
 }
 
-/** Up to its version a UUIDv7 is a millisecond; so much of a signature nobody shares by chance. */
-const ID_START = /^[0-9a-f]{8}-[0-9a-f]{4}[0-9a-f-]*$/;
+/** So much of a signature nobody shares by chance. */
 const SIGNATURE_START = /^[1-9A-HJ-NP-Za-km-z]{12,}$/;
 
 /** What `q` may be the beginning of; null where it is too short to be, or cannot be. */
-function beginsWith(q: string): SQL | null {
-  const range = (column: typeof receipts.id | typeof txClaims.txSignature, start: string) =>
-    sql`${column} >= ${start} AND ${column} < ${`${start}~`}`;
-  if (ID_START.test(q.toLowerCase())) return range(receipts.id, q.toLowerCase());
+function beginsWith(q: string): ((table: Table) => SQL) | null {
+  const start = q.toLowerCase();
+  // Up to its version a UUIDv7 is a millisecond.
+  const [lowest, highest] = ['0', 'f'].map((digit) => start + NO_ID.slice(start.length).replaceAll('0', digit)) as [string, string];
+  if (ID_START.test(start) && IS_ID.test(lowest))
+    return (table) => sql`${table.id} BETWEEN ${sql.param(lowest, table.id)} AND ${sql.param(highest, table.id)}`;
   if (!SIGNATURE_START.test(q)) return null;
-  return sql`${receipts.paymentId} IN (SELECT ${txClaims.subjectId} FROM ${txClaims} WHERE ${range(txClaims.txSignature, q)})`;
+  const claimed = and(gte(txClaims.txSignature, q), lt(txClaims.txSignature, `${q}~`));
+  return (table) => {
+    const paymentId = table === receipts ? sql`${txClaims.subjectId}` : storyIdOf(sql`${txClaims.subjectId}`);
+    return sql`${table.paymentId} IN (SELECT ${paymentId} FROM ${txClaims} WHERE ${claimed})`;
+  };
 }
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+const IS_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ID_START = /^[0-9a-f]{8}-[0-9a-f]{4}/;
 
 /** Every word of `q` is in the product name. The first term is the merchant's own, as migrations/ make it: others' receipts are not touched. */
 function saysAll(merchantId: AccountId, livemode: boolean, q: string): SQL {

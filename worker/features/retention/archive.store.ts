@@ -1,10 +1,18 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { type Receipt, storyIdOf } from '#platform/db/archive.ts';
+import { type Payment, type Receipt, storyIdOf } from '#platform/db/archive.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { ANY_TYPE, archiveDrafts, archivedStories, archivedTypes, archives } from '#platform/db/tables/archives.ts';
-import { receipts } from '#platform/db/tables/commerce.ts';
+import {
+  ANY_TYPE,
+  archiveDrafts,
+  archivedPayments,
+  archivedReceipts,
+  archivedStories,
+  archivedTypes,
+  archives,
+} from '#platform/db/tables/archives.ts';
+import { payments, receipts } from '#platform/db/tables/commerce.ts';
 import { events } from '#platform/db/tables/messaging.ts';
 
 export type StoredEvent = typeof events.$inferSelect;
@@ -65,102 +73,122 @@ export async function listRun(db: Db, { merchantId, livemode }: Owner, before: n
     .limit(limits.events);
 }
 
-/**
- * Of these receipts of a merchant, those that can go: in the chain, and not its end, whose hash the next link is made of. That one
- * stays for good, which is one receipt for each time that its merchant sold nothing for as long as receipts are kept.
- */
-export const listMovable = (db: Db, { merchantId, livemode }: Owner, ids: string[]) =>
-  db
-    .select()
-    .from(receipts)
-    .where(
-      and(
-        sql`${receipts.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`,
-        isNull(receipts.archiveId),
-        lt(
-          receipts.linkSeq,
-          sql`(SELECT max(r.link_seq) FROM receipts r WHERE r.merchant_id = ${merchantId} AND r.livemode = ${livemode ? 1 : 0})`,
-        ),
-      ),
-    );
+const among = (values: readonly (string | number)[]): SQL => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
-/** An object as it was written: what it holds, and where in it each receipt is. */
+/**
+ * Of these receipts and payments of a merchant, those that can go. Receipts: in the chain, and not its end, whose hash the next link is
+ * made of; that one stays for good, which is one receipt for each time that its merchant sold nothing for as long as receipts are kept.
+ * The one stored last of all stays too, so that its number is not given again. Payments: final, the way they were paid, with nothing
+ * still to look at or to tell.
+ */
+export async function listMovable(db: Db, { merchantId, livemode }: Owner, { receiptIds, paymentIds }: Named) {
+  const chainEnd = sql`(SELECT max(r.link_seq) FROM receipts r WHERE r.merchant_id = ${merchantId} AND r.livemode = ${livemode ? 1 : 0})`;
+  const [issued, paid] = await db.batch([
+    db
+      .select()
+      .from(receipts)
+      .where(sql`id IN ${among(receiptIds)} AND link_seq < ${chainEnd} AND rowid < (SELECT max(rowid) FROM receipts)`),
+    db
+      .select()
+      .from(payments)
+      .where(sql`id IN ${among(paymentIds)} AND ${IS_OVER}`),
+  ]);
+  return { issued: issued.map(({ archiveId: _, lineAt: _at, lineLength: _length, ...receipt }) => receipt), paid };
+}
+
+export interface Named {
+  receiptIds: string[];
+  paymentIds: string[];
+}
+
+const IS_OVER = sql`status = 'CONFIRMED' AND finalized_at IS NOT NULL AND orphaned_at IS NULL AND recovers_payment_id IS NULL
+  AND EXISTS (SELECT 1 FROM tx_claims c WHERE c.subject_id = payments.id AND c.final_at IS NOT NULL AND c.dropped_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)
+  AND NOT EXISTS (SELECT 1 FROM events e WHERE e.payment_id = payments.id AND e.fanned_out_at IS NULL)`;
+
+/** A row that was written to the archive, and where its line is. */
+export interface Placed<T> {
+  row: T;
+  lineAt: number;
+  lineLength: number;
+}
+
+/** An object as it was written: what it holds, and where in it each payment and receipt is. */
 export interface Written extends Owner {
   key: string;
   events: StoredEvent[];
-  receipts: { receipt: Receipt; lineAt: number; lineLength: number }[];
+  payments: Placed<Payment>[];
+  receipts: Placed<Receipt>[];
 }
 
 const rowsOf = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
 
 /**
  * Statements, not effects: the object's place in the index, and the end of what it holds here; all of it or, where an event has gone
- * meanwhile or the object was given up as a draft, nothing. A receipt leaves only if the object holds the very document.
+ * meanwhile or the object was given up as a draft, nothing. A receipt leaves only if the object holds the very document, a payment only as
+ * the version that it holds.
  */
 export function moveToArchive(ctx: Shard, written: Written): Write[] {
   const { db } = ctx;
   const { merchantId, livemode, key } = written;
   const ids = written.events.map(({ id }) => id).sort();
-  // The batch runs alone, so the highest number is the one it has just given.
-  const archiveId = sql`(SELECT max(id) FROM archives)`;
   const types = [...countTypes(written.events)].map(([type, count]) => ({ type, count }));
   const stories = [...new Set(written.events.flatMap(({ paymentId, membershipId }) => [paymentId, membershipId]))].filter(
     (id) => id !== null,
   );
-  const moved = written.receipts.map(({ receipt: { id, document, sha256, signature }, ...place }) => ({
-    id,
-    document,
-    sha256,
-    signature,
-    ...place,
-  }));
   const seqs = written.events.map(({ seq }) => seq);
   return [
     db.insert(archives).values({ merchantId, livemode, key, firstEventId: ids[0]!, lastEventId: ids.at(-1)! }),
     db
       .insert(archivedTypes)
-      .select(sql`SELECT ${merchantId}, ${livemode ? 1 : 0}, j.value ->> 'type', ${archiveId}, j.value ->> 'count' FROM ${rowsOf(types)}`),
-    db.insert(archivedStories).select(sql`SELECT ${storyIdOf(sql`j.value`)}, ${archiveId} FROM json_each(${JSON.stringify(stories)}) j`),
-    db
-      .update(receipts)
-      .set({
-        archiveId,
-        lineAt: sql`j.value ->> 'lineAt'`,
-        lineLength: sql`j.value ->> 'lineLength'`,
-        document: sql`json_object('product_name', ${receipts.document} ->> 'product_name')`,
-        txSignature: '',
-        sha256: '',
-        signature: '',
-        keyId: '',
-        linkPrevHash: '',
-      })
-      .from(rowsOf(moved))
-      .where(
-        sql`${receipts.id} = j.value ->> 'id' AND ${receipts.document} = j.value ->> 'document'
-          AND ${receipts.sha256} = j.value ->> 'sha256' AND ${receipts.signature} = j.value ->> 'signature'`,
-      ),
-    db.delete(events).where(sql`${events.seq} IN (SELECT value FROM json_each(${JSON.stringify(seqs)}))`),
+      .select(sql`SELECT ${merchantId}, ${livemode ? 1 : 0}, j.value ->> 'type', ${ARCHIVE_ID}, j.value ->> 'count' FROM ${rowsOf(types)}`),
+    db.insert(archivedStories).select(sql`SELECT ${storyIdOf(sql`j.value`)}, ${ARCHIVE_ID} FROM json_each(${JSON.stringify(stories)}) j`),
+    ...moveReceipts(db, written.receipts),
+    ...movePayments(db, written.payments),
+    db.delete(events).where(sql`${events.seq} IN ${among(seqs)}`),
     vetoIf(ctx, sql`changes() <> ${seqs.length}`),
     db.delete(archiveDrafts).where(and(eq(archiveDrafts.key, key), eq(archiveDrafts.isGivenUp, false))),
     vetoUnlessChanged(ctx),
   ];
 }
 
-/** Before an object is written: whatever becomes of it, the row tells of it until it is in the index or deleted. */
-export const beginDraft = (db: Db, key: string, begunAt: number) => db.insert(archiveDrafts).values({ key, begunAt });
+/** The batch runs alone, so the highest number is the one it has just given. */
+const ARCHIVE_ID = sql`(SELECT max(id) FROM archives)`;
+const PLACE = sql`${ARCHIVE_ID}, j.value ->> 'lineAt', j.value ->> 'lineLength'`;
 
-/** Gives up drafts that were begun before then, up to so many, so that no batch can put them into the index any more. Answers all that are given up. */
-export const giveUpDrafts = (db: Db, before: number, limit: number): Promise<{ key: string }[]> => {
-  const old = db
-    .select({ key: archiveDrafts.key })
-    .from(archiveDrafts)
-    .where(lt(archiveDrafts.begunAt, before))
-    .orderBy(asc(archiveDrafts.begunAt))
-    .limit(limit);
-  return db.update(archiveDrafts).set({ isGivenUp: true }).where(inArray(archiveDrafts.key, old)).returning({ key: archiveDrafts.key });
-};
+function moveReceipts(db: Db, moved: Placed<Receipt>[]): Write[] {
+  const rows = moved.map(({ row: { id, document, sha256, signature }, ...place }) => ({ id, document, sha256, signature, ...place }));
+  return [
+    db.insert(archivedReceipts).select(
+      sql`SELECT r.rowid, ${bytesOf('r.id')}, ${bytesOf('r.merchant_id')}, r.livemode, ${bytesOf('r.product_id')},
+          ${bytesOf('r.payment_id')}, r.payer, coalesce(r.document ->> 'product_name', ''), r.created_at, ${PLACE}
+        FROM ${rowsOf(rows)} JOIN receipts r ON r.id = j.value ->> 'id' AND r.document = j.value ->> 'document'
+          AND r.sha256 = j.value ->> 'sha256' AND r.signature = j.value ->> 'signature'`,
+    ),
+    db
+      .delete(receipts)
+      .where(sql`id IN ${among(rows.map(({ id }) => id))} AND EXISTS (SELECT 1 FROM archived_receipts a WHERE a.rowid = receipts.rowid)`),
+  ];
+}
 
-export const forgetDrafts = (db: Db, keys: string[]) => db.delete(archiveDrafts).where(inArray(archiveDrafts.key, keys));
+function movePayments(db: Db, moved: Placed<Payment>[]): Write[] {
+  const rows = moved.map(({ row: { id, version }, ...place }) => ({ id, version, ...place }));
+  return [
+    db.insert(archivedPayments).select(
+      sql`SELECT ${bytesOf('p.id')}, ${bytesOf('p.merchant_id')}, p.livemode, ${bytesOf('p.product_id')}, ${bytesOf('p.membership_id')},
+          CASE WHEN p.reference <> '' THEN p.nonce END, p.customer_ref, p.payer_wallet, p.asset, p.price_amount, p.overpaid_amount,
+          p.fee_amount, p.terms ->> 'accessPeriodDays', p.confirmed_at, p.created_at, ${PLACE}
+        FROM ${rowsOf(rows)} JOIN payments p ON p.id = j.value ->> 'id' AND p.version = j.value ->> 'version'`,
+    ),
+    db
+      .delete(payments)
+      .where(
+        sql`id IN ${among(rows.map(({ id }) => id))} AND EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = ${bytesOf('payments.id')})`,
+      ),
+  ];
+}
+
+const bytesOf = (column: string): SQL => storyIdOf(sql.raw(column));
 
 function countTypes(happened: StoredEvent[]): Map<string, number> {
   const counts = new Map([[ANY_TYPE, happened.length]]);

@@ -4,23 +4,22 @@ import { storyOf } from '#core/errors.ts';
 import { type AccountId, newId } from '#core/ids.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
-import type { ArchivedLine, Receipt } from '#platform/db/archive.ts';
+import { type ArchivedLine, lineOf, type Payment, type Receipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import { inTime } from '#platform/deadline.ts';
 import {
-  beginDraft,
   findOldest,
-  forgetDrafts,
-  giveUpDrafts,
   listMovable,
   listRun,
   moveToArchive,
   type Owner,
+  type Placed,
   type RunLimits,
   type StoredEvent,
   type Written,
 } from './archive.store.ts';
+import { beginDraft, forgetDrafts, giveUpDrafts } from './draft.store.ts';
 
 /** As long as missed events are recovered. A recovery that began just before still finds what it has read. */
 const KEEP_MS = 90 * DAY + HOUR;
@@ -36,7 +35,7 @@ const DRAFT_MS = HOUR;
 const dayOf = (at: number): number => at - (at % DAY);
 
 /**
- * Moves events, and the receipts they tell of, to the archive: whole days that ended `KEEP_MS` ago, one object a merchant and day unless
+ * Moves events, and the receipts and final payments they tell of, to the archive: whole days that ended `KEEP_MS` ago, one object a merchant and day unless
  * there is too much for one. An object is written and read back before its rows go, in one batch with its place in the index. A run
  * that dies before that batch has changed nothing, and what it wrote is deleted later. Without an archive everything stays where it is.
  * A merchant whose events cannot be archived holds up no other; the sweep fails in the end, so that a person is told.
@@ -66,17 +65,13 @@ export async function sweepArchive(ctx: Shard): Promise<Swept> {
 async function archiveDay(ctx: Shard, bucket: R2Bucket, owner: Owner, day: number): Promise<void> {
   const { merchantId, livemode } = owner;
   const happened = await listRun(ctx.db, owner, day + DAY, OBJECT);
-  const named = happened.filter(({ type }) => type === 'receipt.created').map(({ subjectId }) => subjectId);
-  const issued = named.length > 0 ? await listMovable(ctx.db, owner, named) : [];
-  const { bytes, places } = objectOf(
-    happened,
-    issued.map(({ archiveId: _, lineAt: _at, lineLength: _length, ...receipt }) => receipt),
-  );
+  const { issued, paid } = await listMovable(ctx.db, owner, namedIn(happened));
+  const { bytes, ...placed } = objectOf(happened, paid, issued);
   const place = `${merchantId}/${livemode ? 'live' : 'sandbox'}/${iso(day).slice(0, 10)}`;
   const key = `${place}/${happened[0]!.seq}-${sha256Hex(bytes)}-${newId(ctx.now)}.jsonl`;
   await beginDraft(ctx.db, key, ctx.now);
   await writeObject(ctx, bucket, key, bytes);
-  const written: Written = { merchantId, livemode, key, events: happened, receipts: places };
+  const written: Written = { merchantId, livemode, key, events: happened, ...placed };
   await commit(ctx, { events: [], writes: moveToArchive(ctx, written), result: null });
 }
 
@@ -90,24 +85,32 @@ async function deleteDrafts(ctx: Shard, bucket: R2Bucket): Promise<void> {
   await forgetDrafts(ctx.db, keys);
 }
 
-/** The lines of an object, events before receipts, and the bytes at which each receipt stands. */
-function objectOf(happened: StoredEvent[], issued: Receipt[]) {
-  const lineOf = (line: ArchivedLine): Uint8Array => utf8(`${JSON.stringify(line)}\n`);
-  const lines = happened.map((event) => lineOf({ event }));
-  let at = lines.reduce((sum, { length }) => sum + length, 0);
-  const places = issued.map((receipt) => {
-    const line = lineOf({ receipt });
-    lines.push(line);
-    at += line.length;
-    return { receipt, lineAt: at - line.length, lineLength: line.length };
-  });
-  const bytes = new Uint8Array(at);
+/** The receipts and payments that events tell of. */
+const namedIn = (happened: StoredEvent[]) => ({
+  receiptIds: happened.filter(({ type }) => type === 'receipt.created').map(({ subjectId }) => subjectId),
+  paymentIds: [...new Set(happened.flatMap(({ paymentId }) => paymentId ?? []))],
+});
+
+/** The lines of an object: events, payments and receipts, each kind together; and the bytes at which each of the last two stands. */
+function objectOf(happened: StoredEvent[], paid: Payment[], issued: Receipt[]) {
+  const lines: Uint8Array[] = [];
+  let length = 0;
+  const place = <T>(row: T, line: ArchivedLine): Placed<T> => {
+    const bytes = utf8(lineOf(line));
+    lines.push(bytes);
+    length += bytes.length;
+    return { row, lineAt: length - bytes.length, lineLength: bytes.length };
+  };
+  for (const event of happened) place(event, { event });
+  const payments = paid.map((payment) => place(payment, { payment }));
+  const receipts = issued.map((receipt) => place(receipt, { receipt }));
+  const bytes = new Uint8Array(length);
   let end = 0;
   for (const line of lines) {
     bytes.set(line, end);
     end += line.length;
   }
-  return { bytes, places };
+  return { bytes, payments, receipts };
 }
 
 /** Writes an object and reads it back: what leaves the database after this is in the archive, byte for byte. Throws where it is not. */

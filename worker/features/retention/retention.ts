@@ -29,7 +29,7 @@ interface Rule {
 /**
  * What ends, how long after its end it is kept, and why. Beside these: idempotency records go with their life
  * (db/idempotency-record.ts), judged candidates once the list they were found in is not read again (payments/recheck.ts), unpaid
- * sessions become stubs (payments/ended.ts), and events and receipts go to the archive (archive.ts). Payments that were confirmed, their
+ * sessions become stubs (payments/ended.ts), and events, receipts and final payments go to the archive (archive.ts). Payments that were confirmed, their
  * claims, memberships, entitlements, activations and money that pays nothing stay for ever.
  */
 const RULES = {

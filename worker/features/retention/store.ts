@@ -37,7 +37,7 @@ export const forgetFailedSettlements: Forget = (db, before, limit) =>
 
 /** Whatever tells of money, or of what was given for it, keeps its account. */
 const HOLDS_MONEY = sql.join(
-  ['payments', 'receipts', 'settlements', 'entitlements', 'memberships'].map((table) =>
+  ['payments', 'receipts', 'settlements', 'entitlements', 'memberships', 'archives'].map((table) =>
     sql.raw(`EXISTS (SELECT 1 FROM ${table} WHERE merchant_id = setup_intents.account_id)`),
   ),
   sql` OR `,

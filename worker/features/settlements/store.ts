@@ -1,11 +1,13 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import type { PaymentId } from '#core/ids.ts';
+import type { PaymentId, ReceiptId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim, watchClaim } from '#platform/db/fate.ts';
 import { activations, type Settlement, settlements } from '#platform/db/tables/access.ts';
+import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/commerce.ts';
 import { type ClaimKind, txClaims } from '#platform/db/tables/tx-claims.ts';
 import { SETTLEMENT } from '#rules/states.ts';
@@ -23,11 +25,14 @@ export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settl
  */
 export async function loadSettlement(db: Db, paymentId: PaymentId) {
   const { droppedAt, answeredBy } = txClaims;
+  // Of a payment long ago, what is left in the database to find its receipt by.
+  const sold = sql<ReceiptId | null>`coalesce(${payments.receiptId}, ${uuidOf(sql`${archivedReceipts.id}`)})`;
   const found = await db
-    .select({ settlement: settlements, sold: payments.receiptId, activated: activations.receiptId, droppedAt, answeredBy })
+    .select({ settlement: settlements, sold, activated: activations.receiptId, droppedAt, answeredBy })
     .from(settlements)
     .leftJoin(txClaims, eq(txClaims.subjectId, settlements.paymentId))
     .leftJoin(payments, eq(payments.id, settlements.paymentId))
+    .leftJoin(archivedReceipts, sql`${archivedReceipts.paymentId} = ${storyIdOf(sql`${settlements.paymentId}`)}`)
     .leftJoin(activations, eq(activations.paymentId, settlements.paymentId))
     .where(eq(settlements.paymentId, paymentId))
     .get();

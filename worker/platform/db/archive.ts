@@ -1,23 +1,43 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { raise, storyOf } from '#core/errors.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
-import type { receipts } from './tables/commerce.ts';
+import { archives } from './tables/archives.ts';
+import type { payments, receipts } from './tables/commerce.ts';
 import type { events } from './tables/messaging.ts';
 
 type EventRow = typeof events.$inferSelect;
-type ReceiptRow = typeof receipts.$inferSelect;
-/** A receipt but for where it is kept. */
-export type Receipt = Omit<ReceiptRow, 'archiveId' | 'lineAt' | 'lineLength'>;
+export type Receipt = Omit<typeof receipts.$inferSelect, 'archiveId' | 'lineAt' | 'lineLength'>;
+export type Payment = typeof payments.$inferSelect;
 
 /**
  * A line of an object: a row as the database held it, under the names that the tables give its columns. Objects are read for ever, so
  * a release that renames one of these goes on reading the old name.
  */
-export type ArchivedLine = { event: EventRow } | { receipt: Receipt };
+export type ArchivedLine = { event: EventRow } | { receipt: Receipt } | { payment: Payment };
 
-/** The id of a payment or membership as the archive's index has it. */
+/** The columns of a payment that hold amounts, which lines have as decimal text. */
+const AMOUNTS = ['priceAmount', 'feeAmount', 'feeOwedAmount', 'overpaidAmount'] as const satisfies (keyof Payment)[];
+
+export const lineOf = (line: ArchivedLine): string =>
+  `${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? value.toString() : value))}\n`;
+
+/** The payment of a line. */
+export function paymentOf(line: string): Payment {
+  const { payment } = JSON.parse(line) as { payment: Payment };
+  const amounts = AMOUNTS.map((name) => [name, payment[name] === null ? null : BigInt(payment[name])]);
+  return { ...payment, ...Object.fromEntries(amounts) };
+}
+
+export const receiptOf = (line: string): Receipt => (JSON.parse(line) as { receipt: Receipt }).receipt;
+
+/** An id as the tables of the archive have it: its 16 bytes. */
 export const storyIdOf = (id: string | SQL): SQL => sql`coalesce(unhex(replace(${id}, '-', '')), ${id})`;
+
+/** The id again, of its 16 bytes; null of null. */
+export const uuidOf = (bytes: SQL): SQL =>
+  sql`(SELECT lower(substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-' || substr(h, 13, 4) || '-' || substr(h, 17, 4) || '-' || substr(h, 21))
+    FROM (SELECT hex(${bytes}) AS h) WHERE h <> '')`;
 
 /** The bytes of an object, or of a part of it. 503 temporarily_unavailable where the archive does not answer, or is not bound. */
 export async function readArchived(ctx: Ctx, key: string, range?: { offset: number; length: number }): Promise<Uint8Array> {
@@ -43,3 +63,34 @@ export async function readArchivedEvents(ctx: Ctx, key: string, having = '', whe
 
 /** What a line says of the type of its event. Others may say it too, in what they tell. */
 export const lineOfType = (type: string): string => `"type":${JSON.stringify(type)}`;
+/** Where a whole row stands. */
+export interface Place {
+  archiveId: number;
+  lineAt: number;
+  lineLength: number;
+}
+
+/** The lines at these places, in their order, with one read an object. 503 where the archive does not answer. */
+export async function readLines(ctx: Shard, places: readonly Place[]): Promise<string[]> {
+  if (places.length === 0) return [];
+  const byObject = Map.groupBy(places, ({ archiveId }) => archiveId);
+  const objects = await ctx.db
+    .select({ id: archives.id, key: archives.key })
+    .from(archives)
+    .where(sql`${archives.id} IN (SELECT value FROM json_each(${JSON.stringify([...byObject.keys()])}))`);
+  const lines = new Map<Place, string>();
+  await Promise.all(
+    objects.map(async ({ id, key }) => {
+      const wanted = byObject.get(id)!;
+      // In one read, because the rows of a list stand close to each other.
+      const offset = Math.min(...wanted.map(({ lineAt }) => lineAt));
+      const length = Math.max(...wanted.map(({ lineAt, lineLength }) => lineAt + lineLength)) - offset;
+      const bytes = await readArchived(ctx, key, { offset, length });
+      for (const place of wanted) {
+        const from = place.lineAt - offset;
+        lines.set(place, new TextDecoder().decode(bytes.subarray(from, from + place.lineLength)));
+      }
+    }),
+  );
+  return places.map((place) => lines.get(place)!);
+}

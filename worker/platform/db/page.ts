@@ -78,6 +78,41 @@ export const countTo = (db: Db, table: SQLiteTable, where: SQL | undefined, thro
   return db.select({ total: sql<number>`count(*)` }).from(counted);
 };
 
+/** Places of rows in a table and in the one that holds its archived rows: `is_archived`, `place` (the number of the row), and what else they are ordered by, the highest first. */
+export interface Places {
+  rows: SQL;
+  order: string[];
+}
+
+/** The rows of both, newest first, in the order of indexes that end in `createdAt`. Nothing archived where `archivedWhere` is null. */
+export const placesOf = (table: SQLiteTable, where: SQL, archived: SQLiteTable, archivedWhere: SQL | null): Places => ({
+  rows: sql`SELECT 0 AS is_archived, rowid AS place, created_at FROM ${table} WHERE ${where}
+    UNION ALL SELECT 1, rowid, created_at FROM ${archived} WHERE ${archivedWhere ?? sql`false`}`,
+  order: ['created_at', 'place'],
+});
+
+/** One page of a table and its archived rows together, and their count: as `readPage`. */
+export async function readBoth<T extends SQLiteTable, A extends SQLiteTable>(
+  db: Db,
+  table: T,
+  archived: A,
+  { rows, order }: Places,
+  page: PageRequest,
+): Promise<{ items: (T['$inferSelect'] | A['$inferSelect'])[]; total: number }> {
+  const slice = sql`${rows} ORDER BY ${sql.raw(order.map((name) => `${name} DESC`).join())} LIMIT ${page.perPage} OFFSET ${page.offset}`;
+  // Not as a batch, which answers objects, in which equal names of two tables hide each other.
+  const [items, [count]] = await Promise.all([
+    db
+      .select({ kept: getTableColumns(table as SQLiteTable), archived: getTableColumns(archived as SQLiteTable) })
+      .from(sql`(${slice}) page`)
+      .leftJoin(table, sql`page.is_archived = 0 AND ${table}.rowid = page.place`)
+      .leftJoin(archived, sql`page.is_archived = 1 AND ${archived}.rowid = page.place`)
+      .orderBy(...order.map((name) => sql.raw(`page.${name} DESC`))),
+    db.select({ total: sql<number>`count(*)` }).from(sql`(${rows} LIMIT ${COUNTED_ROWS_MAX + 1})`),
+  ]);
+  return { items: items.map((item) => item.kept ?? item.archived!), total: count?.total ?? 0 };
+}
+
 export function toPage<T>(request: PageRequest, counted: number, items: T[]) {
   const total = Math.min(counted, COUNTED_ROWS_MAX);
   return {

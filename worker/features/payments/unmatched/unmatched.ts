@@ -5,10 +5,11 @@ import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/commerce.ts';
+import { loadConfirmation } from '../confirm/store.ts';
 import { paymentEvent, requireViewer } from '../payment.ts';
 import { grantAccess, type Proof, planPurchase } from '../purchase.ts';
 import { toUnmatchedResource } from '../resource.ts';
-import { claimTransaction, findPayment, holdRecovered, insertPayment, loadConfirmation } from '../store.ts';
+import { claimTransaction, findPayment, holdRecovered, insertPayment } from '../store.ts';
 import { restoreEnded } from '../watch/ended.ts';
 import { acceptUnmatchedRow, closeUnmatched, insertUnmatched } from './store.ts';
 
@@ -118,15 +119,15 @@ export async function acceptUnmatched(
   { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
 ): Promise<Payment> {
   const accepted = await transact(ctx, async () => {
-    const load = () => loadConfirmation(ctx.db, paymentId, txSignature, []);
+    const load = () => loadConfirmation(ctx, paymentId, txSignature, []);
     const known = (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
     requireViewer(known.payment, actor);
     const { unmatched } = known;
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
-    if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx.db, unmatched.recoveredPaymentId)) ?? raise('not_found'));
+    if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx, unmatched.recoveredPaymentId)) ?? raise('not_found'));
     if (unmatched.droppedAt !== null) throw orphaned();
     // Only the recorded payer tells whose membership this extends, so it is read once more with that name.
-    const loaded = (await loadConfirmation(ctx.db, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
+    const loaded = (await loadConfirmation(ctx, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
     if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });
     const { slot, blockTime, payerWallet: payer, amount: paidUnits, feePaidAmount: feePaidUnits } = unmatched;
     const recovery = planRecovery(ctx, loaded, { txSignature, slot, blockTime, payer, paidUnits, feePaidUnits });

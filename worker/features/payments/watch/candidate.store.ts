@@ -1,6 +1,7 @@
 import { and, eq, gt, lte, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
+import { uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type Candidate, paymentCandidates } from '#platform/db/tables/candidates.ts';
 
@@ -146,12 +147,15 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
   ctx.db
     .insert(paymentCandidates)
     .select(
-      sql`SELECT p.id, j.value ->> 'signature', 'found', 0, ${dueAt}, ${ctx.now}, NULL
-        FROM json_each(${JSON.stringify(found)}) j JOIN payments p
-          ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
-        WHERE NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = j.value ->> 'signature' AND c.livemode = p.livemode)
-          AND NOT EXISTS (SELECT 1 FROM payment_candidates k WHERE k.payment_id = ${OF_NO_PAYMENT} AND k.tx_signature = j.value ->> 'signature')
-          AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = j.value ->> 'signature')`,
+      sql`SELECT f.id, f.signature, 'found', 0, ${dueAt}, ${ctx.now}, NULL
+        FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, ${uuidOf(sql`a.id`)}) AS id, coalesce(p.livemode, a.livemode) AS livemode
+          FROM json_each(${JSON.stringify(found)}) j
+          LEFT JOIN payments p ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
+          LEFT JOIN archived_payments a ON a.nonce = CASE WHEN p.id IS NULL THEN j.value ->> 'nonce' END) f
+        WHERE f.id IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = f.signature AND c.livemode = f.livemode)
+          AND NOT EXISTS (SELECT 1 FROM payment_candidates k WHERE k.payment_id = ${OF_NO_PAYMENT} AND k.tx_signature = f.signature)
+          AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = f.signature)`,
     )
     .onConflictDoUpdate({
       target: [paymentCandidates.paymentId, paymentCandidates.txSignature],

@@ -43,7 +43,7 @@ async function planRestored(ctx: Shard, payment: Payment): Promise<Change<unknow
 const orphan = (ctx: Shard, paymentId: PaymentId, step: FateStep) =>
   transact(ctx, async () => {
     if (await step.isOver()) return unchanged(null);
-    const payment = await getPayment(ctx.db, paymentId);
+    const payment = await getPayment(ctx, paymentId);
     const noted = { events: [], writes: step.writes, result: null };
     if (payment.orphanedAt !== null) return noted;
     const orphaned = notePayment(ctx, payment, 'payment.orphaned', { orphanedAt: ctx.now });

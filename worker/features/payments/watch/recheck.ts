@@ -7,7 +7,7 @@ import type { Candidate } from '#platform/db/tables/candidates.ts';
 import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
 import { PAYMENT } from '#rules/states.ts';
 import type { Sighting } from '#solana/node-answers.ts';
-import { confirmByMemo, settleFound } from '../confirm.ts';
+import { confirmByMemo, settleFound } from '../confirm/confirm.ts';
 import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
 

@@ -59,6 +59,7 @@ export const products = sqliteTable(
   ],
 );
 
+/** Payments of every state. Final ones that are old are in the archive instead (`archivedPayments`). */
 export const payments = sqliteTable(
   'payments',
   {
@@ -198,6 +199,7 @@ export const memberships = sqliteTable(
   ],
 );
 
+/** Receipts that are not in the archive (`archivedReceipts`). */
 export const receipts = sqliteTable(
   'receipts',
   {
@@ -206,11 +208,10 @@ export const receipts = sqliteTable(
     livemode: flag('livemode').notNull(),
     productId: text('product_id').$type<ProductId>().notNull(),
     paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
-    /** Found, and kept from having two, by the claim of the payment. Empty once it is in the archive. */
+    /** Found, and kept from having two, by the claim of the payment. */
     txSignature: text('tx_signature').notNull(),
-    /** The exact signed text (RFC 8785). Served as it is, never rebuilt. Once in the archive, only the product name, which words are found by. */
+    /** The exact signed text (RFC 8785). Served as it is, never rebuilt. */
     document: text('document').notNull(),
-    /** Like the two after it, empty once it is in the archive. */
     sha256: text('sha256').notNull(),
     signature: text('signature').notNull(),
     keyId: text('key_id').notNull(),
@@ -218,10 +219,10 @@ export const receipts = sqliteTable(
     payer: text('payer').notNull(),
     /** Written and searched by releases before words were indexed. */
     searchText: text('search_text').notNull(),
-    /** Place in the merchant's hash chain, given afterwards by a job. The hash is empty once the receipt is in the archive. */
+    /** Place in the merchant's hash chain, given afterwards by a job. */
     linkSeq: integer('link_seq'),
     linkPrevHash: text('link_prev_hash'),
-    /** The object of the archive that holds the whole receipt, and the bytes of its line there; null: this row is the whole receipt. */
+    /** Like the two after it, written and read by the release before archived receipts had a table of their own. */
     archiveId: integer('archive_id'),
     lineAt: integer('line_at'),
     lineLength: integer('line_length'),

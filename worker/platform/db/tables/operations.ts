@@ -52,5 +52,5 @@ export const feePayerLooks = sqliteTable(
     /** A number, because what a fee payer holds is far below the nine million SOL that are 2^53 lamports. */
     lamports: integer('lamports').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.address, table.at] })],
+  (table) => [primaryKey({ columns: [table.at, table.address] })],
 );

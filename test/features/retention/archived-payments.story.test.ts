@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { PaymentId } from '#core/ids.ts';
+import { listCarrying } from '#features/memberships/store.ts';
+import { sweepChains } from '#features/receipts/hash-chain.ts';
+import { asDuplicate, newAgent, newKey, openShop, sellToAgents, stall } from '../../world/agent.ts';
+import { archiveAll, ctxAt } from '../../world/old-books.ts';
+import { newReferenceWorld } from '../../world/own-reference.ts';
+import type { Merchant, World } from '../../world/world.ts';
+
+/** The chain made everything final, all of it was told, and then it became old. */
+async function grow(w: World): Promise<void> {
+  while (w.queue.sent.length > 0) await w.deliver();
+  await sweepChains(ctxAt(w.env, 0));
+  await w.env.DB.batch([
+    w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at WHERE finalized_at IS NULL'),
+    w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at, next_look_at = NULL WHERE final_at IS NULL'),
+  ]);
+  await archiveAll(w);
+}
+
+const isArchived = async (w: World, id: string): Promise<boolean> =>
+  (await w.env.DB.prepare("SELECT 1 AS n FROM archived_payments WHERE id = unhex(replace(?, '-', ''))").bind(id).first('n')) === 1;
+
+describe('money that comes for a payment in the archive', () => {
+  let w: World;
+  let merchant: Merchant;
+  let product: { slug: string; product_id: string };
+  beforeAll(async () => {
+    w = await newReferenceWorld();
+    merchant = await w.merchant();
+    product = await w.product(merchant, { access_period_days: 30 });
+  });
+  const view = async (id: string) => (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
+  async function sold() {
+    const { payment } = await w.purchase(product, await w.chain.wallet());
+    await w.purchase(product, await w.chain.wallet());
+    await grow(w);
+    expect(await isArchived(w, payment.payment_id)).toBe(true);
+    return payment;
+  }
+
+  it('is a second payment where a buyer names it, once, and can be accepted', async () => {
+    const payment = await sold();
+    const before = await view(payment.payment_id);
+    const second = await w.chain.pay(await w.chain.wallet(), payment);
+    for (let times = 0; times < 2; times++)
+      expect(await w.confirm(payment.payment_id, second)).toMatchObject({ status: 409, body: { code: 'payment_transaction_conflict' } });
+    const { unmatched, ...after } = await view(payment.payment_id);
+    expect(after).toEqual(before);
+    expect(unmatched).toMatchObject([{ tx_signature: second, reason: 'second_payment', status: 'open' }]);
+    const path = `/v1/payments/${payment.payment_id}/accept-unmatched`;
+    const accepted = await w.call('POST', path, { key: merchant.key, body: { tx_signature: second } });
+    expect([accepted.status, accepted.body.status, accepted.body.recovers_payment_id]).toEqual([200, 'CONFIRMED', payment.payment_id]);
+  });
+
+  it('is a second payment where nobody names it and the chain shows it', async () => {
+    const payment = await sold();
+    const second = await w.chain.pay(await w.chain.wallet(), payment);
+    await w.sweep();
+    expect((await view(payment.payment_id)).unmatched).toMatchObject([{ tx_signature: second, reason: 'second_payment' }]);
+  });
+
+  it('is none where the transaction is the one that paid it, or none at all', async () => {
+    const payment = await sold();
+    const { tx_signature } = await view(payment.payment_id);
+    expect((await w.confirm(payment.payment_id, tx_signature)).body).toMatchObject({ already_confirmed: true });
+    const unseen = await w.confirm(payment.payment_id, `${'2'.repeat(80)}${tx_signature.slice(80)}`);
+    expect([unseen.status, unseen.body.code]).not.toContain(500);
+    await w.sweep();
+    expect('unmatched' in (await view(payment.payment_id))).toBe(false);
+  });
+});
+
+describe('what payments in the archive carry', () => {
+  it('still counts for their membership, which is found by them', async () => {
+    const w = await newReferenceWorld();
+    const merchant = await w.merchant();
+    const product = await w.product(merchant, { access_period_days: 30 });
+    const buyer = await w.chain.wallet();
+    const first = await w.purchase(product, buyer);
+    await w.purchase(product, await w.chain.wallet());
+    await grow(w);
+    expect(await isArchived(w, first.payment.payment_id)).toBe(true);
+    const path = `/v1/memberships/lookup?payment_id=${first.payment.payment_id}`;
+    const { body } = await w.call('GET', path, { key: merchant.key });
+    const carried = await listCarrying(ctxAt(w.env, 0).db, body.membership_id, crypto.randomUUID() as PaymentId);
+    expect(carried).toMatchObject([{ id: first.payment.payment_id, accessPeriodDays: 30 }]);
+  });
+});
+
+describe('a payment by x402 in the archive', () => {
+  it('is told of as before when its buyer brings it again: its own call the same answer, any other a duplicate', async () => {
+    const w = await newReferenceWorld();
+    const shop = await openShop(w, { usage_units: 5 });
+    const payment = await shop.pay();
+    const idempotencyKey = newKey();
+    const first = await shop.settle(payment, {}, { idempotencyKey });
+    const next = stall(w, shop.merchant, await sellToAgents(w, shop.merchant, { usage_units: 5 }), await newAgent(w));
+    await next.settle(await next.pay());
+    const view = async () => (await w.call('GET', `/v1/payments/${first.body.payment_id}`, { key: shop.merchant.key })).body;
+    await w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at').run();
+    const before = await view();
+    await grow(w);
+    expect(await isArchived(w, first.body.payment_id)).toBe(true);
+    await w.env.DB.prepare('DELETE FROM claims').run();
+    const [again, other] = [await shop.settle(payment, {}, { idempotencyKey }), await shop.settle(payment, {})];
+    expect(again.body).toEqual(first.body);
+    expect(other.body).toEqual(asDuplicate(first.body));
+    expect(await view()).toEqual(before);
+  });
+});

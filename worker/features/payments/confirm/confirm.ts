@@ -1,0 +1,178 @@
+import { ApiError, raise, unreachable } from '#core/errors.ts';
+import type { Actor, Shard } from '#platform/context.ts';
+import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Sighting } from '#solana/node-answers.ts';
+import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
+import { planSubmit, requireViewer } from '../payment.ts';
+import { grantAccess } from '../purchase.ts';
+import { identityProblem } from '../required-identity.ts';
+import { findPayment, findSession, getPayment } from '../store.ts';
+import { rememberFound, rememberNamed } from '../watch/candidates.ts';
+import { restoreEnded } from '../watch/ended.ts';
+import { loadConfirmation } from './store.ts';
+import { failureOf, type Loaded, planJudged, stateError, type Verdict } from './verdict.ts';
+
+export interface ConfirmPayment {
+  paymentId: Payment['id'];
+  txSignature: string;
+  viewer: Actor | null;
+  /** Asked before a signature that the chain does not show is kept for the first time: throws where this caller named too many. */
+  countUnseen?(): Promise<void>;
+  /** Stores the answer in the batch that confirms. */
+  keep?: Keep<Confirmation>;
+}
+
+export interface Confirmation {
+  payment: Payment;
+  alreadyConfirmed: boolean;
+}
+
+/**
+ * The one way a payment is confirmed, whoever brings the signature. Asks the chain itself, then stores payment, claim,
+ * membership and receipt in one batch, or nothing. A transaction that does not pay this session is refused and leaves the
+ * session as it was: a stranger can neither fail nor lock a payment. (contract section 3 "confirm")
+ */
+export async function confirmPayment(ctx: Shard, input: ConfirmPayment): Promise<Confirmation> {
+  const known = await loadAllowed(ctx, input);
+  // A repeated confirm is answered from what is stored, even while the node is down.
+  if (isReplay(known.payment, input)) {
+    await grantAccess(ctx, known.payment);
+    return { payment: known.payment, alreadyConfirmed: true };
+  }
+  return settle(ctx, input, known, await ctx.chain.findTransaction(input.txSignature));
+}
+
+/**
+ * A transaction somebody pointed at, without saying what it pays: its memo tells. `later` where the chain or the database
+ * does not show enough yet, `nothing` where it is none of ours.
+ */
+export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'settled' | 'later' | 'unavailable' | 'nothing'> {
+  const sighting = await ctx.chain.findTransaction(txSignature);
+  if (sighting.kind !== 'found') return sighting.kind === 'unavailable' ? 'unavailable' : 'later';
+  const payment = await findNamedSession(ctx, sighting.transaction);
+  if (payment === 'none') return 'nothing';
+  if (!payment) return 'later';
+  await settleFound(ctx, { paymentId: payment.id, txSignature, viewer: null }, sighting);
+  return 'settled';
+}
+
+/** The session a transaction's one `svc:` memo names; null where no such session is stored (yet). */
+export async function findNamedSession(ctx: Shard, { memos }: ChainTransaction): Promise<Payment | null | 'none'> {
+  const [memo, ...more] = svcMemos(memos);
+  if (memo === undefined || more.length > 0) return 'none';
+  const nonce = memo.slice('svc:'.length);
+  const open = await findSession(ctx, nonce);
+  if (open || !(await restoreEnded(ctx, { nonces: [nonce] }))) return open ?? null;
+  return (await findSession(ctx, nonce)) ?? null;
+}
+
+/** The confirmation of a transaction already looked up: who may have paid is known before anything is read, so one read is enough. */
+export async function settleFound(ctx: Shard, input: ConfirmPayment, sighting: Sighting): Promise<Confirmation> {
+  const payers = sighting.kind === 'found' ? spendersOf(sighting.transaction) : [];
+  return settle(ctx, input, await loadAllowed(ctx, input, payers), sighting, payers);
+}
+
+const isReplay = (payment: Payment, { txSignature }: ConfirmPayment): boolean =>
+  payment.status === 'CONFIRMED' && payment.txSignature === txSignature;
+
+async function loadAllowed(ctx: Shard, { paymentId, txSignature, viewer }: ConfirmPayment, payers: string[] = []): Promise<Loaded> {
+  const stored = await loadConfirmation(ctx, paymentId, txSignature, payers);
+  const loaded = stored ?? (await loadEnded(ctx, { paymentId, txSignature, viewer }));
+  requireViewer(loaded.payment, viewer);
+  return loaded;
+}
+
+/** A session that ended long ago is made whole again only for a transaction that the chain shows. 404, and as one that failed. */
+async function loadEnded(ctx: Shard, { paymentId, txSignature, viewer }: ConfirmPayment): Promise<Loaded> {
+  const payment = await getPayment(ctx, paymentId);
+  requireViewer(payment, viewer);
+  const { kind } = await ctx.chain.findTransaction(txSignature);
+  if (kind !== 'found') throw failureOf(payment);
+  await restoreEnded(ctx, { paymentId });
+  return (await loadConfirmation(ctx, paymentId, txSignature, [])) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+}
+
+/** `known` was read with the memberships of the expected wallet and of the wallets in `readFor`. */
+async function settle(
+  ctx: Shard,
+  input: ConfirmPayment,
+  known: Loaded,
+  sighting: Sighting,
+  readFor: readonly string[] = [],
+): Promise<Confirmation> {
+  const payers = sighting.kind === 'found' ? payersOf(sighting.transaction, known.payment) : [];
+  // What was read before serves the first plan, if it holds the payer's membership; a lost race reads again.
+  const { customerRef, expectedWallet } = known.payment;
+  const isRead = (payer: string) => payer === expectedWallet || readFor.includes(payer);
+  let loaded: Loaded | null = customerRef !== null || payers.every(isRead) ? known : null;
+  let verdict: Verdict;
+  try {
+    verdict = await transact(ctx, async () => {
+      const facts = loaded ?? (await loadAllowed(ctx, input, payers));
+      loaded = null;
+      return keepDone(planConfirmation(ctx, input, facts, sighting), input.keep ?? keepNothing);
+    });
+  } catch (error) {
+    // Too many purchases of one customer at once: nothing is lost, the service goes on by itself.
+    if (!(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;
+    if (sighting.kind === 'found') await rememberFound(ctx, known.payment, input.txSignature);
+    return { payment: known.payment, alreadyConfirmed: false };
+  }
+  const isUnseen = verdict.outcome === 'unknown' || (verdict.outcome === 'refused' && verdict.isUnseen === true);
+  if (isUnseen) await rememberNamed(ctx, input.paymentId, input.txSignature, input.countUnseen);
+  const confirmed = verdict.outcome === 'refused' ? verdict.recovered : verdict.payment;
+  if (confirmed) await grantAccess(ctx, confirmed);
+  if (verdict.outcome === 'refused') throw verdict.error;
+  if (sighting.kind === 'unavailable' || sighting.kind === 'unreadable') ctx.note(`rpc: ${sighting.reason}`);
+  if (sighting.kind === 'unavailable' && verdict.outcome === 'unknown') throw new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+  return { payment: verdict.payment, alreadyConfirmed: verdict.outcome === 'already' };
+}
+
+/** Only what was brought about is kept: a session that goes on waiting is looked at afresh. */
+const keepDone = async (change: Change<Verdict>, keep: Keep<Confirmation>): Promise<Change<Verdict>> =>
+  change.result.outcome === 'done' ? withAnswer(change, keep({ payment: change.result.payment, alreadyConfirmed: false })) : change;
+
+/** For an answer that is given again: its first call may have died between the confirmation and the access that was bought. */
+export async function grantConfirmed(ctx: Shard, paymentId: Payment['id']): Promise<void> {
+  const payment = await findPayment(ctx, paymentId);
+  if (payment) await grantAccess(ctx, payment);
+}
+
+/** Replay, exists, allowed, state, amounts, then effects: in this order. */
+function planConfirmation(ctx: Shard, input: ConfirmPayment, loaded: Loaded, sighting: Sighting): Change<Verdict> {
+  const { payment } = loaded;
+  if (isReplay(payment, input)) return unchanged({ outcome: 'already', payment });
+  if (sighting.kind === 'found') return planJudged(ctx, loaded, sighting.transaction);
+  // A session that cannot be paid says so; the signature is remembered all the same: if this is money, the merchant decides.
+  const standing = stateError(payment) ?? identityProblem(loaded);
+  if (standing) return unchanged({ outcome: 'refused', error: standing, isUnseen: true });
+  switch (sighting.kind) {
+    case 'unavailable':
+    case 'unreadable':
+    case 'not_found':
+      return unchanged({ outcome: 'unknown', payment });
+    case 'seen': {
+      // What a stranger pastes proves nothing, and changes nothing: only what the service itself sent or found does.
+      if (payment.status === 'PENDING_CONFIRMATION' || !loaded.isOurs) return unchanged({ outcome: 'unknown', payment });
+      const submitted = planSubmit(ctx, payment, input.txSignature);
+      return { ...submitted, result: { outcome: 'unknown', payment: submitted.result } };
+    }
+    default:
+      return unreachable(sighting);
+  }
+}
+
+/** A handful is enough; the database takes so many parameters and no more. */
+const PAYERS_MAX = 8;
+/** Authorities of all transfers, whatever the session is paid in. */
+const spendersOf = ({ transfers, lamportTransfers }: ChainTransaction): string[] =>
+  [...new Set([...transfers, ...lamportTransfers].map(({ authority }) => authority))].slice(0, PAYERS_MAX);
+
+/** Who may have paid: authorities of the transfers, those to the recipient first. */
+const payersOf = (transaction: ChainTransaction, { recipientAta, mint }: Payment): string[] => {
+  const transfers = transfersOf(transaction, mint);
+  const first = transfers.filter(({ destination }) => destination === recipientAta);
+  return [...new Set([...first, ...transfers].map(({ authority }) => authority))].slice(0, PAYERS_MAX);
+};

@@ -1,0 +1,130 @@
+import { ApiError } from '#core/errors.ts';
+import { SECOND } from '#core/time.ts';
+import type { Shard } from '#platform/context.ts';
+import { type Change, unchanged } from '#platform/db/commit.ts';
+import type { Payment } from '#platform/db/tables/commerce.ts';
+import { matchPayment, type Payment as PaidTransfer } from '#solana/match.ts';
+import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
+import { expectationOf, planFail, stepPayment } from '../payment.ts';
+import { type Proof, planPurchase } from '../purchase.ts';
+import { identityProblem } from '../required-identity.ts';
+import { memoOf } from '../resource.ts';
+import { claimTransaction, updatePayment } from '../store.ts';
+import { closeUnmatched, vetoRecovered } from '../unmatched/store.ts';
+import { planRecovery, planUnmatched } from '../unmatched/unmatched.ts';
+import { dropCandidate } from '../watch/candidate.store.ts';
+import type { loadConfirmation } from './store.ts';
+
+export type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
+/** `refused` may have stored something first: money that arrived is recorded even where it does not pay this session. */
+export type Verdict =
+  | { outcome: 'already' | 'done' | 'unknown'; payment: Payment }
+  | { outcome: 'refused'; error: ApiError; isUnseen?: boolean; recovered?: Payment };
+
+export const failureOf = (payment: Payment, meta: Record<string, unknown> = {}): ApiError =>
+  new ApiError(payment.failureCode === 'session_expired' ? 'session_expired' : 'payment_failed', { meta });
+
+/** What a transaction the chain confirmed means for this session: the state it meets decides, money is never overlooked. */
+export function planJudged(ctx: Shard, loaded: Loaded, transaction: ChainTransaction): Change<Verdict> {
+  const { payment, claim } = loaded;
+  const match = matchPayment(transaction, expectationOf(payment));
+  const refuse = (error: ApiError, change: Change<unknown> = unchanged(null)): Change<Verdict> => ({
+    ...change,
+    result: { outcome: 'refused', error },
+  });
+  const mismatch = (reason: string) => new ApiError('payment_mismatch', { meta: { reason } });
+  const standing = stateError(payment);
+
+  if (!('payment' in match)) {
+    if (match.reason === 'transaction_failed' && !standing && isOwnFailure(payment, transaction)) {
+      const failed = planFail(ctx, payment, { failureCode: 'transaction_failed', txSignature: transaction.signature });
+      return { ...failed, result: { outcome: 'done', payment: failed.result } };
+    }
+    return refuse(standing ?? mismatch(match.reason));
+  }
+  if (claim) return refuse(standing ? withMeta(standing, { recovered_payment_id: claim.subjectId }) : mismatch('transaction_already_used'));
+  const proof = proofOf(transaction, match.payment);
+  if (payment.status === 'CONFIRMED') return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
+  if (!match.ok) {
+    const error = standing ?? (match.reason === 'late' ? new ApiError('session_expired') : mismatch(match.reason));
+    // Before its session by the chain's clock: clocks differ, the memo does not. It is out of time, and in sight.
+    const refusal = withMeta(error, { reason: match.reason });
+    return refuse(refusal, planUnmatched(ctx, loaded, proof, match.reason === 'too_early' ? 'late' : match.reason));
+  }
+  // A buyer who did not show who they are is sold nothing. What becomes of the money is for the merchant to decide, at once.
+  const unidentified = identityProblem(loaded);
+  if (unidentified) return refuse(standing ?? unidentified, planUnmatched(ctx, loaded, proof, 'identity_missing'));
+  // What the merchant was already asked to decide stays the merchant's to decide.
+  if (payment.status === 'FAILED' && (loaded.timesRecovered > 0 || loaded.unmatched))
+    return refuse(standing!, planUnmatched(ctx, loaded, proof, 'second_payment'));
+  if (payment.status === 'FAILED') {
+    // The buyer paid on time by the chain's clock, and the service failed the session too early: it accepts the payment itself.
+    const recovery = planRecovery(ctx, loaded, proof);
+    const error = withMeta(standing!, { recovered_payment_id: recovery.result.id });
+    const writes = [vetoRecovered(ctx, payment), ...recovery.writes];
+    return { ...recovery, writes, result: { outcome: 'refused', error, recovered: recovery.result } };
+  }
+  // Nothing is left that refuses this transaction: it confirms the payment, unless the batch of another request was stored first.
+  return planConfirmed(ctx, loaded, proof, match.payment);
+}
+
+/** What a session past its end answers to any other transaction. */
+export function stateError(payment: Payment): ApiError | null {
+  if (payment.status === 'CONFIRMED') return new ApiError('payment_transaction_conflict');
+  return payment.status === 'FAILED' ? failureOf(payment) : null;
+}
+
+const withMeta = (error: ApiError, meta: Record<string, unknown>): ApiError => new ApiError(error.code, { ...error.options, meta });
+
+function planConfirmed(ctx: Shard, { payment, memberships, merchantName }: Loaded, proof: Proof, paid: PaidTransfer): Change<Verdict> {
+  const { txSignature, slot, blockTime, payer: payerWallet } = proof;
+  const submit = payment.status === 'PENDING_SIGNATURE' ? stepPayment(ctx, payment, 'submit', { txSignature }) : null;
+  const bought = planPurchase(ctx, payment, merchantName, memberships, proof);
+  const confirm = stepPayment(ctx, submit?.after ?? payment, 'confirm', {
+    txSignature,
+    slot,
+    blockTime,
+    payerWallet,
+    overpaidAmount: paid.overpaidUnits > 0n ? paid.overpaidUnits : null,
+    feeOwedAmount: paid.feeOwedUnits > 0n ? paid.feeOwedUnits : null,
+    membershipId: bought.result.membership.id,
+    receiptId: bought.result.receipt.id,
+    confirmedAt: ctx.now,
+  });
+  return {
+    events: [...(submit ? [submit.event] : []), confirm.event, ...bought.events],
+    writes: [
+      claimTransaction(ctx, payment, proof),
+      updatePayment(ctx.db, payment, confirm.after),
+      closeUnmatched(ctx.db, txSignature, payment.id),
+      ...bought.writes,
+      // Its rivals stay: what they bring is a second payment, and not to be lost from sight.
+      dropCandidate(ctx.db, payment.id, txSignature),
+    ],
+    result: { outcome: 'done', payment: confirm.after },
+  };
+}
+
+const proofOf = (
+  { signature: txSignature, slot, blockTimeSeconds }: ChainTransaction,
+  { payer, paidUnits, feePaidUnits }: PaidTransfer,
+): Proof => ({
+  txSignature,
+  slot,
+  blockTime: blockTimeSeconds! * SECOND,
+  payer,
+  paidUnits,
+  feePaidUnits,
+});
+
+/**
+ * Only the buyer's own transaction can fail a payment: signed and paid for by the very wallet the session was opened for,
+ * carrying its memo, and meant for this recipient. Anybody else's failure is refused like any other mismatch.
+ */
+const isOwnFailure = (payment: Payment, transaction: ChainTransaction): boolean =>
+  payment.expectedWallet !== null &&
+  transaction.feePayer === payment.expectedWallet &&
+  svcMemos(transaction.memos).join() === memoOf(payment) &&
+  transfersOf(transaction, payment.mint).some(
+    ({ destination, authority }) => destination === payment.recipientAta && authority === payment.expectedWallet,
+  );

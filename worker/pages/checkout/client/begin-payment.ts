@@ -1,0 +1,107 @@
+/**
+ * Which payment the service knows of, and the beginning of a new one: questions to the service, answered as events.
+ * @module
+ */
+
+import { type FoundPayment, type PageFacts, type PagePayment, toPagePayment } from '../facts.ts';
+import type { PageNews, ServiceEffect } from '../machine/events.ts';
+import type { Answer, Failure, PaymentStatus } from '../wire.ts';
+import { connect, openIdentity, readHandoff, readStatus, toFoundPayment } from './api.ts';
+import type { StoredPayment } from './stored-payment.ts';
+
+type Of<K extends ServiceEffect['kind']> = Extract<ServiceEffect, { kind: K }>;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The payment that the address of the page names. */
+export const addressedPayment = (): string | null => /^#payment=([\w-]+)$/.exec(location.hash)?.[1]?.toLowerCase() ?? null;
+
+export class BeginPayment {
+  readonly #facts: PageFacts;
+  readonly #stored: StoredPayment;
+
+  constructor(facts: PageFacts, stored: StoredPayment) {
+    this.#facts = facts;
+    this.#stored = stored;
+  }
+
+  async readHandoff({ token }: Of<'readHandoff'>): Promise<PageNews> {
+    const answer = await readHandoff(this.#facts.slug, token);
+    if (answer.ok) return { kind: 'handoffRead', customer: answer.value.customer_label ?? null };
+    return this.#adopt(answer, [], (failure) => ({ kind: 'handoffRefused', failure }));
+  }
+
+  async lookElsewhere({ paymentIds, declinedIds, otherwise }: Of<'lookElsewhere'>): Promise<PageNews> {
+    const answer = await this.#findElsewhere(paymentIds ?? this.#namedPayments(), declinedIds);
+    if (!answer.ok) return { kind: 'elsewhereUnknown', failure: answer };
+    return answer.value ? { kind: 'foundElsewhere', found: answer.value } : { kind: 'nothingElsewhere', otherwise };
+  }
+
+  /** The payment there is already, in this browser or elsewhere; otherwise a new one. One tab of a product at a time runs this. */
+  async begin({ attempt, asset, walletAddress, declinedIds }: Of<'beginPayment'>, known: PagePayment | null): Promise<PageNews> {
+    const refused = (failure: Failure): PageNews => ({ kind: 'beginRefused', attempt, failure });
+    if (known) return { kind: 'paymentKnown', attempt, payment: known };
+    const elsewhere = await this.#findElsewhere(this.#namedPayments(), declinedIds);
+    if (!elsewhere.ok) return refused(elsewhere);
+    if (elsewhere.value) return { kind: 'foundElsewhere', found: elsewhere.value };
+    const identity = this.#stored.readIdentity();
+    const answer = await connect(this.#facts, { asset, walletAddress, identitySessionId: identity?.sessionId ?? null });
+    if (!answer.ok) {
+      // Ten minutes are over: the step is taken once more, from its beginning.
+      if (answer.code === 'identity_expired') return this.#openIdentity(refused);
+      return this.#adopt(answer, declinedIds, refused);
+    }
+    if ('identity' in answer.value) return identity ? { kind: 'identityWanted', identity, isNew: false } : this.#openIdentity(refused);
+    const { status, transaction = null } = answer.value;
+    const isOnItsWay = status === 'PENDING_CONFIRMATION';
+    return { kind: 'paymentBegun', attempt, payment: toPagePayment(answer.value), transaction, isOnItsWay };
+  }
+
+  /** What the address names, and what this browser knows to be under way. */
+  #namedPayments(): string[] {
+    return [addressedPayment(), this.#stored.readRunning()].filter((id) => id !== null);
+  }
+
+  /** A refusal that names the payment there is already: the buyer goes on with that one. */
+  async #adopt(failure: Failure, declinedIds: string[], refused: (failure: Failure) => PageNews): Promise<PageNews> {
+    const answer = await this.#find(failure.meta.payment_id ?? null, declinedIds);
+    if (!answer.ok) return refused(answer);
+    if (!answer.value) return refused(failure);
+    return { kind: 'paymentAdopted', payment: toFoundPayment(answer.value), status: answer.value };
+  }
+
+  /**
+   * A payment for this that another window, browser or link began and that is not over. All that is shown of it is the service's
+   * word, not the address's.
+   */
+  async #findElsewhere(paymentIds: string[], declinedIds: string[]): Promise<Answer<FoundPayment | null>> {
+    for (const paymentId of new Set(paymentIds)) {
+      const answer = await this.#find(paymentId, declinedIds);
+      if (!answer.ok) return answer;
+      const found = answer.value;
+      // A payment session or hand-off is a purchase of its own; only money on its way is worth a question.
+      const isOwnPurchase = (this.#facts.paymentSessionId ?? this.#facts.handoffToken) !== null;
+      const isMinor = isOwnPurchase && found?.status === 'PENDING_SIGNATURE';
+      if (!found || found.status === 'CONFIRMED' || found.status === 'FAILED' || isMinor) continue;
+      return { ok: true, value: { payment: toFoundPayment(found), isOurs: paymentId === this.#stored.readRunning() } };
+    }
+    return { ok: true, value: null };
+  }
+
+  /** Null where there is no such payment of this product, or the buyer declined it; a failure where it is unknown. */
+  async #find(paymentId: string | null, declinedIds: string[]): Promise<Answer<PaymentStatus | null>> {
+    const none = { ok: true, value: null } as const;
+    if (paymentId === null || !UUID.test(paymentId) || declinedIds.includes(paymentId)) return none;
+    const answer = await readStatus(paymentId);
+    if (!answer.ok) return answer.status === 404 ? none : answer;
+    return answer.value.slug === this.#facts.slug ? answer : none;
+  }
+
+  async #openIdentity(refused: (failure: Failure) => PageNews): Promise<PageNews> {
+    const answer = await openIdentity(this.#facts.slug);
+    if (!answer.ok) return refused(answer);
+    const { identity_session_id: sessionId, provider, deep_link: deepLink, expires_at: expiresAt } = answer.value;
+    const name = provider.slice(0, 1).toUpperCase() + provider.slice(1);
+    return { kind: 'identityWanted', identity: { sessionId, provider: name, deepLink, expiresAt }, isNew: true };
+  }
+}

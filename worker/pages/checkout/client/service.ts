@@ -1,0 +1,131 @@
+import type { PageFacts } from '../facts.ts';
+import type { PageNews, ServiceEffect } from '../machine/events.ts';
+import { watchOf } from '../machine/next.ts';
+import { paymentOf } from '../state.ts';
+import { type Answer, type Failure, isPassing } from '../wire.ts';
+import { confirmPayment, prepareTransaction, sendTransaction } from './api.ts';
+import { BeginPayment } from './begin-payment.ts';
+import type { PageHolder } from './page-state.ts';
+import { type Look, Poller } from './poller.ts';
+import type { StoredPayment } from './stored-payment.ts';
+import { WatchPayment } from './watch-payment.ts';
+
+const TRIES_MAX = 6;
+const CONFIRM_EVERY_MS = 1500;
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A browser that gives no lock begins no payment: another tab may be beginning it. */
+const NO_LOCK: Failure = { ok: false, status: 0, code: 'lock_unavailable', detail: '', meta: {}, retryAfterMs: null };
+
+/** Asks again while the same call may still succeed. `onTry`: told of each answer that may pass. */
+async function askAgain<T>(call: () => Promise<Answer<T>>, onTry: (status: number) => void = () => {}): Promise<Answer<T>> {
+  let answer = await call();
+  for (let tries = 1; !answer.ok && isPassing(answer) && tries < TRIES_MAX; tries++) {
+    onTry(answer.status);
+    await wait(answer.retryAfterMs ?? 800 * 2 ** tries);
+    answer = await call();
+  }
+  return answer;
+}
+
+/** All that the page asks of the service. It decides nothing: every answer is reported as an event. */
+export class ServiceEffects {
+  readonly #page: PageHolder;
+  readonly #stored: StoredPayment;
+  readonly #beginning: BeginPayment;
+  readonly #watching = new WatchPayment();
+  readonly #poller = new Poller(() => this.#look());
+  #watched = '';
+
+  constructor(facts: PageFacts, page: PageHolder, stored: StoredPayment) {
+    this.#page = page;
+    this.#stored = stored;
+    this.#beginning = new BeginPayment(facts, stored);
+  }
+
+  async run(effect: ServiceEffect): Promise<void> {
+    const { report } = this.#page;
+    switch (effect.kind) {
+      case 'readHandoff':
+        return report(await this.#beginning.readHandoff(effect));
+      case 'lookElsewhere':
+        return report(await this.#beginning.lookElsewhere(effect));
+      case 'beginPayment':
+        return this.#begin(effect);
+      case 'prepareTransaction':
+        return report(await this.#prepare(effect));
+      case 'sendTransaction':
+        return report(await this.#send(effect));
+      case 'checkSignature':
+        return report(await this.#check(effect));
+      case 'tellSecond':
+        await askAgain(() => confirmPayment(effect.paymentId, effect.txSignature));
+        return;
+      case 'lookNow':
+        return this.#poller.start();
+    }
+  }
+
+  /** Follows the payment of the page as long as its end is not known. */
+  watch(): void {
+    const target = watchOf(this.#page.state);
+    const watched = target ? `${target.paymentId} ${target.txSignature}` : '';
+    if (watched === this.#watched) return;
+    this.#watched = watched;
+    if (target) this.#poller.start();
+    else this.#poller.stop();
+  }
+
+  async #begin(effect: Extract<ServiceEffect, { kind: 'beginPayment' }>): Promise<void> {
+    const begin = async () => {
+      const known = paymentOf(this.#page.state) ?? this.#stored.read();
+      // Reported before the other tabs may begin: by then the payment is stored.
+      this.#page.report(await this.#beginning.begin(effect, known));
+    };
+    await this.#stored.alone(begin).catch(() => {
+      this.#page.report({ kind: 'beginRefused', attempt: effect.attempt, failure: NO_LOCK });
+    });
+  }
+
+  async #look(): Promise<Look> {
+    const target = watchOf(this.#page.state);
+    if (!target) return { afterMs: null };
+    const watched = this.#watched;
+    const news = await this.#watching.look(target);
+    if ('kind' in news) this.#page.report(news);
+    const now = watchOf(this.#page.state);
+    if (!now) return { afterMs: null };
+    if (watched !== this.#watched) return { afterMs: 0 };
+    if (!('kind' in news)) return { failed: true, afterMs: news.retryAfterMs };
+    const isConfirming = this.#page.state.step === 'seen' && this.#watching.asksChain(now);
+    return { afterMs: isConfirming ? CONFIRM_EVERY_MS : now.afterMs };
+  }
+
+  async #prepare({ attempt, paymentId, account }: Extract<ServiceEffect, { kind: 'prepareTransaction' }>): Promise<PageNews> {
+    const answer = await prepareTransaction(paymentId, account);
+    if (!answer.ok) return { kind: 'prepareRefused', attempt, failure: answer };
+    return { kind: 'transactionPrepared', attempt, transaction: answer.value.transaction };
+  }
+
+  /** Sending the same bytes twice is sending them once. */
+  async #send({ paymentId, transaction, txSignature }: Extract<ServiceEffect, { kind: 'sendTransaction' }>): Promise<PageNews> {
+    // After any other failure than "too many calls" the service may have sent it.
+    let isUnsent = true;
+    const answer = await askAgain(
+      () => sendTransaction(paymentId, transaction),
+      (status) => {
+        isUnsent &&= status === 429;
+      },
+    );
+    if (answer.ok) return { kind: 'transactionSent', paymentId, status: answer.value.payment, txSignature: answer.value.tx_signature };
+    const isFinal = answer.code === 'payment_mismatch' || (isUnsent && !isPassing(answer));
+    return { kind: 'sendRefused', paymentId, txSignature, failure: answer, isFinal };
+  }
+
+  async #check({ paymentId, txSignature }: Extract<ServiceEffect, { kind: 'checkSignature' }>): Promise<PageNews> {
+    const answer = await confirmPayment(paymentId, txSignature);
+    if (!answer.ok) return { kind: 'checkRefused', paymentId, failure: answer };
+    const { payment: status, redirect_url: redirectUrl = null } = answer.value;
+    return { kind: 'signatureChecked', paymentId, status, txSignature, redirectUrl };
+  }
+}

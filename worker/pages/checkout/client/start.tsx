@@ -1,0 +1,118 @@
+import { createRoot } from 'hono/jsx/dom/client';
+import { formatPeriod, type Say, sayIn } from '../../parts/text.ts';
+import type { PageFacts } from '../facts.ts';
+import { isStoreEffect, isWalletEffect, type PageEffect } from '../machine/events.ts';
+import { Panel } from '../panel.tsx';
+import type { PageState } from '../state.ts';
+import { wordsOf } from '../words.ts';
+import { newActions } from './actions.ts';
+import { addressedPayment } from './begin-payment.ts';
+import { PageHolder, type Report } from './page-state.ts';
+import { WalletEffects } from './pay-with-wallet.ts';
+import { drawQrCode } from './qr.ts';
+import { ServiceEffects } from './service.ts';
+import { StoredPayment } from './stored-payment.ts';
+import { listWallets, onWalletsChange } from './wallets.ts';
+
+/** Takes the page over from the server: draws every change, moves the focus with it, and says it aloud. */
+const ANNOUNCED_AT_SECONDS = [300, 60];
+const LEAVE_AFTER_MS = 5000;
+
+function titleOf(state: PageState, facts: PageFacts, say: Say): string {
+  const { title, values } = wordsOf(state, facts);
+  return say(title, values);
+}
+
+const secondsLeftOf = (state: PageState): number | null => ('secondsLeft' in state ? state.secondsLeft : null);
+const copiedOf = (state: PageState) => (state.step === 'choosing' ? state.copied : null);
+const problemOf = (state: PageState) => ('problem' in state ? state.problem : null);
+
+/** What a screen reader is told of a change; null where it need not be told. */
+function announcementOf(before: PageState, after: PageState, facts: PageFacts, say: Say): string | null {
+  const problem = problemOf(after);
+  if (problem && problem !== problemOf(before)) return `${say('problem')}. ${say(problem.key, problem.values)}`;
+  if (after.isTwice && !before.isTwice) return say('pTwice');
+  if (after.step === 'unavailable' && before.step !== 'unavailable') return `${say('problem')}. ${say(after.reason)}`;
+  if (after.step !== before.step) return titleOf(after, facts, say);
+  const copied = copiedOf(after);
+  const copiedBefore = copiedOf(before);
+  if (copied && (copied.what !== copiedBefore?.what || copied.isSelected !== copiedBefore.isSelected))
+    return copied.isSelected ? say('copyByHand') : `${say('copied')}: ${copied.what}`;
+  if (after.isPhoneOpen && !before.isPhoneOpen) return say(facts.isPhone ? 'openWallet' : 'scanHelp');
+  const left = secondsLeftOf(after);
+  const mark = ANNOUNCED_AT_SECONDS.find((seconds) => left !== null && left <= seconds && (secondsLeftOf(before) ?? 0) > seconds);
+  return mark === undefined ? null : say('timeLeftSaid', { minutes: formatPeriod(facts.locale, mark / 60, 'minute') });
+}
+
+/** Draws the page after every change of its state. */
+function drawOnChange(page: PageHolder, facts: PageFacts, panel: HTMLElement): void {
+  const say = sayIn(facts.text);
+  const root = createRoot(panel);
+  const pageTitle = document.title;
+  const actions = newActions(page.report);
+  let drawn: PageState | null = null;
+  const draw = () => {
+    const before = drawn;
+    const after = page.state;
+    drawn = after;
+    root.render(<Panel facts={facts} state={after} say={say} actions={actions} drawCode={drawQrCode} />);
+    if (before === null) return;
+    const spoken = announcementOf(before, after, facts, say);
+    if (spoken !== null) document.getElementById('announcement')!.textContent = spoken;
+    if (after.step === before.step) return;
+    const isOwnTitle = after.step === 'choosing' || after.step === 'unavailable';
+    document.title = isOwnTitle ? pageTitle : `${titleOf(after, facts, say)} · ${pageTitle}`;
+    // After the drawing; the focus goes where the news is, unless the page only remembers old ones.
+    setTimeout(() => document.getElementById('panel-title')?.focus({ preventScroll: false }));
+  };
+  page.onChange(draw);
+  draw();
+}
+
+function listenToBrowser(report: Report, facts: PageFacts, stored: StoredPayment): void {
+  onWalletsChange(() => report({ kind: 'walletsChanged', wallets: listWallets(facts) }));
+  stored.onChange((payment) => report({ kind: 'storedChanged', stored: payment }));
+  setInterval(() => report({ kind: 'secondPassed' }), 1000);
+  // Back from the shop to the page as it was left: it is not leaving any more.
+  addEventListener('pageshow', ({ persisted }) => persisted && report({ kind: 'pageRestored' }));
+  document.addEventListener('visibilitychange', () => document.hidden || report({ kind: 'buyerReturned' }));
+}
+
+function start(facts: PageFacts, panel: HTMLElement): void {
+  const page = new PageHolder(facts);
+  const stored = new StoredPayment(facts);
+  const wallet = new WalletEffects(facts, page, stored);
+  const service = new ServiceEffects(facts, page, stored);
+  const run = (effect: PageEffect): void => {
+    if (isWalletEffect(effect)) void wallet.run(effect);
+    else if (isStoreEffect(effect)) stored.apply(effect);
+    else if (effect.kind === 'leave') location.assign(effect.url);
+    else if (effect.kind === 'leaveSoon') setTimeout(() => page.report({ kind: 'leaveDue' }), LEAVE_AFTER_MS);
+    else void service.run(effect);
+  };
+  page.connect(run, () => {
+    wallet.settle();
+    service.watch();
+  });
+  page.report({ kind: 'walletsChanged', wallets: listWallets(facts) });
+  drawOnChange(page, facts, panel);
+  listenToBrowser(page.report, facts, stored);
+  const [known, isOver, identity] = [stored.read(), stored.isOver(), stored.readIdentity()];
+  page.report({ kind: 'pageOpened', stored: known, isOver, identity, addressedId: addressedPayment() });
+}
+
+/** A merchant's image that does not load leaves no broken frame. */
+for (const image of document.querySelectorAll<HTMLImageElement>('.logo, .hero')) {
+  const hide = () => {
+    image.hidden = true;
+  };
+  if (image.complete && image.naturalWidth === 0) hide();
+  image.addEventListener('error', hide);
+}
+
+/** The payment that the address names stays named in every language. */
+for (const link of document.querySelectorAll<HTMLAnchorElement>('a[hreflang]')) link.hash = location.hash;
+
+const facts = document.getElementById('facts');
+const panel = document.getElementById('panel');
+if (facts?.textContent && panel) start(JSON.parse(facts.textContent) as PageFacts, panel);

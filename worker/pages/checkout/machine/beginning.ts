@@ -1,0 +1,167 @@
+/**
+ * Which payment the page is about: one that is stored, one that was begun elsewhere, or a new one.
+ * @module
+ */
+import { type PageFacts, type PagePayment, toPagePayment } from '../facts.ts';
+import { firstKept, firstState, type PageState, paymentOf, requestOf } from '../state.ts';
+import type { PageEvent, ServiceEffect, Turn } from './events.ts';
+import { backToChoice, enter, followPayment, isTaken, refuse, turnTo } from './moves.ts';
+import { applyStatus } from './watching.ts';
+
+type Of<K extends PageEvent['kind']> = Extract<PageEvent, { kind: K }>;
+
+const waitForOpening = (state: PageState): PageState => (state.step === 'choosing' ? { ...state, busyWith: 'opening page' } : state);
+
+/** Nothing is waited for any more. */
+function endWait(facts: PageFacts, state: PageState): PageState {
+  if (state.step === 'choosing') return { ...state, busyWith: null };
+  return state.step === 'connecting' && state.stage === 'beginning payment' ? backToChoice(facts, state) : state;
+}
+
+const lookElsewhere = (state: PageState): ServiceEffect => ({
+  kind: 'lookElsewhere',
+  paymentIds: null,
+  declinedIds: state.declinedIds,
+  otherwise: null,
+});
+
+/** What this browser has stored comes first; a payment already begun is never begun twice. */
+export function openPage(facts: PageFacts, state: PageState, event: Of<'pageOpened'>): Turn {
+  const { stored, isOver, identity, addressedId, at } = event;
+  const { begun, handoffToken, isPayable } = facts;
+  const known = stored ?? (begun && toPagePayment(begun, begun.tx_signature));
+  // What is over is shown again, but not to a buyer who was sent here for another payment.
+  if (known && isOver && addressedId !== null && addressedId !== known.paymentId)
+    return turnTo(waitForOpening(state), { ...lookElsewhere(state), paymentIds: [addressedId], otherwise: known } as ServiceEffect);
+  if (known) {
+    const isOnItsWay = known.txSignature !== null || begun?.status === 'PENDING_CONFIRMATION';
+    return turnTo(followPayment(facts, state, { payment: known, at, isOnItsWay }));
+  }
+  if (identity && isPayable) {
+    const step = { step: 'identity', identity, problem: null, isBusy: false, wasAsked: false, openRequest: null } as const;
+    return turnTo(enter(state, step, { wasIdentityAsked: true }));
+  }
+  if (handoffToken && isPayable) return turnTo(waitForOpening(state), { kind: 'readHandoff', token: handoffToken });
+  return turnTo(waitForOpening(state), lookElsewhere(state));
+}
+
+export const greetBuyer = (_facts: PageFacts, state: PageState, { customer }: Of<'handoffRead'>): Turn =>
+  turnTo({ ...state, customer }, ...(paymentOf(state) ? [] : [lookElsewhere(state)]));
+
+export function refuseHandoff(facts: PageFacts, state: PageState, { failure }: Of<'handoffRefused'>): Turn {
+  if (paymentOf(state)) return turnTo(endWait(facts, state));
+  return turnTo(waitForOpening(refuse(facts, state, failure).state), lookElsewhere(state));
+}
+
+/** Whose it is only the buyer knows, so they are asked. */
+export function askAboutFound(facts: PageFacts, state: PageState, { found }: Of<'foundElsewhere'>): Turn {
+  if (paymentOf(state)) return turnTo(endWait(facts, state));
+  return turnTo(enter(state, { step: 'underway', found, openRequest: requestOf(state) }));
+}
+
+export const openChoice = (facts: PageFacts, state: PageState, { otherwise, at }: Of<'nothingElsewhere'>): Turn =>
+  turnTo(endWait(facts, otherwise && !paymentOf(state) ? followPayment(facts, state, { payment: otherwise, at }) : state));
+
+/** Nothing is begun while it is unknown how a payment stands that there may be; what was said before stays said. */
+export function stopUnknown(facts: PageFacts, state: PageState, { failure }: Of<'elsewhereUnknown'>): Turn {
+  if (paymentOf(state) || state.step !== 'choosing' || state.problem !== null) return turnTo(endWait(facts, state));
+  return refuse(facts, state, failure);
+}
+
+export function continueFound(facts: PageFacts, state: PageState, { at }: Of<'foundContinued'>): Turn {
+  if (state.step !== 'underway') return turnTo(state);
+  const { payment } = state.found;
+  return turnTo(followPayment(facts, state, { payment, at }), { kind: 'storePayment', payment });
+}
+
+export function declineFound(facts: PageFacts, state: PageState): Turn {
+  if (state.step !== 'underway') return turnTo(state);
+  const declinedIds = [...state.declinedIds, state.found.payment.paymentId];
+  return turnTo(backToChoice(facts, { ...state, declinedIds }));
+}
+
+/** Begins the payment without knowing the wallet: for one elsewhere, or once the buyer has shown who they are. */
+const beginWithoutWallet = (state: PageState): ServiceEffect => {
+  const { asset, declinedIds } = state;
+  return { kind: 'beginPayment', attempt: null, asset, walletAddress: null, declinedIds };
+};
+
+export function openPhone(_facts: PageFacts, state: PageState): Turn {
+  if (state.step !== 'choosing' || state.busyWith !== null || state.isUnclear) return turnTo(state);
+  if (state.payment) return turnTo({ ...state, isPhoneOpen: true, problem: null });
+  return turnTo({ ...state, busyWith: 'beginning payment', problem: null }, beginWithoutWallet(state));
+}
+
+export function finishIdentity(_facts: PageFacts, state: PageState): Turn {
+  if (state.step !== 'identity' || state.isBusy) return turnTo(state);
+  return turnTo({ ...state, isBusy: true, problem: null }, beginWithoutWallet(state));
+}
+
+/** Back from where they showed who they are: asked about once without a press. */
+export function returnBuyer(facts: PageFacts, state: PageState): Turn {
+  if (state.step !== 'identity' || state.isBusy || state.wasAsked) return turnTo(state);
+  return finishIdentity(facts, { ...state, wasAsked: true });
+}
+
+/** Where a wallet waits for the payment it is asked for its turn; otherwise the choice is shown with the payment. */
+function goOnWith(
+  facts: PageFacts,
+  state: PageState,
+  terms: { payment: PagePayment; attempt: number | null; transaction: string | null; isOnItsWay: boolean; at: number },
+): Turn {
+  const { payment, attempt, transaction, isOnItsWay, at } = terms;
+  if (state.step === 'connecting' && state.stage === 'beginning payment' && state.attempt === attempt && !isOnItsWay) {
+    const turn = { kind: 'takeTurn', attempt, paymentId: payment.paymentId } as const;
+    return turnTo({ ...state, stage: 'taking turn', payment, status: null, transaction }, turn);
+  }
+  const isForPhone = attempt === null && state.step === 'choosing' && state.busyWith === 'beginning payment';
+  return turnTo({ ...followPayment(facts, state, { payment, at, isOnItsWay }), ...(isForPhone ? { isPhoneOpen: true } : {}) });
+}
+
+export function takeBegun(facts: PageFacts, state: PageState, event: Of<'paymentBegun'>): Turn {
+  const { payment } = event;
+  // The page does not leave a payment that has money on its way for one that has none.
+  if (isTaken(state) && paymentOf(state)?.paymentId !== payment.paymentId) return turnTo(state);
+  const turn = goOnWith(facts, { ...state, hasSeenPending: true }, event);
+  return turnTo(turn.state, { kind: 'storePayment', payment }, { kind: 'forgetIdentity' }, ...turn.effects);
+}
+
+export function takeKnown(facts: PageFacts, state: PageState, { attempt, payment, at }: Of<'paymentKnown'>): Turn {
+  if (isTaken(state) && paymentOf(state)?.paymentId !== payment.paymentId) return turnTo(state);
+  const isOnItsWay = payment.txSignature !== null;
+  return goOnWith(facts, state, { payment, attempt, transaction: null, isOnItsWay, at });
+}
+
+export function takeAdopted(facts: PageFacts, state: PageState, { payment, status, at }: Of<'paymentAdopted'>): Turn {
+  if (isTaken(state)) return turnTo(state);
+  const adopted = backToChoice(facts, state, { payment });
+  const turn = applyStatus(facts, adopted, { status, redirectUrl: null, at });
+  return turnTo(turn.state, { kind: 'storePayment', payment }, ...turn.effects);
+}
+
+export function refuseBeginning(facts: PageFacts, state: PageState, { attempt, failure }: Of<'beginRefused'>): Turn {
+  const isWithoutWallet =
+    (state.step === 'choosing' && state.busyWith === 'beginning payment') || (state.step === 'identity' && state.isBusy);
+  const isWithWallet = state.step === 'connecting' && state.attempt === attempt;
+  return (attempt === null ? isWithoutWallet : isWithWallet) ? refuse(facts, state, failure) : turnTo(state);
+}
+
+/** Who the buyer is, they show elsewhere: one link, stored while they are away. */
+export function askIdentity(facts: PageFacts, state: PageState, { identity, isNew }: Of<'identityWanted'>): Turn {
+  if (paymentOf(state)) return turnTo(endWait(facts, state));
+  const key = !isNew ? 'identityNotYet' : state.wasIdentityAsked ? 'identityRenewed' : null;
+  const problem = key === null ? null : ({ key, values: { provider: identity.provider } } as const);
+  const wasAsked = !isNew && state.step === 'identity' && state.wasAsked;
+  const step = { step: 'identity', identity, problem, isBusy: false, wasAsked, openRequest: requestOf(state) } as const;
+  return turnTo(enter(state, step, { wasIdentityAsked: true }), ...(isNew ? [{ kind: 'storeIdentity', identity } as const] : []));
+}
+
+/** Only what has ended may be followed by another. A wallet that may still send keeps its request. */
+export function startAgain(facts: PageFacts, state: PageState): Turn {
+  if (state.step !== 'failed' && state.step !== 'expired' && state.step !== 'confirmed') return turnTo(state);
+  if (!facts.isPayable) return turnTo(state);
+  const { wallets, attempt, declinedIds, openRequest } = state;
+  const fresh = { ...firstState(facts), ...firstKept(facts), wallets, attempt: attempt + 1, declinedIds };
+  const first = backToChoice(facts, fresh, { payment: null, openRequest: openRequest?.sends ? openRequest : null });
+  return turnTo(first, { kind: 'forgetPayment', paymentId: state.payment.paymentId }, { kind: 'forgetIdentity' });
+}

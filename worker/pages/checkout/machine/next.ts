@@ -1,0 +1,150 @@
+/**
+ * The checkout page as one state machine: `next` is all that ever changes the page. It knows no clock, no network and no wallet; what
+ * is to be done about an event it answers as data, and every result comes back as another event.
+ * @module
+ */
+import type { PageFacts } from '../facts.ts';
+import type { PageState } from '../state.ts';
+import {
+  askPrepared,
+  cancelChoice,
+  connectWallet,
+  finishSending,
+  pressWallet,
+  refusePreparing,
+  refuseSending,
+  refuseTurn,
+  refuseWallet,
+  seeSent,
+  sendSigned,
+  shareStored,
+  takeTurn,
+} from './asking.ts';
+import {
+  askAboutFound,
+  askIdentity,
+  continueFound,
+  declineFound,
+  finishIdentity,
+  greetBuyer,
+  openChoice,
+  openPage,
+  openPhone,
+  refuseBeginning,
+  refuseHandoff,
+  returnBuyer,
+  startAgain,
+  stopUnknown,
+  takeAdopted,
+  takeBegun,
+  takeKnown,
+} from './beginning.ts';
+import type { PageEvent, Turn } from './events.ts';
+import { turnTo } from './moves.ts';
+import {
+  acceptSignature,
+  applyRead,
+  dropSignature,
+  forgetGone,
+  passTime,
+  recoverPayment,
+  refuseSignature,
+  seeLate,
+  submitSignature,
+} from './watching.ts';
+
+type Kind = PageEvent['kind'];
+type Move<K extends Kind> = (facts: PageFacts, state: PageState, event: Extract<PageEvent, { kind: K }>) => Turn;
+
+const stayOnPage = (_facts: PageFacts, state: PageState): Turn =>
+  turnTo(state.step === 'confirmed' && state.isLeaving ? { ...state, isLeaving: false } : state);
+
+const MOVES: { [K in Kind]: Move<K> } = {
+  walletPressed: pressWallet,
+  phonePressed: openPhone,
+  cancelPressed: cancelChoice,
+  startAgainPressed: startAgain,
+  stayPressed: stayOnPage,
+  assetChosen: (_facts, state, { asset }) =>
+    turnTo(state.step === 'choosing' && state.payment === null && state.busyWith === null ? { ...state, asset } : state),
+  signatureEntered: submitSignature,
+  identityFinished: finishIdentity,
+  foundContinued: continueFound,
+  foundDeclined: declineFound,
+  textCopied: (_facts, state, { what, isSelected }) =>
+    turnTo(state.step === 'choosing' ? { ...state, copied: { what, isSelected } } : state),
+  copyShown: (_facts, state, { what }) =>
+    turnTo(state.step === 'choosing' && state.copied?.what === what && !state.copied.isSelected ? { ...state, copied: null } : state),
+
+  pageOpened: openPage,
+  pageRestored: stayOnPage,
+  buyerReturned: returnBuyer,
+  secondPassed: (_facts, state) => turnTo(state),
+  leaveDue: (_facts, state) =>
+    state.step === 'confirmed' && state.isLeaving && state.redirectUrl !== null
+      ? turnTo(state, { kind: 'leave', url: state.redirectUrl })
+      : turnTo(state),
+  walletsChanged: (_facts, state, { wallets }) => turnTo({ ...state, wallets }),
+  storedChanged: shareStored,
+
+  walletOpened: connectWallet,
+  turnTaken: takeTurn,
+  turnRefused: refuseTurn,
+  walletSigned: sendSigned,
+  walletSent: seeSent,
+  walletRefused: refuseWallet,
+
+  handoffRead: greetBuyer,
+  handoffRefused: refuseHandoff,
+  foundElsewhere: askAboutFound,
+  nothingElsewhere: openChoice,
+  elsewhereUnknown: stopUnknown,
+  paymentBegun: takeBegun,
+  paymentKnown: takeKnown,
+  paymentAdopted: takeAdopted,
+  beginRefused: refuseBeginning,
+  identityWanted: askIdentity,
+  transactionPrepared: askPrepared,
+  prepareRefused: refusePreparing,
+  transactionSent: finishSending,
+  sendRefused: refuseSending,
+  signatureChecked: acceptSignature,
+  checkRefused: refuseSignature,
+  paymentRead: applyRead,
+  paymentGone: forgetGone,
+  paymentRecovered: recoverPayment,
+  paymentLate: seeLate,
+  signatureMismatched: dropSignature,
+};
+
+/** The page after an event. The same state where nothing has changed. */
+export function next(facts: PageFacts, state: PageState, event: PageEvent): Turn {
+  const timely = passTime(state, event.at);
+  const move = MOVES[event.kind] as Move<Kind>;
+  const turn = move(facts, timely.state, event);
+  const settled = passTime(turn.state, event.at);
+  return turnTo(settled.state, ...timely.effects, ...turn.effects, ...settled.effects);
+}
+
+const CLOSING_EVERY_MS = 5000;
+const LATE_EVERY_MS = 60_000;
+const DEFAULT_EVERY_MS = 3000;
+
+/** The payment the service is asked about, and how soon again; null where its end is known. */
+export function watchOf(state: PageState): { paymentId: string; txSignature: string | null; afterMs: number } | null {
+  if (!('payment' in state) || state.payment === null) return null;
+  if (state.step === 'confirmed' || state.step === 'failed' || state.step === 'expired') return null;
+  const { paymentId } = state.payment;
+  // Until it is sent, no chain knows the transaction.
+  const txSignature = state.step === 'sending' ? null : state.payment.txSignature;
+  const wished = state.status?.poll_after_ms ?? DEFAULT_EVERY_MS;
+  const afterMs = state.step === 'closing' ? CLOSING_EVERY_MS : state.step === 'late' ? LATE_EVERY_MS : wished;
+  return { paymentId, txSignature, afterMs };
+}
+
+/** Whether no other tab may ask a wallet for the payment of this page. */
+export function holdsTurn(state: PageState): boolean {
+  if (state.step === 'connecting') return state.stage === 'taking turn' || state.stage === 'preparing transaction';
+  if (state.step === 'waiting' || state.step === 'sending') return true;
+  return 'openRequest' in state && state.openRequest !== null;
+}

@@ -1,0 +1,163 @@
+/**
+ * What the service says of the page's payment, as steps of the page.
+ * @module
+ */
+import type { PageFacts, PagePayment } from '../facts.ts';
+import { type PageState, paymentOf, requestOf } from '../state.ts';
+import type { PaymentStatus } from '../wire.ts';
+import type { PageEvent, Turn } from './events.ts';
+import { backToChoice, enter, enterSeen, HOUR_MS, isEnding, msLeft, refuse, turnTo } from './moves.ts';
+
+type Of<K extends PageEvent['kind']> = Extract<PageEvent, { kind: K }>;
+
+const SLOW_AFTER_MS = 75_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The service's word on a payment, and when it came. */
+interface ServiceWord {
+  status: PaymentStatus;
+  redirectUrl: string | null;
+  at: number;
+}
+
+/** The service's word on the payment that the page is about. */
+export function applyStatus(facts: PageFacts, state: PageState, word: ServiceWord): Turn {
+  const payment = paymentOf(state);
+  if (!payment) return turnTo(state);
+  const told = { ...word, payment };
+  switch (word.status.status) {
+    case 'CONFIRMED':
+      return showConfirmed(state, told);
+    case 'FAILED':
+      return showEnded(state, told);
+    case 'PENDING_CONFIRMATION':
+      return showSeen(state, told);
+    case 'PENDING_SIGNATURE':
+      return payment.txSignature === null || state.step === 'sending' ? waitForPayment(facts, state, told) : showSeen(state, told);
+  }
+}
+
+type Told = ServiceWord & { payment: PagePayment };
+
+function showConfirmed(state: PageState, { payment, status, redirectUrl }: Told): Turn {
+  if (state.step === 'confirmed') return turnTo({ ...state, status });
+  const url = redirectUrl !== null && URL.parse(redirectUrl)?.protocol === 'https:' ? redirectUrl : null;
+  // A buyer who comes back to this page wants to see this page.
+  const isLeaving = url !== null && state.hasSeenPending;
+  const paid = { ...payment, txSignature: status.tx_signature ?? payment.txSignature };
+  const openRequest = requestOf(state);
+  const confirmed = enter(state, { step: 'confirmed', payment: paid, status, openRequest, redirectUrl: url, isLeaving });
+  const stored = { kind: 'storeEnd', payment: paid, keptMs: DAY_MS } as const;
+  return turnTo(confirmed, stored, ...(isLeaving ? [{ kind: 'leaveSoon' } as const] : []));
+}
+
+function showEnded(state: PageState, { payment, status, at }: Told): Turn {
+  if (state.step === 'late') return turnTo({ ...state, status });
+  const step = status.failure_code === 'session_expired' ? 'expired' : 'failed';
+  const ended = { ...payment, txSignature: payment.txSignature ?? status.tx_signature ?? null };
+  const keptMs = Math.max(0, msLeft({ ...payment, expiresAt: status.expires_at }, at) + HOUR_MS);
+  const stored = { kind: 'storeEnd', payment: ended, keptMs } as const;
+  return turnTo(enter(state, { step, payment: ended, status, openRequest: requestOf(state) }), stored);
+}
+
+function showSeen(state: PageState, { payment, status, at }: Told): Turn {
+  const isNew = payment.txSignature === null && status.tx_signature !== undefined;
+  const signed = isNew ? { ...payment, txSignature: status.tx_signature! } : payment;
+  const store = isNew ? [{ kind: 'storePayment', payment: signed } as const] : [];
+  if (state.step === 'late') return turnTo({ ...state, status });
+  const seen = enterSeen(state, { payment: signed, at });
+  return turnTo({ ...seen, status, hasSeenPending: true } as PageState, ...store);
+}
+
+/** Nothing is paid: the way to pay stays open, until the time is over. */
+function waitForPayment(facts: PageFacts, state: PageState, { payment, status, at }: Told): Turn {
+  // The service says when it ends; by another time the page would close and open it in turns.
+  const due = { ...payment, expiresAt: status.expires_at };
+  const known = { ...state, payment: due, status, hasSeenPending: true } as PageState;
+  // Whether the transaction was sent, the answer to the sending tells.
+  if (state.step === 'sending') return turnTo(known);
+  // A buyer whom the wallet asks already may still answer in time.
+  if (state.step === 'waiting' ? msLeft(due, at) <= 0 : isEnding(due, at)) return turnTo(enterClosing(known, due));
+  const isOpen = state.step === 'choosing' || state.step === 'connecting' || state.step === 'waiting' || state.step === 'unavailable';
+  return turnTo(isOpen ? known : backToChoice(facts, known));
+}
+
+const enterClosing = (state: PageState, payment: PagePayment): PageState =>
+  enter(state, { step: 'closing', payment, status: 'status' in state ? state.status : null, openRequest: requestOf(state) });
+
+export function applyRead(facts: PageFacts, state: PageState, { paymentId, status, redirectUrl, at }: Of<'paymentRead'>): Turn {
+  return paymentOf(state)?.paymentId === paymentId ? applyStatus(facts, state, { status, redirectUrl, at }) : turnTo(state);
+}
+
+/** A service that was set up anew does not know it: there is nothing to wait for. */
+export function forgetGone(facts: PageFacts, state: PageState, { paymentId }: Of<'paymentGone'>): Turn {
+  if (paymentOf(state)?.paymentId !== paymentId) return turnTo(state);
+  const openRequest = requestOf(state);
+  return turnTo(backToChoice(facts, state, { payment: null, openRequest: openRequest?.sends ? openRequest : null }), {
+    kind: 'forgetPayment',
+    paymentId,
+  });
+}
+
+export function recoverPayment(_facts: PageFacts, state: PageState, { paymentId, recoveredId, at }: Of<'paymentRecovered'>): Turn {
+  const payment = paymentOf(state);
+  if (payment?.paymentId !== paymentId) return turnTo(state);
+  const recovered = { ...payment, paymentId: recoveredId };
+  return turnTo(enterSeen(state, { payment: recovered, at }), { kind: 'storePayment', payment: recovered });
+}
+
+/** Late money is not lost money: the seller sees it. */
+export function seeLate(_facts: PageFacts, state: PageState, { paymentId, txSignature }: Of<'paymentLate'>): Turn {
+  const payment = paymentOf(state);
+  if (payment?.paymentId !== paymentId || state.step === 'late') return turnTo(state);
+  const late = { ...payment, txSignature };
+  const status = 'status' in state ? state.status : null;
+  const stored = { kind: 'storeEnd', payment: late, keptMs: DAY_MS } as const;
+  return turnTo(enter(state, { step: 'late', payment: late, status, openRequest: requestOf(state) }), stored);
+}
+
+/** The signature that this browser knew pays something else. */
+export function dropSignature(facts: PageFacts, state: PageState, event: Of<'signatureMismatched'>): Turn {
+  const payment = paymentOf(state);
+  if (payment?.paymentId !== event.paymentId || payment.txSignature !== event.txSignature) return turnTo(state);
+  const unsigned = { ...payment, txSignature: null };
+  const choice = backToChoice(facts, state, { payment: unsigned, problem: { key: 'pMismatch' } });
+  return turnTo(choice, { kind: 'storePayment', payment: unsigned });
+}
+
+export function submitSignature(_facts: PageFacts, state: PageState, event: Of<'signatureEntered'>): Turn {
+  if (state.step !== 'choosing' || state.busyWith !== null || state.payment === null) return turnTo(state);
+  if (!event.isWellFormed) return turnTo({ ...state, problem: { key: 'pMismatch' } });
+  const { paymentId } = state.payment;
+  const check = { kind: 'checkSignature', paymentId, txSignature: event.txSignature } as const;
+  return turnTo({ ...state, busyWith: 'checking signature', problem: null }, check);
+}
+
+export function acceptSignature(facts: PageFacts, state: PageState, event: Of<'signatureChecked'>): Turn {
+  const { paymentId, txSignature, status, redirectUrl, at } = event;
+  const payment = paymentOf(state);
+  if (payment?.paymentId !== paymentId || payment.txSignature !== null) return turnTo(state);
+  const signed = { ...payment, txSignature };
+  const turn = applyStatus(facts, { ...state, payment: signed } as PageState, { status, redirectUrl, at });
+  return turnTo(turn.state, { kind: 'storePayment', payment: signed }, ...turn.effects, { kind: 'lookNow' });
+}
+
+export function refuseSignature(facts: PageFacts, state: PageState, { paymentId, failure }: Of<'checkRefused'>): Turn {
+  const isAsked = state.step === 'choosing' && state.busyWith === 'checking signature';
+  return isAsked && state.payment?.paymentId === paymentId ? refuse(facts, state, failure) : turnTo(state);
+}
+
+/** What the clock alone changes. The same state where it changes nothing. */
+export function passTime(state: PageState, at: number): Turn {
+  if (state.step === 'seen' && !state.isSlow && at - state.seenAt > SLOW_AFTER_MS) return turnTo({ ...state, isSlow: true });
+  const isTimed = state.step === 'choosing' || state.step === 'connecting' || state.step === 'waiting' || state.step === 'unavailable';
+  if (!isTimed || state.payment === null) return turnTo(state);
+  const { payment } = state;
+  if (state.step === 'waiting' ? msLeft(payment, at) <= 0 : isEnding(payment, at))
+    return turnTo(enterClosing(state, payment), { kind: 'lookNow' });
+  if (state.step === 'unavailable') return turnTo(state);
+  const secondsLeft = Math.max(0, Math.ceil(msLeft(payment, at) / 1000));
+  const timed = state.secondsLeft === secondsLeft ? state : { ...state, secondsLeft };
+  const isUnclear = (payment.unclearUntil ?? 0) > at;
+  return turnTo(timed.step === 'choosing' && timed.isUnclear !== isUnclear ? { ...timed, isUnclear } : timed);
+}

@@ -1,0 +1,226 @@
+import { Address, Row, ShortAddress, Signature, Spinner } from '../parts/parts.tsx';
+import { formatMoney, formatTime, without } from '../parts/text.ts';
+import type { PagePayment } from './facts.ts';
+import { Due, type PanelProps, ProblemNote, StepHelp, StepTitle, Timer, TwiceNote } from './notes.tsx';
+import { Closing, Confirmed, Ended, Late } from './outcome.tsx';
+import { type PageAt, payingSignatureOf } from './state.ts';
+import { ByPhone, Wallets } from './ways.tsx';
+
+export const Panel = (props: PanelProps) => (
+  <div class={`panel step-${props.state.step}`}>
+    <StepView {...props} />
+  </div>
+);
+
+function StepView({ state, ...props }: PanelProps) {
+  switch (state.step) {
+    case 'choosing':
+      return <ChoiceView {...props} state={state} />;
+    case 'unavailable':
+      return <UnavailableView {...props} state={state} />;
+    case 'connecting':
+    case 'waiting':
+      return <WalletView {...props} state={state} />;
+    case 'sending':
+      return <SendingView {...props} state={state} />;
+    case 'seen':
+      return <SeenView {...props} state={state} />;
+    case 'confirmed':
+      return <Confirmed {...props} state={state} />;
+    case 'failed':
+    case 'expired':
+      return <Ended {...props} state={state} />;
+    case 'closing':
+      return <Closing {...props} state={state} />;
+    case 'late':
+      return <Late {...props} state={state} />;
+    case 'identity':
+      return <IdentityView {...props} state={state} />;
+    case 'underway':
+      return <UnderwayView {...props} state={state} />;
+  }
+}
+
+function ChoiceView(props: PanelProps<PageAt<'choosing'>>) {
+  const { facts, state, say } = props;
+  const { payment } = state;
+  return (
+    <>
+      <StepTitle {...props} />
+      <ProblemNote problem={state.problem} say={say} />
+      <UnclearNote {...props} />
+      {state.customer !== null && (
+        <p class="recognised">
+          {say('recognised', { customer: '' })}
+          <bdi>{state.customer}</bdi>
+        </p>
+      )}
+      {payment?.quote && <Due {...props} payment={payment} />}
+      <Assets {...props} />
+      <Payee {...props} />
+      {payment?.fee && <p class="quiet">{say('feeIncluded', { fee: formatMoney(facts.locale, payment.fee) })}</p>}
+      <Wallets {...props} />
+      <ByPhone {...props} />
+    </>
+  );
+}
+
+/** Why every way to pay is closed, and until when: to the next whole minute, because no seconds are shown. */
+function UnclearNote({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
+  if (!state.isUnclear || !state.payment?.unclearUntil) return null;
+  const until = new Date(Math.ceil(state.payment.unclearUntil / 60_000) * 60_000).toISOString();
+  return <p class="quiet doubt">{say('unclearUntil', { time: formatTime(facts.locale, until) })}</p>;
+}
+
+const UnavailableView = (props: PanelProps) => (
+  <div class="notice">
+    <StepTitle {...props} />
+    <StepHelp {...props} />
+  </div>
+);
+
+/** A payment keeps its asset to its end: a second payment never begins beside the first. */
+function Assets({ facts, state, say, actions }: PanelProps<PageAt<'choosing'>>) {
+  if (facts.assets.length < 2) return null;
+  if (state.payment) return <p class="quiet">{say('payInLater', { time: formatTime(facts.locale, state.payment.expiresAt) })}</p>;
+  return (
+    <div class="asset-choice">
+      <fieldset class="assets">
+        <legend>{say('payIn')}</legend>
+        {facts.assets.map((asset) => (
+          <label key={asset}>
+            <input type="radio" name="asset" value={asset} checked={asset === state.asset} onChange={() => actions?.chooseAsset(asset)} />
+            <span>{asset}</span>
+          </label>
+        ))}
+      </fieldset>
+      {state.asset !== facts.price.asset && <p class="quiet">{say('quoteToCome', { asset: state.asset })}</p>}
+    </div>
+  );
+}
+
+/** Beside the buttons, however far down the page the whole of it stands: which wallet is paid, on which network, until when. */
+function Payee({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
+  const wallet = state.payment?.recipient ?? facts.payees[state.asset];
+  return (
+    <dl class="payee">
+      {wallet && (
+        <Row name={say('legSeller')}>
+          <ShortAddress address={wallet} />
+        </Row>
+      )}
+      <Row name={say('network')}>{say(facts.network)}</Row>
+      {state.payment && state.secondsLeft !== null && (
+        <Row name={say('timeLeft')}>
+          <Timer secondsLeft={state.secondsLeft} />
+        </Row>
+      )}
+    </dl>
+  );
+}
+
+function WalletView(props: PanelProps<PageAt<'connecting' | 'waiting'>>) {
+  const { facts, state, say, actions } = props;
+  const { payment, secondsLeft } = state;
+  return (
+    <>
+      <Spinner />
+      <StepTitle {...props} />
+      <StepHelp {...props} />
+      <Due facts={facts} say={say} payment={payment} />
+      {payment && <Legs {...props} payment={payment} />}
+      {payment && secondsLeft !== null && (
+        <p class="time-left">
+          <span>{say('timeLeft')}</span>
+          <Timer secondsLeft={secondsLeft} />
+        </p>
+      )}
+      <button type="button" class="plain-button" onClick={() => actions?.cancel()}>
+        {say('otherWay')}
+      </button>
+    </>
+  );
+}
+
+/** What the wallet is about to show: how much goes to which address. */
+function Legs({ facts, say, payment: { price, fee, recipient } }: PanelProps & { payment: PagePayment }) {
+  return (
+    <dl class="legs">
+      <Row name={say('legSeller')}>
+        {fee && <strong>{formatMoney(facts.locale, without(price, fee))}</strong>}
+        <Address address={recipient} />
+      </Row>
+      {fee && (
+        <Row name={say('legFee')}>
+          <strong>{formatMoney(facts.locale, fee)}</strong>
+          {fee.recipient && <Address address={fee.recipient} />}
+        </Row>
+      )}
+    </dl>
+  );
+}
+
+const SendingView = (props: PanelProps) => (
+  <>
+    <Spinner />
+    <StepTitle {...props} />
+  </>
+);
+
+const SeenView = (props: PanelProps<PageAt<'seen'>>) => (
+  <>
+    <Spinner />
+    <StepTitle {...props} />
+    <StepHelp {...props} />
+    <TwiceNote {...props} />
+    <Signature say={props.say} signature={payingSignatureOf(props.state)} />
+  </>
+);
+
+function IdentityView(props: PanelProps<PageAt<'identity'>>) {
+  const { state, say, actions } = props;
+  const { provider, deepLink } = state.identity;
+  return (
+    <>
+      <StepTitle {...props} />
+      <ProblemNote problem={state.problem} say={say} />
+      <StepHelp {...props} />
+      {/^https:/.test(deepLink) && (
+        <a class="button" href={deepLink} target="_blank" rel="noopener noreferrer">
+          {say('identityOpen', { provider })}
+        </a>
+      )}
+      <button type="button" class="plain-button" disabled={state.isBusy} onClick={() => actions?.finishIdentity()}>
+        {say('identityDone')}
+      </button>
+      <button type="button" class="link-button" disabled={state.isBusy} onClick={() => actions?.cancel()}>
+        {say('back')}
+      </button>
+    </>
+  );
+}
+
+/** The obvious button never pays what a stranger began. */
+function UnderwayView(props: PanelProps<PageAt<'underway'>>) {
+  const { state, say, actions } = props;
+  const { isOurs } = state.found;
+  const toContinue = (
+    <button type="button" class={isOurs ? 'button' : 'plain-button'} onClick={() => actions?.continueFound()}>
+      {say('underwayTake')}
+    </button>
+  );
+  const toDecline = (
+    <button type="button" class={isOurs ? 'plain-button' : 'button'} onClick={() => actions?.declineFound()}>
+      {say(isOurs ? 'underwayLeave' : 'underwayOwn')}
+    </button>
+  );
+  return (
+    <>
+      <StepTitle {...props} />
+      <StepHelp {...props} />
+      {!isOurs && <p>{say('underwayForeign')}</p>}
+      {isOurs ? toContinue : toDecline}
+      {isOurs ? toDecline : toContinue}
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+/**
+ * One clear sentence for each thing that can go wrong.
+ * @module
+ */
+import type { TextKey } from '../locales/en.ts';
+import { formatPeriod, sayIn } from '../parts/text.ts';
+import type { PageFacts, Problem } from './facts.ts';
+import type { Failure } from './wire.ts';
+
+const BY_CODE: Record<string, TextKey> = {
+  offline: 'pOffline',
+  rate_limited: 'pBusy',
+  plan_limit_reached: 'pBusy',
+  rpc_unavailable: 'pNode',
+  temporarily_unavailable: 'pNode',
+  price_unavailable: 'pPrice',
+  setup_not_ready: 'pSetup',
+  fee_wallet_missing: 'pSetup',
+  handoff_not_configured: 'pSetup',
+  not_found: 'pGone',
+  session_expired: 'sessionOver',
+  handoff_expired: 'pHandoffUsed',
+  handoff_secret_mismatch: 'pHandoffBad',
+  invalid_wallet_address: 'pSelf',
+  identity_expired: 'identityNotYet',
+  identity_verification_required: 'pIdentityNow',
+};
+
+/** A link that is over: nothing can be begun with it, so nothing is offered. */
+export const DEAD_ENDS: TextKey[] = ['pHandoffBad', 'pHandoffUsed', 'sessionOver'];
+
+/** What a node says of a transaction it would not take, as far as it tells the buyer something. */
+export function refusalOf(detail: string): TextKey {
+  if (/no record of a prior credit|insufficient funds for (?:fee|rent)|insufficient lamports/i.test(detail)) return 'pSol';
+  if (/blockhash not found|block height exceeded/i.test(detail)) return 'pTooSlow';
+  if (/custom program error: 0x1\b|insufficient funds/i.test(detail)) return 'pFunds';
+  if (/invalid account data|uninitialized account|could not find account|account ?not ?found|invalid account owner/i.test(detail))
+    return 'pNoToken';
+  return 'pRefused';
+}
+
+const BY_REFUSAL = {
+  rejected: 'pRejected',
+  network: 'pNetwork',
+  no_account: 'pNoAccount',
+  failed: 'pWallet',
+  unclear: 'pUnclear',
+} as const;
+
+const networkName = ({ text, network }: PageFacts): string => sayIn(text)(network);
+
+/** What the service's refusal means to the buyer. `asset`: what they were about to pay in. */
+export function problemOfFailure(facts: PageFacts, { code, meta, detail, retryAfterMs }: Failure, asset: string): Problem {
+  const values = { asset, network: networkName(facts), code, provider: meta.provider ?? '' };
+  if (code === 'payment_mismatch') return { key: meta.reason === 'transaction_rejected' ? refusalOf(detail) : 'pMismatch', values };
+  if (code === 'session_expired' && meta.reason === 'quote_expired') {
+    const minutes = Math.max(1, Math.ceil((retryAfterMs ?? 0) / 60_000));
+    return { key: 'pQuoteOver', values: { period: formatPeriod(facts.locale, minutes, 'minute') } };
+  }
+  return { key: BY_CODE[code] ?? 'pUnknown', values };
+}
+
+/** What a wallet's refusal means to the buyer. A wallet that simulates first says what the node would have said. */
+export function problemOfWallet(
+  facts: PageFacts,
+  { refusal, message, walletName }: { refusal: keyof typeof BY_REFUSAL; message: string; walletName: string },
+  asset: string,
+): Problem {
+  const told = refusal === 'failed' ? refusalOf(message) : 'pRefused';
+  return {
+    key: told === 'pRefused' ? BY_REFUSAL[refusal] : told,
+    values: { wallet: walletName, asset, network: networkName(facts) },
+  };
+}

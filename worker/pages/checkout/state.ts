@@ -1,0 +1,190 @@
+import type { TextKey } from '../locales/en.ts';
+import type { FoundPayment, Identity, PageFacts, PagePayment, Problem, WalletChoice } from './facts.ts';
+import type { PaymentStatus } from './wire.ts';
+
+/** A request that a wallet shows and has not answered. */
+export interface WalletRequest {
+  attempt: number;
+  walletName: string;
+  payment: PagePayment;
+  /** Whether the wallet sends what it signs: then its answer moves money, whatever the buyer chose meanwhile. */
+  sends: boolean;
+}
+
+/** What outlives every step. */
+export interface Kept {
+  /** Null until the browser has looked. */
+  wallets: WalletChoice[] | null;
+  asset: string;
+  customer: string | null;
+  isPhoneOpen: boolean;
+  /** Two wallets have paid. */
+  isTwice: boolean;
+  /** Rises with every choice of a wallet, so that an answer to an older one is known as such. */
+  attempt: number;
+  /** Whether the payment was not yet paid when this page saw it: only then does the page take the buyer to the shop. */
+  hasSeenPending: boolean;
+  wasIdentityAsked: boolean;
+  /** The payments begun elsewhere that the buyer does not go on with. */
+  declinedIds: string[];
+}
+
+interface Watched {
+  payment: PagePayment;
+  status: PaymentStatus | null;
+}
+interface PerhapsWatched {
+  payment: PagePayment | null;
+  status: PaymentStatus | null;
+}
+/** A step in which no wallet is asked, but an earlier request may still stand open in one. */
+interface BesideRequest {
+  openRequest: WalletRequest | null;
+}
+
+export interface Choosing extends PerhapsWatched, BesideRequest {
+  step: 'choosing';
+  /** What the page waits for before another choice is possible. */
+  busyWith: 'opening page' | 'beginning payment' | 'checking signature' | null;
+  problem: Problem | null;
+  secondsLeft: number | null;
+  /** A wallet may have paid already: no way to pay is open. */
+  isUnclear: boolean;
+  /** `isSelected`: the browser would not copy it, so the buyer does. */
+  copied: { what: string; isSelected: boolean } | null;
+}
+
+/** Nothing can be bought here: for good, or until the payment that was begun has ended. */
+export interface Unavailable extends PerhapsWatched, BesideRequest {
+  step: 'unavailable';
+  reason: TextKey;
+}
+
+/** No request can stand open beside this step or the next two, so no second wallet is ever asked. */
+export interface Connecting extends PerhapsWatched {
+  step: 'connecting';
+  walletName: string;
+  stage: 'opening wallet' | 'beginning payment' | 'taking turn' | 'preparing transaction';
+  account: string;
+  sends: boolean;
+  /** Made by connect already, where this choice began the payment. */
+  transaction: string | null;
+  secondsLeft: number | null;
+}
+
+export interface Waiting extends Watched {
+  step: 'waiting';
+  request: WalletRequest;
+  secondsLeft: number | null;
+}
+
+/** The payment is stored with its signature before it is sent. */
+export interface Sending extends Watched {
+  step: 'sending';
+}
+
+export interface Seen extends Watched, BesideRequest {
+  step: 'seen';
+  seenAt: number;
+  isSlow: boolean;
+}
+
+export interface Confirmed extends Watched, BesideRequest {
+  step: 'confirmed';
+  status: PaymentStatus;
+  redirectUrl: string | null;
+  isLeaving: boolean;
+}
+
+export interface Failed extends Watched, BesideRequest {
+  step: 'failed';
+  status: PaymentStatus;
+}
+
+export interface Expired extends Watched, BesideRequest {
+  step: 'expired';
+  status: PaymentStatus;
+}
+
+/** Out of time, but a payment may still be on its way. */
+export interface Closing extends Watched, BesideRequest {
+  step: 'closing';
+}
+
+export interface Late extends Watched, BesideRequest {
+  step: 'late';
+}
+
+export interface Identifying extends BesideRequest {
+  step: 'identity';
+  identity: Identity;
+  problem: Problem | null;
+  isBusy: boolean;
+  /** Whether the page has asked by itself, when the buyer came back. */
+  wasAsked: boolean;
+}
+
+/** One was begun elsewhere, and the buyer says whether it is theirs to go on with. */
+export interface Underway extends BesideRequest {
+  step: 'underway';
+  found: FoundPayment;
+}
+
+export type StepState =
+  | Choosing
+  | Unavailable
+  | Connecting
+  | Waiting
+  | Sending
+  | Seen
+  | Confirmed
+  | Failed
+  | Expired
+  | Closing
+  | Late
+  | Identifying
+  | Underway;
+export type Step = StepState['step'];
+export type PageState = Kept & StepState;
+/** The page in one of its steps. */
+export type PageAt<S extends Step> = Kept & Extract<StepState, { step: S }>;
+
+export const CHOOSING: Omit<Choosing, 'payment' | 'status' | 'openRequest'> = {
+  step: 'choosing',
+  busyWith: null,
+  problem: null,
+  secondsLeft: null,
+  isUnclear: false,
+  copied: null,
+};
+
+export const firstKept = (facts: PageFacts): Kept => ({
+  wallets: null,
+  asset: facts.assets[0] ?? facts.price.asset,
+  customer: null,
+  isPhoneOpen: false,
+  isTwice: false,
+  attempt: 0,
+  hasSeenPending: false,
+  wasIdentityAsked: false,
+  declinedIds: [],
+});
+
+/** The page as the server renders it and the browser takes it over. */
+export function firstState(facts: PageFacts): PageState {
+  const nothing = { payment: null, status: null, openRequest: null };
+  if (facts.obstacle !== null) return { ...firstKept(facts), ...nothing, step: 'unavailable', reason: facts.obstacle };
+  return { ...firstKept(facts), ...nothing, ...CHOOSING };
+}
+
+/** The payment the page is about, at any step. */
+export const paymentOf = (state: PageState): PagePayment | null => ('payment' in state ? state.payment : null);
+export const paymentStatusOf = (state: PageState): PaymentStatus | null => ('status' in state ? state.status : null);
+
+/** The request a wallet still shows, at any step. */
+export const requestOf = (state: PageState): WalletRequest | null =>
+  state.step === 'waiting' ? state.request : 'openRequest' in state ? state.openRequest : null;
+
+/** The transaction that pays, as far as it is known. */
+export const payingSignatureOf = (state: PageState): string | null =>
+  paymentStatusOf(state)?.tx_signature ?? paymentOf(state)?.txSignature ?? null;

@@ -1,0 +1,199 @@
+import { Address } from '../parts/parts.tsx';
+import { formatMoney } from '../parts/text.ts';
+import type { PanelProps } from './notes.tsx';
+import type { PageAt } from './state.ts';
+
+const networkName = ({ facts, say }: PanelProps): string => say(facts.network === 'mainnet' ? 'mainnet' : 'devnet');
+
+/** The wallets of this browser. Null before the browser has looked, and for good where JavaScript is off. */
+export function Wallets(props: PanelProps<PageAt<'choosing'>>) {
+  const { facts, state, say, actions } = props;
+  const usable = state.wallets?.filter(({ isUsable }) => isUsable).length ?? 0;
+  return (
+    <section class="way" aria-label={say('onThisDevice')}>
+      {state.wallets?.length !== 0 && <h3>{say('onThisDevice')}</h3>}
+      {state.wallets === null && <p class="quiet needs-script">{say('lookingForWallets')}</p>}
+      {state.wallets?.length === 0 && (
+        <div class="no-wallet">
+          <p>{say('noWallet')}</p>
+          <p class="quiet">{say(facts.isPhone ? 'noWalletPhone' : 'noWalletDesktop')}</p>
+        </div>
+      )}
+      {facts.isPhone && state.wallets?.length === 0 && !state.isUnclear && <InWallet {...props} />}
+      {state.wallets !== null && state.wallets.length > 0 && (
+        <ul class="wallets">
+          {state.wallets.map((wallet) => (
+            <li key={wallet.name}>
+              {/* One of the wrong network can still be reached and pressed, and then says why it cannot pay. */}
+              <button
+                type="button"
+                class={`wallet${wallet.isDemo ? ' wallet-demo' : ''}${usable === 1 && wallet.isUsable ? ' wallet-only' : ''}`}
+                disabled={state.busyWith !== null || state.isUnclear}
+                aria-disabled={wallet.isUsable ? undefined : 'true'}
+                onClick={() => actions?.payWith(wallet.name)}
+              >
+                {wallet.icon && <img src={wallet.icon} alt="" width="28" height="28" />}
+                <span class="wallet-name">{say('payWith', { wallet: wallet.name })}</span>
+                {wallet.isUsable ? (
+                  <span class="go" aria-hidden="true">
+                    →
+                  </span>
+                ) : (
+                  <span class="tag">{say('wrongNetworkTag', { network: networkName(props) })}</span>
+                )}
+              </button>
+              {wallet.isDemo && <p class="demo-note">{say('demoWallet')}</p>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** For a wallet elsewhere: a QR code on a desktop, a link on a phone, and by hand where one transfer is all there is. */
+export function ByPhone(props: PanelProps<PageAt<'choosing'>>) {
+  const { facts, state, say, actions } = props;
+  const title = say(facts.isPhone ? 'appTitle' : 'scanTitle');
+  // One thing on the page is the obvious one.
+  const hasWallet = state.wallets?.some(({ isUsable }) => isUsable) ?? true;
+  const isOpen = state.isPhoneOpen && !state.isUnclear;
+  const isSecond = hasWallet || (facts.isPhone && !isOpen);
+  return (
+    <section class="way" aria-label={title}>
+      <h3>{title}</h3>
+      {!isOpen && (
+        <button
+          type="button"
+          class={isSecond ? 'plain-button' : 'button'}
+          disabled={state.busyWith !== null || state.isUnclear || state.wallets === null}
+          onClick={() => actions?.openPhone()}
+        >
+          {say(facts.isPhone ? 'appButton' : 'scanButton')}
+        </button>
+      )}
+      {isOpen && state.payment && (
+        <>
+          {facts.isPhone ? (
+            <a class={isSecond ? 'plain-button' : 'button'} href={state.payment.solanaPayUrl}>
+              {say('openWallet')}
+            </a>
+          ) : (
+            <>
+              <Code {...props} />
+              <p class="quiet centred">{say('scanHelp')}</p>
+            </>
+          )}
+          <ByHand {...props} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Code({ state, say, drawCode }: PanelProps<PageAt<'choosing'>>) {
+  if (!state.payment || !drawCode) return null;
+  const { size, path } = drawCode(state.payment.solanaPayUrl);
+  return (
+    <div class="qr">
+      <svg viewBox={`0 0 ${size} ${size}`} role="img" aria-label={say('qrLabel')} shape-rendering="crispEdges">
+        <path d={path} />
+      </svg>
+    </div>
+  );
+}
+
+/** Wallets with a browser of their own open this page there, where they are found like any other. */
+const BROWSERS = [
+  { name: 'Phantom', base: 'https://phantom.app/ul/browse/' },
+  { name: 'Solflare', base: 'https://solflare.com/ul/v1/browse/' },
+];
+
+function InWallet({ facts, state, say }: PanelProps<PageAt<'choosing'>>) {
+  // These links lead over servers of the wallets' makers, who are not to be shown a hand-off that still begins a payment: once it has, the
+  // payment alone goes along.
+  if (!facts.pageUrl || (facts.handoffToken && !state.payment)) return null;
+  const url = new URL(facts.pageUrl);
+  url.searchParams.delete('handoff');
+  // A payment that is begun goes along, so that none is begun beside it.
+  if (state.payment) url.hash = `payment=${state.payment.paymentId}`;
+  const { href, origin } = url;
+  return (
+    <ul class="in-wallet">
+      {BROWSERS.map(({ name, base }) => (
+        <li key={name}>
+          <a
+            class="tonal-button"
+            href={`${base}${encodeURIComponent(href)}?ref=${encodeURIComponent(origin)}`}
+            rel="noopener"
+            lang={facts.locale}
+          >
+            {say('openIn', { wallet: name })}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** With a fee a payment is two transfers, which cannot be made by hand. */
+function ByHand(props: PanelProps<PageAt<'choosing'>>) {
+  const { facts, state, say } = props;
+  const { payment } = state;
+  if (!payment || payment.fee) return null;
+  return (
+    <details class="by-hand">
+      <summary>{say('byHand')}</summary>
+      <p class="quiet">{say('byHandHelp')}</p>
+      <dl class="copies">
+        <Copyable {...props} name={say('amount')} shown={formatMoney(facts.locale, payment.price)} value={payment.price.amount} />
+        <Copyable {...props} name={say('address')} shown={<Address address={payment.recipient} />} value={payment.recipient} />
+        <Copyable {...props} name={say('memo')} shown={payment.memo} value={payment.memo} />
+      </dl>
+      {state.copied?.isSelected && <p class="quiet">{say('copyByHand')}</p>}
+      <SignatureForm {...props} />
+    </details>
+  );
+}
+
+function Copyable({
+  say,
+  state,
+  actions,
+  name,
+  shown,
+  value,
+}: PanelProps<PageAt<'choosing'>> & { name: string; shown: unknown; value: string }) {
+  const isDone = state.copied?.what === name;
+  const label = say(!isDone ? 'copy' : state.copied?.isSelected ? 'selected' : 'copied');
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <span class="value">{shown}</span>
+        <button
+          type="button"
+          class="copy"
+          aria-label={isDone ? `${label}: ${name}` : say('copyOf', { what: name })}
+          onClick={(event: Event) => actions?.copy(name, value, event)}
+        >
+          {label}
+        </button>
+      </dd>
+    </div>
+  );
+}
+
+function SignatureForm({ say, state, actions }: PanelProps<PageAt<'choosing'>>) {
+  return (
+    <form class="signature-form" onSubmit={actions?.submitSignature}>
+      <label for="signature">{say('haveSignature')}</label>
+      <div>
+        <input id="signature" name="signature" autocomplete="off" autocapitalize="off" spellcheck={false} required />
+        <button type="submit" disabled={state.busyWith !== null}>
+          {say('check')}
+        </button>
+      </div>
+    </form>
+  );
+}

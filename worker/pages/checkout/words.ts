@@ -1,0 +1,38 @@
+import type { TextKey } from '../locales/en.ts';
+import { formatMoney } from '../parts/text.ts';
+import type { PageFacts } from './facts.ts';
+import { type PageAt, type PageState, payingSignatureOf, type Step } from './state.ts';
+
+/** What the page says of itself: the title of the step, and what it means for the buyer. */
+export interface StepWords {
+  title: TextKey;
+  help: TextKey | null;
+  values?: Record<string, string>;
+}
+
+const WORDS: { [S in Step]: (state: PageAt<S>, facts: PageFacts) => StepWords } = {
+  choosing: () => ({ title: 'choose', help: null }),
+  unavailable: ({ reason }) => ({ title: 'unavailable', help: reason }),
+  connecting: ({ walletName }) => ({ title: 'connecting', help: 'connectingHelp', values: { wallet: walletName } }),
+  waiting: ({ request }) => ({ title: 'waiting', help: 'waitingHelp', values: { wallet: request.walletName } }),
+  sending: () => ({ title: 'sending', help: null }),
+  seen: ({ isSlow }) => ({ title: 'seen', help: isSlow ? 'seenLong' : 'seenHelp' }),
+  confirmed: ({ status }, { locale }) => ({
+    title: 'confirmed',
+    help: 'confirmedHelp',
+    values: { price: formatMoney(locale, status.price) },
+  }),
+  failed: ({ status }) => ({ title: 'failed', help: status.failure_code === 'underpaid' ? 'failedShort' : 'failedChain' }),
+  expired: (state) => ({ title: 'expired', help: payingSignatureOf(state) ? 'expiredSent' : 'expiredHelp' }),
+  closing: ({ payment }) => ({ title: 'closing', help: payment.quote ? 'closingQuote' : 'closingHelp' }),
+  late: () => ({ title: 'late', help: 'lateHelp' }),
+  identity: ({ identity }) => ({ title: 'identity', help: 'identityHelp', values: { provider: identity.provider } }),
+  underway: ({ found }, { locale }) => ({
+    title: 'underway',
+    help: 'underwayHelp',
+    values: { price: formatMoney(locale, found.payment.price) },
+  }),
+};
+
+export const wordsOf = (state: PageState, facts: PageFacts): StepWords =>
+  (WORDS[state.step] as (state: PageState, facts: PageFacts) => StepWords)(state, facts);
