@@ -3,9 +3,12 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { oneModule } from './test/world/one-module.ts';
 
 /** Tests that run inside workerd, with the bindings of wrangler.toml, a local chain and a receiver of webhooks. */
-const inWorkerd = (test: TestProjectInlineConfiguration['test'], setups: string[] = []): TestProjectInlineConfiguration => ({
+const inWorkerd = (
+  test: TestProjectInlineConfiguration['test'],
+  { setups = [], isBundled = true }: { setups?: string[]; isBundled?: boolean } = {},
+): TestProjectInlineConfiguration => ({
   plugins: [
-    oneModule(),
+    ...(isBundled ? [oneModule()] : []),
     cloudflareTest(async ({ inject }) => ({
       main: './test/world/worker.ts',
       wrangler: { configPath: './wrangler.toml' },
@@ -56,13 +59,20 @@ export default defineConfig({
         isolate: false,
       }),
       inWorkerd({ name: 'pure', include: ['test/rules/**/*.test.ts', 'test/contract/{architecture,limits,spec}.test.ts'], isolate: false }),
+      // These put another row into a registry, which takes the service file by file.
+      inWorkerd({ name: 'registries', include: ['test/registries/**/*.test.ts'] }, { isBundled: false }),
       // One after the other: some start the whole service, and time what it does.
       {
         test: { name: 'node', include: ['test/local/**/*.test.ts', 'test/**/*.node.test.ts'], testTimeout: 60_000, fileParallelism: false },
       },
       // Makes what is checked in as made: only where somebody names the commit it is made of.
       ...(process.env.FIXTURE_COMMIT
-        ? [inWorkerd({ name: 'fixtures', include: ['test/world/fixtures/make-*.ts'] }, ['./test/world/fixtures/write-fixture.ts'])]
+        ? [
+            inWorkerd(
+              { name: 'fixtures', include: ['test/world/fixtures/make-*.ts'] },
+              { setups: ['./test/world/fixtures/write-fixture.ts'] },
+            ),
+          ]
         : []),
       inWorkerd({ name: 'load', include: ['test/load/**/*.test.ts'], sequence: { groupOrder: 1 }, fileParallelism: false }),
       // Needs Chromium, so `npm test` leaves it out: npm run test:browser.

@@ -3,13 +3,13 @@ import type { AccountId } from '#core/ids.ts';
 import { projectEntitlement } from '#features/entitlements/entitlement.ts';
 import { findQueued, recheckQueued } from '#features/payments/watch/recheck.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
-import { fanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { type AttemptMessage, databasesOf, type Env, type Job, newCtx, type Shard } from '#platform/context.ts';
 import { homeOf, shardNamed } from '#platform/db/directory.ts';
 import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweep-pages.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked.store.ts';
+import { followEvents } from './followers.ts';
 
 const RETRY_SECONDS = 10;
 const DEAD_RETRY_SECONDS = 60;
@@ -17,7 +17,7 @@ const DEAD_RETRY_SECONDS = 60;
 type Kind = Job['kind'];
 const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promise<void> } = {
   recheckCandidate: recheckQueued,
-  fanOut: (ctx, { eventIds }) => fanOut(ctx, eventIds),
+  fanOut: (ctx, { eventIds }) => followEvents(ctx, eventIds),
   findPayment: findQueued,
   projectEntitlement: async (ctx, { projection }) =>
     projectEntitlement(await homeOf(ctx, projection.snapshot.merchantId as AccountId), projection),

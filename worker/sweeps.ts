@@ -24,6 +24,7 @@ import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
 import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweep-lease.ts';
 import type { Swept } from '#platform/db/sweep-pages.ts';
 import { deferring, logRequest } from '#platform/log.ts';
+import { followEvents } from './followers.ts';
 import { sweepParked } from './jobs.ts';
 
 interface Sweep {
@@ -61,7 +62,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'endedSetups', nextDueAt: every(10 * MINUTE), run: sweepEndedSetups },
   { name: 'endedSessions', nextDueAt: every(10 * MINUTE), run: sweepEndedSessions },
   { name: 'receiptChains', nextDueAt: atEachCron, run: sweepChains },
-  { name: 'fanOut', nextDueAt: atEachCron, run: sweepFanOut },
+  { name: 'fanOut', nextDueAt: atEachCron, run: (ctx) => sweepFanOut(ctx, followEvents) },
   { name: 'deliveries', nextDueAt: atEachCron, run: whole(sweepDeliveries) },
   { name: 'peppers', nextDueAt: every(HOUR), run: sweepPeppers },
   { name: 'seals', nextDueAt: every(HOUR), run: sweepSeals },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RAIL_IDS, RAIL_KINDS } from '#rules/product-rails.ts';
 
 /** The laws of the house, read off the source text of every file. */
 const sources = new Map(
@@ -55,6 +56,7 @@ const ROOMS = [
   /^worker\/pages\/checkout\//,
   /^worker\/pages\/receipt\//,
   /^worker\/pages\/routes\.tsx$/,
+  /^worker\/followers\.ts$/,
   /^worker\/jobs\.ts$/,
   /^worker\/sweeps\.ts$/,
   /^worker\/published\//,
@@ -64,6 +66,16 @@ const ROOMS = [
 
 /** What runs in a buyer’s browser, where clock and network are the browser’s. */
 const BUYERS_BROWSER = /^worker\/pages\/(?:checkout|receipt)\/client(?:\/|\.ts$)/;
+/** Where a rail is known by name. */
+const RAIL_FILES = [/^worker\/rules\/rails\.ts$/, /^worker\/features\/rails\//];
+/** A rail's id, kind or asset compared with another, or its kind read. */
+const RAIL_COMPARED = new RegExp(
+  [
+    String.raw`[!=]==\s*(?:X402_RAIL\b|'(?:${RAIL_KINDS.join('|')})'|RAILS\[[^\]]*\]\.asset\b)`,
+    String.raw`RAILS\[[^\]]*\]\.(?:kind|asset\s*[!=]==)`,
+    String.raw`\bkind\b[^;\n]*\} = RAILS\[`,
+  ].join('|'),
+);
 
 /** Inside a feature: routes -> verb or resource -> store. */
 const STEPS: [RegExp, number][] = [
@@ -236,6 +248,12 @@ describe('every matter has one owner', () => {
       () => filesWith(/throw new ApiError/),
       [/^worker\/(?:core\/errors|rules\/states|app)\.ts$/, /^worker\/(?:platform|features|pages)\//],
     ],
+    ['a rail is named in its row and in features/rails/ alone', () => filesWith(new RegExp(`\\b(?:${RAIL_IDS.join('|')})\\b`)), RAIL_FILES],
+    [
+      'nothing else asks which rail it has, but what its row says',
+      () => filesWith(RAIL_COMPARED),
+      [...RAIL_FILES, /^worker\/rules\/product-rails\.ts$/],
+    ],
     ['environment variables are read through the checked configuration', () => filesWith(/\bprocess\.env\b/), []],
     ['no type is escaped', () => filesWith(/\bas any\b|:\s*any\b|@ts-(?:ignore|expect-error|nocheck)/), []],
   ])('%s', (_law, files, allowed) => {
@@ -253,6 +271,14 @@ describe('every matter has one owner', () => {
       'worker/solana/node.ts',
     ]);
     expect(filesWith(/throw new ApiError/)).toContain('worker/rules/states.ts');
+    for (const one of [
+      "kind === 'x402'",
+      'RAILS[railId].kind',
+      "RAILS[a].asset !== 'SOL'",
+      'const { asset, kind } = RAILS[b]',
+      'id === X402_RAIL',
+    ])
+      expect(one).toMatch(RAIL_COMPARED);
   });
 });
 
@@ -274,7 +300,7 @@ describe('names and budgets', () => {
 
   it('keeps worker/ itself for entry files', () => {
     const entries = [...sources.keys()].filter((path) => folderOf(path) === 'worker');
-    expect(entries).toEqual(['app', 'index', 'jobs', 'sweeps'].map((name) => `worker/${name}.ts`));
+    expect(entries).toEqual(['app', 'followers', 'index', 'jobs', 'sweeps'].map((name) => `worker/${name}.ts`));
   });
 
   it('keeps files within their budget, tests too', () => {

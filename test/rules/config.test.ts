@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { configTable } from '#platform/config-table.ts';
 import readme from '../../README.md?raw';
 import { base64url } from '../../worker/core/encoding.ts';
 import { type Finding, readConfig } from '../../worker/platform/config.ts';
-import { configTable, type VariableName, variables } from '../../worker/platform/variables.ts';
+import { type VariableName, variables } from '../../worker/platform/variables.ts';
 import wranglerToml from '../../wrangler.toml?raw';
 import { testConfig } from '../world/env.ts';
 

@@ -4,7 +4,7 @@ import { evaluateManifest, isAcceptable, type ManifestFacts } from '#features/ag
 import { FINDINGS, type FindingCode } from '#features/agent-setup/manifest/findings.ts';
 import { MANIFEST_EXAMPLE, ManifestBody } from '#features/agent-setup/manifest/schema.ts';
 import { spendLimitsOf } from '#features/agent-setup/manifest/spend-limits.ts';
-import { servedRails } from '#rules/rails.ts';
+import { servedRails } from '#rules/product-rails.ts';
 import { NETWORKS, TOKEN_PROGRAM } from '#solana/assets.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 
@@ -14,7 +14,7 @@ const PROGRAM_ADDRESS = await associatedTokenAccount(SERVICE_WALLET, NETWORKS.de
 
 const FACTS: ManifestFacts = {
   target: { ownHosts: ['svc.test'], allowLoopback: false },
-  availableRails: servedRails(true),
+  availableRails: servedRails({ FEE_PAYER_KEYS: 'set', CHALLENGE_KEYS: 'set' }),
   ownWallets: [SERVICE_WALLET],
   payoutAccount: null,
   payoutNeedsSignIn: false,
@@ -62,7 +62,7 @@ const CASES: [FindingCode, string, Over, Partial<ManifestFacts>?][] = [
   ['product_price_invalid', 'products[0].price', { products: [{ ...product, price: usdc('0.0000001') }] }],
   ['product_price_invalid', 'products[0].price', { products: [{ ...product, price: { asset: 'DOGE', amount: '1' } }] }],
   ['product_asset_unavailable', 'products[0].price.asset', { products: [{ ...product, price: { asset: 'SOL', amount: '1' } }] }],
-  ['product_asset_unavailable', 'products[0].price.asset', {}, { availableRails: servedRails(false) }],
+  ['product_asset_unavailable', 'products[0].price.asset', {}, { availableRails: servedRails({}) }],
   ['payout_rail_unknown', 'payout.rail_id', payTo(wallet, 'paypal')],
   ['payout_rail_unavailable', 'payout.rail_id', payTo(wallet, 'mpp_solana_usdc')],
   ['payout_rail_unavailable', 'payout.rail_id', payTo(wallet), { availableRails: ['solana_usdc'] }],

@@ -4,6 +4,7 @@ import { err, ok, type Result } from './errors.ts';
 export const DECIMALS = { USDC: 6, SOL: 9 } as const;
 export type Asset = keyof typeof DECIMALS;
 export const ASSETS = Object.keys(DECIMALS) as [Asset, ...Asset[]];
+export const isAsset = (text: string): text is Asset => Object.hasOwn(DECIMALS, text);
 
 /** An amount in atomic units of one asset: micro-USDC or lamports. */
 export interface Money<A extends Asset = Asset> {

@@ -21,7 +21,7 @@ import { accessProductRoutes } from '#features/products/access.routes.ts';
 import { productRoutes } from '#features/products/routes.ts';
 import { productRailRoutes } from '#features/rails/product.routes.ts';
 import { railRoutes } from '#features/rails/routes.ts';
-import { switchRoutes } from '#features/rails/switches.routes.ts';
+import { switchRoutes } from '#features/rails/switches/routes.ts';
 import { readinessRoutes } from '#features/readiness/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from '#features/receipts/routes.ts';
 import { integrationRoutes } from '#features/webhooks/automation/routes.ts';

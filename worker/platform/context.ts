@@ -4,6 +4,7 @@ import type { AccountId } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
+import { X402_NEEDS } from '#rules/rails.ts';
 import type { Chain } from '#solana/chain.ts';
 import { Node } from '#solana/node.ts';
 import { NodeChain } from '#solana/node-chain.ts';
@@ -82,7 +83,7 @@ export function configOf(env: Env): Config {
 }
 
 /** x402 needs a key that pays the network's fees and one that vouches for challenges. */
-export const hasX402 = (config: Config): boolean => config.FEE_PAYER_KEYS !== undefined && config.CHALLENGE_KEYS !== undefined;
+export const hasX402 = (config: Config): boolean => X402_NEEDS.every((variable) => config[variable] !== undefined);
 
 /** Without somebody who says what SOL is worth each price is paid in its own asset alone. */
 export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: string } => config.PRICE_URL !== undefined;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
+import { PRICE_SOURCES } from '#rules/price-sources.ts';
 import { parseWallet } from '#solana/assets.ts';
 
 /**
@@ -173,6 +174,12 @@ export const VARIABLES = {
     'URL',
     'where the price of SOL comes from, in the form of Pyth Hermes: `https://hermes.pyth.network/v2/updates/price/latest?ids[]=<feed id of SOL/USD>`. Without it nothing is converted',
   ),
+  PRICE_SOURCE: lineOf(
+    z.enum(PRICE_SOURCES).default('pyth_hermes'),
+    PRICE_SOURCES.map((name) => `\`${name}\``).join(', '),
+    'the form in which `PRICE_URL` answers',
+    { fallback: 'pyth_hermes' },
+  ),
   HANDOFF_SECRETS: lineOf(seeds.optional(), SEEDS, 'the first signs hand-offs, all verify; without one there are none', { isSecret: true }),
   TELEGRAM_BOT_USERNAME: lineOf(
     z
@@ -235,16 +242,3 @@ export const VARIABLES = {
 
 export type VariableName = keyof typeof VARIABLES;
 export const variables = Object.entries(VARIABLES) as [VariableName, Variable][];
-
-/** The variables as a table of Markdown. */
-export function configTable(): string {
-  const needs = ({ needed, fallback }: Variable) => {
-    if (typeof needed === 'object') return `with \`${needed.with}\``;
-    return needed ?? (fallback === undefined ? 'no' : `no: \`${fallback}\``);
-  };
-  const rows = variables.map(([name, line]) => {
-    const form = line.isSecret ? `secret: ${line.form}` : line.form;
-    return `| \`${name}\` | ${form} | ${needs(line)} | ${line.meaning} |`;
-  });
-  return ['| Variable | Form | Needed | Meaning |', '|---|---|---|---|', ...rows].join('\n');
-}

@@ -6,7 +6,8 @@ import { type Ctx, hasX402 } from '#platform/context.ts';
 import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
 import { type PaymentRequirements, X402_VERSION } from '#protocols/x402/wire.ts';
 import { ADDRESS_CEILINGS, PAID_PLANS, PAYER_LIMITS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '#rules/plans.ts';
-import { RAILS, servedRails } from '#rules/rails.ts';
+import { servedRails } from '#rules/product-rails.ts';
+import { RAILS } from '#rules/rails.ts';
 
 /** What can be bought here, for machines that look before they ask. All of it follows from the published document and the plans. */
 export interface PublishedDocument {
@@ -99,7 +100,7 @@ export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
           },
         }
       : {}),
-    rails: servedRails(hasX402(config)).map((railId) => ({
+    rails: servedRails(config).map((railId) => ({
       rail_id: railId,
       name: RAILS[railId].name,
       asset: RAILS[railId].asset,

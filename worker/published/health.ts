@@ -76,7 +76,7 @@ async function askOutside(ctx: Ctx): Promise<Outside> {
   const { chain, config, wallNow } = ctx;
   const [rpc, prices, { columns, nodes }] = await Promise.all([
     chain.isHealthy(wallNow),
-    hasPriceSource(config) ? isPriceHealthy(config.PRICE_URL, wallNow) : null,
+    hasPriceSource(config) ? isPriceHealthy(config, wallNow) : null,
     findFaults(ctx),
   ]);
   const isFeeAlarming = hasX402(config) ? (spent: number) => isAlarming(config, spent) : null;

@@ -1,89 +1,72 @@
-import { ASSETS, type Asset } from '#core/money.ts';
+import type { Asset } from '#core/money.ts';
 
-/** The ways of being paid, by the names the contract gives them. (contract section 6 "Rails") */
-interface Rail {
+/** A way of being paid, as far as it is a fact: what asks a node, a price source or a clock is in features/rails/, one file a kind. */
+export interface RailRow {
   name: string;
-  kind: 'checkout' | 'subscription' | 'x402' | 'mpp';
+  /** The API's word for how payments over it are made. */
+  kind: string;
   asset: Asset;
   /** What can be bought this way; empty where the rail does not exist on this service yet. */
   supports: readonly string[];
+  /** Variables of the configuration that it cannot do without. */
+  needs: readonly RailVariable[];
+  /** `quoted`: a price in another asset is converted, if the product accepts this one. `exact`: only a price in its own asset. */
+  pricing: 'quoted' | 'exact';
+  /** Its asset has a changing price: while no source tells it, the rail takes only what is priced in that asset. */
+  needsRate: boolean;
+  /** Its buyers can show who they are. */
+  showsIdentity: boolean;
+  /** Its buyers come by themselves: nothing is sold before the merchant said that they are ready to be paid. */
+  needsLiveModeConfirmed: boolean;
+  /** The service takes its fee, if it has one, and needs a wallet for it. */
+  takesFee: boolean;
 }
 
+/** Pays for the network with one key, and signs its challenges with another. */
+export const X402_NEEDS = ['FEE_PAYER_KEYS', 'CHALLENGE_KEYS'] as const;
+type RailVariable = (typeof X402_NEEDS)[number];
+/** The part of the configuration that rails need. */
+export type RailConfig = { readonly [V in RailVariable]?: unknown };
+
+/** Opened by a person, one by one, who may prove who they are and see a quote before they sign. */
+const CHECKOUT = {
+  kind: 'checkout',
+  supports: ['checkout', 'one_off', 'recurring'],
+  needs: [],
+  pricing: 'quoted',
+  needsRate: false,
+  showsIdentity: true,
+  needsLiveModeConfirmed: false,
+  takesFee: true,
+} as const;
+
+/** Paid by a program: it cannot follow a rate or show who it is, and its protocol knows a single transfer, so there is no fee. */
+const BY_PROGRAM = {
+  needs: [],
+  pricing: 'exact',
+  needsRate: false,
+  showsIdentity: false,
+  needsLiveModeConfirmed: true,
+  takesFee: false,
+} as const;
+
+/** One row a rail, by the names the API gives them, in the order in which they are listed. */
 export const RAILS = {
-  solana_usdc: { name: 'USDC by hosted checkout', kind: 'checkout', asset: 'USDC', supports: ['checkout', 'one_off', 'recurring'] },
-  solana_sol: { name: 'SOL by hosted checkout', kind: 'checkout', asset: 'SOL', supports: ['checkout', 'one_off', 'recurring'] },
-  solana_usdc_subscription: { name: 'Native USDC subscription', kind: 'subscription', asset: 'USDC', supports: [] },
+  solana_usdc: { ...CHECKOUT, name: 'USDC by hosted checkout', asset: 'USDC' },
+  solana_sol: { ...CHECKOUT, name: 'SOL by hosted checkout', asset: 'SOL', needsRate: true },
+  solana_usdc_subscription: { ...BY_PROGRAM, name: 'Native USDC subscription', kind: 'subscription', asset: 'USDC', supports: [] },
   x402_solana_usdc: {
+    ...BY_PROGRAM,
     name: 'USDC per request (x402 V2)',
     kind: 'x402',
     asset: 'USDC',
     supports: ['pay_per_request', 'one_off', 'recurring'],
+    needs: X402_NEEDS,
   },
-  mpp_solana_usdc: { name: 'USDC by metered channel (MPP)', kind: 'mpp', asset: 'USDC', supports: [] },
-} as const satisfies Record<string, Rail>;
+  mpp_solana_usdc: { ...BY_PROGRAM, name: 'USDC by metered channel (MPP)', kind: 'mpp', asset: 'USDC', supports: [] },
+} as const satisfies Record<string, RailRow>;
 
 export type RailId = keyof typeof RAILS;
-export const RAIL_IDS = Object.keys(RAILS) as [RailId, ...RailId[]];
-/** What a product can be sold over today. */
-export const SELLING_RAILS = RAIL_IDS.filter((railId) => RAILS[railId].supports.length > 0);
 
-/** What this service sells over: x402 only where it is configured. */
-export const servedRails = (isX402Available: boolean): RailId[] =>
-  SELLING_RAILS.filter((railId) => railId !== 'x402_solana_usdc' || isX402Available);
-
-export const isRailId = (text: string): text is RailId => Object.hasOwn(RAILS, text);
-
-/** A setting of a rail, as far as a sale needs it. */
-export interface RailSetting {
-  railId: string;
-  enabled: boolean;
-  payoutWallet: string | null;
-}
-
-/** Where a sale's money goes: the product's own wallet, else the rail's, else the account's. (contract section 3 "Payout wallet") */
-export const payoutWalletOf = (
-  product: { payoutWallet: string | null },
-  setting: RailSetting | null,
-  accountWallet: string | null,
-): string | null => product.payoutWallet ?? setting?.payoutWallet ?? accountWallet;
-
-/** The rail of a hosted checkout paid in an asset. */
-export const checkoutRailOf = (asset: Asset): RailId => (asset === 'SOL' ? 'solana_sol' : 'solana_usdc');
-
-/** The rails of the hosted checkout: the one a product prefers, then the one in the asset of its price, which needs no rate. */
-export const checkoutRailsOf = ({ asset, defaultRail }: { asset: Asset; defaultRail: string | null }): RailId[] => {
-  const all = [checkoutRailOf(asset), ...ASSETS.map(checkoutRailOf)];
-  return [...new Set([...all.filter((railId) => railId === defaultRail), ...all])];
-};
-
-/** What a product may be paid in, the asset of its price first. */
-export const acceptedAssetsOf = ({ asset, acceptedAssets }: { asset: Asset; acceptedAssets: Asset[] | null }): Asset[] => [
-  asset,
-  ...(acceptedAssets ?? []).filter((other) => other !== asset),
-];
-
-/** What of a product decides over its rails; a product that does not say restricts nothing. */
-interface OnRails {
-  allowedRails: string[] | null;
-  asset?: Asset;
-  acceptedAssets?: Asset[] | null;
-  requiresIdentity?: string | null;
-}
-
-/** In an asset it accepts; and per request only for the price itself: a machine cannot follow a rate. */
-export function takesPrice({ asset, acceptedAssets = null }: OnRails, railId: RailId): boolean {
-  const rail = RAILS[railId];
-  if (asset === undefined) return true;
-  return rail.kind === 'x402' ? asset === rail.asset : acceptedAssetsOf({ asset, acceptedAssets }).includes(rail.asset);
-}
-
-/** A machine cannot show who it is. */
-export const takesBuyers = ({ requiresIdentity }: Pick<OnRails, 'requiresIdentity'>, railId: RailId): boolean =>
-  RAILS[railId].kind !== 'x402' || !requiresIdentity;
-
-/** Can a product be sold over a rail at all, whether the merchant wants it or not? */
-export const suits = (product: OnRails, railId: RailId): boolean => takesPrice(product, railId) && takesBuyers(product, railId);
-
-/** Rails a product may be sold over: those it names, else all that suit it. */
-export const allowedRailsOf = (product: OnRails, isX402Available: boolean): string[] =>
-  product.allowedRails ?? servedRails(isX402Available).filter((railId) => suits(product, railId));
+/** The rail of everything that speaks x402: consume, settle, the facilitator and the purchase of plans. */
+export const X402_RAIL = 'x402_solana_usdc' satisfies RailId;

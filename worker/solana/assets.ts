@@ -1,6 +1,7 @@
 import { isOnCurve } from '#core/crypto.ts';
 import { base58Bytes } from '#core/encoding.ts';
 import { err, ok, type Result } from '#core/errors.ts';
+import type { Asset } from '#core/money.ts';
 
 /** The networks we know, by their CAIP-2 ids, and the mints we accept there: allow-listed, never guessed. (contract section 1) */
 export const NETWORKS = {
@@ -20,6 +21,9 @@ export type Network = (typeof NETWORKS)[NetworkName];
 
 /** Stands where a mint stands for a token: lamports have none. Wrapped SOL is a token, and something else. */
 export const NATIVE_MINT = '';
+/** Goes to the wallet itself: there is no token account to hold it. */
+export const isNative = (asset: Asset): boolean => asset === 'SOL';
+export const mintOf = ({ usdcMint }: Pick<Network, 'usdcMint'>, asset: Asset): string => (isNative(asset) ? NATIVE_MINT : usdcMint);
 /** What the chain demands that an account without data holds; less makes the whole transaction fail. */
 export const RENT_EXEMPT_LAMPORTS = 890_880n;
 

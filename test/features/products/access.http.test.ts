@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { RAIL_IDS } from '#rules/rails.ts';
+import { RAIL_IDS } from '#rules/product-rails.ts';
 import { sellToAgents, write } from '../../world/agent.ts';
 import { isSold } from '../../world/sale.ts';
 import { type Answer, type Merchant, World } from '../../world/world.ts';

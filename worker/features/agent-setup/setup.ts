@@ -13,7 +13,7 @@ import { type Ctx, hasX402, type Shard } from '#platform/context.ts';
 import { type Change, commitNew, transact, unchanged } from '#platform/db/commit.ts';
 import type { SetupIntent } from '#platform/db/tables/access.ts';
 import { type PlanName, planAt, planRank } from '#rules/plans.ts';
-import { servedRails } from '#rules/rails.ts';
+import { servedRails } from '#rules/product-rails.ts';
 import type { SetupStatus } from '#rules/states.ts';
 import { parseWallet } from '#solana/assets.ts';
 import { evaluateManifest, isAcceptable, type ManifestFacts } from './manifest/evaluate.ts';
@@ -140,7 +140,7 @@ function factsOf(ctx: Ctx, { intent, account }: SetupStanding): Omit<ManifestFac
   const { TREASURY_WALLET: treasury, FEE_WALLET: fees } = config;
   return {
     target: targetRules(ctx),
-    availableRails: servedRails(hasX402(config)),
+    availableRails: servedRails(config),
     ownWallets: [treasury, fees, config.SERVICE_REFERENCE, ...(hasX402(config) ? feePayersOf(config).addresses : [])].filter(
       (wallet) => wallet !== undefined,
     ),

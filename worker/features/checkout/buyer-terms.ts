@@ -4,7 +4,8 @@ import type { PaymentSession } from '#platform/db/tables/access.ts';
 import type { Product } from '#platform/db/tables/commerce.ts';
 import type { Handoff } from '#platform/db/tables/handoff.ts';
 import type { PaymentTerms, ProvenIdentity } from '#rules/payment-terms.ts';
-import { acceptedAssetsOf, checkoutRailOf, type RailId } from '#rules/rails.ts';
+import { acceptedAssetsOf, checkoutRailOf } from '#rules/product-rails.ts';
+import type { RailId } from '#rules/rails.ts';
 
 /** What a buyer says of themselves, as far as the merchant's server may know better. */
 interface Introduced {

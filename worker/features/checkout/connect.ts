@@ -21,7 +21,7 @@ import type { Payment } from '#platform/db/tables/commerce.ts';
 import type { Handoff } from '#platform/db/tables/handoff.ts';
 import type { IdentityProvider, PaymentTerms } from '#rules/payment-terms.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
-import { NATIVE_MINT, parseWallet } from '#solana/assets.ts';
+import { mintOf, parseWallet } from '#solana/assets.ts';
 import { accountOf } from '#solana/checkout-transaction.ts';
 import { identityFor } from './buyer-identity/identity.ts';
 import { introduced, recognise, requireRail, requireTrusted } from './buyer-terms.ts';
@@ -165,7 +165,7 @@ async function newPayment(
   recipient: string,
   due: Due,
 ): Promise<Omit<Payment, 'terms' | 'expectedWallet' | 'customerRef' | 'email' | 'paymentSessionId'>> {
-  const mint = due.price.asset === 'SOL' ? NATIVE_MINT : ctx.config.network.usdcMint;
+  const mint = mintOf(ctx.config.network, due.price.asset);
   const fee = feeOf(ctx, due.price, recipient);
   return {
     ...UNPAID,

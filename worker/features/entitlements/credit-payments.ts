@@ -1,6 +1,7 @@
 import { storyOf } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import type { StoredEvent } from '#platform/db/tables/messaging.ts';
 import type { Customer, EntitlementIdentity } from '#rules/balance.ts';
 import type { Credit, CreditAnswer, PaymentCall } from '#rules/entitlement-rpc.ts';
 import { callEntitlement, calledBy, identityOf } from './entitlement.ts';
@@ -22,49 +23,55 @@ export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consu
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.credit(credit));
 }
 
-/** Payments by what happened to them: `returned` were taken for dropped, and are there after all; `final` never were. */
-export interface Followed {
-  confirmed: PaymentId[];
-  orphaned: PaymentId[];
-  returned: PaymentId[];
-  final: PaymentId[];
+/** The other half of a confirmation: brings what a payment bought to its buyer. Answers the events whose payment could not be brought. */
+export const creditConfirmed = async (ctx: Shard, confirmed: StoredEvent[]): Promise<StoredEvent[]> =>
+  bringEach(ctx, confirmed, await loadPaid(ctx, confirmed), creditPayment);
+
+/** Takes back what a payment bought that the chain dropped. Events may come late, so what counts is what the payment says by now. */
+export async function revokeOrphaned(ctx: Shard, orphaned: StoredEvent[]): Promise<StoredEvent[]> {
+  const dropped = (await loadPaid(ctx, orphaned)).filter(({ orphanedAt }) => orphanedAt !== null);
+  return bringEach(ctx, orphaned, dropped, revokePayment);
 }
 
-/**
- * The other half of a confirmation, and of a payment the chain dropped or brought back: brought here at least once, by the events' job.
- * Events may come late and in any order, so what is taken and given back is what the payment says by now. Each on its own; answers
- * those that could not be brought, so that their events come again and hold up nobody else's.
- */
-export async function followPayments(ctx: Shard, { confirmed, orphaned, returned, final }: Followed): Promise<Set<PaymentId>> {
-  const named = [...confirmed, ...orphaned, ...returned, ...final];
-  const paid = named.length > 0 ? await listPaid(ctx.db, named) : [];
-  const failed = new Set<PaymentId>();
-  const follow = (among: typeof paid, bring: (payment: (typeof paid)[number]) => Promise<unknown>) =>
-    Promise.all(
-      among.map((payment) =>
-        bring(payment).catch((error: unknown) => {
+/** Gives back what a payment bought that was taken for dropped and is there after all; of the others it only says that they are final. */
+export async function followFinalized(ctx: Shard, finalized: StoredEvent[]): Promise<StoredEvent[]> {
+  const paid = (await loadPaid(ctx, finalized)).filter(({ orphanedAt }) => orphanedAt === null);
+  const [returned = [], final = []] = [true, false].map((isReturned) => finalized.filter((event) => wasOrphaned(event) === isReturned));
+  const failed = await bringEach(ctx, returned, paid, reinstatePayment);
+  await hintFinal(
+    ctx,
+    paid.filter(({ id }) => final.some(({ paymentId }) => paymentId === id)),
+  );
+  return failed;
+}
+
+const wasOrphaned = ({ data }: StoredEvent): boolean => 'orphaned_at' in (data.previous ?? {});
+
+const loadPaid = ({ db }: Shard, events: StoredEvent[]): Promise<Read[]> =>
+  listPaid(
+    db,
+    events.map(({ paymentId }) => paymentId as PaymentId),
+  );
+
+/** Brings the payments of these events each on its own, so that one whose object does not answer holds up nobody else's. */
+async function bringEach(
+  ctx: Ctx,
+  events: StoredEvent[],
+  paid: Read[],
+  bring: (ctx: Ctx, payment: Read) => Promise<unknown>,
+): Promise<StoredEvent[]> {
+  const failed = new Set<string | null>();
+  await Promise.all(
+    paid
+      .filter(({ id }) => events.some(({ paymentId }) => paymentId === id))
+      .map((payment) =>
+        bring(ctx, payment).catch((error: unknown) => {
           ctx.note(`payment ${payment.id}: ${storyOf(error)}`);
           failed.add(payment.id);
         }),
       ),
-    );
-  await follow(
-    paid.filter(({ id }) => confirmed.includes(id)),
-    (payment) => creditPayment(ctx, payment),
   );
-  await follow(
-    paid.filter(({ id, orphanedAt }) => orphaned.includes(id) && orphanedAt !== null),
-    (payment) => revokePayment(ctx, payment),
-  );
-  await follow(
-    paid.filter(({ id, orphanedAt }) => returned.includes(id) && orphanedAt === null),
-    (payment) => reinstatePayment(ctx, payment),
-  );
-  await hintFinal(
-    ctx,
-    paid.filter(({ id, orphanedAt }) => final.includes(id) && orphanedAt === null),
-  );
-  return failed;
+  return events.filter(({ paymentId }) => failed.has(paymentId));
 }
 
 /** Tells each buyer's object which payments can no longer be dropped. A hint that shortens what it reads, so a failure is only noted. */
@@ -81,7 +88,7 @@ async function hintFinal(ctx: Ctx, payments: Paid[]): Promise<void> {
 }
 
 /** A payment as it was read: a call that is held up is told from a later one by its version. */
-type Read = Paid & { version: number };
+type Read = Paid & { version: number; orphanedAt: number | null };
 
 /** What is said of a payment to the object of its buyer. */
 const callOf = (ctx: Ctx, payment: Read): PaymentCall => ({

@@ -1,8 +1,8 @@
 import { storyOf } from '#core/errors.ts';
 import { type AnswerId, newId } from '#core/ids.ts';
-import { notReady } from '#features/pay-per-request/offer.ts';
 import { notReady as notReadyFor } from '#features/products/selling/fixes.ts';
 import { isPayoutWallet, listSettings } from '#features/rails/store.ts';
+import { notReady } from '#features/rails/x402.ts';
 import { type Cause, type Draft, draftPayment, type Read, readPayload } from '#features/settlements/co-sign.ts';
 import { takeSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, outcomeOf, see } from '#features/settlements/follow-through.ts';
@@ -19,6 +19,8 @@ import {
   type VerifyResponse,
   X402_VERSION,
 } from '#protocols/x402/wire.ts';
+import { settingOf } from '#rules/product-rails.ts';
+import { X402_RAIL } from '#rules/rails.ts';
 
 /**
  * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,
@@ -145,13 +147,11 @@ async function mismatchOf(ctx: Shard, actor: Actor, payload: PaymentPayload, ask
 const isTheirs = ({ purpose, merchantId, livemode }: Settlement, actor: Actor): boolean =>
   purpose === 'facilitator' && merchantId === actor.accountId && livemode === actor.livemode;
 
-const RAIL = 'x402_solana_usdc';
-
 /** A payment that no call brought before, where this merchant takes any. */
 async function draft(ctx: Shard, actor: Actor, { read, requirements }: Judged & { ok: true }): Promise<Draft> {
   const settings = await listSettings(ctx.db, actor.accountId, actor.livemode);
-  const setting = settings.find(({ railId }) => railId === RAIL) ?? null;
-  if (setting?.enabled === false) throw notReadyFor('rail_enabled', RAIL, { product: null, setting, accountWallet: null });
+  const setting = settingOf(settings, X402_RAIL);
+  if (setting?.enabled === false) throw notReadyFor('rail_enabled', X402_RAIL, { product: null, setting, accountWallet: null });
   return draftPayment(ctx, read.verified, causeOf(actor, requirements));
 }
 

@@ -8,6 +8,7 @@ import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { EntitlementIdentity } from '#rules/balance.ts';
 import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
+import { X402_RAIL } from '#rules/rails.ts';
 import { offerPayment } from './offer.ts';
 
 /**
@@ -49,7 +50,7 @@ async function denial(
   { units, resource }: { units: number; resource?: Partial<ResourceInfo> },
 ): Promise<ApiError> {
   const productId = identity.productId as ProductId;
-  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, productId, 'x402_solana_usdc');
+  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, productId, X402_RAIL);
   const offer = await offerPayment(ctx, sale, { resource, units: units - remaining });
   const standing = { entitlement_id: identity.entitlementId, remaining, paid_through: isoOrNull(paidThrough) };
   if (offer.ok)

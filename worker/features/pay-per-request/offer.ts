@@ -1,30 +1,12 @@
-import type { ApiError } from '#core/errors.ts';
 import { UNITS_MAX } from '#core/money.ts';
 import type { Sale } from '#features/products/product.ts';
-import { type Fix, fixOf, notReady as notReadyFor } from '#features/products/selling/fixes.ts';
-import { type Obstacle, obstaclesOf, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
-import { chainObstacles } from '#features/rails/live-view.ts';
+import { type Fix, fixOf } from '#features/products/selling/fixes.ts';
+import { type Obstacle, prospectOf } from '#features/products/selling/obstacles.ts';
+import { readyForX402 } from '#features/rails/x402.ts';
 import { askFor } from '#features/settlements/challenge.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { PaymentRequired, ResourceInfo } from '#protocols/x402/wire.ts';
-
-/** Would a payment by x402 work right now? Asks the node only for what it cannot know, and only where nothing else is missing. */
-export async function readyForX402(ctx: Ctx, sale: Sale): Promise<{ ok: true; payTo: string } | { ok: false; missing: Obstacle }> {
-  const prospect = prospectOf(sale);
-  const [missing] = obstaclesOf(ctx.config, prospect, 'x402_solana_usdc');
-  if (missing) return { ok: false, missing };
-  const payTo = payoutOf(prospect)!;
-  const [seen] = await chainObstacles(ctx, payTo, 'x402_solana_usdc');
-  return seen ? { ok: false, missing: seen } : { ok: true, payTo };
-}
-
-/** What is missing to settle any x402 payment, whatever is sold. */
-export const notReady = (missing: Obstacle): ApiError =>
-  notReadyFor(missing, 'x402_solana_usdc', { product: null, setting: null, accountWallet: null });
-
-/** What the operator switched off is not settled over, however good the challenge. */
-export const switchedOff = (sale: Sale): ApiError =>
-  notReadyFor(sale.switchedOff === 'rail' ? 'rail_unavailable' : 'product_active', 'x402_solana_usdc', prospectOf(sale));
+import { X402_RAIL } from '#rules/rails.ts';
 
 export interface Ask {
   /** What the buyer wanted, as the resource server describes it. */
@@ -41,7 +23,7 @@ export type Offer =
 /** A fresh challenge for one purchase of a product, or what is missing to make one. Costs no write. (contract section 6 "Challenge") */
 export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units = 1, error }: Ask = {}): Promise<Offer> {
   const ready = await readyForX402(ctx, sale);
-  if (!ready.ok) return { ...ready, fix: inWords(fixOf(ready.missing, 'x402_solana_usdc', prospectOf(sale))) };
+  if (!ready.ok) return { ...ready, fix: inWords(fixOf(ready.missing, X402_RAIL, prospectOf(sale))) };
   const { product } = sale;
   const quantity = quantityFor(product, units);
   if (quantity === null) return { ok: false, missing: 'units_too_many', fix: UNITS_TOO_MANY };

@@ -4,6 +4,7 @@ import { ApiError, storyOf } from '#core/errors.ts';
 import type { PaymentId, ProductId } from '#core/ids.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
+import { notReady, switchedOff } from '#features/rails/x402.ts';
 import { customerColumns, draftSettlement, readPayment } from '#features/settlements/co-sign.ts';
 import { findTold, giveSuccess, TOLD_UNKNOWN } from '#features/settlements/finish.ts';
 import { claimOnce, type Outcome, paidOf, see } from '#features/settlements/follow-through.ts';
@@ -14,7 +15,8 @@ import { findRecord, type IdempotentRequest, MONEY_KEEP_MS, replayRecord, type S
 import { type Lease, lease, releaseLease } from '#platform/db/lease.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import type { Customer } from '#rules/balance.ts';
-import { notReady, type Offer, offerPayment, switchedOff } from './offer.ts';
+import { X402_RAIL } from '#rules/rails.ts';
+import { type Offer, offerPayment } from './offer.ts';
 import { requireUse, type SettlementBody, toDuplicateResource, toSettlementResource } from './resource.ts';
 
 export interface SettlePayment {
@@ -96,7 +98,7 @@ async function replayed(ctx: Shard, answer: StoredAnswer, caller: string): Promi
 }
 
 async function settle(ctx: Shard, actor: Actor, input: SettlePayment, caller: string): Promise<Settling | FirstSuccess> {
-  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, input.productId, 'x402_solana_usdc');
+  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, input.productId, X402_RAIL);
   if (!actor.livemode) throw notReady('sandbox');
   if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
   const read = await readPayment(ctx, input.paymentSignature);

@@ -4,11 +4,11 @@ import { ApiError } from '#core/errors.ts';
 import { type AppId, newId, type ProductId } from '#core/ids.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
-import { type Actor, type Ctx, hasPriceSource, hasX402, type Shard } from '#platform/context.ts';
+import { type Actor, type Ctx, hasPriceSource, type Shard } from '#platform/context.ts';
 import { type Change, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import { PLANS } from '#rules/plans.ts';
-import { allowedRailsOf } from '#rules/rails.ts';
+import { allowedRailsOf } from '#rules/product-rails.ts';
 import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
 import { invalid, narrowed, priceOf, requireMeant } from './terms.ts';
 
@@ -109,7 +109,7 @@ export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { 
 /** A product is sold only over rails that exist here; the one to begin with is among them. */
 export function requireRails({ config }: Ctx, product: Product): void {
   const { allowedRails, defaultRail } = product;
-  const available = allowedRailsOf({ ...product, allowedRails: null }, hasX402(config));
+  const available = allowedRailsOf({ ...product, allowedRails: null }, config);
   const isOffered = (railId: string) => available.includes(railId);
   if (allowedRails && !allowedRails.every(isOffered))
     throw invalid('allowed_rails', 'Not available here, or not for what this product accepts: GET /v1/access/rails', 'rail_unavailable');

@@ -2,11 +2,11 @@ import { z } from '@hono/zod-openapi';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { ASSETS, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
-import { type Config, type Ctx, hasX402 } from '#platform/context.ts';
+import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/commerce.ts';
 import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
-import { acceptedAssetsOf, allowedRailsOf, isRailId, RAILS, type RailId, SELLING_RAILS } from '#rules/rails.ts';
+import { acceptedAssetsOf, allowedRailsOf, firstRailOf, SELLING_RAILS } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
 
 export const HttpsUrl = z.url({ protocol: /^https$/, hostname: z.regexes.domain }).max(2048);
@@ -18,7 +18,7 @@ const wholeNumber = (min: number, max: number) => z.number().int().min(min).max(
 export const Metadata = z.record(z.string().min(1).max(64), z.string().max(500));
 
 /** What a product can be sold over today. */
-const SellingRail = z.enum(SELLING_RAILS as [RailId, ...RailId[]]);
+const SellingRail = z.enum(SELLING_RAILS);
 
 /** What may be changed later. The slug is not among them: links to a checkout keep working. */
 const terms = {
@@ -128,12 +128,6 @@ export const ProductBody = z
   })
   .openapi('Product');
 
-/** The one in the asset of the price, before others that need a rate. */
-function firstRail(product: Product, config: Config): string {
-  const rails = allowedRailsOf(product, hasX402(config));
-  return rails.find((railId) => isRailId(railId) && RAILS[railId].asset === product.asset) ?? rails[0]!;
-}
-
 export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z.infer<typeof ProductBody> => ({
   product_id: product.id,
   slug: product.slug,
@@ -151,8 +145,8 @@ export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z
   usage_units: product.usageUnits,
   ...given('unit_name', product.unitName),
   ...given('payout_wallet', product.payoutWallet),
-  default_rail: product.defaultRail ?? firstRail(product, config),
-  allowed_rails: allowedRailsOf(product, hasX402(config)),
+  default_rail: product.defaultRail ?? firstRailOf(product, config),
+  allowed_rails: allowedRailsOf(product, config),
   grace_hours: product.graceHours,
   ...given('session_seconds', product.sessionSeconds),
   requires_identity: product.requiresIdentity,

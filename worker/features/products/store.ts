@@ -8,7 +8,8 @@ import type { AccessApp } from '#platform/db/tables/access.ts';
 import { accessApps, railSettings } from '#platform/db/tables/access.ts';
 import { type Product, products } from '#platform/db/tables/commerce.ts';
 import { accounts } from '#platform/db/tables/identity.ts';
-import type { RailId, RailSetting } from '#rules/rails.ts';
+import { type RailSetting, settingOf } from '#rules/product-rails.ts';
+import type { RailId } from '#rules/rails.ts';
 
 export const findProduct = (db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId) =>
   db
@@ -77,7 +78,7 @@ export const saleOn = ({ product, merchant, settings, switchedOff }: Listing, ra
   product,
   merchant,
   switchedOff: switchedOff.includes('product') ? 'product' : switchedOff.includes(railId) ? 'rail' : null,
-  setting: settings.find((setting) => setting.railId === railId) ?? null,
+  setting: settingOf(settings, railId),
 });
 
 /** Read with every sale, so that a switch works at once and everywhere. */
@@ -136,13 +137,8 @@ export const findListing = (
   );
 
 /** The same over one rail. 404. */
-export const getSale = async (
-  db: Db,
-  merchantId: AccountId,
-  livemode: boolean,
-  productId: ProductId,
-  railId: RailId = 'solana_usdc',
-): Promise<Sale> => saleOn((await findListing(db, merchantId, livemode, { productId })) ?? raise('not_found'), railId);
+export const getSale = async (db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId, railId: RailId): Promise<Sale> =>
+  saleOn((await findListing(db, merchantId, livemode, { productId })) ?? raise('not_found'), railId);
 
 export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
   db.$count(products, and(rowsOf(products, merchantId, livemode), eq(products.status, 'active')));

@@ -9,7 +9,7 @@ import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/commerce.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
-import { SELLING_RAILS, suits } from '#rules/rails.ts';
+import { SELLING_RAILS, suits } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
 import { planProductPayout, requireApp, requireAssets, requireRails, requireSellable } from './product.ts';
 import type { UpdateProductRequest } from './resource.ts';

@@ -6,8 +6,10 @@ import { fixOf } from '#features/products/selling/fixes.ts';
 import { obstaclesOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { given } from '#platform/http/openapi.ts';
-import { RAIL_IDS, type RailId } from '#rules/rails.ts';
-import { SILENCE, viewChain } from './live-view.ts';
+import { RAIL_IDS } from '#rules/product-rails.ts';
+import type { RailId } from '#rules/rails.ts';
+import { AVAILABLE, SILENCE } from './rail.ts';
+import { getRail } from './registry.ts';
 import { listRails, RailBody, railFacts } from './settings.ts';
 
 export const FixBody = z
@@ -47,12 +49,12 @@ export async function listProductRails(ctx: Shard, actor: Actor, named: NamedPro
       // A rail the service itself cannot serve says why in the service's own words.
       if (state === 'unavailable')
         return { ...rail, status: state, ...serviceReason, fix: fixOf('rail_unavailable', rail.rail_id, prospect) };
-      const seen = await viewChain(ctx, prospect, rail.rail_id);
+      const { look, looksAgain } = getRail(rail.rail_id);
+      const seen = await look(ctx, prospect);
       const obstacles = [...obstaclesOf(ctx.config, prospect, rail.rail_id), ...seen.obstacles];
       const [reason] = obstacles;
       if (!reason && seen.silent) return { ...rail, status: 'degraded' as const, reason: seen.silent, fix: SILENCE[seen.silent] };
-      // What the service says of a checkout for everybody, it was asked just now for this product.
-      if (!reason && rail.kind === 'checkout') return { ...rail, status: 'available' as const };
+      if (!reason && looksAgain) return { ...rail, ...AVAILABLE };
       if (!reason) return { ...rail, status: state, ...serviceReason };
       return { ...rail, status: 'unavailable' as const, reason, fix: fixOf(reason, rail.rail_id, prospect) };
     }),

@@ -3,7 +3,7 @@ import { type Asset, convert, formatRate, type Money } from '#core/money.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { type Ctx, hasPriceSource } from '#platform/context.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
-import { solPrice } from '#platform/providers/price.ts';
+import { priceBetween } from '#platform/providers/price.ts';
 import type { PriceQuote } from '#rules/payment-terms.ts';
 
 /** A rate is kept so long, and the session with it. (contract section 3 "Session life") */
@@ -50,7 +50,7 @@ export async function dueIn(
   if (price.asset === asset) return { kind: 'due', price, quote: null, expiresAt };
   const { config, now } = ctx;
   if (!hasPriceSource(config)) return { kind: 'unavailable' };
-  const answer = await solPrice(config.PRICE_URL, ctx.wallNow, ctx.leftMs());
+  const answer = await priceBetween(config, [price.asset, asset], ctx.wallNow, ctx.leftMs());
   if (answer.kind === 'unavailable') {
     ctx.note(`price: ${answer.reason}`);
     return { kind: 'unavailable' };

@@ -4,8 +4,9 @@ import { notReady } from '#features/products/selling/fixes.ts';
 import { type Obstacle, type Prospect, payoutOf } from '#features/products/selling/obstacles.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
-import { RAILS, type RailId, takesPrice } from '#rules/rails.ts';
-import { RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
+import { checkoutRailOf, takesPrice } from '#rules/product-rails.ts';
+import { RAILS, type RailId } from '#rules/rails.ts';
+import { isNative, RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
 import { dueIn, type Outage, outage } from './quote.ts';
 
 /** What others say of a payment before it is made: the wallets on chain, and the source of the price. */
@@ -57,13 +58,13 @@ export async function requireReceivable(ctx: Ctx, payment: Payment, prospect: Pr
   const { obstacles, silent } = await foreseeWallets(ctx, payment);
   const [obstacle] = obstacles;
   if (silent) throw outage(silent);
-  if (obstacle) throw notReady(obstacle, 'solana_sol', prospect);
+  if (obstacle) throw notReady(obstacle, checkoutRailOf(payment.asset), prospect);
 }
 
 type Legs = Pick<Payment, 'asset' | 'priceAmount' | 'recipientWallet' | 'feeAmount' | 'feeWallet'>;
 
 async function foreseeWallets(ctx: Ctx, { asset, priceAmount, recipientWallet, feeAmount, feeWallet }: Legs): Promise<Foreseen> {
-  if (asset !== 'SOL') return NOTHING;
+  if (!isNative(asset)) return NOTHING;
   const fee = feeAmount ?? 0n;
   const legs: [Obstacle, string | null, bigint][] = [
     ['payout_wallet_empty', recipientWallet, priceAmount - fee],

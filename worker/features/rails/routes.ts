@@ -6,7 +6,7 @@ import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } fr
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
 import { errors, jsonBody, ModeQuery, ok, pageOf, router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
-import { isRailId, RAIL_IDS } from '#rules/rails.ts';
+import { isRailId, RAIL_IDS } from '#rules/product-rails.ts';
 import { listRailSettings, listRails, planRailSetting, RailBody, RailSettingBody, RailSettingUpdate } from './settings.ts';
 
 const tags = ['Rails'];

@@ -1,27 +1,29 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
-import { DECIMALS } from '#core/money.ts';
+import { ASSETS, DECIMALS } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
 import { planPayout } from '#features/accounts/payout.ts';
-import { feePayerFunds } from '#platform/chain/fee-payer.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { tokenAccountExists } from '#platform/chain/token-accounts.ts';
-import { type Actor, type Ctx, hasPriceSource, hasX402, type Shard } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Setting } from '#platform/db/tables/access.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
-import { isPriceHealthy } from '#platform/providers/price.ts';
-import { RAIL_IDS, RAILS, type RailId } from '#rules/rails.ts';
+import { isConfigured, RAIL_IDS, RAIL_KINDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
+import { RAILS, type RailId } from '#rules/rails.ts';
+import { isNative, mintOf } from '#solana/assets.ts';
 import { associatedTokenAccount, buildAtaTransaction } from '#solana/checkout-transaction.ts';
+import type { RailStatus } from './rail.ts';
+import { getRail } from './registry.ts';
 import { findAccountWallet, insertSetting, listSettings, updateSetting } from './store.ts';
-import { listRailsOff } from './switches.store.ts';
+import { listRailsOff } from './switches/store.ts';
 
 export const RailBody = z
   .object({
     rail_id: z.enum(RAIL_IDS),
     name: z.string(),
-    kind: z.enum(['checkout', 'subscription', 'x402', 'mpp']),
-    asset: z.enum(['USDC', 'SOL']),
+    kind: z.enum(RAIL_KINDS),
+    asset: z.enum(ASSETS),
     network: z.string(),
     mint: z.string().optional(),
     decimals: z.int(),
@@ -31,34 +33,10 @@ export const RailBody = z
   })
   .openapi('Rail');
 
-/** How things stand with a rail: whether it exists here, is configured, and its fee payer can still pay. */
-async function statusOf(
-  ctx: Ctx,
-  railId: RailId,
-  railsOff: string[],
-): Promise<{ status: 'available' | 'degraded' | 'unavailable'; reason?: string }> {
-  const { config, wallNow } = ctx;
+/** How a rail is right now: not switched off, configured, and well by what it asks of others. */
+async function statusOf(ctx: Ctx, railId: RailId, railsOff: string[]): Promise<RailStatus> {
   if (railsOff.includes(railId)) return { status: 'unavailable', reason: 'switched_off' };
-  if (RAILS[railId].supports.length === 0) return { status: 'unavailable', reason: 'not_available' };
-  if (railId === 'solana_sol') {
-    // Where nobody knows what it is worth SOL is taken only for what is priced in SOL.
-    if (!hasPriceSource(config)) return { status: 'degraded', reason: 'price_source_missing' };
-    return (await isPriceHealthy(config.PRICE_URL, wallNow))
-      ? { status: 'available' }
-      : { status: 'degraded', reason: 'price_unavailable' };
-  }
-  if (railId !== 'x402_solana_usdc') return { status: 'available' };
-  if (!hasX402(config)) return { status: 'unavailable', reason: 'not_configured' };
-  switch (await feePayerFunds(ctx)) {
-    case 'empty':
-      return { status: 'unavailable', reason: 'fee_payer_empty' };
-    case 'low':
-      return { status: 'degraded', reason: 'fee_payer_low' };
-    case 'unknown':
-      return { status: 'degraded', reason: 'rpc_unavailable' };
-    default:
-      return { status: 'available' };
-  }
+  return isConfigured(ctx.config, railId) ? getRail(railId).status(ctx) : { status: 'unavailable', reason: 'not_configured' };
 }
 
 export async function listRails(ctx: Shard): Promise<z.infer<typeof RailBody>[]> {
@@ -69,9 +47,17 @@ export async function listRails(ctx: Shard): Promise<z.infer<typeof RailBody>[]>
 /** What a rail is, whatever its state. */
 export function railFacts({ config }: Ctx, railId: RailId): Omit<z.infer<typeof RailBody>, 'status' | 'reason'> {
   const { name, kind, asset, supports } = RAILS[railId];
-  const { caip2: network, usdcMint } = config.network;
-  const mint = asset === 'USDC' ? { mint: usdcMint } : {};
-  return { rail_id: railId, name, kind, asset, network, ...mint, decimals: DECIMALS[asset], supports: [...supports] };
+  const mint = mintOf(config.network, asset);
+  return {
+    rail_id: railId,
+    name,
+    kind,
+    asset,
+    network: config.network.caip2,
+    ...(isNative(asset) ? {} : { mint }),
+    decimals: DECIMALS[asset],
+    supports: [...supports],
+  };
 }
 
 export const RailSettingBody = z
@@ -107,8 +93,8 @@ async function presentSetting(
   accountWallet: string | null,
 ): Promise<z.infer<typeof RailSettingBody>> {
   const wallet = setting.payoutWallet ?? accountWallet;
-  const usesToken = RAILS[railId].asset === 'USDC';
-  const ata = wallet && usesToken ? await associatedTokenAccount(wallet, ctx.config.network.usdcMint) : null;
+  const { asset } = RAILS[railId];
+  const ata = wallet && !isNative(asset) ? await associatedTokenAccount(wallet, mintOf(ctx.config.network, asset)) : null;
   const exists = ata && setting.livemode ? await tokenAccountExists(ctx, ata, 'presence') : null;
   return {
     rail_id: railId,
@@ -131,10 +117,9 @@ export async function listRailSettings(ctx: Shard, actor: Actor): Promise<z.infe
   const merchantId = actor.accountId;
   const { livemode } = actor;
   const [settings, accountWallet] = await Promise.all([listSettings(ctx.db, merchantId, livemode), findAccountWallet(ctx.db, merchantId)]);
-  const rails = RAIL_IDS.filter((railId) => RAILS[railId].supports.length > 0);
   return Promise.all(
-    rails.map((railId) => {
-      const known = settings.find((setting) => setting.railId === railId);
+    SELLING_RAILS.map((railId) => {
+      const known = settingOf(settings, railId);
       return presentSetting(ctx, railId, known ?? { livemode, enabled: true, payoutWallet: null, updatedAt: null }, accountWallet);
     }),
   );
@@ -150,7 +135,7 @@ export async function planRailSetting(
   railId: RailId,
   input: z.infer<typeof RailSettingUpdate>,
 ): Promise<Change<z.infer<typeof RailSettingBody>>> {
-  if (RAILS[railId].supports.length === 0)
+  if (!SELLING_RAILS.includes(railId))
     throw new ApiError('setup_not_ready', { detail: 'This rail is not available on this service yet.', meta: { reason: 'not_available' } });
   const { payout_wallet: wallet } = input;
   if (typeof wallet === 'string') await requireSpendable(ctx, wallet, actor.livemode);
@@ -159,7 +144,7 @@ export async function planRailSetting(
     listSettings(ctx.db, merchantId, actor.livemode),
     findAccountWallet(ctx.db, merchantId),
   ]);
-  const before = settings.find((setting) => setting.railId === railId) ?? null;
+  const before = settingOf(settings, railId);
   const { livemode } = actor;
   const empty: Setting = { merchantId, livemode, railId, enabled: true, payoutWallet: null, updatedAt: ctx.now, version: 0 };
   const after: Setting = {

@@ -7,6 +7,7 @@ import type { Setting } from '#platform/db/tables/access.ts';
 import { railSettings } from '#platform/db/tables/access.ts';
 import { products } from '#platform/db/tables/commerce.ts';
 import { accounts } from '#platform/db/tables/identity.ts';
+import { X402_RAIL } from '#rules/rails.ts';
 
 export const listSettings = async (db: Db, merchantId: AccountId, livemode: boolean): Promise<Setting[]> =>
   db
@@ -31,7 +32,7 @@ export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: stri
         and(
           eq(railSettings.merchantId, merchantId),
           eq(railSettings.livemode, true),
-          eq(railSettings.railId, 'x402_solana_usdc'),
+          eq(railSettings.railId, X402_RAIL),
           eq(railSettings.payoutWallet, wallet),
         ),
       ),

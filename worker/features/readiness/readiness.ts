@@ -8,7 +8,8 @@ import { isAllowed, isOffered, type Prospect, prospectOf } from '#features/produ
 import { FixBody } from '#features/rails/product-rails.ts';
 import type { Actor, Shard } from '#platform/context.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
-import { type RailId, SELLING_RAILS } from '#rules/rails.ts';
+import { SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
+import type { RailId } from '#rules/rails.ts';
 import { accountChecks } from './account-checks.ts';
 import { CHECKS, type CheckCode, skip } from './checks.ts';
 import { found, look, ofProduct, ofRails, SANDBOX, SANDBOX_SKIPS } from './sale-checks.ts';
@@ -56,7 +57,7 @@ export async function checkReadiness(
   const bare = (railId: RailId): Prospect => ({
     livemode,
     product: null,
-    setting: setup.settings.find((setting) => setting.railId === railId) ?? null,
+    setting: settingOf(setup.settings, railId),
     accountWallet: setup.account?.wallet ?? null,
   });
   const prospects = SELLING_RAILS.map((railId) => ({ railId, prospect: listing ? prospectOf(saleOn(listing, railId)) : bare(railId) }));

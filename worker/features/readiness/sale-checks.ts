@@ -2,17 +2,20 @@ import type { AppId } from '#core/ids.ts';
 import type { Listing } from '#features/products/product.ts';
 import { type Fix, fixOf } from '#features/products/selling/fixes.ts';
 import { type Obstacle, obstaclesOf, type Prospect, payoutOf } from '#features/products/selling/obstacles.ts';
-import { type ChainView, SILENCE, viewChain } from '#features/rails/live-view.ts';
+import { type LiveView, SILENCE } from '#features/rails/rail.ts';
+import { getRail } from '#features/rails/registry.ts';
 import { ataTransaction } from '#features/rails/settings.ts';
 import { lookAtPayee } from '#platform/chain/payees.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/commerce.ts';
 import { given } from '#platform/http/openapi.ts';
+import { SELLING_RAILS } from '#rules/product-rails.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
+import { isNative } from '#solana/assets.ts';
 import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
 
 /** A rail the product is offered on, and what is in the way there. */
-export interface Way extends ChainView {
+export interface Way extends LiveView {
   railId: RailId;
   prospect: Prospect;
 }
@@ -31,7 +34,7 @@ export async function look(ctx: Ctx, { railId, prospect }: Pick<Way, 'railId' | 
   const obstacles = obstaclesOf(ctx.config, prospect, railId);
   if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null, silent: null };
   const payTo = payoutOf(prospect);
-  const [seen, found] = await Promise.all([viewChain(ctx, prospect, railId), payTo === null ? null : lookAtPayee(ctx, payTo)]);
+  const [seen, found] = await Promise.all([getRail(railId).look(ctx, prospect), payTo === null ? null : lookAtPayee(ctx, payTo)]);
   const unspendable: Obstacle[] = found ? ['payout_wallet_unspendable'] : [];
   return { railId, prospect, ...seen, obstacles: [...obstacles, ...unspendable, ...seen.obstacles] };
 }
@@ -61,7 +64,7 @@ function over(code: CheckCode, ways: Way[], obstacle: Obstacle, fine: Check | st
 
 export function ofProduct(ways: Way[], { product, switchedOff }: Listing): Check[] {
   const isOff = switchedOff.includes('product');
-  const fix = fixOf('product_active', 'solana_usdc', {
+  const fix = fixOf('product_active', SELLING_RAILS[0], {
     product,
     setting: null,
     accountWallet: null,
@@ -71,15 +74,10 @@ export function ofProduct(ways: Way[], { product, switchedOff }: Listing): Check
   return [isOnSale ? pass('product_active', 'The product is on sale.') : fail('product_active', fix.detail, fix), price(ways, product)];
 }
 
-/** What the public x402 client pays without being told that it may. */
-const UNASKED_MAX = 1_000_000n;
-
 function price(ways: Way[], product: Product): Check {
   const check = over('price_set', ways, 'price_set', 'The price is in an asset that its rails take.');
-  const isForAgents = ways.some(({ railId }) => railId === 'x402_solana_usdc');
-  if (check.status === 'fail' || !isForAgents || product.priceAmount <= UNASKED_MAX) return check;
-  const detail = 'More than 1 USDC: the public x402 client refuses it until its owner raises spendControls.maxAmountPerPayment.';
-  return warn('price_set', detail, null);
+  const cautions = ways.flatMap(({ railId }) => getRail(railId).caution(product) ?? []);
+  return check.status === 'fail' || cautions.length === 0 ? check : warn('price_set', cautions.join(' '), null);
 }
 
 export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' | 'prospect'>): Promise<Check[]> {
@@ -89,7 +87,7 @@ export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' |
     return [fail('rail_enabled', `No rail is left to sell over. ${fix.detail}`, fix), ...rest.map((code) => skip(code, 'No rail is on.'))];
   }
   const { product } = usual.prospect;
-  const hasCheckout = ways.some(({ railId }) => RAILS[railId].kind === 'checkout');
+  const hasFee = ways.some(({ railId }) => RAILS[railId].takesFee);
   const names = ways.map(({ railId }) => railId).join(', ');
   return [
     serving(ways, `Offered over ${names}.`),
@@ -100,7 +98,7 @@ export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' |
       over('payout_wallet_set', ways, 'payout_wallet_unspendable', 'Every rail knows where its money goes.'),
     ),
     over('payout_ata_exists', ways, 'payout_wallet_empty', await payoutAccounts(ctx, ways)),
-    hasCheckout
+    hasFee
       ? over('fee_wallet_configured', ways, 'fee_wallet_configured', over('fee_wallet_configured', ways, 'fee_wallet_empty', FEE_FINE))
       : skip('fee_wallet_configured', 'No fee is taken where no checkout is offered.'),
     confirmed(ways, product),
@@ -132,7 +130,7 @@ function serving(ways: Way[], fine: string): Check {
 /** Agents cannot pay into an account that does not exist; a buyer at checkout creates it on the way, at his expense. */
 async function payoutAccounts(ctx: Ctx, everyWay: Way[]): Promise<Check> {
   const code = 'payout_ata_exists';
-  const ways = everyWay.filter(({ railId }) => RAILS[railId].asset !== 'SOL');
+  const ways = everyWay.filter(({ railId }) => !isNative(RAILS[railId].asset));
   if (ways.length === 0) return skip(code, 'SOL goes to the wallet itself.');
   const missing = ways.find(({ obstacles }) => obstacles.includes(code)) ?? ways.find(({ hasAccount }) => hasAccount === false);
   if (!missing) {

@@ -1,8 +1,9 @@
-import { formatAmount, parseAmount } from '#core/money.ts';
+import { formatAmount, isAsset, parseAmount } from '#core/money.ts';
 import { checkTarget, type TargetRules } from '#features/webhooks/endpoints/target-url.ts';
 import { isTypePattern } from '#rules/events.ts';
 import { PLANS, type PlanName, planPrice } from '#rules/plans.ts';
-import { isRailId, RAILS, type RailId } from '#rules/rails.ts';
+import { isPayableIn, isRailId } from '#rules/product-rails.ts';
+import type { RailId } from '#rules/rails.ts';
 import { parseWallet } from '#solana/assets.ts';
 import { type AccountFacts, type UnspendableReason, unspendable } from '#solana/payee.ts';
 import { FINDINGS, type FindingCode } from './findings.ts';
@@ -58,7 +59,7 @@ const about: Rule = ({ description, homepage_url: homepage, contact_email: conta
 const priced: Rule = ({ products, resources }, { availableRails }) =>
   products.flatMap(({ external_product_id: id, name, price }, index) => {
     const path = `products[${index}]`;
-    const asset = price.asset === 'USDC' || price.asset === 'SOL' ? price.asset : null;
+    const asset = isAsset(price.asset) ? price.asset : null;
     const amount = asset && parseAmount(asset, price.amount);
     const isPrice = amount?.ok === true && amount.value.units > 0n;
     const isRepeated = id !== undefined && products.findIndex((other) => other.external_product_id === id) < index;
@@ -67,8 +68,8 @@ const priced: Rule = ({ products, resources }, { availableRails }) =>
       ...when(isRepeated, 'product_duplicate', `${path}.external_product_id`),
       ...when(!isPrice, 'product_price_invalid', `${path}.price`, amount && !amount.ok ? amount.reason : undefined),
       ...when(
-        // A paid resource answers 402, and that is paid by x402 alone.
-        asset !== null && !availableRails.some((railId) => RAILS[railId].asset === asset && (!isUsed || RAILS[railId].kind === 'x402')),
+        // A paid resource answers 402, which is paid by the request.
+        asset !== null && !isPayableIn(asset, availableRails, isUsed),
         'product_asset_unavailable',
         `${path}.price.asset`,
       ),

@@ -1,3 +1,4 @@
+import { X402_RAIL } from '#rules/rails.ts';
 import type { Severity } from './schema.ts';
 
 /** Everything an evaluation can say: how grave, why, and what to do. Codes are durable; words may become clearer. */
@@ -45,7 +46,7 @@ export const FINDINGS = {
   payout_rail_unknown: entry(
     'error',
     'There is no such rail.',
-    'GET /v1/access/rails lists them; x402_solana_usdc is the one for payments by request.',
+    `GET /v1/access/rails lists them; ${X402_RAIL} is the one for payments by request.`,
   ),
   payout_rail_unavailable: entry(
     'error',

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { OWN_NAME_MAX } from '#core/limits.ts';
+import { X402_RAIL } from '#rules/rails.ts';
 
 /**
  * What a manifest looks like. Only its structure is judged here: what an agent got wrong in it is for the evaluation to say,
@@ -79,7 +80,7 @@ export const MANIFEST_EXAMPLE = {
   contact_email: 'ops@weather.example.com',
   resources: [{ method: 'GET', url: 'https://api.weather.example.com/forecast', product_ref: 'forecast', units: 1 }],
   products: [{ external_product_id: 'forecast', name: 'Forecast', price: { asset: 'USDC', amount: '0.01' }, usage_units: 1 }],
-  payout: { rail_id: 'x402_solana_usdc', wallet_address: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' },
+  payout: { rail_id: X402_RAIL, wallet_address: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' },
   webhooks: [{ url: 'https://hooks.weather.example.com/svc', event_types: ['payment.confirmed'] }],
   requested_permissions: ['read', 'execute'],
   spend_limits: { per_payment: { asset: 'USDC', amount: '50' }, per_day: { asset: 'USDC', amount: '50' } },

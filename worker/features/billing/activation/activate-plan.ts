@@ -1,9 +1,9 @@
 import { ApiError } from '#core/errors.ts';
 import type { AccountId, SetupIntentId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
-import { notReady } from '#features/pay-per-request/offer.ts';
 import { planTitle } from '#features/plans/buy-plan.ts';
 import { getActivation } from '#features/plans/store.ts';
+import { notReady } from '#features/rails/x402.ts';
 import { askFor, readOffer } from '#features/settlements/challenge.ts';
 import { type Draft, draftPayment, type Read, readPayment } from '#features/settlements/co-sign.ts';
 import { claimOnce, type Outcome, see } from '#features/settlements/follow-through.ts';

@@ -6,7 +6,7 @@ import { isSetupOpen } from '#features/agent-setup/secret.ts';
 import { findSetup, listPendingPayments } from '#features/agent-setup/store.ts';
 import { getHolding } from '#features/plans/holding.ts';
 import { getStanding } from '#features/plans/store.ts';
-import { chainObstacles } from '#features/rails/live-view.ts';
+import { chainObstacles } from '#features/rails/x402.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { extendPlan, type HeldPlan, type PaidPlan, planAt, planPrice, planRank } from '#rules/plans.ts';
 import { getSpending } from './store.ts';
@@ -27,7 +27,7 @@ export async function requireForSale(
     await requireTimeLeft(ctx, setupIntentId);
     await requireWithinLimits(ctx, setupIntentId, plan);
   }
-  const [obstacle] = await chainObstacles(ctx, payTo, 'x402_solana_usdc');
+  const [obstacle] = await chainObstacles(ctx, payTo);
   if (obstacle) throw treasuryNotReady(obstacle === 'payout_ata_exists' ? 'treasury_ata_exists' : obstacle);
   const held = await getHolding(ctx.db, { id: accountId, ...standing });
   return extendPlan(held, { plan, paidUnits: planPrice(plan), at: Math.max(ctx.now, held.nextAt) });

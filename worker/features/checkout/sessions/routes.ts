@@ -12,7 +12,7 @@ import type { PaymentSession } from '#platform/db/tables/access.ts';
 import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, given, jsonBody, ModeQuery, MoneyBody, router, Timestamp } from '#platform/http/openapi.ts';
-import { RAIL_IDS, RAILS } from '#rules/rails.ts';
+import { CHECKOUT_RAILS, RAIL_IDS } from '#rules/product-rails.ts';
 import { planPaymentSession, statusOf } from './session.ts';
 
 const PaymentSessionRequest = z
@@ -30,7 +30,7 @@ const PaymentSessionRequest = z
     metadata: z.record(z.string().min(1).max(64), z.string().max(500)).default({}),
   })
   .openapi('PaymentSessionRequest', {
-    example: { product_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', customer_ref: 'user-42', rail_id: 'solana_usdc', metadata: {} },
+    example: { product_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', customer_ref: 'user-42', rail_id: CHECKOUT_RAILS[0], metadata: {} },
   });
 
 const PaymentSessionBody = z
@@ -87,8 +87,8 @@ export const paymentSessionRoutes = router().openapi(create, async (c) => {
   const { actor, scope: ctx } = c.var;
   const body = c.req.valid('json');
   const { rail_id: named } = body;
-  if (named && RAILS[named].kind !== 'checkout') {
-    const msg = 'A payment session is paid at the hosted checkout: solana_usdc or solana_sol';
+  if (named && !CHECKOUT_RAILS.includes(named)) {
+    const msg = `A payment session is paid at the hosted checkout: ${CHECKOUT_RAILS.join(' or ')}`;
     throw new ApiError('validation_error', { problems: [{ loc: ['body', 'rail_id'], msg, type: 'invalid_value' }] });
   }
   const input = {

@@ -1,7 +1,7 @@
 import { DAY } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
-import { NATIVE_MINT } from '#solana/assets.ts';
+import { mintOf } from '#solana/assets.ts';
 import { accountOf } from '#solana/checkout-transaction.ts';
 import { endSessions, listEnded, listOver, restoreRow, type Which } from './ended.store.ts';
 
@@ -29,7 +29,7 @@ export async function restoreEnded(ctx: Shard, which: Which): Promise<number> {
   if ('nonces' in which && which.nonces.length === 0) return 0;
   const ended = await listEnded(ctx.db, which);
   for (const payment of ended) {
-    const mint = payment.asset === 'SOL' ? NATIVE_MINT : ctx.config.network.usdcMint;
+    const mint = mintOf(ctx.config.network, payment.asset);
     await restoreRow(ctx, { ...payment, mint, recipientAta: await accountOf(payment.recipientWallet, mint) });
   }
   return ended.length;

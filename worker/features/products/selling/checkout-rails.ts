@@ -1,5 +1,6 @@
 import type { Config } from '#platform/context.ts';
-import { checkoutRailsOf, type RailId } from '#rules/rails.ts';
+import { checkoutRailsOf } from '#rules/product-rails.ts';
+import type { RailId } from '#rules/rails.ts';
 import { type Listing, saleOn } from '../store.ts';
 import { isAllowed, obstaclesInMode, prospectOf } from './obstacles.ts';
 

@@ -1,6 +1,7 @@
 import { ApiError } from '#core/errors.ts';
 import { ASSETS, formatAmount } from '#core/money.ts';
-import { RAILS, type RailId, takesBuyers } from '#rules/rails.ts';
+import { takesBuyers } from '#rules/product-rails.ts';
+import { RAILS, type RailId } from '#rules/rails.ts';
 import { RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
 import { type Obstacle, type Prospect, payoutOf } from './obstacles.ts';
 
@@ -38,8 +39,8 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
     case 'rail_enabled':
       return openRail(railId, sale, path);
     case 'price_set': {
-      const { asset, kind } = RAILS[railId];
-      return kind === 'x402'
+      const { asset, pricing } = RAILS[railId];
+      return pricing === 'exact'
         ? patch(`${railId} needs a price in ${asset}.`, { price: { asset, amount: `<amount of ${asset}>` } })
         : patch(`${railId} takes ${asset}. Accept it besides the asset of the price: what it is worth is quoted to each buyer.`, {
             accepted_assets: [...ASSETS],

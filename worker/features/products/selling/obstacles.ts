@@ -1,6 +1,16 @@
-import { type Config, hasPriceSource, hasX402 } from '#platform/context.ts';
+import { type Config, hasPriceSource } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/commerce.ts';
-import { allowedRailsOf, payoutWalletOf, RAILS, type RailId, SELLING_RAILS, suits, takesBuyers, takesPrice } from '#rules/rails.ts';
+import {
+  allowedRailsOf,
+  isConfigured,
+  isQuoted,
+  payoutWalletOf,
+  SELLING_RAILS,
+  suits,
+  takesBuyers,
+  takesPrice,
+} from '#rules/product-rails.ts';
+import { RAILS, type RailId } from '#rules/rails.ts';
 import type { Sale } from '../store.ts';
 
 /** What may stand between a product and its sale over a rail, in the order in which it is said; readiness has a check for each. */
@@ -55,23 +65,21 @@ export const isAllowed = ({ product }: Pick<Prospect, 'product'>, railId: RailId
 
 /** Is the product meant to be sold over this rail? Neither its own list nor the merchant's switch says no. */
 export const isOffered = (config: Config, { product, setting }: Prospect, railId: RailId): boolean =>
-  setting?.enabled !== false && allowedRailsOf(product ?? { allowedRails: null }, hasX402(config)).includes(railId);
+  setting?.enabled !== false && allowedRailsOf(product ?? { allowedRails: null }, config).includes(railId);
 
-/** A service fee without a wallet for it stops every checkout; x402 allows one transfer only, so no fee is taken there. */
+/** A service fee without a wallet for it stops every rail that the fee is taken on. */
 const lacksFeeWallet = ({ FEE_BPS, FEE_WALLET }: Config, railId: RailId): boolean =>
-  RAILS[railId].kind === 'checkout' && FEE_BPS > 0 && FEE_WALLET === undefined;
+  RAILS[railId].takesFee && FEE_BPS > 0 && FEE_WALLET === undefined;
 
 /** Does the service have what the rail takes? Another asset than that of the price needs somebody who says what it is worth. */
 function isServed(config: Config, { product }: Prospect, railId: RailId): boolean {
-  const { kind, asset } = RAILS[railId];
-  if (!SELLING_RAILS.includes(railId)) return false;
-  if (kind === 'x402') return hasX402(config);
-  return product === null || product.asset === asset || hasPriceSource(config);
+  if (!SELLING_RAILS.includes(railId) || !isConfigured(config, railId)) return false;
+  return product === null || !isQuoted(product, railId) || hasPriceSource(config);
 }
 
 /**
  * Each question about a sale is decided here and nowhere else: checkout, payment sessions, x402 and readiness differ only in
- * which answers stop them. What only the node knows is asked in access/.
+ * which answers stop them. What only the node knows is asked in features/rails/.
  */
 export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId): Obstacle[] {
   const { product, livemode, setting } = prospect;
@@ -83,8 +91,7 @@ export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId):
     ['product_active', product !== null && (product.status !== 'active' || prospect.switchedOff === 'product')],
     ['price_set', product !== null && !takesPrice(product, railId)],
     ['rail_enabled', !isOn || (product !== null && !takesBuyers(product, railId))],
-    // Plain checkout is opened by a person, one by one: the merchant's word is for those who buy by themselves.
-    ['live_mode_confirmed', RAILS[railId].kind !== 'checkout' && product !== null && !product.liveModeConfirmed],
+    ['live_mode_confirmed', RAILS[railId].needsLiveModeConfirmed && product !== null && !product.liveModeConfirmed],
     ['payout_wallet_set', payoutOf(prospect) === null],
     ['fee_wallet_configured', lacksFeeWallet(config, railId)],
   ];

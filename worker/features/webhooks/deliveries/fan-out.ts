@@ -1,7 +1,6 @@
 import { ApiError, storyOf } from '#core/errors.ts';
-import type { EndpointId, PaymentId } from '#core/ids.ts';
+import type { EndpointId } from '#core/ids.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
-import { followPayments } from '#features/entitlements/credit-payments.ts';
 import { type Actor, addressOf, type Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import type { Endpoint, StoredEvent } from '#platform/db/tables/messaging.ts';
@@ -9,7 +8,7 @@ import { EVENT_TYPES, matchesType } from '#rules/events.ts';
 import { getEndpoint } from '../store.ts';
 import { listDueEvents, listOverdue, postponeEvents } from './backlog.store.ts';
 import { scheduleOf } from './schedule.ts';
-import { insertDeliveries, insertMissed, listMissed, loadFanOut, markFannedOut, type NewDelivery } from './store.ts';
+import { insertDeliveries, insertMissed, listMissed, markFannedOut, type NewDelivery } from './store.ts';
 
 /** A warning that an endpoint fails reaches its merchant through the others alone. */
 const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
@@ -35,31 +34,10 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
 });
 
 /**
- * Events to deliveries, each once per endpoint, in one batch with the mark that it was done. Harmless doubled. Throws after
- * that where a payment could not be followed, so that its event, and no other, comes again.
+ * Makes the deliveries of events that nothing waits for any more, each once per endpoint, in one batch with the mark that says so: it
+ * is the last to follow an event, and acknowledges it for all who do. Harmless doubled.
  */
-export async function fanOut(ctx: Shard, eventIds: string[]): Promise<void> {
-  const { events: waiting, endpoints } = await loadFanOut(ctx.db, eventIds);
-  // Before anybody is told: whoever hears of a payment finds its access there. Where it could not be brought, the event waits.
-  const paymentsOf = (type: string, among = waiting) =>
-    among.filter((event) => event.type === type).map(({ paymentId }) => paymentId as PaymentId);
-  const failed = await followPayments(ctx, {
-    confirmed: paymentsOf('payment.confirmed'),
-    orphaned: paymentsOf('payment.orphaned'),
-    returned: paymentsOf('payment.finalized', waiting.filter(wasOrphaned)),
-    final: paymentsOf(
-      'payment.finalized',
-      waiting.filter((event) => !wasOrphaned(event)),
-    ),
-  });
-  const events = waiting.filter(({ paymentId }) => !failed.has(paymentId as PaymentId));
-  if (events.length > 0) await deliverEvents(ctx, events, endpoints);
-  if (failed.size > 0) throw new Error(`${failed.size} payments could not be followed`);
-}
-
-const wasOrphaned = ({ data }: StoredEvent): boolean => 'orphaned_at' in (data.previous ?? {});
-
-async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
+export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
     endpoints.filter((endpoint) => wants(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
   );
@@ -100,15 +78,18 @@ const FAN_OUT_PAGES_MAX = 8;
 const PATIENCE_MS = 10 * SECOND;
 const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
 
-/** Events whose message was lost, or could not be fanned out: these are tried again ever more seldom, so that they starve no others. */
-export const sweepFanOut = (ctx: Shard): Promise<Swept> =>
+/**
+ * Brings events to `follow` whose message was lost, or which could not be followed: these are tried again ever more seldom, so that they
+ * starve no others.
+ */
+export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, eventIds: string[]) => Promise<void>): Promise<Swept> =>
   sweepPages(
     ctx,
     { pageMax: FAN_OUT_MAX, pagesMax: FAN_OUT_PAGES_MAX },
     () => listDueEvents(ctx.db, ctx.now - PATIENCE_MS, FAN_OUT_MAX),
     async (due) => {
       const ids = due.map(({ id }) => id);
-      await fanOut(ctx, ids).catch(async (error: unknown) => {
+      await follow(ctx, ids).catch(async (error: unknown) => {
         ctx.note(`events not fanned out: ${storyOf(error)}`);
         await postponeEvents(ctx.db, ids, ctx.now, TRY_AGAIN);
       });

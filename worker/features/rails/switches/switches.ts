@@ -2,8 +2,8 @@ import { ApiError } from '#core/errors.ts';
 import { productExists } from '#features/products/product.ts';
 import type { Ctx } from '#platform/context.ts';
 import { locate, shardsOf } from '#platform/db/directory.ts';
-import { isRailId } from '#rules/rails.ts';
-import { listSwitchedOff, switchOff, switchOn } from './switches.store.ts';
+import { isRailId } from '#rules/product-rails.ts';
+import { listSwitchedOff, switchOff, switchOn } from './store.ts';
 
 /**
  * Stops or resumes sales over a rail, or of a product, whosever it is: from the next request on, without a deployment. Nothing new

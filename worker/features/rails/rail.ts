@@ -1,0 +1,49 @@
+import type { Fix } from '#features/products/selling/fixes.ts';
+import type { Prospect } from '#features/products/selling/obstacles.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Outage } from './quote.ts';
+import type { Foreseen } from './receivable.ts';
+
+/** What the node and the price source say of a sale, asked this moment. While one does not answer, nothing can be sold. */
+export interface LiveView extends Foreseen {
+  /** Of the payout wallet's token account; null where there is no wallet, none is needed, or the node does not answer. */
+  hasAccount: boolean | null;
+}
+
+/** How a rail is for everyone right now; `reason` is missing only where it is available. */
+export interface RailStatus {
+  status: 'available' | 'degraded' | 'unavailable';
+  reason?: string;
+}
+
+/** What a rail asks of others. All that is fact stands in its row (rules/rails.ts), and is looked at first. */
+export interface Rail {
+  /** Asked for a rail that is switched on and configured. */
+  status(ctx: Ctx): Promise<RailStatus>;
+  /** Whether a product could be sold this moment, once nothing else is in its way. Never answered from memory. */
+  look(ctx: Ctx, prospect: Prospect): Promise<LiveView>;
+  /** `look` asks for one product all that `status` asks for everyone, so that what `status` says is out of date beside it. */
+  looksAgain: boolean;
+  /** What a merchant should know of a price although it stops no sale; null where there is nothing to say. */
+  caution(product: Pick<Product, 'priceAmount'>): string | null;
+}
+
+export const AVAILABLE: RailStatus = { status: 'available' };
+
+/** Stands for a rail that the API names and this service does not have yet. */
+export const NOT_YET: Rail = {
+  looksAgain: false,
+  status: async () => ({ status: 'unavailable', reason: 'not_available' }),
+  look: async () => ({ obstacles: [], hasAccount: null, silent: null }),
+  caution: () => null,
+};
+
+/** What to do while someone does not answer: only waiting helps. */
+export const SILENCE: Record<Outage, Fix> = {
+  rpc_unavailable: { detail: 'The Solana node does not answer right now, so nothing can be paid. Ask again in a minute.' },
+  price_unavailable: {
+    detail:
+      'Nobody says right now what SOL is worth, so nothing can be paid in another asset than that of the price. Ask again in a minute.',
+  },
+};

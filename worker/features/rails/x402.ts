@@ -1,0 +1,75 @@
+import type { ApiError } from '#core/errors.ts';
+import type { Sale } from '#features/products/product.ts';
+import { notReady as notReadyFor } from '#features/products/selling/fixes.ts';
+import { type Obstacle, obstaclesOf, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
+import { feePayerFunds } from '#platform/chain/fee-payer.ts';
+import { payoutAccountExists } from '#platform/chain/token-accounts.ts';
+import { type Ctx, hasX402 } from '#platform/context.ts';
+import { X402_RAIL } from '#rules/rails.ts';
+import { AVAILABLE, type Rail } from './rail.ts';
+
+/** What the public x402 client pays without being told that it may. */
+const UNASKED_MAX = 1_000_000n;
+
+/** Payments per request: the service pays the network's fees, and a buyer cannot create the account that is paid. */
+export const x402Rail: Rail = {
+  looksAgain: false,
+  async status(ctx) {
+    switch (await feePayerFunds(ctx)) {
+      case 'empty':
+        return { status: 'unavailable', reason: 'fee_payer_empty' };
+      case 'low':
+        return { status: 'degraded', reason: 'fee_payer_low' };
+      case 'unknown':
+        return { status: 'degraded', reason: 'rpc_unavailable' };
+      default:
+        return AVAILABLE;
+    }
+  },
+  async look(ctx, prospect) {
+    const payTo = payoutOf(prospect);
+    const funds = hasX402(ctx.config) ? await feePayerFunds(ctx) : null;
+    const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, 'nothing');
+    const isSilent = funds === 'unknown' || (payTo !== null && hasAccount === null);
+    return { obstacles: obstaclesIn(funds === 'empty', hasAccount === false), hasAccount, silent: isSilent ? 'rpc_unavailable' : null };
+  },
+  caution: ({ priceAmount }) =>
+    priceAmount > UNASKED_MAX
+      ? 'More than 1 USDC: the public x402 client refuses it until its owner raises spendControls.maxAmountPerPayment.'
+      : null,
+};
+
+const obstaclesIn = (isEmpty: boolean, isMissing: boolean): Obstacle[] => [
+  ...(isEmpty ? (['rail_unavailable'] as const) : []),
+  ...(isMissing ? (['payout_ata_exists'] as const) : []),
+];
+
+/**
+ * What only the node knows to be in the way of an x402 payment: money for the network's fees, an account to be paid to. A node that does
+ * not answer is no reason to turn a buyer away: their payment would only be refused, not lost.
+ */
+export async function chainObstacles(ctx: Ctx, payTo: string | null): Promise<Obstacle[]> {
+  const [funds, exists] = await Promise.all([
+    hasX402(ctx.config) ? feePayerFunds(ctx) : null,
+    payTo === null ? null : payoutAccountExists(ctx, payTo, 'all'),
+  ]);
+  return obstaclesIn(funds === 'empty', exists === false);
+}
+
+/** Would a payment by x402 work right now? Asks the node only for what it cannot know, and only where nothing else is missing. */
+export async function readyForX402(ctx: Ctx, sale: Sale): Promise<{ ok: true; payTo: string } | { ok: false; missing: Obstacle }> {
+  const prospect = prospectOf(sale);
+  const [missing] = obstaclesOf(ctx.config, prospect, X402_RAIL);
+  if (missing) return { ok: false, missing };
+  const payTo = payoutOf(prospect)!;
+  const [seen] = await chainObstacles(ctx, payTo);
+  return seen ? { ok: false, missing: seen } : { ok: true, payTo };
+}
+
+/** What is missing to settle any x402 payment, whatever is sold. */
+export const notReady = (missing: Obstacle): ApiError =>
+  notReadyFor(missing, X402_RAIL, { product: null, setting: null, accountWallet: null });
+
+/** What the operator switched off is not settled over, however good the challenge. */
+export const switchedOff = (sale: Sale): ApiError =>
+  notReadyFor(sale.switchedOff === 'rail' ? 'rail_unavailable' : 'product_active', X402_RAIL, prospectOf(sale));

@@ -1,0 +1,14 @@
+import { type Variable, variables } from './variables.ts';
+
+/** The variables as a table of Markdown. */
+export function configTable(): string {
+  const needs = ({ needed, fallback }: Variable) => {
+    if (typeof needed === 'object') return `with \`${needed.with}\``;
+    return needed ?? (fallback === undefined ? 'no' : `no: \`${fallback}\``);
+  };
+  const rows = variables.map(([name, line]) => {
+    const form = line.isSecret ? `secret: ${line.form}` : line.form;
+    return `| \`${name}\` | ${form} | ${needs(line)} | ${line.meaning} |`;
+  });
+  return ['| Variable | Form | Needed | Meaning |', '|---|---|---|---|', ...rows].join('\n');
+}

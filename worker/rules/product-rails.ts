@@ -1,0 +1,98 @@
+/** @module What the rows of the rails say together: which rails there are, and which of them a product is sold over. */
+
+import type { Asset } from '#core/money.ts';
+import { RAILS, type RailConfig, type RailId, type RailRow } from './rails.ts';
+
+const rowOf = (railId: RailId): RailRow => RAILS[railId];
+
+export const RAIL_IDS = Object.keys(RAILS) as [RailId, ...RailId[]];
+export const RAIL_KINDS = [...new Set(RAIL_IDS.map((railId) => rowOf(railId).kind))] as [string, ...string[]];
+/** What a product can be sold over today. */
+export const SELLING_RAILS = RAIL_IDS.filter((railId) => rowOf(railId).supports.length > 0) as [RailId, ...RailId[]];
+
+const sellingBy = (way: string): RailId[] => RAIL_IDS.filter((railId) => rowOf(railId).supports.includes(way));
+/** The rails of the hosted checkout. */
+export const CHECKOUT_RAILS = sellingBy('checkout') as [RailId, ...RailId[]];
+const PER_REQUEST_RAILS = sellingBy('pay_per_request');
+
+export const isRailId = (text: string): text is RailId => Object.hasOwn(RAILS, text);
+
+/** Does the configuration have all that the rail needs? */
+export const isConfigured = (config: RailConfig, railId: RailId): boolean =>
+  rowOf(railId).needs.every((variable) => config[variable] !== undefined);
+
+/** What this service sells over. */
+export const servedRails = (config: RailConfig): RailId[] => SELLING_RAILS.filter((railId) => isConfigured(config, railId));
+
+/** A setting of a rail, as far as a sale needs it. */
+export interface RailSetting {
+  railId: string;
+  enabled: boolean;
+  payoutWallet: string | null;
+}
+
+/** What a merchant set for a rail; null: nothing, so its defaults hold. */
+export const settingOf = <S extends Pick<RailSetting, 'railId'>>(settings: S[], railId: RailId): S | null =>
+  settings.find((setting) => setting.railId === railId) ?? null;
+
+/** Where a sale's money goes: the product's own wallet, else the rail's, else the account's. (contract section 3 "Payout wallet") */
+export const payoutWalletOf = (
+  product: { payoutWallet: string | null },
+  setting: RailSetting | null,
+  accountWallet: string | null,
+): string | null => product.payoutWallet ?? setting?.payoutWallet ?? accountWallet;
+
+/** The rail of a hosted checkout paid in an asset. */
+export const checkoutRailOf = (asset: Asset): RailId => CHECKOUT_RAILS.find((railId) => rowOf(railId).asset === asset)!;
+
+/** The rails of the hosted checkout: the one a product prefers, then the one in the asset of its price, which needs no rate. */
+export const checkoutRailsOf = ({ asset, defaultRail }: { asset: Asset; defaultRail: string | null }): RailId[] => {
+  const all = [checkoutRailOf(asset), ...CHECKOUT_RAILS];
+  return [...new Set([...all.filter((railId) => railId === defaultRail), ...all])];
+};
+
+/** What a product may be paid in, the asset of its price first. */
+export const acceptedAssetsOf = ({ asset, acceptedAssets }: { asset: Asset; acceptedAssets: Asset[] | null }): Asset[] => [
+  asset,
+  ...(acceptedAssets ?? []).filter((other) => other !== asset),
+];
+
+/** What of a product decides over its rails; a product that does not say restricts nothing. */
+interface OnRails {
+  allowedRails: string[] | null;
+  asset?: Asset;
+  acceptedAssets?: Asset[] | null;
+  requiresIdentity?: string | null;
+}
+
+/** Does the rail take a product's price: in its own asset, or quoted where the product accepts that asset too? */
+export function takesPrice({ asset, acceptedAssets = null }: OnRails, railId: RailId): boolean {
+  const rail = rowOf(railId);
+  if (asset === undefined) return true;
+  return rail.pricing === 'exact' ? asset === rail.asset : acceptedAssetsOf({ asset, acceptedAssets }).includes(rail.asset);
+}
+
+/** Would a price in this asset be converted for a payment over the rail? */
+export const isQuoted = ({ asset }: { asset: Asset }, railId: RailId): boolean =>
+  rowOf(railId).pricing === 'quoted' && rowOf(railId).asset !== asset;
+
+/** Can the rail bring the buyers that the product asks for? */
+export const takesBuyers = ({ requiresIdentity }: Pick<OnRails, 'requiresIdentity'>, railId: RailId): boolean =>
+  rowOf(railId).showsIdentity || !requiresIdentity;
+
+/** Can a product be sold over a rail at all, whether the merchant wants it or not? */
+export const suits = (product: OnRails, railId: RailId): boolean => takesPrice(product, railId) && takesBuyers(product, railId);
+
+/** Rails a product may be sold over: those it names, else all that suit it. */
+export const allowedRailsOf = (product: OnRails, config: RailConfig): string[] =>
+  product.allowedRails ?? servedRails(config).filter((railId) => suits(product, railId));
+
+/** The rail a product begins with where it prefers none: one in the asset of the price, before others that need a rate. */
+export function firstRailOf(product: OnRails & { asset: Asset }, config: RailConfig): string {
+  const rails = allowedRailsOf(product, config);
+  return rails.find((railId) => isRailId(railId) && rowOf(railId).asset === product.asset) ?? rails[0]!;
+}
+
+/** Does one of these rails take an asset as it is; for what is sold per request, one that sells so? */
+export const isPayableIn = (asset: Asset, rails: readonly RailId[], isPerRequest: boolean): boolean =>
+  rails.some((railId) => rowOf(railId).asset === asset && (!isPerRequest || PER_REQUEST_RAILS.includes(railId)));
