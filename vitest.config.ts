@@ -15,6 +15,8 @@ const inWorkerd = (
       miniflare: {
         // wrangler.toml leaves it to each deployment.
         r2Buckets: ['ARCHIVE'],
+        // Migrated by the test that uses it.
+        d1Databases: { TEST_DB_2: 'second' },
         bindings: {
           TEST_MIGRATIONS: await readD1Migrations('./migrations'),
           TEST_CHAIN_URL: inject('chainUrl'),

@@ -57,7 +57,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   async admit(request: AdmissionRequest): Promise<AdmissionAnswer> {
     // A staged change that nobody settled: whether it was stored, only the database can tell.
     if (!this.#account || this.#hasStaleStage()) return { ok: false, reason: 'unknown' };
-    const { credential, now } = request;
+    const { credential, now, wallNow = now } = request;
     const key = credential.kind === 'key' ? this.#keys.get(credential.keyHash) : undefined;
     const judged = judgeCaller(this.#staged?.account ?? this.#account, key, request);
     if (!judged.ok) return judged;
@@ -65,7 +65,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     const { plan, livemode } = judged.caller;
     const bucket = `${request.bucket}-${livemode ? 'live' : 'sandbox'}`;
     const { limit, windowSeconds } = rateOf(plan, request.bucket, livemode, request.rateMultiplier);
-    const { allowed, window, rate } = hitWindow(this.#windows.get(bucket), limit, windowSeconds * SECOND, now);
+    const { allowed, window, rate } = hitWindow(this.#windows.get(bucket), limit, windowSeconds * SECOND, wallNow);
     this.#windows.set(bucket, window);
     await this.#saveSoon(`window:${bucket}`);
     if (allowed) return { ok: true, caller: judged.caller, rate };
@@ -141,7 +141,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   async spendFees(spend: FeeSpend): Promise<FeeAnswer> {
     const plan = this.#account ? planAt(this.#account, spend.now) : 'free';
     const limit = Math.floor((spend.max ?? PLANS[plan].feesPerDay) * spend.rateMultiplier);
-    const { spent, ...answer } = spendWithin(this.#fees, spend, limit);
+    const { spent, ...answer } = spendWithin(this.#fees, { ...spend, now: spend.wallNow ?? spend.now }, limit);
     if (answer.allowed) this.#save('feeCount', spent);
     this.#fees = spent;
     return { ...answer, plan, limit };

@@ -158,8 +158,10 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     return this.#ledger.published(projected);
   }
 
-  read(now: number): Promise<EntitlementSnapshot | null> {
-    return this.#ledger.run({ now }, () => (this.#holding.balance.version === 0 ? null : this.#holding.snapshot));
+  read(now: number, aheadMs?: number): Promise<EntitlementSnapshot | null> {
+    return this.#ledger.run({ now, ...(aheadMs && { aheadMs }) }, () =>
+      this.#holding.balance.version === 0 ? null : this.#holding.snapshot,
+    );
   }
 
   override async alarm(call?: AlarmInvocationInfo): Promise<void> {

@@ -174,8 +174,8 @@ export class Ledger<State, Content, Event> {
     });
   }
 
-  #perform({ called: { now, requestId }, operation }: Waiting): unknown {
-    this.#page = { ...this.#page, seenAt: Math.max(this.#page.seenAt, believable(now)) };
+  #perform({ called: { now, aheadMs = 0, requestId }, operation }: Waiting): unknown {
+    this.#page = { ...this.#page, seenAt: Math.max(this.#page.seenAt, believable(now - aheadMs) + aheadMs) };
     this.#cause = requestId;
     const version = this.#version();
     const answer = operation();

@@ -72,6 +72,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ALLOW_INSECURE_WEBHOOKS: 'true',
     DEMO_WALLET: 'true',
     RPC_URL: chain.url,
+    LOCAL_CLOCK_URL: chain.url,
     BASE_URL: baseUrl,
     RATE_MULTIPLIER: '1000',
     ...options.variables,

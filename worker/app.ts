@@ -42,6 +42,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
     note: (reason) => notes.push(reason),
   });
   c.set('ctx', ctx);
+  c.set('shard', ctx);
   c.set('authenticate', authenticate);
   await next();
   const { status } = c.res;
@@ -49,7 +50,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   const actor = c.var.actor ?? c.var.viewer ?? null;
   const { key } = c.var;
   if (key) {
-    const outcome = { keyId: key.keyId, at: ctx.now, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
+    const outcome = { keyId: key.keyId, at: ctx.wallNow, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
     ctx.defer(c.env.ADMISSION.getByName(`account:${key.admissionId}`).record(outcome));
   }
   logRequest({
@@ -57,7 +58,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
     method: c.req.method,
     endpoint,
     status,
-    ms: Date.now() - ctx.now,
+    ms: ctx.elapsedMs(),
     ...(actor ? { account_id: actor.accountId, ...(actor.keyId ? { key_id: actor.keyId } : {}) } : {}),
     ...(c.var.errorCode ? { code: c.var.errorCode } : {}),
     ...(notes.length > 0 ? { notes } : {}),

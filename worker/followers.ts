@@ -1,12 +1,12 @@
 import { creditConfirmed, followFinalized, revokeOrphaned } from '#features/entitlements/credit-payments.ts';
 import { deliverEvents } from '#features/webhooks/deliveries/fan-out.ts';
 import { loadFanOut } from '#features/webhooks/deliveries/store.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import type { StoredEvent } from '#platform/db/tables/messaging.ts';
 import type { EventType } from '#rules/events.ts';
 
 /** Acts on events of one type, which come at least once, late and in any order. Answers those it could not follow: they come again. */
-type Follower = (ctx: Ctx, events: StoredEvent[]) => Promise<StoredEvent[]>;
+type Follower = (ctx: Shard, events: StoredEvent[]) => Promise<StoredEvent[]>;
 
 /** What follows an event before its merchant is told of it, in this order; webhooks follow every event, and come last. */
 const FOLLOWERS: { readonly [T in EventType]?: readonly Follower[] } = {
@@ -21,7 +21,7 @@ const FOLLOWERS: { readonly [T in EventType]?: readonly Follower[] } = {
  * merchant who hears of a payment finds its access there. Harmless doubled. Throws after the others are delivered, so that those that
  * wait, and no others, come again.
  */
-export async function followEvents(ctx: Ctx, eventIds: string[]): Promise<void> {
+export async function followEvents(ctx: Shard, eventIds: string[]): Promise<void> {
   const { events, endpoints } = await loadFanOut(ctx.db, eventIds);
   const failed: StoredEvent[] = [];
   for (const [type, followers] of Object.entries(FOLLOWERS)) {

@@ -1,4 +1,5 @@
 import { type AttemptMessage, checkedConfig, type Env, type Job, type SweepMessage } from '#platform/context.ts';
+import { followLocalClock } from '#platform/providers/local-clock.ts';
 import { app } from './app.ts';
 import { consumeAttempts, consumeJobs, parkDeadMessages } from './jobs.ts';
 import { recordMetrics, recordNotes } from './published/metrics.ts';
@@ -11,12 +12,14 @@ export { Entitlement } from '../durable-objects/entitlement.ts';
 const UNSOUND_RETRY_SECONDS = 300;
 
 export default {
-  fetch: (request: Request, env, execution) => {
+  fetch: async (request: Request, env, execution) => {
     recordNotes(env, Date.now());
+    await followLocalClock(env);
     return app.fetch(request, env, execution);
   },
   queue: async (batch, env, execution) => {
     recordNotes(env, Date.now());
+    await followLocalClock(env);
     if (batch.queue.endsWith('-dead')) return parkDeadMessages(batch, env);
     if (!checkedConfig(env).config) return batch.retryAll({ delaySeconds: UNSOUND_RETRY_SECONDS });
     if (batch.queue.startsWith('svc-webhooks')) return consumeAttempts(batch as MessageBatch<AttemptMessage>, env, execution);
@@ -25,6 +28,7 @@ export default {
   },
   scheduled: async (_controller, env) => {
     if (!checkedConfig(env).config) return;
+    await followLocalClock(env);
     const now = Date.now();
     await Promise.all([dispatchSweeps(env, now), recordMetrics(env, now)]);
   },

@@ -1,8 +1,10 @@
 import { storyOf } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
 import { projectEntitlement } from '#features/entitlements/entitlement.ts';
 import { findQueued, recheckQueued } from '#features/payments/watch/recheck.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
-import { type AttemptMessage, type Ctx, databaseOf, type Env, type Job, newCtx } from '#platform/context.ts';
+import { type AttemptMessage, databasesOf, type Env, type Job, newCtx, type Shard } from '#platform/context.ts';
+import { homeOf, shardNamed } from '#platform/db/directory.ts';
 import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweep-pages.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, logRequest } from '#platform/log.ts';
@@ -13,11 +15,12 @@ const RETRY_SECONDS = 10;
 const DEAD_RETRY_SECONDS = 60;
 
 type Kind = Job['kind'];
-const JOBS: { [K in Kind]: (ctx: Ctx, job: Extract<Job, { kind: K }>) => Promise<void> } = {
+const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promise<void> } = {
   recheckCandidate: recheckQueued,
   fanOut: (ctx, { eventIds }) => followEvents(ctx, eventIds),
   findPayment: findQueued,
-  projectEntitlement: (ctx, { projection }) => projectEntitlement(ctx, projection),
+  projectEntitlement: async (ctx, { projection }) =>
+    projectEntitlement(await homeOf(ctx, projection.snapshot.merchantId as AccountId), projection),
 };
 const isKnown = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(JOBS, kind);
 
@@ -25,13 +28,13 @@ const isKnown = (kind: unknown): kind is Kind => typeof kind === 'string' && Obj
 export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution: ExecutionContext): Promise<void> {
   await Promise.all(
     batch.messages.map(async (message) => {
-      const { kind, requestId: cause } = message.body;
+      const { kind, requestId: cause, database } = message.body;
       const requestId = `job_${message.id}`;
       const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
       const notes: string[] = [];
       const ctx = newCtx(env, { requestId, kind: 'job', cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
       try {
-        if (isKnown(kind)) await (JOBS[kind] as (ctx: Ctx, job: Job) => Promise<void>)(ctx, message.body);
+        if (isKnown(kind)) await (JOBS[kind] as (ctx: Shard, job: Job) => Promise<void>)(shardNamed(ctx, database), message.body);
         else await park(ctx, batch.queue, [message], 'unknown_kind');
         message.ack();
       } catch (error) {
@@ -41,7 +44,7 @@ export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution:
       logRequest({
         ...ids,
         job: isKnown(kind) ? kind : `unknown kind, parked: ${String(kind).slice(0, 64)}`,
-        ms: Date.now() - ctx.now,
+        ms: ctx.elapsedMs(),
         ...(notes.length > 0 ? { notes } : {}),
       });
     }),
@@ -55,7 +58,7 @@ export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution:
 export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: Env, execution: ExecutionContext): Promise<void> {
   await Promise.all(
     batch.messages.map(async (message) => {
-      const { deliveryId, requestId: cause } = message.body;
+      const { deliveryId, requestId: cause, database } = message.body;
       const requestId = `delivery_${deliveryId}`;
       const ids = { request_id: requestId, causes: cause ? [cause] : [] };
       const notes: string[] = [];
@@ -75,12 +78,13 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
           ...(notes.length > 0 ? { notes } : {}),
         });
       try {
-        const claimed = await claimAttempt(ctx, deliveryId);
+        const shard = shardNamed(ctx, database);
+        const claimed = await claimAttempt(shard, deliveryId);
         message.ack();
         if (!claimed) return;
         // The event keeps what it goes back to, so that a retry days later, or one that a sweep or a replay brings, says it too.
         if (claimed.event.requestId !== cause) ids.causes.push(claimed.event.requestId);
-        const attempt = makeAttempt(ctx, claimed).then(
+        const attempt = makeAttempt(shard, claimed).then(
           (outcome) => log(outcome?.status),
           (error: unknown) => {
             notes.push(storyOf(error));
@@ -104,7 +108,7 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
 export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   const requestId = `dead_${batch.messages[0]?.id}`;
   try {
-    await park({ db: databaseOf(env), now: Date.now() }, batch.queue, batch.messages, 'failed');
+    await park({ db: databasesOf(env)[0].db, wallNow: Date.now() }, batch.queue, batch.messages, 'failed');
   } catch (error) {
     // It is not let go of before it is kept.
     logRequest({ request_id: requestId, notes: [storyOf(error)] });
@@ -123,7 +127,7 @@ export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): 
 const kindOf = (body: unknown) => (body as { kind?: unknown } | null)?.kind;
 
 function park(
-  { db, now }: Pick<Ctx, 'db' | 'now'>,
+  { db, wallNow }: Pick<Shard, 'db' | 'wallNow'>,
   queue: string,
   messages: readonly Message<unknown>[],
   reason: ParkedMessage['reason'],
@@ -132,7 +136,7 @@ function park(
     db,
     messages.map(({ id, body }) => {
       const kind = kindOf(body);
-      return { id, queue, kind: typeof kind === 'string' ? kind : null, body: body as object, reason, parkedAt: now };
+      return { id, queue, kind: typeof kind === 'string' ? kind : null, body: body as object, reason, parkedAt: wallNow };
     }),
   );
 }
@@ -140,7 +144,7 @@ function park(
 const PAGES = { pageMax: 100, pagesMax: 20 };
 
 /** Sends again what a release that did not know its kind had parked, and forgets what was parked for too long. */
-export async function sweepParked(ctx: Ctx): Promise<Swept> {
+export async function sweepParked(ctx: Shard): Promise<Swept> {
   const sent = await sweepPages(
     ctx,
     PAGES,

@@ -18,7 +18,8 @@ import { sweepSeals } from '#features/seals/seals.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
 import { sweepDeliveries, sweepFanOut } from '#features/webhooks/deliveries/fan-out.ts';
 import { sweepFeePayer } from '#platform/chain/fee-payer.ts';
-import { type Ctx, type Env, newCtx, type SweepMessage } from '#platform/context.ts';
+import { addressOf, type Env, newCtx, type Shard, type SweepMessage } from '#platform/context.ts';
+import { shardNamed, shardsOf } from '#platform/db/directory.ts';
 import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
 import { endSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweep-lease.ts';
 import type { Swept } from '#platform/db/sweep-pages.ts';
@@ -28,19 +29,19 @@ import { sweepParked } from './jobs.ts';
 
 interface Sweep {
   name: string;
-  /** When it is due again after a run that began at `now` and left nothing. */
+  /** When it is due again after a run that began at `now`, of wall time, and left nothing. */
   nextDueAt(now: number): number;
   /** It begins when a run of that sweep has ended, well or not; by itself only where that one has not run for long. */
   after?: string;
   /** What it leaves over goes on in an invocation of its own, at once. */
-  run(ctx: Ctx): Promise<Swept>;
+  run(ctx: Shard): Promise<Swept>;
 }
 
 /** With every cron: once a minute, and every five seconds on a local machine. A message that comes twice within a moment runs once. */
 const atEachCron = (now: number): number => now + 3 * SECOND;
 const every = (ms: number) => (now: number) => now + ms;
 /** For sweeps that bound themselves, and look at the same rows no sooner than they said when they took them. */
-const whole = (sweep: (ctx: Ctx) => Promise<number>) => async (ctx: Ctx) => ({ taken: await sweep(ctx), isFinished: true });
+const whole = (sweep: (ctx: Shard) => Promise<number>) => async (ctx: Shard) => ({ taken: await sweep(ctx), isFinished: true });
 
 /** The backstops behind the queue, each bounded and resumable, each in invocations of its own. */
 export const SWEEPS: readonly Sweep[] = [
@@ -81,16 +82,19 @@ const FOLLOWER_PATIENCE_MS = 2 * MINUTE;
 /** Invocations in a row of one sweep; then the next cron goes on, also where rows that cannot be stored never let it finish. */
 const ROUNDS_MAX = 20;
 
-/** The cron: one message for each sweep that is due. Where the database cannot say which, all that follow no other are tried. */
+/** The cron: one message for each sweep that is due, in each database. Where that one cannot say which, all that follow no other are tried. */
 export async function dispatchSweeps(env: Env, now: number): Promise<void> {
   const requestId = `cron_${now}`;
-  const ctx = newCtx(env, { requestId, now, defer: () => {} });
+  const ctx = newCtx(env, { requestId, wallNow: now, defer: () => {} });
   const known = SWEEPS.map(({ name, after }) => ({ name, patienceMs: after ? FOLLOWER_PATIENCE_MS : 0 }));
-  const due = await takeDueSweeps(ctx.db, known, now).catch((error: unknown) => {
-    logRequest({ request_id: requestId, notes: [storyOf(error)] });
-    return SWEEPS.filter(({ after }) => after === undefined).map(({ name }) => name);
-  });
-  if (due.length > 0) await env.SWEEPS.sendBatch(due.map((sweep) => ({ body: { sweep, round: 1, requestId } })));
+  for (const shard of shardsOf(ctx)) {
+    const due = await takeDueSweeps(shard.db, known, now).catch((error: unknown) => {
+      logRequest({ request_id: requestId, notes: [storyOf(error)] });
+      return SWEEPS.filter(({ after }) => after === undefined).map(({ name }) => name);
+    });
+    const messages = due.map((sweep) => ({ body: { sweep, round: 1, requestId, ...addressOf(shard) } }));
+    if (messages.length > 0) await env.SWEEPS.sendBatch(messages);
+  }
 }
 
 /**
@@ -105,13 +109,18 @@ export async function consumeSweeps(batch: MessageBatch<SweepMessage>, env: Env,
   }
 }
 
-async function runSweep(env: Env, execution: ExecutionContext, sweep: Sweep, { round, requestId: cause }: SweepMessage): Promise<void> {
+async function runSweep(
+  env: Env,
+  execution: ExecutionContext,
+  sweep: Sweep,
+  { round, requestId: cause, database }: SweepMessage,
+): Promise<void> {
   const { name } = sweep;
   const now = Date.now();
   const requestId = `sweep_${name}_${now}`;
   const notes: string[] = [];
   const defer = deferring(execution, { request_id: requestId, cause });
-  const ctx = newCtx(env, { requestId, kind: 'sweep', now, defer, note: (reason) => notes.push(reason) });
+  const ctx = shardNamed(newCtx(env, { requestId, kind: 'sweep', wallNow: now, defer, note: (reason) => notes.push(reason) }), database);
   let swept: Swept | null = null;
   try {
     const lease = await leaseSweep(ctx.db, name, now);
@@ -120,7 +129,7 @@ async function runSweep(env: Env, execution: ExecutionContext, sweep: Sweep, { r
     const hasMore = !swept.isFinished && round < ROUNDS_MAX;
     const dueAt = swept.isFinished ? sweep.nextDueAt(now) : now;
     await endSweep(ctx.db, name, lease.fence, { dueAt, succeededAt: Date.now() });
-    if (hasMore) await env.SWEEPS.send({ sweep: name, round: round + 1, requestId });
+    if (hasMore) await env.SWEEPS.send({ sweep: name, round: round + 1, requestId, ...addressOf(ctx) });
   } catch (error) {
     notes.push(storyOf(error));
   }
@@ -128,17 +137,17 @@ async function runSweep(env: Env, execution: ExecutionContext, sweep: Sweep, { r
   if (taken > 0 || notes.length > 0)
     logRequest({ request_id: requestId, cause, sweep: name, taken, ms: Date.now() - now, ...(notes.length > 0 ? { notes } : {}) });
   const next = SWEEPS.filter(({ after }) => after === name);
-  for (const follower of next) await env.SWEEPS.send({ sweep: follower.name, round: 1, requestId });
+  for (const follower of next) await env.SWEEPS.send({ sweep: follower.name, round: 1, requestId, ...addressOf(ctx) });
 }
 
 /** Holds the lease as long as the run lives, and no longer: a run that dies renews nothing. One that throws gives it back, due again. */
-async function whileLeased(ctx: Ctx, name: string, fence: number, run: () => Promise<Swept>): Promise<Swept> {
+async function whileLeased(ctx: Shard, name: string, fence: number, run: () => Promise<Swept>): Promise<Swept> {
   const renew = () => renewSweep(ctx.db, name, fence, Date.now()).then(undefined, (error: unknown) => ctx.note(`lease: ${storyOf(error)}`));
   const renewal = setInterval(() => ctx.defer(renew()), RENEW_MS);
   try {
     return await run();
   } catch (error) {
-    await endSweep(ctx.db, name, fence, { dueAt: ctx.now, succeededAt: null });
+    await endSweep(ctx.db, name, fence, { dueAt: ctx.wallNow, succeededAt: null });
     throw error;
   } finally {
     clearInterval(renewal);

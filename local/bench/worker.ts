@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { crc32 } from '#core/crypto.ts';
 import { base62, randomBase62, utf8 } from '#core/encoding.ts';
-import { admissionIdOf } from '#core/ids.ts';
+import { type AccountId, admissionIdOf } from '#core/ids.ts';
 import { parseRawKey } from '#features/accounts/keys/keys.ts';
 import { consumeEntitlement, grantEntitlement, identityOf, readEntitlement } from '#features/entitlements/entitlement.ts';
 import { type Ctx, type Env, type Job, newCtx } from '#platform/context.ts';
@@ -81,7 +81,7 @@ interface ConsumeBody {
 }
 type Counters = { customerRefs: string[]; isGrouped: boolean };
 
-const OWNER = { accountId: '01a1fc21-d414-7315-8bae-d95e4ff00293', livemode: true };
+const OWNER = { accountId: '01a1fc21-d414-7315-8bae-d95e4ff00293' as AccountId, livemode: true };
 const PRODUCT_ID = '01a1fc21-d414-7315-8bae-d95e4ff00294';
 const GRANTED_UNITS = 1_000_000_000;
 

@@ -12,6 +12,7 @@ export class ChainClock {
   readonly startSlot = START_SLOT;
   readonly #startMs: number;
   #skewMs = 0;
+  #warpedMs = 0;
   #frozenMs: number | null = null;
 
   constructor(startMs: number) {
@@ -42,8 +43,14 @@ export class ChainClock {
     return Math.floor((this.#startMs + (slot - this.startSlot) * SLOT_MS) / 1_000);
   }
 
+  /** How far time was moved forward by hand, milliseconds. */
+  get warpedMs(): number {
+    return this.#warpedMs;
+  }
+
   /** Moves time forward by `ms`, slots with it. */
   advance(ms: number): void {
+    this.#warpedMs += ms;
     if (this.#frozenMs === null) this.#skewMs += ms;
     else this.#frozenMs += ms;
   }

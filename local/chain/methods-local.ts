@@ -58,6 +58,7 @@ export const localMethods: Readonly<Record<string, Method>> = {
     return readTime(chain);
   },
   local_time: (chain) => readTime(chain),
+  local_warped: (chain) => chain.clock.warpedMs,
   local_commitment(chain, [first]) {
     const config = readConfig(first);
     const { confirmedAfterSlots, finalizedAfterSlots } = chain.commitmentDepth;

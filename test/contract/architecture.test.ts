@@ -266,6 +266,7 @@ describe('every matter has one owner', () => {
     expect(filesWith(/\bconsole\./)).toEqual(['worker/platform/log.ts']);
     expect(outside(filesWith(/(?<![.\w])fetch\(/), BUYERS_BROWSER)).toEqual([
       'worker/features/webhooks/deliveries/post.ts',
+      'worker/platform/providers/local-clock.ts',
       'worker/platform/providers/price.ts',
       'worker/solana/node.ts',
     ]);

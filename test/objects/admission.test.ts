@@ -1,5 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
+import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionAnswer, AdmissionRequest, AdmittedAccount, AdmittedKey, CallOutcome } from '#rules/admission.ts';
 import { testEnv } from '../world/env.ts';
@@ -9,7 +10,7 @@ type Stub = ReturnType<typeof newObject>;
 
 const NOW = 1_800_000_000_000;
 const account = (change: Partial<AdmittedAccount> = {}): AdmittedAccount => ({
-  accountId: 'account-1',
+  accountId: 'account-1' as AccountId,
   plan: 'free',
   planThrough: null,
   status: 'active',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AccountId } from '#core/ids.ts';
 import {
   type AdmissionRequest,
   type AdmittedAccount,
@@ -16,7 +17,7 @@ import {
 import { PLAN_NAMES, rateOf } from '#rules/plans.ts';
 
 const account = (change: Partial<AdmittedAccount> = {}): AdmittedAccount => ({
-  accountId: 'account-1',
+  accountId: 'account-1' as AccountId,
   plan: 'free',
   planThrough: null,
   status: 'active',

@@ -54,6 +54,7 @@ describe('a configuration', () => {
     ['real money over http', { RPC_URLS: 'https://a.example,http://b.example' }, 'wrong: RPC_URLS must be https on mainnet'],
     ['real money with higher limits', { RATE_MULTIPLIER: '5' }, 'wrong: RATE_MULTIPLIER must be 1 on mainnet'],
     ['real money with local webhooks', { ALLOW_INSECURE_WEBHOOKS: 'true' }, 'wrong: ALLOW_INSECURE_WEBHOOKS must be false on mainnet'],
+    ['real money by a clock of its own', { LOCAL_CLOCK_URL: 'http://127.0.0.1:8899' }, 'wrong: LOCAL_CLOCK_URL must not be set on mainnet'],
     ['real money with a demo wallet', { DEMO_WALLET: 'true' }, 'wrong: DEMO_WALLET must be false on mainnet'],
     ['a fee that nobody gets', { FEE_BPS: '250' }, 'weak: FEE_WALLET is missing beside FEE_BPS'],
     ['half of x402', { FEE_PAYER_KEYS: seed() }, 'weak: CHALLENGE_KEYS is missing beside FEE_PAYER_KEYS'],
@@ -77,6 +78,13 @@ describe('a configuration', () => {
     const local = { RATE_MULTIPLIER: '1000', ALLOW_INSECURE_WEBHOOKS: 'true', DEMO_WALLET: 'true', BASE_URL: 'http://127.0.0.1:8787' };
     expect(said({ ...local, NETWORK: 'devnet', RPC_URL: 'http://127.0.0.1:8899' })).toEqual([]);
     expect(said(local)).toHaveLength(4);
+  });
+
+  it('takes a clock of this machine alone, so that no deployment has one', () => {
+    const local = { NETWORK: 'devnet', RPC_URL: 'http://127.0.0.1:8899' };
+    expect(said({ ...local, LOCAL_CLOCK_URL: 'http://127.0.0.1:8899' })).toEqual([]);
+    for (const url of ['http://clock.example', 'https://127.0.0.1.example', 'http://127.0.0.1@clock.example'])
+      expect(said({ ...local, LOCAL_CLOCK_URL: url })).toEqual(['wrong: LOCAL_CLOCK_URL must be URL of this machine']);
   });
 
   it('never says a value, whatever the values are', () => {

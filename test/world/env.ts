@@ -6,6 +6,8 @@ import type { Env } from '#platform/context.ts';
 /** The bindings of the real wrangler.toml, plus what the test runner adds. */
 export const testEnv = env as unknown as Env & {
   TEST_MIGRATIONS: D1Migration[];
+  /** A second database, for who binds it as `DB_2`. */
+  TEST_DB_2: D1Database;
   TEST_CHAIN_URL: string;
   TEST_RECEIVER_URL: string;
   TEST_PRICE_URL: string;

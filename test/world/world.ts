@@ -1,9 +1,11 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
+import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import { emailKeysOf, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
 import { issueToken } from '#features/accounts/auth/tokens.ts';
 import { type AttemptMessage, type Env, type Job, newCtx, type SweepMessage } from '#platform/context.ts';
+import { newestOf } from '#platform/db/directory.ts';
 import type { EventType } from '#rules/events.ts';
 import type { PlanName } from '#rules/plans.ts';
 import type { PriceHabit } from '../../local/price-source.ts';
@@ -27,7 +29,7 @@ type Body = any;
 
 export interface Merchant {
   token: string;
-  userId: string;
+  userId: AccountId;
   email: string;
   /** Raw keys with read and execute. */
   key: string;
@@ -58,6 +60,7 @@ export interface HeldAttempt {
   deliveryId: number;
   isSlow: boolean;
   delaySeconds: number;
+  database?: string | undefined;
   requestId?: string | undefined;
 }
 
@@ -115,11 +118,11 @@ export class World {
 
   /** Makes the attempts that wait, as one batch of the queue; what they put back waits for the next call. */
   async attempt(waiting: HeldAttempt[] = this.attempts.splice(0), env: Env = this.env): Promise<void> {
-    const messages = waiting.map(({ deliveryId, requestId }, index) => ({
+    const messages = waiting.map(({ deliveryId, requestId, database }, index) => ({
       id: `a${index}`,
       timestamp: new Date(),
       attempts: 1,
-      body: { deliveryId, requestId },
+      body: { deliveryId, requestId, database },
       ack: () => {},
       retry: () => this.attempts.push(waiting[index]!),
     }));
@@ -158,7 +161,7 @@ export class World {
     const email = `merchant-${this.#name}-${++this.#people}@example.com`;
     const ctx = newCtx(this.env, { requestId: 'req_merchant', defer: () => {} });
     const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeysOf(ctx, email).keys[0], passwordHash: PASSWORD_HASH });
-    await storeAccount(ctx, { ...account, plan });
+    await storeAccount(newestOf(ctx), { ...account, plan });
     const { token } = await issueToken(ctx, account, { authTime: ctx.now, firstIat: ctx.now, method: 'pwd' });
     const [key, sandboxKey] = await Promise.all(
       [false, true].map(

@@ -4,9 +4,12 @@ import { ApiError } from '#core/errors.ts';
 import type { PaymentSessionId, ReceiptId } from '#core/ids.ts';
 import { getSessionOffer } from '#features/checkout/sessions/session.ts';
 import { getListing } from '#features/products/product.ts';
+import { hasSlug } from '#features/products/store.ts';
 import { getReceiptWithFate } from '#features/receipts/receipt.ts';
+import { hasReceipt } from '#features/receipts/store.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket } from '#platform/http/rate-limit.ts';
+import { enterShard } from '#platform/http/shard.ts';
 import { sendCheckout } from './checkout/page.tsx';
 import { openPage, type PageContext, sendRefusal } from './document.tsx';
 import { sendReceipt } from './receipt/page.tsx';
@@ -49,7 +52,7 @@ pageRoutes.get('/p/:slug', (c) =>
     await hitBucket(c, 'payload', '');
     const slug = c.req.param('slug');
     if (!SLUG.test(slug)) throw new ApiError('not_found');
-    const { ctx } = c.var;
+    const ctx = await enterShard(c, ({ db }) => hasSlug(db, slug));
     const ps = c.req.query('ps');
     if (ps === undefined) return sendCheckout(page, { listing: await getListing(ctx.db, slug) });
     if (!UUID.test(ps)) throw new ApiError('not_found');
@@ -62,7 +65,10 @@ pageRoutes.get('/r/:receipt_id', (c) =>
     await hitBucket(c, 'receipt', '');
     const receiptId = c.req.param('receipt_id');
     if (!UUID.test(receiptId)) throw new ApiError('not_found');
-    const { receipt, isOrphaned } = await getReceiptWithFate(c.var.ctx, receiptId as ReceiptId);
+    const { receipt, isOrphaned } = await getReceiptWithFate(
+      await enterShard(c, ({ db }) => hasReceipt(db, receiptId as ReceiptId)),
+      receiptId as ReceiptId,
+    );
     return sendReceipt(page, receipt, isOrphaned);
   }),
 );

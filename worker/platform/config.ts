@@ -84,7 +84,9 @@ function mainnetFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
   );
   return [
     ...needed.map(([name]) => fatal(name, 'is missing on mainnet')),
-    ...local.map(([name, { fallback }]) => fatal(name, `must be ${fallback} on mainnet`)),
+    ...local.map(([name, { fallback }]) =>
+      fatal(name, fallback === undefined ? 'must not be set on mainnet' : `must be ${fallback} on mainnet`),
+    ),
     ...plain.map((name) => fatal(name, 'must be https on mainnet')),
   ];
 }

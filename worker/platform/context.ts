@@ -1,16 +1,20 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { assert } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
 import { X402_NEEDS } from '#rules/rails.ts';
-import { Chain } from '#solana/rpc.ts';
+import type { Chain } from '#solana/chain.ts';
+import { Node } from '#solana/node.ts';
+import { NodeChain } from '#solana/node-chain.ts';
 import { type Config, readConfig } from './config.ts';
 import { databaseInTime } from './deadline.ts';
+import { aheadMs } from './local-clock.ts';
 import { logRequest } from './log.ts';
 
-/** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`; absent in what an earlier release sent. */
-export type Job = { requestId?: string | undefined } & (
+/** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`, `database`: where it is; absent in what an earlier release sent. */
+export type Job = { requestId?: string | undefined; database?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
   /** Somebody says this transaction may be one of ours: its memo tells. */
   | { kind: 'findPayment'; txSignature: string; attempt: number }
@@ -24,11 +28,15 @@ export interface AttemptMessage {
   deliveryId: number;
   /** The sender's `cause`; absent in what an earlier release sent. */
   requestId?: string;
+  /** Where it is; absent in what an earlier release sent, which had one. */
+  database?: string;
 }
 
 /** A run of one sweep: the first of a cron, or the next where one invocation could not finish. */
 export interface SweepMessage {
   sweep: string;
+  /** Which database it sweeps; absent in what an earlier release sent, which had one. */
+  database?: string;
   /** Counted from 1. */
   round: number;
   /** Of the cron or the run that sent it. */
@@ -80,10 +88,25 @@ export const hasX402 = (config: Config): boolean => X402_NEEDS.every((variable) 
 /** Without somebody who says what SOL is worth each price is paid in its own asset alone. */
 export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: string } => config.PRICE_URL !== undefined;
 
+/** The nodes that are configured, in that order, for a caller who has so long left. */
+export const nodesOf = ({ rpcUrls, network }: Config, leftMs: () => number): Node[] =>
+  rpcUrls.map((url) => new Node(url, network.genesisHash, leftMs));
+
 export type Db = ReturnType<typeof drizzle>;
 
-/** The database alone, for what must go on where the rest of the configuration is not sound. */
-export const databaseOf = (env: Env): Db => drizzle(env.DB);
+export interface Database {
+  /** Of its binding. */
+  name: string;
+  db: Db;
+}
+
+/** `DB`, and beside it `DB_2`, `DB_3` …, in this order, each call within what the caller has left. The first also holds what belongs to no merchant. */
+export const databasesOf = (env: Env, caller?: { leftMs(): number }): [Database, ...Database[]] => {
+  const open = (database: D1Database): Db => drizzle(caller ? databaseInTime(database, caller) : database);
+  const others = Object.keys(env).filter((name) => /^DB_\d+$/.test(name));
+  others.sort((a, b) => Number(a.slice(3)) - Number(b.slice(3)));
+  return [{ name: 'DB', db: open(env.DB) }, ...others.map((name) => ({ name, db: open(env[name] as D1Database) }))];
+};
 
 /** Who makes the request, once admitted. `signIn` tells when and how a person last proved who they are; null for a key. */
 export interface Actor extends Caller {
@@ -92,14 +115,20 @@ export interface Actor extends Caller {
   signIn: SignIn | null;
 }
 
-/** Everything a verb may use. `now` is read once per request; nothing below looks at a clock. */
+/** Everything a verb may use that is not about the rows of one database. The clocks are read once per request; nothing below looks at one. */
 export interface Ctx {
   readonly env: Env;
   readonly config: Config;
-  readonly db: Db;
+  readonly databases: readonly [Database, ...Database[]];
   readonly chain: Chain;
+  /**
+   * Business time: when something was bought, expires, renews or is looked for on the chain, what receipts and events say. Ahead of
+   * `wallNow` only on a local machine whose chain was moved on.
+   */
   readonly now: number;
-  /** Milliseconds since `now`, for measuring others: how long a stranger's server took. */
+  /** The time of everybody's clocks: tokens, sign-in, rates, idempotency records, leases, webhooks and what is remembered for a while. */
+  readonly wallNow: number;
+  /** Milliseconds since `wallNow`, for measuring others: how long a stranger's server took. */
   elapsedMs(): number;
   /** What is left until the deadline, never below 0. Calls of the database, the archive, nodes, objects and strangers' servers take no longer. */
   leftMs(): number;
@@ -116,6 +145,22 @@ export interface Ctx {
   note(reason: string): void;
 }
 
+/** Everything a verb may use in one database: all that is about the merchants who live there, and no batch of it reaches another. */
+export interface Shard extends Ctx {
+  readonly db: Db;
+  /** Its name, by which a message finds the way back. */
+  readonly database: string;
+}
+
+/** How a message says which database it is about: not at all of the first, as before there were others. */
+export const addressOf = ({ database, databases }: Shard): { database?: string } => (database === databases[0].name ? {} : { database });
+
+/** The rows of one merchant in one mode. */
+export interface Scope extends Shard {
+  readonly merchantId: AccountId;
+  readonly livemode: boolean;
+}
+
 /**
  * How long each kind of invocation may wait for others. A request ends well before the 30 s after which another may take over what it
  * began; an attempt before its lease of a minute; what a job left undone the queue brings again, and a sweep's is due with the next cron.
@@ -127,27 +172,34 @@ export interface CtxOptions {
   kind?: keyof typeof DEADLINES_MS;
   cause?: string | undefined;
   origin?: string;
+  /** Both clocks, unless `wallNow` is given too. */
   now?: number;
+  wallNow?: number;
   defer(work: Promise<unknown>): void;
   note?(reason: string): void;
 }
 
+/** It begins in the first database, which holds what belongs to no merchant. */
 export function newCtx(
   env: Env,
-  { requestId, kind = 'sweep', cause = requestId, origin, now = Date.now(), defer, note = () => {} }: CtxOptions,
-): Ctx {
+  { requestId, kind = 'sweep', cause = requestId, origin, now, wallNow = now ?? Date.now(), defer, note = () => {} }: CtxOptions,
+): Shard {
   const config = configOf(env);
   const startedAt = Date.now();
   const elapsedMs = () => Date.now() - startedAt;
   const leftMs = () => Math.max(0, DEADLINES_MS[kind] - elapsedMs());
+  const databases = databasesOf(env, { leftMs });
   return {
     elapsedMs,
     leftMs,
     env,
     config,
-    db: drizzle(databaseInTime(env.DB, { leftMs })),
-    chain: Chain.at(config.rpcUrls, config.network.genesisHash, leftMs),
-    now,
+    databases,
+    db: databases[0].db,
+    database: databases[0].name,
+    chain: new NodeChain(nodesOf(config, leftMs)),
+    now: now ?? wallNow + aheadMs(config),
+    wallNow,
     requestId,
     cause,
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',

@@ -31,6 +31,7 @@ const connectorSecrets = z.string().regex(/^[\x21-\x2b\x2d-\x7e]{32,256}(,[\x21-
 const wallet = z.string().refine((text) => parseWallet(text).ok);
 const count = (fallback: number) => z.coerce.number().int().nonnegative().default(fallback);
 const flag = z.enum(['true', 'false']).default('false');
+const loopback = z.url().regex(/^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/|$)/);
 const list = z.string().transform((text) => [...new Set(text.split(',').map((part) => part.trim()))]);
 
 const SEEDS = '32-byte base64url seeds, comma-separated';
@@ -228,6 +229,9 @@ export const VARIABLES = {
   }),
   ALLOW_INSECURE_WEBHOOKS: lineOf(flag, '`true`, `false`', 'local only: webhooks to `http://127.0.0.1`', {
     fallback: 'false',
+    isLocalOnly: true,
+  }),
+  LOCAL_CLOCK_URL: lineOf(loopback.optional(), 'URL of this machine', 'local only: the chain whose `local_warp` moves business time', {
     isLocalOnly: true,
   }),
   DEMO_WALLET: lineOf(flag, '`true`, `false`', 'local only: the checkout page offers a wallet with play money', {

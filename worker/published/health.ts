@@ -4,7 +4,7 @@ import { iso, MINUTE, SECOND } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
 import { isAlarming } from '#platform/chain/fee-payer.ts';
 import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
-import { type Ctx, databaseOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
+import { type Ctx, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
 import { fullness, isStalled } from '#platform/db/vital-signs.ts';
 import { findFaults } from '#platform/http/configured.ts';
 import { errors, orNull, router, Timestamp } from '#platform/http/openapi.ts';
@@ -73,15 +73,18 @@ interface Outside {
 }
 
 async function askOutside(ctx: Ctx): Promise<Outside> {
-  const { chain, config, now } = ctx;
+  const { chain, config, wallNow } = ctx;
   const [rpc, prices, { columns, nodes }] = await Promise.all([
-    chain.isHealthy(now),
-    hasPriceSource(config) ? isPriceHealthy(config, now) : null,
+    chain.isHealthy(wallNow),
+    hasPriceSource(config) ? isPriceHealthy(config, wallNow) : null,
     findFaults(ctx),
   ]);
   const isFeeAlarming = hasX402(config) ? (spent: number) => isAlarming(config, spent) : null;
   return { rpc, prices, isWhole: columns.length + nodes.length === 0, isFeeAlarming };
 }
+
+/** Who asks, and what time it is for them. */
+type Asked = Pick<Ctx, 'env' | 'now' | 'wallNow'>;
 
 interface Waiting {
   stalled: number;
@@ -93,27 +96,28 @@ interface Waiting {
 const REMEMBERED_MS = 5 * SECOND;
 const remembered = new WeakMap<Env, { until: number; waiting: Waiting }>();
 
-async function readWaiting(env: Env, now: number): Promise<Waiting | null> {
+async function readWaiting({ env, now, wallNow }: Asked): Promise<Waiting | null> {
   const known = remembered.get(env);
-  if (known && now < known.until) return known.waiting;
+  if (known && wallNow < known.until) return known.waiting;
   try {
-    const db = databaseOf(env);
-    const [answer, spent] = await Promise.all([
-      db.run(sql`SELECT ${isStalled(now - STALLED_MS)} AS n`),
+    const databases = databasesOf(env);
+    const isLate = isStalled({ now: now - STALLED_MS, wallNow: wallNow - STALLED_MS });
+    const [answers, spent] = await Promise.all([
+      Promise.all(databases.map(({ db }) => db.run(sql`SELECT ${isLate} AS n`))),
       // Where migrations are behind there is nothing to read it from, and that is said by `configuration`.
-      readLamportsSpent(db, now).catch(() => 0),
+      readLamportsSpent(databases[0].db, wallNow).catch(() => 0),
     ]);
-    const [row] = answer.results as { n: number }[];
-    const waiting = { stalled: row!.n, lamportsSpent: spent, fullness: fullness(answer.meta.size_after) };
-    remembered.set(env, { until: now + REMEMBERED_MS, waiting });
+    const stalled = Math.max(...answers.map(({ results }) => (results as { n: number }[])[0]!.n));
+    const waiting = { stalled, lamportsSpent: spent, fullness: fullness(Math.max(...answers.map(({ meta }) => meta.size_after))) };
+    remembered.set(env, { until: wallNow + REMEMBERED_MS, waiting });
     return waiting;
   } catch {
     return null;
   }
 }
 
-async function checkHealth({ env, now }: Pick<Ctx, 'env' | 'now'>, asked: Promise<Outside>, isStrict: boolean) {
-  const [waiting, { rpc, prices, isWhole, isFeeAlarming }] = await Promise.all([readWaiting(env, now), asked]);
+async function checkHealth(ctx: Asked, asked: Promise<Outside>, isStrict: boolean) {
+  const [waiting, { rpc, prices, isWhole, isFeeAlarming }] = await Promise.all([readWaiting(ctx), asked]);
   const [database, queue] = [waiting !== null, waiting?.stalled === 0];
   const hasRoom = waiting?.fullness.isWarning === false;
   const feesAreWell = isFeeAlarming && waiting ? !isFeeAlarming(waiting.lamportsSpent) : null;
@@ -123,7 +127,7 @@ async function checkHealth({ env, now }: Pick<Ctx, 'env' | 'now'>, asked: Promis
       ? ('ok' as const)
       : ('degraded' as const),
     version: VERSION,
-    time: iso(now),
+    time: iso(ctx.wallNow),
     checks: {
       database: word(database),
       queue: word(queue),
@@ -142,7 +146,8 @@ async function checkHealth({ env, now }: Pick<Ctx, 'env' | 'now'>, asked: Promis
 /** Where the configuration is not sound only the database can be asked, and the answer is never better than degraded. */
 export async function unconfiguredHealth(env: Env, isStrict: boolean): Promise<Response> {
   const nobody = Promise.resolve({ rpc: null, prices: null, isWhole: false, isFeeAlarming: null });
-  const { health, status } = await checkHealth({ env, now: Date.now() }, nobody, isStrict);
+  const now = Date.now();
+  const { health, status } = await checkHealth({ env, now, wallNow: now }, nobody, isStrict);
   return Response.json(health, { status });
 }
 

@@ -6,7 +6,9 @@ import { latestAudit } from '#features/audit/store.ts';
 import { countOldSeals } from '#features/seals/seals.ts';
 import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
 import { type Ctx, type Env, newCtx } from '#platform/context.ts';
-import { fullness, readVitalSigns, secondsSince, type VitalSigns } from '#platform/db/vital-signs.ts';
+import { shardsOf } from '#platform/db/directory.ts';
+import type { Audit } from '#platform/db/tables/audits.ts';
+import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns } from '#platform/db/vital-signs.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
@@ -99,17 +101,38 @@ function sealMetrics(seals: Awaited<ReturnType<typeof countOldSeals>>): Metric[]
   ];
 }
 
+const auditSample = (audits: Audit[], figure: 'checked' | 'differing' | 'unknown') => ({
+  labels: { figure },
+  value: audits.reduce((sum, audit) => sum + audit[figure], 0),
+});
+
+/** Attempts of webhooks are due by wall time, everything else by business time. */
+const waitingSamples = ({ now, wallNow }: Ctx, waiting: VitalSigns['waiting']) =>
+  Object.entries(waiting).map(([queue, at]) => ({ labels: { queue }, value: secondsSince(at, queue === 'webhook' ? wallNow : now) }));
+
+/** Of all databases together: each has its own queues, its own audit and its own seals; what the fee payer spent is in the first. */
+async function readAll(ctx: Ctx) {
+  const shards = shardsOf(ctx);
+  const [signs, audits, sealed, spent] = await Promise.all([
+    Promise.all(shards.map(({ db }) => readVitalSigns(db))),
+    Promise.all(shards.map(({ db }) => latestAudit(db))),
+    Promise.all(shards.map(countOldSeals)),
+    readLamportsSpent(shards[0].db, ctx.wallNow),
+  ]);
+  const seals = sealed[0]!.map(({ kind }, i) => ({
+    kind,
+    old: sealed.reduce((sum, each) => sum + each[i]!.old, 0),
+    gone: sealed.reduce((sum, each) => sum + each[i]!.gone, 0),
+  }));
+  return { signs: ofAll(signs), audits: audits.filter((audit) => audit !== undefined), seals, spent };
+}
+
 /** What the operator watches: all of it is read from the ends of indexes, but for the notes, which are of the isolate that answers. */
 async function readMetrics(ctx: Ctx): Promise<Metric[]> {
-  const [signs, audit, seals, spent] = await Promise.all([
-    readVitalSigns(ctx.db),
-    latestAudit(ctx.db),
-    countOldSeals(ctx),
-    readLamportsSpent(ctx.db, ctx.now),
-  ]);
+  const { signs, audits, seals, spent } = await readAll(ctx);
   const { waiting, parked, chainToWebhookMs: times } = signs;
   return [
-    ...sweepMetrics(signs, ctx.now),
+    ...sweepMetrics(signs, ctx.wallNow),
     {
       name: 'svc_fee_lamports',
       type: 'gauge',
@@ -120,7 +143,7 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
       name: 'svc_oldest_seconds',
       type: 'gauge',
       help: 'How long what waits longest has been waiting; 0: nothing waits.',
-      samples: Object.entries(waiting).map(([queue, at]) => ({ labels: { queue }, value: secondsSince(at, ctx.now) })),
+      samples: waitingSamples(ctx, waiting),
     },
     {
       name: 'svc_parked_messages',
@@ -142,7 +165,7 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
       name: 'svc_audit_rows',
       type: 'gauge',
       help: 'What the last daily audit compared, what differed, and what no node or object could tell of.',
-      samples: audit ? (['checked', 'differing', 'unknown'] as const).map((figure) => ({ labels: { figure }, value: audit[figure] })) : [],
+      samples: audits.length > 0 ? (['checked', 'differing', 'unknown'] as const).map((figure) => auditSample(audits, figure)) : [],
     },
     ...sealMetrics(seals),
     {
@@ -168,7 +191,7 @@ function writePoints(dataset: AnalyticsEngineDataset, samples: { name: string; l
  */
 export async function recordMetrics(env: Env, now: number): Promise<void> {
   if (!env.METRICS) return;
-  const ctx = newCtx(env, { requestId: `metrics_${now}`, kind: 'job', now, defer: () => {} });
+  const ctx = newCtx(env, { requestId: `metrics_${now}`, kind: 'job', wallNow: now, defer: () => {} });
   try {
     const gauges = (await readMetrics(ctx)).filter(({ type }) => type === 'gauge');
     const samples = gauges.flatMap((metric) =>

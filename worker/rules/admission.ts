@@ -1,3 +1,4 @@
+import type { AccountId } from '#core/ids.ts';
 import type { FeeAnswer, FeeSpend } from './fees.ts';
 import { type CallBucket, type PlanName, planAt } from './plans.ts';
 import type { AccountStatus } from './states.ts';
@@ -10,7 +11,7 @@ export type Permission = 'read' | 'execute' | 'admin';
 export const PERMISSIONS = ['read', 'execute', 'admin'] as const;
 
 export interface AdmittedAccount {
-  accountId: string;
+  accountId: AccountId;
   plan: PlanName;
   /** When the plan ends; null: it does not. Judged with every call, so that it ends at its very instant. */
   planThrough: number | null;
@@ -39,7 +40,10 @@ export interface AdmissionRequest {
   mode: 'live' | 'sandbox' | null;
   bucket: CallBucket;
   rateMultiplier: number;
+  /** Business time, by which plans end. */
   now: number;
+  /** Wall time, by which rates count; absent from a caller of the release before, whose clocks were one. */
+  wallNow?: number;
 }
 
 /** How a person proved who they are; `nonce` is a wallet's signature over the bare nonce, which names no domain. */
@@ -67,7 +71,7 @@ export interface RateLimit {
 }
 
 export interface Caller {
-  accountId: string;
+  accountId: AccountId;
   keyId: string | null;
   livemode: boolean;
   permissions: Permission[];

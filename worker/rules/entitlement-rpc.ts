@@ -4,7 +4,10 @@ import type { Addition, DenialReason, EntitlementIdentity, EntitlementSnapshot }
 
 /** What every call says of its caller. */
 export interface Called {
+  /** Business time. */
   now: number;
+  /** How far that is ahead of wall time: on a local machine alone whose chain was moved on; absent from a caller of an earlier release. */
+  aheadMs?: number;
   /** What the caller goes back to, for the log; absent from a caller of an earlier release. */
   requestId?: string | undefined;
   /** How long the caller still waits: an operation that has waited longer for its commit is not begun. */
@@ -99,7 +102,7 @@ export interface EntitlementRpc {
   /** The database holds this. Late, doubled or out of order: harmless. */
   published(projected: Projected): Promise<void>;
   /** null where nothing was ever granted: asking leaves nothing behind. */
-  read(now: number): Promise<EntitlementSnapshot | null>;
+  read(now: number, aheadMs?: number): Promise<EntitlementSnapshot | null>;
 }
 
 export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhausted' | 'entitlement.expired';

@@ -14,7 +14,10 @@ export interface FeeSpend {
   /** The payer has paid this merchant before, or is the account itself: payments of others that failed do not keep it out. */
   isKnownPayer: boolean;
   rateMultiplier: number;
+  /** Business time, by which plans end. */
   now: number;
+  /** Wall time, by which days count; absent from a caller of the release before, whose clocks were one. */
+  wallNow?: number;
 }
 /** Days are of UTC, counted from 1970. */
 export interface FeesSpent {

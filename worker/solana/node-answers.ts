@@ -1,7 +1,7 @@
 import { type RpcAnswer, type Unavailable, unavailable } from './node.ts';
 import { type ChainTransaction, parseTransaction, type RpcTransaction } from './transaction.ts';
 
-/** What a node's answers say about a transaction. Pure: rpc.ts asks, this reads. */
+/** What a node's answers say about a transaction. Pure: node-chain.ts asks, this reads. */
 export type Sighting =
   /** Confirmed by the cluster, or final. */
   | { kind: 'found'; transaction: ChainTransaction }

@@ -12,6 +12,9 @@ export interface RpcCall {
 /** A node that did not answer is asked last for so many calls, so that not each of them waits for it first. */
 const RESTS_FOR_CALLS = 20;
 
+/** A request waits for it, so not for long; and a node that does not answer is left alone for a while. */
+const GENESIS = { timeoutMs: 500, everyMs: 30_000 };
+
 /** JSON-RPC to one Solana node: the only place that talks to the chain. */
 export class Node {
   readonly url: string;
@@ -21,7 +24,9 @@ export class Node {
   static readonly #verified = new Set<string>();
   static readonly #foreign = new Set<string>();
   static readonly #resting = new Map<string, number>();
+  static readonly #askedAt = new Map<string, number>();
 
+  /** `leftMs` tells how long the caller has left: no call takes longer, and with nothing left no node is asked. */
   constructor(url: string, genesisHash: string, leftMs: () => number) {
     this.url = url;
     this.#genesisHash = genesisHash;
@@ -47,6 +52,17 @@ export class Node {
     };
     const resting = new Set(nodes.filter(isResting));
     return [...nodes.filter((node) => !resting.has(node)), ...resting];
+  }
+
+  /**
+   * Which of the nodes have shown that they serve another network, as numbers from 1. Those that have not shown any are asked; one that does
+   * not answer counts as none of them, because it may be back in a moment. Of nodes, not of the chain: a wrong one is a wrong configuration.
+   */
+  static async listForeign(nodes: readonly Node[], now: number): Promise<number[]> {
+    const unknown = nodes.filter(({ url, isVerified }) => !isVerified && now >= (Node.#askedAt.get(url) ?? 0) + GENESIS.everyMs);
+    for (const { url } of unknown) Node.#askedAt.set(url, now);
+    await Promise.all(unknown.map((node) => node.call([], GENESIS.timeoutMs)));
+    return nodes.flatMap(({ isForeign }, index) => (isForeign ? [index + 1] : []));
   }
 
   /**

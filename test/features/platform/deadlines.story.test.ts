@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SECOND } from '#core/time.ts';
 import { readEntitlement } from '#features/entitlements/entitlement.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
-import { type Ctx, type Env, newCtx } from '#platform/context.ts';
+import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { Ledger } from '../../../durable-objects/ledger.ts';
 import { letTimeRun, setTime } from '../../world/clock.ts';
 import { newHolder } from '../../world/entitlement.ts';
@@ -15,7 +15,7 @@ const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const SIGNATURE = '5'.repeat(87);
 
 /** A request, a job or another of which so many milliseconds are left. The clock stands still after that. */
-function withLeft(kind: 'request' | 'job' | 'attempt', leftMs: number, env: Env = w.env): Ctx {
+function withLeft(kind: 'request' | 'job' | 'attempt', leftMs: number, env: Env = w.env): Shard {
   const startedAt = Date.now();
   setTime(startedAt);
   const ctx = newCtx(env, { requestId: 'req_of_a_deadline', kind, now: startedAt, defer: () => {} });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
-import { type Ctx, newCtx } from '#platform/context.ts';
+import { newCtx, type Shard } from '#platform/context.ts';
 import { Setup } from '../../world/bootstrap.ts';
 import { fillTables } from '../../world/crowd.ts';
 import { withRival } from '../../world/faults.ts';
@@ -50,7 +50,7 @@ describe('what has ended', () => {
     ['endpointHours', 'endpoint_hours'],
     ['failedSettlements', 'settlements'],
   ] as const)('is kept for its time and no longer, page after page: %s', async (rule, table) => {
-    const sweep = async (ctx: Ctx) => (await sweepOf(rule)(ctx)).taken;
+    const sweep = async (ctx: Shard) => (await sweepOf(rule)(ctx)).taken;
     expect(await sweep(ctxAt(now - 1))).toBe(ROWS / 2 - 1);
     expect(await sweep(ctxAt(now))).toBe(1);
     expect(await sweep(ctxAt(now))).toBe(0);

@@ -1,6 +1,5 @@
 import { ApiError } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Shard } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { ACCOUNT } from '#rules/states.ts';
@@ -17,13 +16,13 @@ export interface UpdateAccount {
 }
 
 /** Changes what is shown of an account, live: 403 for a sandbox key. Answers the names of what changed, none where nothing would. */
-export async function updateAccount(ctx: Ctx, actor: Actor, input: UpdateAccount, keep: Keep<string[]>): Promise<string[]> {
+export async function updateAccount(ctx: Shard, actor: Actor, input: UpdateAccount, keep: Keep<string[]>): Promise<string[]> {
   if (!actor.livemode && actor.via === 'key') {
     const detail = 'A sandbox key cannot change what live buyers see.';
     throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
   }
   let updatedFields: string[] = [];
-  await changeAccount(ctx, actor.accountId as AccountId, async (account) => {
+  await changeAccount(ctx, actor.accountId, async (account) => {
     const { settings, changed } = mergeSettings(account.merchantSettings, input.merchantSettings ?? {});
     const { displayName = account.displayName, timezone = account.timezone } = input;
     updatedFields = [
@@ -45,9 +44,9 @@ const ERASED_AT_ONCE = 200;
  * and claims stay. The keyed hashes and the password stay too, so that only its owner is told that it was deleted, and nobody else
  * takes its place. 403 sign_in_required for an old session.
  */
-export async function deleteAccount(ctx: Ctx, actor: Actor): Promise<void> {
+export async function deleteAccount(ctx: Shard, actor: Actor): Promise<void> {
   requireFreshSignIn(ctx, actor);
-  await changeAccount(ctx, actor.accountId as AccountId, (account) => ({
+  await changeAccount(ctx, actor.accountId, (account) => ({
     values: {
       status: ACCOUNT.next(account.status, 'delete'),
       deletedAt: ctx.now,

@@ -1,6 +1,6 @@
 import { ApiError, storyOf } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { isConstraint, type Write } from '#platform/db/commit.ts';
 import type { Account, ApiKey } from '#platform/db/tables/identity.ts';
 import { admissionObject } from '#platform/objects.ts';
@@ -18,7 +18,7 @@ export type { Account, ApiKey };
 const admissionOf = (ctx: Ctx, accountId: string) => admissionObject(ctx, `account:${admissionIdOf(accountId)}`);
 
 /** An account without e-mail or wallet, on the free plan, and its sandbox key: belong into one batch. */
-export function planAgentAccount(ctx: Ctx, agentName: string): { account: Account; key: ApiKey; rawKey: string; writes: Write[] } {
+export function planAgentAccount(ctx: Shard, agentName: string): { account: Account; key: ApiKey; rawKey: string; writes: Write[] } {
   const account = newAccount(ctx, agentName, {});
   const { key, rawKey } = draftKey(ctx, account.id, { name: 'sandbox', permissions: ['read', 'execute'], livemode: false });
   const writes = [insertAccount(ctx.db, account), ...insertKey(ctx, key, PLANS.free.activeKeysMax)];
@@ -32,7 +32,7 @@ export async function announceAccount(ctx: Ctx, account: Account, key: ApiKey): 
 }
 
 /** Statements, not effects: refused where the plan of the account allows no more keys. */
-export const planAgentKey = (ctx: Ctx, { plan, planThrough }: Pick<Account, 'plan' | 'planThrough'>, key: ApiKey): Write[] =>
+export const planAgentKey = (ctx: Shard, { plan, planThrough }: Pick<Account, 'plan' | 'planThrough'>, key: ApiKey): Write[] =>
   insertKey(ctx, key, PLANS[planAt({ plan, planThrough }, ctx.now)].activeKeysMax);
 
 /**
@@ -60,5 +60,5 @@ export async function endKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 
 }
 
 /** Statements, not effects: belong into what `endKeys` stores. */
-export const revokeKeys = (ctx: Ctx, keys: Pick<ApiKey, 'id' | 'merchantId'>[]): Write[] =>
+export const revokeKeys = (ctx: Shard, keys: Pick<ApiKey, 'id' | 'merchantId'>[]): Write[] =>
   keys.map(({ id, merchantId }) => revokeKeyRow(ctx.db, merchantId, id, ctx.now));

@@ -1,7 +1,7 @@
 import { canonicalJson } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { transact, unchanged, type Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/identity.ts';
 import { admissionObject } from '#platform/objects.ts';
@@ -24,7 +24,7 @@ export interface AccountChange {
  * before we answer.
  */
 export async function changeAccount(
-  ctx: Ctx,
+  ctx: Shard,
   accountId: AccountId,
   plan: (account: Account) => AccountChange | null | Promise<AccountChange | null>,
 ): Promise<Account> {
@@ -64,7 +64,7 @@ function settleStage(ctx: Ctx, staged: Account, stored: Account): Promise<void> 
 
 const isSame = (a: object, b: object): boolean => canonicalJson(a) === canonicalJson(b);
 
-const writesOf = (ctx: Ctx, next: Account, { writes = [] }: AccountChange): Write[] => [...replaceAccount(ctx, next), ...writes];
+const writesOf = (ctx: Shard, next: Account, { writes = [] }: AccountChange): Write[] => [...replaceAccount(ctx, next), ...writes];
 
 const admissionOf = (ctx: Ctx, { admissionId }: Account) => admissionObject(ctx, `account:${admissionId}`);
 

@@ -1,5 +1,5 @@
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import type { Swept } from '#platform/db/sweep-pages.ts';
 import { eraseWhatNames, listUnerased, markErased } from './erasure.store.ts';
@@ -11,13 +11,13 @@ const ROWS_MAX = 500;
  * Erases what the deletion itself left of a large account, and what a request that was under way wrote after it. An account is done
  * with once a look finds nothing.
  */
-export async function sweepErasures(ctx: Ctx): Promise<Swept> {
+export async function sweepErasures(ctx: Shard): Promise<Swept> {
   const deleted = await listUnerased(ctx.db, ACCOUNTS_MAX);
   const taken = await forEach(ctx, deleted, ({ id }) => eraseRest(ctx, id));
   return { taken, isFinished: deleted.length < ACCOUNTS_MAX && taken === deleted.length };
 }
 
-async function eraseRest(ctx: Ctx, accountId: AccountId): Promise<void> {
+async function eraseRest(ctx: Shard, accountId: AccountId): Promise<void> {
   const [first, ...others] = eraseWhatNames(ctx, accountId, ROWS_MAX);
   const erased = (await ctx.db.batch([first!, ...others])) as D1Result[];
   if (erased.every(({ meta }) => meta.changes === 0)) await ctx.db.batch([markErased(ctx, accountId)]);

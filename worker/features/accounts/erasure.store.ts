@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { accessApps, railSettings } from '#platform/db/tables/access.ts';
 import { products } from '#platform/db/tables/commerce.ts';
@@ -17,7 +17,7 @@ const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number) 
  * Statements, not effects: disable every endpoint of an account, cancel what waited for them, and erase what names a person, at most
  * `max` rows of each kind. The endpoints that are enabled are all disabled at once: a plan bounds them.
  */
-export function eraseWhatNames({ db, now }: Ctx, accountId: AccountId, max: number): Write[] {
+export function eraseWhatNames({ db, now }: Shard, accountId: AccountId, max: number): Write[] {
   const both = [true, false];
   const bumped = { updatedAt: now, version: sql`version + 1` };
   const nameless = { url: '', description: null, status: 'disabled', disabledReason: 'account_deleted', ...bumped } as const;
@@ -69,7 +69,7 @@ export const listUnerased = (db: Db, max: number) =>
     .limit(max);
 
 /** A statement, not an effect. */
-export const markErased = ({ db, now }: Ctx, accountId: AccountId): Write =>
+export const markErased = ({ db, now }: Shard, accountId: AccountId): Write =>
   db
     .update(accounts)
     .set({ erasedAt: now })

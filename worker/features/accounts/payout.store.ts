@@ -1,6 +1,6 @@
 import { desc, eq, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { payoutWallets } from '#platform/db/tables/identity.ts';
 
@@ -19,11 +19,11 @@ export async function findKnownWallets(db: Db, merchantId: AccountId, wallet: st
   return row ? (row.wallet === wallet ? 'this_one' : 'others') : 'none';
 }
 
-export const rememberWallet = (ctx: Ctx, merchantId: AccountId, wallet: string): Write =>
+export const rememberWallet = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
   ctx.db.insert(payoutWallets).values({ merchantId, wallet, createdAt: ctx.now }).onConflictDoNothing();
 
 /** Fails the batch where another wallet has become the merchant's first one meanwhile. */
-export const vetoUnlessFirst = (ctx: Ctx, merchantId: AccountId, wallet: string): Write =>
+export const vetoUnlessFirst = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM payout_wallets WHERE merchant_id = ${merchantId} AND wallet <> ${wallet})`);
 
 export const forgetWallets = (db: Db, merchantId: AccountId): Write =>

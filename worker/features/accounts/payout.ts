@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { AccountId } from '#core/ids.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { isFreshSignIn, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, orNull } from '#platform/http/openapi.ts';
@@ -34,7 +34,7 @@ export interface PayoutChange {
 }
 
 /** Would naming this wallet for live payments need a person who just signed in? For those who only want to know. */
-export const wouldNeedSignIn = async (ctx: Ctx, merchantId: AccountId, wallet: string): Promise<boolean> =>
+export const wouldNeedSignIn = async (ctx: Shard, merchantId: AccountId, wallet: string): Promise<boolean> =>
   needsSignIn(true, await findKnownWallets(ctx.db, merchantId, wallet));
 
 /**
@@ -42,9 +42,9 @@ export const wouldNeedSignIn = async (ctx: Ctx, merchantId: AccountId, wallet: s
  * wallets named at once by keys one is stored; the batches of the others fail, and planned again they are refused.
  * 403 sign_in_required by the payout rule.
  */
-export async function planPayout(ctx: Ctx, actor: Actor, change: PayoutChange): Promise<Pick<Change<null>, 'events' | 'writes'>> {
+export async function planPayout(ctx: Shard, actor: Actor, change: PayoutChange): Promise<Pick<Change<null>, 'events' | 'writes'>> {
   const { livemode } = actor;
-  const merchantId = actor.accountId as AccountId;
+  const merchantId = actor.accountId;
   const { wallet } = change;
   const events = [payoutChanged(merchantId, livemode, actor.via === 'key' ? 'key' : 'person', change)];
   if (!livemode || wallet === null) return { events, writes: [] };
@@ -56,7 +56,7 @@ export async function planPayout(ctx: Ctx, actor: Actor, change: PayoutChange): 
 }
 
 /** The wallet of a new account, which its person has just signed in with. */
-export const planAccountPayout = (ctx: Ctx, merchantId: AccountId, wallet: string): Pick<Change<null>, 'events' | 'writes'> => ({
+export const planAccountPayout = (ctx: Shard, merchantId: AccountId, wallet: string): Pick<Change<null>, 'events' | 'writes'> => ({
   events: [payoutChanged(merchantId, true, 'person', { subject: { type: 'account', id: merchantId, version: 1 }, wallet, previous: null })],
   writes: [rememberWallet(ctx, merchantId, wallet)],
 });

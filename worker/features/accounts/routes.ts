@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
-import type { AccountId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
@@ -161,14 +160,14 @@ const remove = createRoute({
 
 export const accountRoutes = router()
   .openapi(me, async (c) => {
-    const { actor, ctx } = c.var;
-    return c.json(toAccountResource(ctx, await getAccount(ctx.db, actor.accountId as AccountId), actor), 200);
+    const { actor, scope: ctx } = c.var;
+    return c.json(toAccountResource(ctx, await getAccount(ctx.db, actor.accountId), actor), 200);
   })
   .openapi(update, async (c) => {
     const { display_name, timezone, merchant_settings } = c.req.valid('json');
     const patch = { displayName: display_name, timezone, merchantSettings: merchant_settings };
     const present = (updated: string[]) => ({ status: 200, body: { detail: 'Account updated.', updated_fields: updated } });
-    return sendStored(c, await answerOnce<string[]>(c, (keep) => updateAccount(c.var.ctx, c.var.actor, patch, keep), present));
+    return sendStored(c, await answerOnce<string[]>(c, (keep) => updateAccount(c.var.scope, c.var.actor, patch, keep), present));
   })
   .openapi(security, async (c) => {
     const { email, current_password, new_password } = c.req.valid('json');
@@ -176,10 +175,10 @@ export const accountRoutes = router()
     const present = (updated: string[]) => {
       return { status: 200, body: { detail: 'Changed. Every session has ended; sign in again.', updated_fields: updated } };
     };
-    const run = (keep: Keep<string[]>) => changeSecurity(c.var.ctx, c.var.actor, change, keep);
+    const run = (keep: Keep<string[]>) => changeSecurity(c.var.scope, c.var.actor, change, keep);
     return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));
   })
   .openapi(remove, async (c) => {
-    await deleteAccount(c.var.ctx, c.var.actor);
+    await deleteAccount(c.var.scope, c.var.actor);
     return c.json({ detail: 'The account is deleted. Its sessions and keys have ended.' }, 200);
   });

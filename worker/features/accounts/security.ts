@@ -1,6 +1,5 @@
 import { ApiError } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/identity.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
@@ -19,10 +18,10 @@ export interface ChangeSecurity {
  * Changes e-mail or password and ends every session, the caller's own included. 401 invalid_credentials, 403
  * invalid_authorization (`sign_in_required`), 409 email_registered, 422 password_too_short or no_change.
  */
-export async function changeSecurity(ctx: Ctx, actor: Actor, input: ChangeSecurity, keep: Keep<string[]>): Promise<string[]> {
+export async function changeSecurity(ctx: Shard, actor: Actor, input: ChangeSecurity, keep: Keep<string[]>): Promise<string[]> {
   if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
   let updatedFields: string[] = [];
-  await changeAccount(ctx, actor.accountId as AccountId, async (account) => {
+  await changeAccount(ctx, actor.accountId, async (account) => {
     await requireOwner(ctx, actor, account, input.currentPassword);
     const values = { ...(await planEmail(ctx, account, input.email)), ...(await planPassword(ctx, account, input)) };
     updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];
@@ -45,7 +44,7 @@ async function requireOwner(ctx: Ctx, actor: Actor, account: Account, currentPas
     throw new ApiError('invalid_credentials', { detail: 'The current password is wrong or missing.' });
 }
 
-async function planEmail(ctx: Ctx, account: Account, email: string | undefined): Promise<Partial<Account>> {
+async function planEmail(ctx: Shard, account: Account, email: string | undefined): Promise<Partial<Account>> {
   if (email === undefined) return {};
   const known = emailKeysOf(ctx, email);
   if (account.emailKey !== null && known.keys.includes(account.emailKey)) return {};

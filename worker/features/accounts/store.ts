@@ -1,7 +1,7 @@
 import { and, desc, eq, exists, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import {
@@ -27,7 +27,7 @@ export const findAccountByKeys = (db: Db, { column, keys }: AccountKeys) =>
     .get();
 
 /** Fails the batch where another account has one of these keys: that it is unique tells only of the key that is stored. */
-export const vetoTaken = (ctx: Ctx, accountId: AccountId, { column, keys: [, ...others] }: AccountKeys): Write[] => {
+export const vetoTaken = (ctx: Shard, accountId: AccountId, { column, keys: [, ...others] }: AccountKeys): Write[] => {
   if (others.length === 0) return [];
   const rival = ctx.db
     .select({ id: accounts.id })
@@ -74,7 +74,7 @@ export const toAdmittedKey = ({ id, keyHash, permissions, livemode, revokedAt }:
 export const insertAccount = (db: Db, account: Account): Write => db.insert(accounts).values(account);
 
 /** Replaces the row the change was planned from; vetoes the whole batch where somebody else was faster. */
-export const replaceAccount = (ctx: Ctx, { id, ...account }: Account): Write[] => [
+export const replaceAccount = (ctx: Shard, { id, ...account }: Account): Write[] => [
   ctx.db
     .update(accounts)
     .set(account)
@@ -90,7 +90,7 @@ export const replacePassword = (db: Db, accountId: AccountId, before: string, pa
     .where(and(eq(accounts.id, accountId), eq(accounts.passwordHash, before)));
 
 /** Stores a text to sign. */
-export const insertLoginNonce = ({ db }: Ctx, nonce: LoginNonce): Write[] => [db.insert(loginNonces).values(nonce)];
+export const insertLoginNonce = ({ db }: Shard, nonce: LoginNonce): Write[] => [db.insert(loginNonces).values(nonce)];
 
 /**
  * Used up by being taken: its row goes by the name of the attempt from then on, until it expires. A second attempt finds nothing, a
@@ -140,7 +140,7 @@ export async function countActiveKeys(db: Db, merchantId: AccountId, livemode: b
 }
 
 /** Statements, not effects: the first fails the batch where the account has as many active keys of this mode as it may. */
-export const insertKey = (ctx: Ctx, key: ApiKey, activeMax: number): Write[] => [
+export const insertKey = (ctx: Shard, key: ApiKey, activeMax: number): Write[] => [
   vetoIf(
     ctx,
     sql`(SELECT count(*) FROM api_keys WHERE merchant_id = ${key.merchantId} AND livemode = ${key.livemode ? 1 : 0} AND revoked_at IS NULL)

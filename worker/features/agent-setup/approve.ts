@@ -2,7 +2,7 @@ import { ApiError } from '#core/errors.ts';
 import type { KeyId, SetupIntentId } from '#core/ids.ts';
 import { endKeys, planAgentKey, revokeKeys } from '#features/accounts/agent-account.ts';
 import { announceKey, draftKey } from '#features/accounts/keys/keys.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { PAID_PLANS, planAt } from '#rules/plans.ts';
 import type { Manifest } from './manifest/schema.ts';
@@ -26,7 +26,7 @@ export interface Approve {
  * holds; `replaceLiveKeyId` ends it. Nothing else of the manifest is applied.
  */
 export async function approveSetup(
-  ctx: Ctx,
+  ctx: Shard,
   setupIntentId: SetupIntentId,
   secret: string,
   input: Approve,

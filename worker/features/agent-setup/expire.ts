@@ -1,7 +1,7 @@
 import { MINUTE } from '#core/time.ts';
 import { endKeys, revokeKeys } from '#features/accounts/agent-account.ts';
 import { planEndOfEndpoints } from '#features/webhooks/endpoints/end-endpoints.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import { planAt } from '#rules/plans.ts';
@@ -15,7 +15,7 @@ const LANES = 5;
 const GRACE_MS = MINUTE;
 
 /** Ends setups nobody paid for: their keys are revoked and their endpoints disabled. */
-export const sweepSetups = (ctx: Ctx): Promise<Swept> =>
+export const sweepSetups = (ctx: Shard): Promise<Swept> =>
   sweepPages<EndedSetup>(
     ctx,
     PAGES,
@@ -24,7 +24,7 @@ export const sweepSetups = (ctx: Ctx): Promise<Swept> =>
   );
 
 /** All of it or nothing: a payment that was claimed since the list was read wins, and its setup keeps its keys. */
-async function expireSetup(ctx: Ctx, { intent, account }: EndedSetup): Promise<void> {
+async function expireSetup(ctx: Shard, { intent, account }: EndedSetup): Promise<void> {
   if (planAt(account, ctx.now) !== 'free') {
     await commit(ctx, { events: [], writes: updateSetup(ctx, intent, { expiresAt: null }), result: null });
     return;

@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { KeyId, SetupIntentId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
+import { newestOf } from '#platform/db/directory.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { type AppEnv, created, jsonBody, ok, router, uuidParam } from '#platform/http/openapi.ts';
 import { countWrongSecrets, publicBucket } from '#platform/http/rate-limit.ts';
@@ -9,6 +10,7 @@ import { PLAN_NAMES } from '#rules/plans.ts';
 import { approveSetup } from './approve.ts';
 import { MANIFEST_EXAMPLE, manifestFields } from './manifest/schema.ts';
 import { ApprovedSetupBody, CreatedSetupBody, SetupIntentBody, toSetupIntentResource } from './resource.ts';
+import { locateSetup } from './secret.ts';
 import { attachManifest, createSetup, getSetup } from './setup.ts';
 
 const tags = ['Agent bootstrap'];
@@ -115,25 +117,25 @@ const approve = createRoute({
 
 export const bootstrapRoutes = router()
   .openapi(create, async (c) => {
-    const { ctx } = c.var;
+    const ctx = newestOf(c.var.ctx);
     const { agent_name: agentName, operator_contact: contact, intended_use: use, plan } = c.req.valid('json');
     const made = await createSetup(ctx, { agentName, operatorContact: contact ?? null, intendedUse: use ?? null, plan: plan ?? null });
     const secrets = { setup_secret: made.setupSecret, sandbox_api_key: made.sandboxApiKey };
     return c.json({ ...toSetupIntentResource(made.standing, ctx.now), ...secrets }, 201);
   })
   .openapi(status, async (c) => {
-    const { ctx } = c.var;
+    const ctx = await locateSetup(c.var.ctx, c.req.valid('json').setup_secret);
     const standing = await getSetup(ctx, c.req.valid('param').setup_intent_id as SetupIntentId, c.req.valid('json').setup_secret);
     return c.json(toSetupIntentResource(standing, ctx.now), 200);
   })
   .openapi(manifest, async (c) => {
-    const { ctx } = c.var;
+    const ctx = await locateSetup(c.var.ctx, c.req.valid('json').setup_secret);
     const { setup_secret: setupSecret, ...given } = c.req.valid('json');
     const standing = await attachManifest(ctx, c.req.valid('param').setup_intent_id as SetupIntentId, setupSecret, given);
     return c.json(toSetupIntentResource(standing, ctx.now), 200);
   })
   .openapi(approve, async (c) => {
-    const { ctx } = c.var;
+    const ctx = await locateSetup(c.var.ctx, c.req.valid('json').setup_secret);
     const { setup_secret: setupSecret, issue_live_key: issueLiveKey, replace_live_key_id: replaced } = c.req.valid('json');
     const input = { issueLiveKey, replaceLiveKeyId: (replaced ?? null) as KeyId | null };
     const { standing, rawKey } = await approveSetup(ctx, c.req.valid('param').setup_intent_id as SetupIntentId, setupSecret, input);

@@ -1,7 +1,8 @@
 import { isOneOf, pepperedHash, pepperedHashes } from '#core/crypto.ts';
 import { base64url } from '#core/encoding.ts';
 import type { SetupIntentId } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { locate } from '#platform/db/directory.ts';
 import type { SetupIntent } from '#platform/db/tables/access.ts';
 import { findSetup, replaceSecretHash } from './store.ts';
 
@@ -29,13 +30,19 @@ export const hashSetupSecret = (ctx: Ctx, secret: string): string => pepperedHas
  * The setup a secret opens, in whatever state it is; null for a wrong one as for one of nobody. Compared in constant time, under each pepper.
  * A right one is hashed anew under the first by being shown, so that an older pepper can go.
  */
-export async function findSetupBySecret(ctx: Ctx, secret: string): Promise<Awaited<ReturnType<typeof findSetup>>> {
+export async function findSetupBySecret(ctx: Shard, secret: string): Promise<Awaited<ReturnType<typeof findSetup>>> {
   const parsed = parseSetupSecret(secret);
   const intent = parsed && (await findSetup(ctx.db, parsed.setupIntentId));
   const hashes = pepperedHashes(ctx.config.PEPPER, 'setup-secret', secret);
   if (!isOneOf(intent?.secretHash ?? '', hashes) || !intent) return null;
   if (intent.secretHash !== hashes[0]) ctx.defer(replaceSecretHash(ctx.db, intent, hashes[0]));
   return intent;
+}
+
+/** The database of the setup that a secret speaks of. */
+export async function locateSetup(ctx: Ctx, secret: string): Promise<Shard> {
+  const parsed = parseSetupSecret(secret);
+  return locate(ctx, async ({ db }) => parsed && findSetup(db, parsed.setupIntentId));
 }
 
 /**

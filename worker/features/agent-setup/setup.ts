@@ -9,7 +9,7 @@ import { wouldNeedSignIn } from '#features/accounts/payout.ts';
 import { targetRules } from '#features/webhooks/endpoints/endpoint.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { accountAt } from '#platform/chain/payees.ts';
-import { type Ctx, hasX402 } from '#platform/context.ts';
+import { type Ctx, hasX402, type Shard } from '#platform/context.ts';
 import { type Change, commitNew, transact, unchanged } from '#platform/db/commit.ts';
 import type { SetupIntent } from '#platform/db/tables/access.ts';
 import { type PlanName, planAt, planRank } from '#rules/plans.ts';
@@ -39,7 +39,7 @@ export interface CreateSetup {
  * secrets exist only in this answer; where it is lost, so is the setup, and the sweep clears it away after a day.
  */
 export async function createSetup(
-  ctx: Ctx,
+  ctx: Shard,
   input: CreateSetup,
 ): Promise<{ standing: SetupStanding; setupSecret: string; sandboxApiKey: string }> {
   const { account, key, rawKey, writes } = planAgentAccount(ctx, input.agentName);
@@ -74,7 +74,7 @@ export async function createSetup(
  * The setup a secret opens, under its own id. A wrong secret, a wrong id, one of nobody and two that do not belong together
  * are the same 404, after the same work.
  */
-export async function getSetup(ctx: Ctx, setupIntentId: SetupIntentId, secret: string): Promise<SetupStanding> {
+export async function getSetup(ctx: Shard, setupIntentId: SetupIntentId, secret: string): Promise<SetupStanding> {
   const intent = await findSetupBySecret(ctx, secret);
   if (!intent || intent.id !== setupIntentId) return raise('not_found');
   return getSetupStanding(ctx.db, setupIntentId);
@@ -94,7 +94,7 @@ export function requireOpenSetup(standing: SetupStanding, now: number): SetupSta
  * Attaches a manifest and evaluates it. The whole of it replaces the one before, with its spend limits; a limit that cannot be
  * read leaves the one before in force. Of two that come at once, the later one stands.
  */
-export async function attachManifest(ctx: Ctx, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupStanding> {
+export async function attachManifest(ctx: Shard, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupStanding> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
   const payoutAccount = await lookAtPayout(ctx, manifest);
   let first: SetupStanding | null = before;

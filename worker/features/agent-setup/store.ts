@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, SetupIntentId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import type { SetupIntent } from '#platform/db/tables/access.ts';
 import { settlements, setupIntents } from '#platform/db/tables/access.ts';
@@ -29,7 +29,7 @@ export const insertSetup = (db: Db, intent: SetupIntent): Write => db.insert(set
 
 /** Statements, not effects: the second fails the batch where another change was faster. The expiry is left to those who lift it. */
 export const updateSetup = (
-  ctx: Ctx,
+  ctx: Shard,
   before: Pick<SetupIntent, 'id' | 'version'>,
   patch: Partial<Omit<SetupIntent, 'id' | 'version' | 'updatedAt'>>,
 ): Write[] => [
@@ -102,7 +102,7 @@ export const listPendingPayments = (db: Db, setupIntentId: SetupIntentId) =>
 export type PendingPayment = Awaited<ReturnType<typeof listPendingPayments>>[number];
 
 /** Statements, not effects: refuse the end of a setup whose account holds a paid plan, or whose payment is on its way. */
-export const vetoWhilePaid = (ctx: Ctx, accountId: AccountId): Write[] => [
+export const vetoWhilePaid = (ctx: Shard, accountId: AccountId): Write[] => [
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM settlements WHERE status = 'pending' AND merchant_id = ${accountId} AND purpose = 'activation')`),
   vetoIf(
     ctx,

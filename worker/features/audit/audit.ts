@@ -1,7 +1,7 @@
 import { base58, hex } from '#core/encoding.ts';
 import { DAY, iso, MINUTE } from '#core/time.ts';
 import { identityOfPaid } from '#features/entitlements/credit-payments.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
 import { logRequest } from '#platform/log.ts';
@@ -25,13 +25,13 @@ const randomBytes = (count: number): Uint8Array => crypto.getRandomValues(new Ui
  * changed. What no node or object can tell counts as unknown. A copy that differs may be under way, so it is compared again later,
  * by the first run that is due then. Answers how many were compared.
  */
-export async function sweepAudit(ctx: Ctx): Promise<number> {
-  const audit = await takeAudit(ctx.db, dayOf(ctx.now), ctx.now, ctx.now + LEASE_MS);
+export async function sweepAudit(ctx: Shard): Promise<number> {
+  const audit = await takeAudit(ctx.db, dayOf(ctx.wallNow), ctx.wallNow, ctx.wallNow + LEASE_MS);
   if (!audit) return 0;
   return audit.suspects === null ? firstLook(ctx, audit) : secondLook(ctx, audit, audit.suspects);
 }
 
-async function firstLook(ctx: Ctx, audit: Audit): Promise<number> {
+async function firstLook(ctx: Shard, audit: Audit): Promise<number> {
   const payments: Whole[] = [];
   for (const recorded of await samplePayments(ctx.db, base58.encode(randomBytes(64)), SAMPLE))
     payments.push(await readWhole(ctx, recorded));
@@ -51,7 +51,7 @@ async function firstLook(ctx: Ctx, audit: Audit): Promise<number> {
 }
 
 /** Entitlements the database knows of, and those it must know of because the payments bought them: each once. */
-async function listNamed(ctx: Ctx, payments: readonly Whole[]): Promise<Named[]> {
+async function listNamed(ctx: Shard, payments: readonly Whole[]): Promise<Named[]> {
   const known = (await sampleEntitlements(ctx.db, hex.encode(randomBytes(4)), SAMPLE)).map(({ id, ...row }) => ({
     ...row,
     entitlementId: id,
@@ -62,7 +62,7 @@ async function listNamed(ctx: Ctx, payments: readonly Whole[]): Promise<Named[]>
   );
 }
 
-async function secondLook(ctx: Ctx, audit: Audit, suspects: Suspect[]): Promise<number> {
+async function secondLook(ctx: Shard, audit: Audit, suspects: Suspect[]): Promise<number> {
   const { compared } = await compareNow(ctx, suspects);
   const first = new Map(suspects.map((suspect) => [suspect.entitlementId, suspect]));
   const differing = compared.filter((one) => !hasCaughtUp(one, first.get(one.suspect.entitlementId)!));
@@ -73,7 +73,7 @@ async function secondLook(ctx: Ctx, audit: Audit, suspects: Suspect[]): Promise<
 }
 
 /** The copies are read first, so that in order none is newer than what its object says. */
-async function compareNow(ctx: Ctx, named: readonly Named[]) {
+async function compareNow(ctx: Shard, named: readonly Named[]) {
   const ids = named.map(({ entitlementId }) => entitlementId);
   const compared = await compareEntitlements(ctx, named, await listCopies(ctx.db, ids));
   return { compared, suspects: compared.filter(({ finding }) => finding !== null).map(({ suspect }) => suspect) };
@@ -84,8 +84,8 @@ const report = (ctx: Ctx, audit: 'payment' | 'entitlement', subjectId: string, a
   logRequest({ request_id: ctx.requestId, audit, subject_id: subjectId, ...(accountId ? { account_id: accountId } : {}), code });
 
 /** What is left to do for a day: nothing, or a second look at these. */
-const left = ({ now }: Ctx, suspects: Suspect[]) =>
-  suspects.length > 0 ? { suspects, dueAt: now + UNDER_WAY_MS } : { suspects, dueAt: null, finishedAt: now };
+const left = ({ wallNow }: Ctx, suspects: Suspect[]) =>
+  suspects.length > 0 ? { suspects, dueAt: wallNow + UNDER_WAY_MS } : { suspects, dueAt: null, finishedAt: wallNow };
 
-const note = (ctx: Ctx, audit: Audit, after: Partial<Audit>): Promise<null> =>
-  commit(ctx, { events: [], writes: noteAudit(ctx.db, audit, after, dayOf(ctx.now - KEPT_MS)), result: null });
+const note = (ctx: Shard, audit: Audit, after: Partial<Audit>): Promise<null> =>
+  commit(ctx, { events: [], writes: noteAudit(ctx.db, audit, after, dayOf(ctx.wallNow - KEPT_MS)), result: null });

@@ -2,10 +2,10 @@ import { storyOf } from '#core/errors.ts';
 import { expectationOf, wholePayments } from '#features/payments/payment.ts';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { type Receipt, wholeReceipts } from '#features/receipts/receipt.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Payment } from '#platform/db/archive.ts';
+import type { Finality } from '#solana/finality.ts';
 import { matchPayment } from '#solana/match.ts';
-import type { Finality } from '#solana/rpc.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
 import type { Recorded } from './store.ts';
 
@@ -35,7 +35,7 @@ export async function auditPayments(ctx: Ctx, sample: readonly Whole[]): Promise
   return findings;
 }
 
-export async function readWhole(ctx: Ctx, { claim, ...rows }: Recorded): Promise<Whole> {
+export async function readWhole(ctx: Shard, { claim, ...rows }: Recorded): Promise<Whole> {
   try {
     const [payment = null] = await wholePayments(ctx, rows.payment ? [rows.payment] : []);
     const [receipt = null] = await wholeReceipts(ctx, rows.receipt ? [rows.receipt] : []);

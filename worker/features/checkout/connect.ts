@@ -13,7 +13,7 @@ import { type Obstacle, obstaclesOf, type Prospect, payoutOf, prospectOf } from 
 import { type Due, quotePrice } from '#features/rails/quote.ts';
 import { feeOf, requireReceivable } from '#features/rails/receivable.ts';
 import { payeeOfToday } from '#platform/chain/payees.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, commitNew, isVeto } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { PaymentSession } from '#platform/db/tables/access.ts';
@@ -59,7 +59,7 @@ export interface IdentityNeeded {
  * unknown or archived product, 429 rate_limited where strangers hold too many sessions of it open, 503 rpc_unavailable, and what a
  * hand-off and `beginPayment` refuse.
  */
-export async function connectBuyer(ctx: Ctx, input: Connect, keep: Keep<Checkout>): Promise<Checkout | IdentityNeeded> {
+export async function connectBuyer(ctx: Shard, input: Connect, keep: Keep<Checkout>): Promise<Checkout | IdentityNeeded> {
   const { handoffToken } = input;
   const listing = await (handoffToken === undefined ? getOffer(ctx.db, input.slug) : getHandedOffer(ctx, input.slug, handoffToken));
   const life = (listing.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
@@ -95,7 +95,7 @@ export interface Promised {
  * not accepted, 503 fee_wallet_missing; what an identity or a price in another asset may refuse is said there.
  */
 export async function beginPayment(
-  ctx: Ctx,
+  ctx: Shard,
   listing: Listing,
   given: Connect,
   { session, handoff, expiresAt }: Promised,

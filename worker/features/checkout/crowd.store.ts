@@ -2,14 +2,14 @@ import { sql } from 'drizzle-orm';
 import { ApiError } from '#core/errors.ts';
 import type { ProductId } from '#core/ids.ts';
 import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 
 const isCrowded = (productId: ProductId) =>
   sql`EXISTS (SELECT 1 FROM open_sessions WHERE product_id = ${productId} AND count >= ${OPEN_SESSIONS_MAX})`;
 
 /** A statement, not an effect: refuses one more session while so many of the product are open. */
-export const vetoCrowd = (ctx: Ctx, productId: ProductId): Write => vetoIf(ctx, isCrowded(productId));
+export const vetoCrowd = (ctx: Shard, productId: ProductId): Write => vetoIf(ctx, isCrowded(productId));
 
 /** What the veto of a crowded product means to a buyer. 429 plan_limit_reached. (contract section 2 "Public buckets") */
 export async function requireRoom(db: Db, productId: ProductId): Promise<void> {

@@ -6,8 +6,9 @@ import { CustomerRef } from '#features/entitlements/resource.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import type { Asked } from '#features/payments/required-identity.ts';
 import { identityProblem } from '#features/payments/required-identity.ts';
-import { findWithProduct, getPayment } from '#features/payments/store.ts';
+import { findWithProduct, getPayment, hasPayment } from '#features/payments/store.ts';
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
+import { findOffer } from '#features/products/store.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
@@ -22,6 +23,7 @@ import {
 } from '#platform/http/idempotency-key.ts';
 import { errors, jsonBody, ok, optionalJsonBody, protocolBodyErrors, router, uuidParam } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
+import { enterShard } from '#platform/http/shard.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { type Checkout, type Connect, connectBuyer, type IdentityNeeded, requireBuyer } from './connect.ts';
 import { prepareTransaction } from './prepare-transaction.ts';
@@ -187,7 +189,7 @@ export const checkoutRoutes = router()
       handoffToken: handoff_token,
       identitySessionId: identity_session_id as IdentitySessionId | undefined,
     };
-    const { ctx } = c.var;
+    const ctx = await enterShard(c, ({ db }) => findOffer(db, slug));
     // Nothing was begun where a buyer has to show who they are first.
     const present = (checkout: Checkout | IdentityNeeded): Answer =>
       'provider' in checkout
@@ -199,12 +201,15 @@ export const checkoutRoutes = router()
     return sendStored(c, answer);
   })
   .openapi(solanaPayLabel, async (c) => {
-    const payment = await getPayment(c.var.ctx, c.req.valid('param').payment_id as PaymentId);
-    return c.json({ label: payment.terms.productName, icon: `${c.var.ctx.baseUrl}${ICON_PATH}` }, 200);
+    const paymentId = c.req.valid('param').payment_id as PaymentId;
+    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
+    const payment = await getPayment(ctx, paymentId);
+    return c.json({ label: payment.terms.productName, icon: `${ctx.baseUrl}${ICON_PATH}` }, 200);
   })
   .openapi(solanaPay, async (c) => {
-    const { ctx } = c.var;
-    const known = (await findWithProduct(ctx, c.req.valid('param').payment_id as PaymentId)) ?? raise('not_found');
+    const paymentId = c.req.valid('param').payment_id as PaymentId;
+    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
+    const known = (await findWithProduct(ctx, paymentId)) ?? raise('not_found');
     const { payment } = known;
     requireOpen(ctx, known);
     const { account } = c.req.valid('json');

@@ -2,10 +2,12 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { PaymentId } from '#core/ids.ts';
 import { requireLive } from '#features/payments/payment.ts';
 import { PaymentBody, toPaymentResource } from '#features/payments/resource.ts';
+import { hasPayment } from '#features/payments/store.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors } from '#platform/http/callers.ts';
 import { answerLeased, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
 import { jsonBody, ModeQuery, ok, router, uuidParam } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
+import { enterShard } from '#platform/http/shard.ts';
 import { sendTransaction } from './send-transaction.ts';
 
 const send = createRoute({
@@ -43,9 +45,10 @@ const send = createRoute({
 });
 
 export const sendRoutes = router().openapi(send, async (c) => {
-  const { ctx, viewer } = c.var;
+  const { viewer } = c.var;
   requireLive(viewer);
   const paymentId = c.req.valid('param').payment_id as PaymentId;
+  const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
   const answer = await answerLeased(
     c,
     () => sendTransaction(ctx, { paymentId, wire: c.req.valid('json').transaction, viewer }),

@@ -1,6 +1,6 @@
 import { storyOf } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { StoredEvent } from '#platform/db/tables/messaging.ts';
 import type { Customer, EntitlementIdentity } from '#rules/balance.ts';
 import type { Credit, CreditAnswer, PaymentCall } from '#rules/entitlement-rpc.ts';
@@ -24,17 +24,17 @@ export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consu
 }
 
 /** The other half of a confirmation: brings what a payment bought to its buyer. Answers the events whose payment could not be brought. */
-export const creditConfirmed = async (ctx: Ctx, confirmed: StoredEvent[]): Promise<StoredEvent[]> =>
+export const creditConfirmed = async (ctx: Shard, confirmed: StoredEvent[]): Promise<StoredEvent[]> =>
   bringEach(ctx, confirmed, await loadPaid(ctx, confirmed), creditPayment);
 
 /** Takes back what a payment bought that the chain dropped. Events may come late, so what counts is what the payment says by now. */
-export async function revokeOrphaned(ctx: Ctx, orphaned: StoredEvent[]): Promise<StoredEvent[]> {
+export async function revokeOrphaned(ctx: Shard, orphaned: StoredEvent[]): Promise<StoredEvent[]> {
   const dropped = (await loadPaid(ctx, orphaned)).filter(({ orphanedAt }) => orphanedAt !== null);
   return bringEach(ctx, orphaned, dropped, revokePayment);
 }
 
 /** Gives back what a payment bought that was taken for dropped and is there after all; of the others it only says that they are final. */
-export async function followFinalized(ctx: Ctx, finalized: StoredEvent[]): Promise<StoredEvent[]> {
+export async function followFinalized(ctx: Shard, finalized: StoredEvent[]): Promise<StoredEvent[]> {
   const paid = (await loadPaid(ctx, finalized)).filter(({ orphanedAt }) => orphanedAt === null);
   const [returned = [], final = []] = [true, false].map((isReturned) => finalized.filter((event) => wasOrphaned(event) === isReturned));
   const failed = await bringEach(ctx, returned, paid, reinstatePayment);
@@ -47,7 +47,7 @@ export async function followFinalized(ctx: Ctx, finalized: StoredEvent[]): Promi
 
 const wasOrphaned = ({ data }: StoredEvent): boolean => 'orphaned_at' in (data.previous ?? {});
 
-const loadPaid = ({ db }: Ctx, events: StoredEvent[]): Promise<Read[]> =>
+const loadPaid = ({ db }: Shard, events: StoredEvent[]): Promise<Read[]> =>
   listPaid(
     db,
     events.map(({ paymentId }) => paymentId as PaymentId),

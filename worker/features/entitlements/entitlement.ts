@@ -1,6 +1,6 @@
 import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { announceEvents, commit, eventRow } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import { entitlementObject } from '#platform/objects.ts';
@@ -47,11 +47,16 @@ export async function callEntitlement<T>(
 }
 
 /** What each call of an object says of its caller. */
-export const calledBy = (ctx: Ctx): Called => ({ now: ctx.now, requestId: ctx.cause, leftMs: ctx.leftMs() });
+export const calledBy = (ctx: Ctx): Called => ({
+  now: ctx.now,
+  aheadMs: ctx.now - ctx.wallNow,
+  requestId: ctx.cause,
+  leftMs: ctx.leftMs(),
+});
 
 /** As it is this moment; null where nothing was ever granted. */
 export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
-  callEntitlement(ctx, owner, entitlementId, (object) => object.read(ctx.now));
+  callEntitlement(ctx, owner, entitlementId, (object) => object.read(ctx.now, ctx.now - ctx.wallNow));
 
 /** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
 function operationOf<T>(ctx: Ctx, identity: EntitlementIdentity, verb: string, request: IdempotentRequest, input: T): Operation<T> {
@@ -110,7 +115,7 @@ export async function refundConsumption(
  * Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late.
  * The object forgets what it told only when it hears that this is done; where that gets lost, it says the same again.
  */
-export async function projectEntitlement(ctx: Ctx, projection: EntitlementProjection): Promise<void> {
+export async function projectEntitlement(ctx: Shard, projection: EntitlementProjection): Promise<void> {
   const { snapshot, events } = projection;
   const rows = events.map(({ type, snapshot: object, requestId = ctx.cause }) => ({
     ...eventRow(ctx, {

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import { LIFE, OWN_NAME_MAX } from '#core/limits.ts';
 import { isoOrNull } from '#core/time.ts';
 import { getProduct } from '#features/products/product.ts';
@@ -98,11 +97,11 @@ const get = createRoute({
 
 export const entitlementRoutes = router()
   .openapi(grant, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const body = c.req.valid('json');
     const productId = await productIdOf(ctx, actor, body);
     // A grant is rare, so that it is for a product of this merchant is looked up.
-    await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+    await getProduct(ctx.db, actor.accountId, actor.livemode, productId);
     const identity = identityOf(actor, productId, customerOf(body.customer));
     const { units, days, reason } = body;
     const request = await idempotentRequest(c, { validated: body });
@@ -111,7 +110,7 @@ export const entitlementRoutes = router()
     return c.json(toEntitlementResource(granted.snapshot), 200);
   })
   .openapi(refund, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const body = c.req.valid('json');
     const freed = await refundConsumption(ctx, actor, await idempotentRequest(c, { validated: body }), {
       consumptionId: body.consumption_id,
@@ -127,7 +126,7 @@ export const entitlementRoutes = router()
     return c.json({ refunded: true as const, ...shown, paid_through: isoOrNull(freed.paidThrough) }, 200);
   })
   .openapi(list, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const query = c.req.valid('query');
     const page = pageRequest(query);
     const isNamed = query.product_id !== undefined || query.external_product_id !== undefined;
@@ -137,11 +136,11 @@ export const entitlementRoutes = router()
       customerRef: query.customer_ref,
       status: query.status,
     };
-    const { items, total } = await listEntitlements(ctx.db, actor.accountId as AccountId, actor.livemode, filter, page);
+    const { items, total } = await listEntitlements(ctx.db, actor.accountId, actor.livemode, filter, page);
     return c.json(toPage(page, total, items.map(toEntitlementResource)), 200);
   })
   .openapi(get, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const entitlementId = c.req.valid('param').entitlement_id;
     const owner = { merchantId: actor.accountId, livemode: actor.livemode };
     const snapshot = await readEntitlement(ctx, owner, entitlementId);

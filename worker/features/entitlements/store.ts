@@ -1,6 +1,6 @@
 import { inArray, sql } from 'drizzle-orm';
 import type { AccountId, EntitlementId, PaymentId, ProductId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import type { EventRow, Write } from '#platform/db/commit.ts';
 import { oldestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
 import { entitlements } from '#platform/db/tables/access.ts';
@@ -29,7 +29,7 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
 export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt' | 'version'>;
 
 /** Statements, not effects. An older copy never overwrites a newer one. */
-export function projectionWrites({ db }: Ctx, snapshot: EntitlementSnapshot, rows: EventRow[]): Write[] {
+export function projectionWrites({ db }: Shard, snapshot: EntitlementSnapshot, rows: EventRow[]): Write[] {
   const { customer } = snapshot;
   const row = {
     id: snapshot.entitlementId as EntitlementId,

@@ -3,7 +3,7 @@ import { toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import type { PaymentResource } from '#features/payments/resource.ts';
 import { getSettlement } from '#features/settlements/store.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
@@ -22,7 +22,7 @@ export const facilitatedFate: FateFollower = {
 /** A transaction is dropped at most once, and returns only to be final: so each event has a version of its own. */
 const VERSION_OF = { 'payment.orphaned': 1, 'payment.finalized': 2 } as const;
 
-const tell = (ctx: Ctx, paymentId: string, step: FateStep, type: keyof typeof VERSION_OF) =>
+const tell = (ctx: Shard, paymentId: string, step: FateStep, type: keyof typeof VERSION_OF) =>
   transact(ctx, async () => {
     if (await step.isOver()) return unchanged(null);
     const settlement = await getSettlement(ctx.db, paymentId as PaymentId);

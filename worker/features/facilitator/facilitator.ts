@@ -1,5 +1,5 @@
 import { storyOf } from '#core/errors.ts';
-import { type AccountId, type AnswerId, newId } from '#core/ids.ts';
+import { type AnswerId, newId } from '#core/ids.ts';
 import { notReady as notReadyFor } from '#features/products/selling/fixes.ts';
 import { isPayoutWallet, listSettings } from '#features/rails/store.ts';
 import { notReady } from '#features/rails/x402.ts';
@@ -8,7 +8,7 @@ import { takeSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, outcomeOf, see } from '#features/settlements/follow-through.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
-import { type Actor, type Ctx, hasX402 } from '#platform/context.ts';
+import { type Actor, type Ctx, hasX402, type Shard } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import {
   type PaymentPayload,
@@ -44,7 +44,7 @@ export function supportedKinds({ config }: Ctx) {
  * Would it be paid, or was it, and no call was told of its success yet? A server that verifies first so lets a buyer come back for
  * what was paid while no call knew, and never serves twice. 409 setup_not_ready, 503 rpc_unavailable.
  */
-export async function verifyFacilitated(ctx: Ctx, actor: Actor, call: FacilitatorCall): Promise<VerifyResponse> {
+export async function verifyFacilitated(ctx: Shard, actor: Actor, call: FacilitatorCall): Promise<VerifyResponse> {
   const judged = await judge(ctx, actor, call);
   if (!judged.ok) return { isValid: false, invalidReason: judged.reason, ...(judged.payer ? { payer: judged.payer } : {}) };
   const { messageHash, payer } = judged.read.verified;
@@ -60,7 +60,7 @@ export async function verifyFacilitated(ctx: Ctx, actor: Actor, call: Facilitato
  * server serves for each; any number of others, at once or later, get `duplicate_settlement` with the signature. Which call that is
  * the database decides, not who claimed or broadcast it: a buyer whose first call died is served at the next.
  */
-export async function settleFacilitated(ctx: Ctx, actor: Actor, call: FacilitatorCall): Promise<SettleResponse> {
+export async function settleFacilitated(ctx: Shard, actor: Actor, call: FacilitatorCall): Promise<SettleResponse> {
   const network = ctx.config.network.caip2;
   const judged = await judge(ctx, actor, call);
   if (!judged.ok) return refuse(network, judged.reason, judged.payer);
@@ -97,7 +97,7 @@ function refusalOf(settlement: Settlement, actor: Actor): string | null {
 }
 
 /** A payment that was settled, and whose transaction the chain dropped before its success was told. */
-async function lossOf(ctx: Ctx, { status, paymentId }: Settlement): Promise<string | null> {
+async function lossOf(ctx: Shard, { status, paymentId }: Settlement): Promise<string | null> {
   return status === 'settled' && (await outcomeOf(ctx, paymentId)).status === 'failed' ? FAILED : null;
 }
 
@@ -107,7 +107,7 @@ const TAKES_MAX = 3;
  * Whose is the success? `unknown` where the database does not say: then no call is told of it, for two that are would both serve. If
  * it was ours all the same the buyer has to ask the merchant; to be certain of that and of serving once is not to be had.
  */
-async function take(ctx: Ctx, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {
+async function take(ctx: Shard, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {
   const call = newId<AnswerId>(ctx.now);
   for (let attempt = 1; attempt <= TAKES_MAX; attempt++) {
     try {
@@ -122,7 +122,7 @@ async function take(ctx: Ctx, settlement: Settlement): Promise<'ours' | 'theirs'
 type Judged = { ok: true; read: Read & { ok: true }; requirements: PaymentRequirements } | { ok: false; reason: string; payer?: string };
 
 /** Is it a payment to this merchant, in our money, on our network, that we could co-sign without being drained? */
-async function judge(ctx: Ctx, actor: Actor, call: FacilitatorCall): Promise<Judged> {
+async function judge(ctx: Shard, actor: Actor, call: FacilitatorCall): Promise<Judged> {
   if (!actor.livemode) throw notReady('sandbox');
   if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
   if (call.x402Version !== X402_VERSION) return { ok: false, reason: 'invalid_x402_version' };
@@ -136,32 +136,32 @@ async function judge(ctx: Ctx, actor: Actor, call: FacilitatorCall): Promise<Jud
   return read.ok ? { ok: true, read, requirements: requirements.value } : read;
 }
 
-async function mismatchOf(ctx: Ctx, actor: Actor, payload: PaymentPayload, asked: PaymentRequirements): Promise<string | null> {
+async function mismatchOf(ctx: Shard, actor: Actor, payload: PaymentPayload, asked: PaymentRequirements): Promise<string | null> {
   if (asked.scheme !== 'exact' || payload.accepted.scheme !== 'exact') return 'invalid_exact_svm_unsupported_scheme';
   if (asked.network !== ctx.config.network.caip2) return 'invalid_network';
   if (payload.accepted.network !== asked.network) return 'invalid_exact_svm_network_mismatch';
   // We pay the network for this merchant's sales, not for whatever the key is used for.
-  return (await isPayoutWallet(ctx.db, actor.accountId as AccountId, asked.payTo)) ? null : 'invalid_payment_requirements';
+  return (await isPayoutWallet(ctx.db, actor.accountId, asked.payTo)) ? null : 'invalid_payment_requirements';
 }
 
 const isTheirs = ({ purpose, merchantId, livemode }: Settlement, actor: Actor): boolean =>
   purpose === 'facilitator' && merchantId === actor.accountId && livemode === actor.livemode;
 
 /** A payment that no call brought before, where this merchant takes any. */
-async function draft(ctx: Ctx, actor: Actor, { read, requirements }: Judged & { ok: true }): Promise<Draft> {
-  const settings = await listSettings(ctx.db, actor.accountId as AccountId, actor.livemode);
+async function draft(ctx: Shard, actor: Actor, { read, requirements }: Judged & { ok: true }): Promise<Draft> {
+  const settings = await listSettings(ctx.db, actor.accountId, actor.livemode);
   const setting = settingOf(settings, X402_RAIL);
   if (setting?.enabled === false) throw notReadyFor('rail_enabled', X402_RAIL, { product: null, setting, accountWallet: null });
   return draftPayment(ctx, read.verified, causeOf(actor, requirements));
 }
 
-async function claim(ctx: Ctx, actor: Actor, judged: Judged & { ok: true }) {
+async function claim(ctx: Shard, actor: Actor, judged: Judged & { ok: true }) {
   const drafted = await draft(ctx, actor, judged);
   return drafted.ok ? { ok: true as const, ...(await claimOnce(ctx, drafted.settlement)) } : drafted;
 }
 
 const causeOf = (actor: Actor, { payTo }: PaymentRequirements): Cause => ({
-  merchantId: actor.accountId as AccountId,
+  merchantId: actor.accountId,
   livemode: actor.livemode,
   purpose: 'facilitator',
   productId: null,

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { type FateStep, FINAL_AFTER_MS, type Watched } from '#platform/db/fate.ts';
 import { unmatchedPayments } from '#platform/db/tables/commerce.ts';
@@ -78,7 +78,7 @@ const isAmong = ({ subjectId }: Source): SQL => sql`${subjectId} = j.value ->> '
 const slotSeen = ({ table }: Source): SQL => sql`coalesce(j.value ->> 'slot', ${table.slot})`;
 
 /** A step that these take together. Statements, not effects: the second fails the batch unless every one of them waited for it. */
-export function stepTogether(ctx: Ctx, source: Source, seen: readonly Seen[], name: keyof typeof STEPS): FateStep {
+export function stepTogether(ctx: Shard, source: Source, seen: readonly Seen[], name: keyof typeof STEPS): FateStep {
   const { table } = source;
   const { awaits, change } = STEPS[name];
   const isWaiting = sql`${isAmong(source)} AND ${awaits} AND ${source.isStanding}`;
@@ -108,7 +108,7 @@ export interface Looks {
 }
 
 /** Statements, not effects; they may be written twice. */
-export function noteLooks({ db, now }: Ctx, source: Source, { seen, doubted, seenAgain, stillAbsent }: Looks): Write[] {
+export function noteLooks({ db, now }: Shard, source: Source, { seen, doubted, seenAgain, stillAbsent }: Looks): Write[] {
   const { doubtedAt, droppedAt, nextLookAt } = source.table;
   const note = (looked: Seen[], change: Partial<Record<'doubtedAt' | 'nextLookAt' | 'slot', SQL | number | null>>) =>
     looked.length === 0

@@ -1,6 +1,6 @@
 import { storyOf } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
 import type { Watched } from '#platform/db/fate.ts';
 import { DOUBT_MS, type Finality, STATUSES_MAX } from '#solana/finality.ts';
@@ -24,12 +24,12 @@ type Look = Watched & { finality: Finality };
  * proven to be without is taken back, whatever it paid: twice proven, because nothing is so rare and so costly to get wrong. It is
  * looked for even then, and given again where it is there after all. A node that cannot tell changes nothing. (contract section 3)
  */
-export async function sweepFinality(ctx: Ctx): Promise<number> {
+export async function sweepFinality(ctx: Shard): Promise<number> {
   await adoptClaims(ctx.db, ctx.now);
   return (await watch(ctx, CLAIMS, CLAIM_PAGES_MAX)) + (await watch(ctx, UNMATCHED, UNMATCHED_PAGES_MAX));
 }
 
-async function watch(ctx: Ctx, source: Source, pagesMax: number): Promise<number> {
+async function watch(ctx: Shard, source: Source, pagesMax: number): Promise<number> {
   let taken = 0;
   const endsAtMs = ctx.elapsedMs() + SHARE_MS;
   for (let page = 0; page < pagesMax && ctx.elapsedMs() < endsAtMs; page++) {
@@ -42,7 +42,7 @@ async function watch(ctx: Ctx, source: Source, pagesMax: number): Promise<number
 }
 
 /** False where no node could be asked. */
-async function lookAt(ctx: Ctx, source: Source, due: Watched[]): Promise<boolean> {
+async function lookAt(ctx: Shard, source: Source, due: Watched[]): Promise<boolean> {
   const answer = await ctx.chain.finalityOf(due);
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);
@@ -75,7 +75,7 @@ async function lookAt(ctx: Ctx, source: Source, due: Watched[]): Promise<boolean
 }
 
 /** Many in one batch, some batches at once; where one fails each by itself, so that one of them holds up no other. */
-async function makeFinal(ctx: Ctx, source: Source, kind: Watched['kind'], looks: Look[]): Promise<void> {
+async function makeFinal(ctx: Shard, source: Source, kind: Watched['kind'], looks: Look[]): Promise<void> {
   const store = (group: Look[]) => {
     const seen = group.map(asSeen);
     const subjectIds = seen.map(({ subjectId }) => subjectId);

@@ -1,5 +1,5 @@
 import { HOUR } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import type { Membership } from '#platform/db/tables/commerce.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
@@ -13,7 +13,7 @@ const PAGES = { pageMax: 250, pagesMax: 20 };
  * The end of what was paid: into grace where the product grants one, else expired; and expired once the grace is over. A
  * renewal that arrives at the same moment wins or is seen, through the version of the same row.
  */
-export async function sweepMemberships(ctx: Ctx): Promise<Swept> {
+export async function sweepMemberships(ctx: Shard): Promise<Swept> {
   const sweep = (status: 'active' | 'grace') =>
     sweepPages<Lapsing>(
       ctx,
@@ -29,7 +29,7 @@ export async function sweepMemberships(ctx: Ctx): Promise<Swept> {
   return { taken: active.taken + inGrace.taken, isFinished: active.isFinished && inGrace.isFinished };
 }
 
-function lapse(ctx: Ctx, { graceHours, place: _, ...membership }: Lapsing) {
+function lapse(ctx: Shard, { graceHours, place: _, ...membership }: Lapsing) {
   const graceEnd = membership.graceUntil ?? membership.paidThrough! + graceHours * HOUR;
   const isGrace = membership.status === 'active' && graceEnd > ctx.now;
   const type = isGrace ? 'membership.grace_started' : 'membership.expired';

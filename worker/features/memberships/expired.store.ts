@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns, lte, sql } from 'drizzle-orm';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
 import { memberships, products } from '#platform/db/tables/commerce.ts';
 
@@ -45,6 +45,6 @@ export function listLapsing(
 
 /** A row that was changed since it was read is left as it is. */
 export const lapseTogether = (
-  ctx: Ctx,
+  ctx: Shard,
   steps: RowStep<{ status: string; graceUntil: number | null; updatedAt: number }>[],
 ): Promise<void> => commitMany(ctx, memberships, steps);

@@ -1,6 +1,6 @@
 import { type AccountId, type MembershipId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
 import { addDays, isoOrNull } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
 import type { Membership } from '#platform/db/tables/commerce.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
@@ -25,7 +25,7 @@ const customerKeyOf = ({ customerRef, payerWallet }: Purchase): string =>
   customerRef === null ? `wallet:${payerWallet}` : `ref:${customerRef}`;
 
 /** A first purchase activates, a later one extends from whichever is later: now, or what is already paid. (contract section 3) */
-export function planMembership(ctx: Ctx, existing: Membership | null, purchase: Purchase): Change<Membership> {
+export function planMembership(ctx: Shard, existing: Membership | null, purchase: Purchase): Change<Membership> {
   const membership = existing ? renewed(ctx.now, existing, purchase) : activated(ctx.now, purchase);
   const type = existing ? 'membership.renewed' : 'membership.activated';
   return {
@@ -49,7 +49,7 @@ export function planMembership(ctx: Ctx, existing: Membership | null, purchase: 
 
 /** An event of a membership and the row it belongs to. */
 export function membershipChange(
-  ctx: Ctx,
+  ctx: Shard,
   type: 'membership.renewed' | 'membership.grace_started' | 'membership.expired' | 'membership.access_revoked',
   before: Membership,
   patch: Partial<Membership>,
@@ -78,7 +78,7 @@ export function membershipChange(
  * Takes back what a payment bought whose transaction the chain dropped. What the other payments carry is counted afresh: it
  * stays, shorter or in full; access ends only where nothing carries it any more.
  */
-export async function planRevocation(ctx: Ctx, payment: { id: PaymentId; membershipId: MembershipId | null }): Promise<Change<null>> {
+export async function planRevocation(ctx: Shard, payment: { id: PaymentId; membershipId: MembershipId | null }): Promise<Change<null>> {
   const membership = payment.membershipId && (await findMembership(ctx.db, payment.membershipId));
   if (!membership || membership.status === 'cancelled') return unchanged(null);
   const carrying = await listCarrying(ctx.db, membership.id, payment.id);
@@ -90,7 +90,7 @@ export async function planRevocation(ctx: Ctx, payment: { id: PaymentId; members
 }
 
 /** Gives back what `planRevocation` took: what all payments carry that stand, this one among them again, is counted afresh. */
-export async function planReinstatement(ctx: Ctx, payment: Carrying & { membershipId: MembershipId | null }): Promise<Change<null>> {
+export async function planReinstatement(ctx: Shard, payment: Carrying & { membershipId: MembershipId | null }): Promise<Change<null>> {
   const membership = payment.membershipId && (await findMembership(ctx.db, payment.membershipId));
   if (!membership) return unchanged(null);
   const { id, confirmedAt, terms } = payment;

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
-import type { AccountId, PaymentId, ProductId } from '#core/ids.ts';
+import type { PaymentId, ProductId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
@@ -43,7 +43,7 @@ const lookup = createRoute({
 
 export const membershipRoutes = router()
   .openapi(lookup, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const query = c.req.valid('query');
     if (
       query.wallet_address === undefined &&
@@ -54,7 +54,7 @@ export const membershipRoutes = router()
       const msg = 'Give wallet_address, customer_ref, email or payment_id';
       throw new ApiError('validation_error', { problems: [{ loc: ['query'], msg, type: 'missing' }] });
     }
-    const membership = await getMembershipBy(ctx.db, actor.accountId as AccountId, actor.livemode, {
+    const membership = await getMembershipBy(ctx.db, actor.accountId, actor.livemode, {
       walletAddress: query.wallet_address,
       customerRef: query.customer_ref,
       email: query.email?.trim().toLowerCase(),
@@ -64,8 +64,8 @@ export const membershipRoutes = router()
     return c.json(toMembershipResource(membership), 200);
   })
   .openapi(list, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    const { items, total } = await listMemberships(ctx.db, actor.accountId as AccountId, actor.livemode, page);
+    const { items, total } = await listMemberships(ctx.db, actor.accountId, actor.livemode, page);
     return c.json(toPage(page, total, items.map(toMembershipResource)), 200);
   });

@@ -55,7 +55,7 @@ const consume = createRoute({
 });
 
 export const consumeRoutes = router().openapi(consume, async (c) => {
-  const { actor, ctx } = c.var;
+  const { actor, scope: ctx } = c.var;
   const body = c.req.valid('json');
   const identity = identityOf(actor, await productIdOf(ctx, actor, body), customerOf(body.customer));
   const { url, description, mime_type: mimeType } = body.resource ?? {};

@@ -1,9 +1,9 @@
 import { ApiError, unreachable } from '#core/errors.ts';
-import type { AccountId, ProductId } from '#core/ids.ts';
+import type { ProductId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
 import { consumeEntitlement } from '#features/entitlements/entitlement.ts';
 import { getSale } from '#features/products/product.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Shard } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { EntitlementIdentity } from '#rules/balance.ts';
@@ -17,7 +17,7 @@ import { offerPayment } from './offer.ts';
  * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded). (contract D2)
  */
 export async function consumeUnits(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   identity: EntitlementIdentity,
   request: IdempotentRequest,
@@ -39,7 +39,7 @@ export async function consumeUnits(
 }
 
 async function denial(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   identity: EntitlementIdentity,
   {
@@ -50,7 +50,7 @@ async function denial(
   { units, resource }: { units: number; resource?: Partial<ResourceInfo> },
 ): Promise<ApiError> {
   const productId = identity.productId as ProductId;
-  const sale = await getSale(ctx.db, actor.accountId as AccountId, actor.livemode, productId, X402_RAIL);
+  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, productId, X402_RAIL);
   const offer = await offerPayment(ctx, sale, { resource, units: units - remaining });
   const standing = { entitlement_id: identity.entitlementId, remaining, paid_through: isoOrNull(paidThrough) };
   if (offer.ok)

@@ -60,7 +60,7 @@ function refusal({ reason, offer }: Settling & { kind: 'refused' }): ApiError {
 }
 
 export const x402Routes = router().openapi(settle, async (c) => {
-  const { actor, ctx } = c.var;
+  const { actor, scope: ctx } = c.var;
   const body = c.req.valid('json');
   const input = {
     productId: await productIdOf(ctx, actor, body),

@@ -1,7 +1,7 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
-import type { AccountId, PaymentId, ProductId } from '#core/ids.ts';
+import type { PaymentId, ProductId } from '#core/ids.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
 import { notReady, switchedOff } from '#features/rails/x402.ts';
@@ -9,7 +9,7 @@ import { customerColumns, draftSettlement, readPayment } from '#features/settlem
 import { findTold, giveSuccess, TOLD_UNKNOWN } from '#features/settlements/finish.ts';
 import { claimOnce, type Outcome, paidOf, see } from '#features/settlements/follow-through.ts';
 import { findSettlement, loadSettlement } from '#features/settlements/store.ts';
-import { type Actor, type Ctx, hasX402 } from '#platform/context.ts';
+import { type Actor, type Ctx, hasX402, type Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { findRecord, type IdempotentRequest, MONEY_KEEP_MS, replayRecord, type StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { type Lease, lease, releaseLease } from '#platform/db/lease.ts';
@@ -50,7 +50,7 @@ interface FirstSuccess extends Settled {
  * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by the next request.
  * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 429, 503 rpc_unavailable. (contract section 6)
  */
-export async function settlePayment(ctx: Ctx, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<Settling> {
+export async function settlePayment(ctx: Shard, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<Settling> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
   const held = await lease(ctx, { ...request, keepMs: MONEY_KEEP_MS });
   if ('answer' in held) return replayed(ctx, held.answer, caller);
@@ -68,7 +68,7 @@ export async function settlePayment(ctx: Ctx, actor: Actor, request: IdempotentR
  * An answer that is not kept is not given: asked for again under its key it would pass for the first, and be served twice. With it the
  * success of the payment belongs to this caller, for longer than any answer is kept.
  */
-async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, first: FirstSuccess, caller: string): Promise<Settling> {
+async function keep(ctx: Shard, request: IdempotentRequest, held: Lease, first: FirstSuccess, caller: string): Promise<Settling> {
   const { settlement, toldBefore, ...settling } = first;
   try {
     const writes = [...held.finish(settling.answer), ...giveSuccess(ctx, settlement, caller, toldBefore)];
@@ -90,15 +90,15 @@ async function keep(ctx: Ctx, request: IdempotentRequest, held: Lease, first: Fi
 }
 
 /** A kept answer is given again, but never where what it served was taken back. */
-async function replayed(ctx: Ctx, answer: StoredAnswer, caller: string): Promise<Settling> {
+async function replayed(ctx: Shard, answer: StoredAnswer, caller: string): Promise<Settling> {
   const { payment_id: paymentId, consumed_units: consumedUnits } = JSON.parse(answer.body) as SettlementBody & { payment_id: PaymentId };
   const stored = consumedUnits > 0 ? await loadSettlement(ctx, paymentId) : null;
   if (stored) requireUse(await creditPayment(ctx, paidOf(stored.settlement), { key: caller, units: consumedUnits }));
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: false };
 }
 
-async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: string): Promise<Settling | FirstSuccess> {
-  const sale = await getSale(ctx.db, actor.accountId as AccountId, actor.livemode, input.productId, X402_RAIL);
+async function settle(ctx: Shard, actor: Actor, input: SettlePayment, caller: string): Promise<Settling | FirstSuccess> {
+  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, input.productId, X402_RAIL);
   if (!actor.livemode) throw notReady('sandbox');
   if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
   const read = await readPayment(ctx, input.paymentSignature);
@@ -120,7 +120,7 @@ async function settle(ctx: Ctx, actor: Actor, input: SettlePayment, caller: stri
 }
 
 /** A payment that was brought before, here or by another request. */
-async function resume(ctx: Ctx, actor: Actor, known: Settlement, sale: Sale, input: SettlePayment, caller: string) {
+async function resume(ctx: Shard, actor: Actor, known: Settlement, sale: Sale, input: SettlePayment, caller: string) {
   requireSamePurpose(known, actor, input);
   const outcome = await see(ctx, known, false);
   const told = outcome.status === 'settled' ? await findTold(ctx.db, known) : null;

@@ -1,7 +1,6 @@
 import { ApiError, raise } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import { findReceiptOfTransaction, type Receipt } from '#features/receipts/receipt.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Shard } from '#platform/context.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { findNamedSession, settleFound } from './confirm/confirm.ts';
 
@@ -9,8 +8,8 @@ import { findNamedSession, settleFound } from './confirm/confirm.ts';
  * The receipt of a transaction that paid this merchant. If the payment is still open, the confirmation runs first and its
  * refusals apply. Anything without the memo of one of this merchant's sessions is 404: nothing is claimed by asking.
  */
-export async function claimReceipt(ctx: Ctx, actor: Actor, txSignature: string): Promise<Receipt> {
-  const findMine = () => findReceiptOfTransaction(ctx, actor.accountId as AccountId, actor.livemode, txSignature);
+export async function claimReceipt(ctx: Shard, actor: Actor, txSignature: string): Promise<Receipt> {
+  const findMine = () => findReceiptOfTransaction(ctx, actor.accountId, actor.livemode, txSignature);
   const known = await findMine();
   if (known) return known;
   // Nothing on the real chain pays a sandbox session, so the node is not asked.

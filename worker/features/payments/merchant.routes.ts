@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { AccountId, PaymentId } from '#core/ids.ts';
+import type { PaymentId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { type Receipt, ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
@@ -84,10 +84,10 @@ const receipt = createRoute({
 
 export const merchantPaymentRoutes = router()
   .openapi(list, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const { status, product_id: productId, customer_ref: customerRef, wallet, ...query } = c.req.valid('query');
     const page = pageRequest(query);
-    const merchantId = actor.accountId as AccountId;
+    const merchantId = actor.accountId;
     const { items, total } = await listPayments(ctx, merchantId, actor.livemode, { status, productId, customerRef, wallet }, page);
     const unmatched = Map.groupBy(
       await listUnmatchedOf(
@@ -107,7 +107,7 @@ export const merchantPaymentRoutes = router()
     );
   })
   .openapi(accept, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const named = { paymentId: c.req.valid('param').payment_id as PaymentId, txSignature: c.req.valid('json').tx_signature };
     const answer = await answerOnce<Payment>(
       c,
@@ -118,7 +118,7 @@ export const merchantPaymentRoutes = router()
     return sendStored(c, answer);
   })
   .openapi(receipt, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const run = () => claimReceipt(ctx, actor, c.req.valid('json').tx_sig);
     const present = (claimed: Receipt) => ({ status: 200, body: toReceiptResource(claimed, ctx.baseUrl, 'merchant') });
     return sendStored(c, await answerLeased(c, run, present, { keepMs: MONEY_KEEP_MS }));

@@ -1,6 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import { iso, SECOND } from '#core/time.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
@@ -54,7 +54,7 @@ export const paymentAfter = ({ now }: Ctx, before: Payment, patch: Partial<Payme
 
 /** Something the chain did afterwards: noted with an event and a version, the status stays. */
 export function notePayment(
-  ctx: Ctx,
+  ctx: Shard,
   before: Payment,
   type: 'payment.finalized' | 'payment.orphaned',
   patch: Partial<Payment>,
@@ -76,19 +76,19 @@ export const paymentEvent = (ctx: Ctx, type: EventType, payment: Payment, previo
   ...(payment.membershipId ? { membershipId: payment.membershipId } : {}),
 });
 
-export const planCreate = (ctx: Ctx, payment: Payment): Change<Payment> => ({
+export const planCreate = (ctx: Shard, payment: Payment): Change<Payment> => ({
   events: [paymentEvent(ctx, 'payment.created', payment)],
   writes: [insertPayment(ctx.db, payment)],
   result: payment,
 });
 
 /** A transaction exists, though nothing is proven yet: the signature may still be replaced by a verified one. */
-export function planSubmit(ctx: Ctx, payment: Payment, txSignature: string): Change<Payment> {
+export function planSubmit(ctx: Shard, payment: Payment, txSignature: string): Change<Payment> {
   const { after, event } = stepPayment(ctx, payment, 'submit', { txSignature });
   return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
 }
 
-export function planFail(ctx: Ctx, payment: Payment, patch: Pick<Payment, 'failureCode'> & Partial<Payment>): Change<Payment> {
+export function planFail(ctx: Shard, payment: Payment, patch: Pick<Payment, 'failureCode'> & Partial<Payment>): Change<Payment> {
   const { after, event } = stepPayment(ctx, payment, 'fail', patch);
   return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
 }

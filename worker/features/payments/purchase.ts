@@ -2,7 +2,7 @@ import { storyOf } from '#core/errors.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { planMembership } from '#features/memberships/membership.ts';
 import { planReceipt, type Receipt } from '#features/receipts/receipt.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Membership, Payment } from '#platform/db/tables/commerce.ts';
 import { memoOf } from './resource.ts';
@@ -20,7 +20,7 @@ export interface Proof {
 
 /** What a proven payment buys: membership and receipt, to be stored in the very batch that confirms it. */
 export function planPurchase(
-  ctx: Ctx,
+  ctx: Shard,
   payment: Payment,
   merchantName: string,
   held: Membership[],

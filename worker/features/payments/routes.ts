@@ -6,11 +6,12 @@ import { keyedViewerRoute, publicBodyErrors, viewerErrors, viewerRoute } from '#
 import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
 import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '#platform/http/openapi.ts';
 import { countUnseenSignature, publicBucket } from '#platform/http/rate-limit.ts';
+import { enterShard } from '#platform/http/shard.ts';
 import { isSignature } from '#solana/assets.ts';
 import { type Confirmation, confirmPayment, grantConfirmed } from './confirm/confirm.ts';
 import { requireLive, requireViewer } from './payment.ts';
 import { PaymentBody, redirectUrl, toPaymentResource } from './resource.ts';
-import { getPayment } from './store.ts';
+import { getPayment, hasPayment } from './store.ts';
 import { listUnmatchedOf } from './unmatched/store.ts';
 
 export const TxSignature = z
@@ -86,18 +87,21 @@ const toConfirmResource = (ctx: Ctx, { payment, alreadyConfirmed }: Confirmation
 
 export const paymentRoutes = router()
   .openapi(get, async (c) => {
-    const { ctx, viewer } = c.var;
-    const payment = await getPayment(ctx, c.req.valid('param').payment_id as PaymentId);
+    const { viewer } = c.var;
+    const paymentId = c.req.valid('param').payment_id as PaymentId;
+    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
+    const payment = await getPayment(ctx, paymentId);
     requireViewer(payment, viewer);
     if (!viewer) return c.json(toPaymentResource(ctx, payment, 'buyer'), 200);
     const unmatched = await listUnmatchedOf(ctx.db, payment.merchantId, [payment.id]);
     return c.json(toPaymentResource(ctx, payment, 'merchant', unmatched), 200);
   })
   .openapi(confirm, async (c) => {
-    const { ctx, viewer } = c.var;
+    const { viewer } = c.var;
     requireLive(viewer);
     const { payment_id, tx_signature: txSignature } = c.req.valid('json');
     const paymentId = payment_id as PaymentId;
+    const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const answer = await answerOnce<Confirmation>(
       c,
       (keep) =>

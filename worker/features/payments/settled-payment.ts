@@ -1,7 +1,7 @@
 import type { AccountId, PaymentId, ProductId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
 import { planReceipt } from '#features/receipts/receipt.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
 import { paymentEvent } from './payment.ts';
@@ -33,7 +33,7 @@ export interface PerRequestSale {
 }
 
 /** A payment that is born confirmed: the row, its receipt and two events. No session came before it, and no membership follows. */
-export function planPerRequest(ctx: Ctx, sale: PerRequestSale, proof: Proof): Change<Payment> {
+export function planPerRequest(ctx: Shard, sale: PerRequestSale, proof: Proof): Change<Payment> {
   const payment = confirmedPayment(ctx, sale, proof);
   const receipt = planReceipt(ctx, payment.id, {
     txSignature: proof.txSignature,

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import { type PageRequest, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
@@ -17,17 +17,23 @@ import { findEnded } from './watch/ended.store.ts';
  * Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it (contract D7), one that was
  * paid long ago from the archive: looked for there last, because what has left the database is there.
  */
-export const findPayment = async (ctx: Ctx, paymentId: PaymentId): Promise<Payment | undefined> =>
+export const findPayment = async (ctx: Shard, paymentId: PaymentId): Promise<Payment | undefined> =>
   (await ctx.db.select().from(payments).where(eq(payments.id, paymentId)).get()) ??
   (await findEnded(ctx.db, paymentId)) ??
   findArchived(ctx, eq(archivedPayments.id, paymentId));
 
-export async function getPayment(ctx: Ctx, paymentId: PaymentId): Promise<Payment> {
+/** Is it here, as a row, a stub or in the index of the archive? */
+export const hasPayment = async (db: Db, paymentId: PaymentId) =>
+  (await db.select({ id: payments.id }).from(payments).where(eq(payments.id, paymentId)).get()) ??
+  (await findEnded(db, paymentId)) ??
+  db.select({ id: archivedPayments.id }).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
+
+export async function getPayment(ctx: Shard, paymentId: PaymentId): Promise<Payment> {
   return (await findPayment(ctx, paymentId)) ?? raise('not_found');
 }
 
 /** A payment that is not a stub, and of whom its product wants to know by now who buys. */
-export async function findWithProduct(ctx: Ctx, paymentId: PaymentId) {
+export async function findWithProduct(ctx: Shard, paymentId: PaymentId) {
   const found = await ctx.db
     .select({ payment: payments, requiresIdentity: products.requiresIdentity })
     .from(payments)
@@ -43,7 +49,7 @@ export async function findWithProduct(ctx: Ctx, paymentId: PaymentId) {
 }
 
 /** The session that owns the nonce of a memo, of any merchant. */
-export const findSession = async (ctx: Ctx, nonce: string): Promise<Payment | undefined> =>
+export const findSession = async (ctx: Shard, nonce: string): Promise<Payment | undefined> =>
   (await ctx.db
     .select()
     .from(payments)
@@ -60,7 +66,7 @@ export const updatePayment = (db: Db, before: Payment, after: Payment): Write =>
     .where(and(eq(payments.id, before.id), eq(payments.version, before.version)));
 
 /** Statements, not effects: many made final at once, each under the event of its next version in the same batch. */
-export const finalizePayments = ({ db, now }: Ctx, before: Pick<Payment, 'id' | 'version'>[]): Write =>
+export const finalizePayments = ({ db, now }: Shard, before: Pick<Payment, 'id' | 'version'>[]): Write =>
   db
     .update(payments)
     .set({ finalizedAt: now, updatedAt: now, version: sql`${payments.version} + 1` })
@@ -74,8 +80,11 @@ export const listPaymentsById = (db: Db, paymentIds: PaymentId[]): Promise<Payme
     .where(sql`${payments.id} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`);
 
 /** A statement, not an effect: the transaction pays this payment and nothing else, and is watched until it is final. */
-export const claimTransaction = ({ db, now }: Ctx, payment: Payment, { txSignature, slot }: { txSignature: string; slot: number }): Write =>
-  insertClaim(db, { txSignature, livemode: payment.livemode, kind: 'checkout', subjectId: payment.id, createdAt: now }, slot);
+export const claimTransaction = (
+  { db, now }: Shard,
+  payment: Payment,
+  { txSignature, slot }: { txSignature: string; slot: number },
+): Write => insertClaim(db, { txSignature, livemode: payment.livemode, kind: 'checkout', subjectId: payment.id, createdAt: now }, slot);
 
 export interface PaymentFilter {
   status?: PaymentStatus;
@@ -85,7 +94,7 @@ export interface PaymentFilter {
 }
 
 /** The merchant's payments, newest first. */
-export async function listPayments(ctx: Ctx, merchantId: AccountId, livemode: boolean, filter: PaymentFilter, page: PageRequest) {
+export async function listPayments(ctx: Shard, merchantId: AccountId, livemode: boolean, filter: PaymentFilter, page: PageRequest) {
   const { status, productId, customerRef, wallet } = filter;
   const mine = (table: typeof payments | typeof archivedPayments): [SQLiteColumn, unknown][] => [
     [table.productId, productId],

@@ -2,7 +2,7 @@ import type { PaymentId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { HOUR } from '#core/time.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.ts';
 import { planAt } from '#rules/plans.ts';
 import { foldStanding } from './holding.ts';
@@ -21,7 +21,7 @@ export const activationFate: FateFollower = {
 /** A setup whose payment is gone has as long to pay again as a new one. */
 const SETUP_MS = LIFE.setupHours * HOUR;
 
-async function countAfresh(ctx: Ctx, one: { paymentId: PaymentId; stands: boolean }, step: FateStep): Promise<void> {
+async function countAfresh(ctx: Shard, one: { paymentId: PaymentId; stands: boolean }, step: FateStep): Promise<void> {
   const { accountId, setupIntentId } = await getActivationOfSetup(ctx.db, one.paymentId);
   await changeAccount(ctx, accountId, async (account) => {
     if (await step.isOver()) return null;

@@ -2,7 +2,7 @@ import { assert } from '#core/errors.ts';
 import { planProductIdOf, SERVICE_ACCOUNT_ID } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import { planReceipt } from '#features/receipts/receipt.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import type { NewEvent } from '#rules/events.ts';
@@ -25,7 +25,7 @@ export function boughtPlan({ terms }: Settlement): PaidPlan {
  * need not end any more. All of it belongs into the batch that ends the settlement.
  */
 export function planActivation(
-  ctx: Ctx,
+  ctx: Shard,
   settlement: Settlement,
   transaction: ChainTransaction,
   held: Awaited<ReturnType<typeof getHolding>>,

@@ -1,4 +1,4 @@
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import { endLapsedPlans } from './store.ts';
 
@@ -8,4 +8,4 @@ const ROUNDS = { max: 500, roundsMax: 20 };
  * Writes down that plans have ended. Each counted as free from its very instant, because every judgement looks at the clock, that
  * of the account's object too; this only makes the row say so. One paid for again in the meantime is not among them.
  */
-export const sweepPlans = (ctx: Ctx): Promise<Swept> => sweepRounds(ctx, ROUNDS, (max) => endLapsedPlans(ctx.db, ctx.now, max));
+export const sweepPlans = (ctx: Shard): Promise<Swept> => sweepRounds(ctx, ROUNDS, (max) => endLapsedPlans(ctx.db, ctx.now, max));

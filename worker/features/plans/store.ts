@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, lte, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId, SetupIntentId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Activation } from '#platform/db/tables/access.ts';
 import { activations, settlements, setupIntents } from '#platform/db/tables/access.ts';
@@ -36,7 +36,7 @@ export const insertActivation = (db: Db, activation: Activation): Write => db.in
  * all begins anew, because its secret is the only way to a key for what was paid. Its version moves too, so that no request writes the
  * old end back.
  */
-export const setExpiry = (ctx: Ctx, setupIntentId: SetupIntentId, expiresAt: number | null): Write =>
+export const setExpiry = (ctx: Shard, setupIntentId: SetupIntentId, expiresAt: number | null): Write =>
   ctx.db
     .update(setupIntents)
     .set({ expiresAt, updatedAt: ctx.now, version: sql`${setupIntents.version} + 1`, ...(expiresAt === null ? REVIVED : {}) })

@@ -1,10 +1,10 @@
 import type { z } from '@hono/zod-openapi';
 import { randomBase62 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import { type AccountId, type AppId, newId, type ProductId } from '#core/ids.ts';
+import { type AppId, newId, type ProductId } from '#core/ids.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
-import { type Actor, type Ctx, hasPriceSource } from '#platform/context.ts';
+import { type Actor, type Ctx, hasPriceSource, type Shard } from '#platform/context.ts';
 import { type Change, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import { PLANS } from '#rules/plans.ts';
@@ -43,7 +43,7 @@ const notReady = (feature: string): ApiError =>
  * A new product, however it is asked for. 400 invalid_product_type, 404 for an app that is not the merchant's, 422 for terms
  * that contradict each other. (contract section 3 "Product")
  */
-export async function planProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Change<Product>> {
+export async function planProduct(ctx: Shard, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Change<Product>> {
   const { product_type = 'api', billing_model = 'one_off' } = input;
   const productType = requireSellable({ ...input, product_type, billing_model });
   if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
@@ -57,11 +57,11 @@ export async function planProduct(ctx: Ctx, actor: Actor, input: z.infer<typeof 
 }
 
 /** What a product's change of its payee takes with it. 403 sign_in_required. */
-export const planProductPayout = (ctx: Ctx, actor: Actor, { id, version }: Product, wallet: string | null, previous: string | null) =>
+export const planProductPayout = (ctx: Shard, actor: Actor, { id, version }: Product, wallet: string | null, previous: string | null) =>
   planPayout(ctx, actor, { subject: { type: 'product', id, version }, wallet, previous, productId: id });
 
 /** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique, 403 sign_in_required; null where none is so any more. */
-export async function explainRefusal(ctx: Ctx, actor: Actor, product: Product): Promise<ApiError | null> {
+export async function explainRefusal(ctx: Shard, actor: Actor, product: Product): Promise<ApiError | null> {
   const limit = PLANS[actor.plan].activeProductsMax;
   const used = await countActiveProducts(ctx.db, product.merchantId, product.livemode);
   if (used >= limit) return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
@@ -73,7 +73,7 @@ export async function explainRefusal(ctx: Ctx, actor: Actor, product: Product): 
 
 /** A new product, stored. As `planProduct`, and 409 state_conflict (slug or external id taken), 429 plan_limit_reached. */
 export async function createProduct(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   input: z.infer<typeof CreateProductRequest>,
   keep: Keep<Product>,
@@ -89,8 +89,8 @@ export async function createProduct(
 }
 
 /** Apps are never taken away again, so one that is there stays there. */
-export async function requireApp(ctx: Ctx, actor: Actor, appId: string): Promise<void> {
-  if (await findApp(ctx.db, actor.accountId as AccountId, actor.livemode, appId as AppId)) return;
+export async function requireApp(ctx: Shard, actor: Actor, appId: string): Promise<void> {
+  if (await findApp(ctx.db, actor.accountId, actor.livemode, appId as AppId)) return;
   throw new ApiError('not_found', { detail: 'You have no access app with this id in this mode.', meta: { field: 'access_app_id' } });
 }
 
@@ -135,7 +135,7 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
   requireMeant(input, { usageUnits, accessPeriodDays });
   return {
     id: newId<ProductId>(ctx.now),
-    merchantId: actor.accountId as AccountId,
+    merchantId: actor.accountId,
     livemode: actor.livemode,
     slug: input.slug ?? newSlug(input.name),
     externalProductId: input.external_product_id ?? null,

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { AccountId, ProductId } from '#core/ids.ts';
+import type { ProductId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
@@ -9,8 +9,9 @@ import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, errors, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
+import { enterShard } from '#platform/http/shard.ts';
 import { RAILS } from '#rules/rails.ts';
-import { createProduct } from './product.ts';
+import { createProduct, findOffer } from './product.ts';
 import { CreateProductRequest, OfferBody, ProductBody, toProductResource, UpdateProductRequest } from './resource.ts';
 import { openRails } from './selling/checkout-rails.ts';
 import { getOffer, getProduct, type Listing, listProducts } from './store.ts';
@@ -144,32 +145,36 @@ function toOfferResource(ctx: Ctx, listing: Listing): z.infer<typeof OfferBody> 
 }
 
 export const productRoutes = router()
-  .openapi(offer, async (c) => c.json(toOfferResource(c.var.ctx, await getOffer(c.var.ctx.db, c.req.valid('param').slug)), 200))
+  .openapi(offer, async (c) => {
+    const { slug } = c.req.valid('param');
+    const shard = await enterShard(c, ({ db }) => findOffer(db, slug));
+    return c.json(toOfferResource(shard, await getOffer(shard.db, slug)), 200);
+  })
   .openapi(create, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const run = (keep: Keep<Product>) => createProduct(ctx, actor, c.req.valid('json'), keep);
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 201, body: toProductResource(ctx, product) })));
   })
   .openapi(change, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const input = { ...c.req.valid('json'), productId: c.req.valid('param').product_id as ProductId };
     const run = (keep: Keep<Product>) => changeProduct(ctx, actor, input, keep);
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(archive, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const run = (keep: Keep<Product>) => archiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId, keep);
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(unarchive, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const run = (keep: Keep<Product>) => unarchiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId, keep);
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(list, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    const { items, total } = await listProducts(ctx.db, actor.accountId as AccountId, actor.livemode, page);
+    const { items, total } = await listProducts(ctx.db, actor.accountId, actor.livemode, page);
     return c.json(
       toPage(
         page,
@@ -180,7 +185,7 @@ export const productRoutes = router()
     );
   })
   .openapi(get, async (c) => {
-    const { actor, ctx } = c.var;
-    const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, c.req.valid('param').product_id as ProductId);
+    const { actor, scope: ctx } = c.var;
+    const product = await getProduct(ctx.db, actor.accountId, actor.livemode, c.req.valid('param').product_id as ProductId);
     return c.json(toProductResource(ctx, product), 200);
   });

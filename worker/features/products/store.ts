@@ -1,7 +1,7 @@
 import { and, eq, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, AppId, ProductId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
 import type { AccessApp } from '#platform/db/tables/access.ts';
@@ -40,6 +40,9 @@ export const findApp = (db: Db, merchantId: AccountId, livemode: boolean, appId:
     .from(accessApps)
     .where(and(eq(accessApps.id, appId), eq(accessApps.merchantId, merchantId), eq(accessApps.livemode, livemode)))
     .get();
+
+/** Of any merchant. */
+export const hasSlug = (db: Db, slug: string) => db.select({ id: products.id }).from(products).where(eq(products.slug, slug)).get();
 
 /** Does another product have this one's slug, or its name at the merchant's? */
 export async function isTaken(db: Db, { merchantId, livemode, slug, externalProductId }: Product): Promise<boolean> {
@@ -141,7 +144,7 @@ export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boo
   db.$count(products, and(rowsOf(products, merchantId, livemode), eq(products.status, 'active')));
 
 /** A statement, not an effect: refuses the batch once the plan's active products are used up. */
-const vetoOverQuota = (ctx: Ctx, { merchantId, livemode }: Product, activeMax: number): Write[] =>
+const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax: number): Write[] =>
   Number.isFinite(activeMax)
     ? [
         vetoIf(
@@ -152,7 +155,7 @@ const vetoOverQuota = (ctx: Ctx, { merchantId, livemode }: Product, activeMax: n
     : [];
 
 /** Statements, not effects: the second fails the batch where another change was faster. */
-export const updateProduct = (ctx: Ctx, before: Product, after: Product): Write[] => [
+export const updateProduct = (ctx: Shard, before: Product, after: Product): Write[] => [
   ctx.db
     .update(products)
     .set(after)
@@ -161,12 +164,12 @@ export const updateProduct = (ctx: Ctx, before: Product, after: Product): Write[
 ];
 
 /** The same for one that becomes active again, within the plan. */
-export const reviveProduct = (ctx: Ctx, before: Product, after: Product, activeMax: number): Write[] => [
+export const reviveProduct = (ctx: Shard, before: Product, after: Product, activeMax: number): Write[] => [
   ...vetoOverQuota(ctx, before, activeMax),
   ...updateProduct(ctx, before, after),
 ];
 
-export const insertProduct = (ctx: Ctx, product: Product, activeMax: number): Write[] => [
+export const insertProduct = (ctx: Shard, product: Product, activeMax: number): Write[] => [
   ...vetoOverQuota(ctx, product, activeMax),
   ctx.db.insert(products).values(product),
 ];

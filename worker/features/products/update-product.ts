@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi';
 import { canonicalJson } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
-import type { AccountId, AppId, ProductId } from '#core/ids.ts';
+import type { AppId, ProductId } from '#core/ids.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/commerce.ts';
@@ -28,7 +28,7 @@ import { narrowed, priceOf, requireMeant } from './terms.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
   keep: Keep<Product>,
@@ -36,7 +36,7 @@ export async function changeProduct(
   if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, actor.livemode);
   try {
     return await transact(ctx, async () => {
-      const listing = (await findListing(ctx.db, actor.accountId as AccountId, actor.livemode, { productId })) ?? raise('not_found');
+      const listing = (await findListing(ctx.db, actor.accountId, actor.livemode, { productId })) ?? raise('not_found');
       const { product } = listing;
       requireSellable({
         ...input,
@@ -63,8 +63,7 @@ export async function changeProduct(
   } catch (error) {
     // Three refused batches: the external id belongs to another product, or others keep changing this one.
     const externalId = input.external_product_id;
-    const owner =
-      externalId && isContended(error) ? await findByExternalId(ctx.db, actor.accountId as AccountId, actor.livemode, externalId) : null;
+    const owner = externalId && isContended(error) ? await findByExternalId(ctx.db, actor.accountId, actor.livemode, externalId) : null;
     if (owner && owner.id !== productId)
       throw new ApiError('state_conflict', { detail: 'This external_product_id is taken.', meta: { reason: 'not_unique' } });
     throw error;
@@ -126,17 +125,17 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
 }
 
 /** Takes a product off sale: new sessions get 404, running ones finish. Already archived is fine. */
-export const archiveProduct = (ctx: Ctx, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> =>
+export const archiveProduct = (ctx: Shard, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> =>
   transact(ctx, async () => {
-    const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+    const product = await getProduct(ctx.db, actor.accountId, actor.livemode, productId);
     if (product.status === 'archived') return unchangedKept(product, keep);
     const after = movedTo(ctx, product, 'archive');
     return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, keep(after));
   });
 
 /** Puts it on sale again, if the plan has room: 429 plan_limit_reached. */
-export async function unarchiveProduct(ctx: Ctx, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
-  const merchantId = actor.accountId as AccountId;
+export async function unarchiveProduct(ctx: Shard, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
+  const merchantId = actor.accountId;
   const limit = PLANS[actor.plan].activeProductsMax;
   try {
     return await transact(ctx, async () => {

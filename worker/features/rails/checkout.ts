@@ -12,15 +12,15 @@ const SILENT: LiveView = { obstacles: [], hasAccount: null, silent: 'rpc_unavail
 /** A rail of the hosted checkout, in the asset of its row. */
 export const checkoutRail = (railId: RailId): Rail => ({
   looksAgain: true,
-  async status({ config, now }) {
+  async status({ config, wallNow }) {
     if (!RAILS[railId].needsRate) return AVAILABLE;
     if (!hasPriceSource(config)) return { status: 'degraded', reason: 'price_source_missing' };
-    return (await isPriceHealthy(config, now)) ? AVAILABLE : { status: 'degraded', reason: 'price_unavailable' };
+    return (await isPriceHealthy(config, wallNow)) ? AVAILABLE : { status: 'degraded', reason: 'price_unavailable' };
   },
   async look(ctx, prospect) {
     // There is no account to look for, only the node to be heard from.
     if (isNative(RAILS[railId].asset))
-      return (await ctx.chain.isHealthy(ctx.now)) ? { ...(await foresee(ctx, prospect, railId)), hasAccount: null } : SILENT;
+      return (await ctx.chain.isHealthy(ctx.wallNow)) ? { ...(await foresee(ctx, prospect, railId)), hasAccount: null } : SILENT;
     const payTo = payoutOf(prospect);
     const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, 'nothing');
     return payTo !== null && hasAccount === null ? SILENT : { ...(await foresee(ctx, prospect, railId)), hasAccount };

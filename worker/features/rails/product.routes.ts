@@ -34,11 +34,11 @@ const WHOLE = { page: 1, perPage: 100, offset: 0 };
 
 export const productRailRoutes = router()
   .openapi(railsOfNamed, async (c) => {
-    const items = await listProductRails(c.var.ctx, c.var.actor, namedProduct(c.req.valid('query'), 'query'));
+    const items = await listProductRails(c.var.scope, c.var.actor, namedProduct(c.req.valid('query'), 'query'));
     return c.json(toPage(WHOLE, items.length, items), 200);
   })
   .openapi(railsOfProduct, async (c) => {
     const productId = c.req.valid('param').product_id as ProductId;
-    const items = await listProductRails(c.var.ctx, c.var.actor, { productId });
+    const items = await listProductRails(c.var.scope, c.var.actor, { productId });
     return c.json(toPage(WHOLE, items.length, items), 200);
   });

@@ -50,7 +50,7 @@ export async function dueIn(
   if (price.asset === asset) return { kind: 'due', price, quote: null, expiresAt };
   const { config, now } = ctx;
   if (!hasPriceSource(config)) return { kind: 'unavailable' };
-  const answer = await priceBetween(config, [price.asset, asset], now, ctx.leftMs());
+  const answer = await priceBetween(config, [price.asset, asset], ctx.wallNow, ctx.leftMs());
   if (answer.kind === 'unavailable') {
     ctx.note(`price: ${answer.reason}`);
     return { kind: 'unavailable' };

@@ -54,15 +54,15 @@ const WHOLE = { page: 1, perPage: 100, offset: 0 };
 
 export const railRoutes = router()
   .openapi(list, async (c) => {
-    const rails = await listRails(c.var.ctx);
+    const rails = await listRails(c.var.shard);
     return c.json(toPage(WHOLE, rails.length, rails), 200);
   })
   .openapi(settings, async (c) => {
-    const items = await listRailSettings(c.var.ctx, c.var.actor);
+    const items = await listRailSettings(c.var.scope, c.var.actor);
     return c.json(toPage(WHOLE, items.length, items), 200);
   })
   .openapi(update, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const railId = c.req.valid('param').rail_id;
     if (!isRailId(railId)) throw new ApiError('not_found');
     const input = c.req.valid('json');

@@ -1,12 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import { ASSETS, DECIMALS } from '#core/money.ts';
 import { isoOrNull } from '#core/time.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { tokenAccountExists } from '#platform/chain/token-accounts.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Setting } from '#platform/db/tables/access.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
@@ -40,7 +39,7 @@ async function statusOf(ctx: Ctx, railId: RailId, railsOff: string[]): Promise<R
   return isConfigured(ctx.config, railId) ? getRail(railId).status(ctx) : { status: 'unavailable', reason: 'not_configured' };
 }
 
-export async function listRails(ctx: Ctx): Promise<z.infer<typeof RailBody>[]> {
+export async function listRails(ctx: Shard): Promise<z.infer<typeof RailBody>[]> {
   const railsOff = await listRailsOff(ctx.db);
   return Promise.all(RAIL_IDS.map(async (railId) => ({ ...railFacts(ctx, railId), ...(await statusOf(ctx, railId, railsOff)) })));
 }
@@ -114,8 +113,8 @@ export async function ataTransaction(ctx: Ctx, wallet: string): Promise<string |
 }
 
 /** Every rail that exists here, with what the merchant set, or the defaults. */
-export async function listRailSettings(ctx: Ctx, actor: Actor): Promise<z.infer<typeof RailSettingBody>[]> {
-  const merchantId = actor.accountId as AccountId;
+export async function listRailSettings(ctx: Shard, actor: Actor): Promise<z.infer<typeof RailSettingBody>[]> {
+  const merchantId = actor.accountId;
   const { livemode } = actor;
   const [settings, accountWallet] = await Promise.all([listSettings(ctx.db, merchantId, livemode), findAccountWallet(ctx.db, merchantId)]);
   return Promise.all(
@@ -131,7 +130,7 @@ export async function listRailSettings(ctx: Ctx, actor: Actor): Promise<z.infer<
  * invalid_wallet_address for an address nobody can sign for.
  */
 export async function planRailSetting(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   railId: RailId,
   input: z.infer<typeof RailSettingUpdate>,
@@ -140,7 +139,7 @@ export async function planRailSetting(
     throw new ApiError('setup_not_ready', { detail: 'This rail is not available on this service yet.', meta: { reason: 'not_available' } });
   const { payout_wallet: wallet } = input;
   if (typeof wallet === 'string') await requireSpendable(ctx, wallet, actor.livemode);
-  const merchantId = actor.accountId as AccountId;
+  const merchantId = actor.accountId;
   const [settings, accountWallet] = await Promise.all([
     listSettings(ctx.db, merchantId, actor.livemode),
     findAccountWallet(ctx.db, merchantId),

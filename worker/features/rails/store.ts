@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { vetoUnlessChanged } from '#platform/db/commit.ts';
 import type { Setting } from '#platform/db/tables/access.ts';
@@ -55,7 +55,7 @@ export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: stri
 export const insertSetting = (db: Db, setting: Setting): Write => db.insert(railSettings).values(setting);
 
 /** Statements, not effects: the second fails the batch where another change was faster. */
-export const updateSetting = (ctx: Ctx, before: Setting, after: Setting): Write[] => [
+export const updateSetting = (ctx: Shard, before: Setting, after: Setting): Write[] => [
   ctx.db
     .update(railSettings)
     .set(after)

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
-import type { AccountId, AppId } from '#core/ids.ts';
+import type { AppId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { findApp, findListing, saleOn } from '#features/products/product.ts';
 import type { NamedProduct } from '#features/products/product-ref.ts';
 import { isAllowed, isOffered, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
 import { FixBody } from '#features/rails/product-rails.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Shard } from '#platform/context.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
 import { SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
@@ -41,11 +41,11 @@ export const ReadinessBody = z
 
 /** Everything that would stop a sale, with the call that mends each. 404 for an app that is not the merchant's. (contract section 6) */
 export async function checkReadiness(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   { appId, named }: { appId: AppId | null; named: NamedProduct | null },
 ): Promise<z.infer<typeof ReadinessBody>> {
-  const merchantId = actor.accountId as AccountId;
+  const merchantId = actor.accountId;
   const { livemode } = actor;
   const [setup, listing, app] = await Promise.all([
     loadSetup(ctx, merchantId, livemode),

@@ -21,7 +21,7 @@ const readiness = createRoute({
 });
 
 export const readinessRoutes = router().openapi(readiness, async (c) => {
-  const { actor, ctx } = c.var;
+  const { actor, scope: ctx } = c.var;
   const query = c.req.valid('query');
   const isNamed = query.product_id !== undefined || query.external_product_id !== undefined;
   const asked = { appId: (query.access_app_id ?? null) as AppId | null, named: isNamed ? namedProduct(query, 'query') : null };

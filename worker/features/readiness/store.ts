@@ -1,12 +1,12 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { railSettings } from '#platform/db/tables/access.ts';
 import { accounts, apiKeys } from '#platform/db/tables/identity.ts';
 import { webhookEndpoints } from '#platform/db/tables/messaging.ts';
 
 /** What a merchant has set up beside his products, in one round trip: bounded by what plans allow of each. */
-export async function loadSetup({ db }: Ctx, merchantId: AccountId, livemode: boolean) {
+export async function loadSetup({ db }: Shard, merchantId: AccountId, livemode: boolean) {
   const [[account], settings, endpoints, keys] = await db.batch([
     db
       .select({ plan: accounts.plan, planThrough: accounts.planThrough, wallet: accounts.walletAddress })

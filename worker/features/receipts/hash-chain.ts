@@ -1,6 +1,6 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { canonicalJson, utf8 } from '#core/encoding.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { commit, forEach, isConstraint } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import { linkReceipts, listChainEnds, listUnlinked, type Receipt } from './store.ts';
@@ -36,7 +36,7 @@ export function extendChain(
 }
 
 /** What has no link yet, oldest first: one read and one batch for a page, of however many merchants it is. */
-export const sweepChains = (ctx: Ctx): Promise<Swept> =>
+export const sweepChains = (ctx: Shard): Promise<Swept> =>
   sweepPages(
     ctx,
     PAGES,
@@ -44,7 +44,7 @@ export const sweepChains = (ctx: Ctx): Promise<Swept> =>
     (unlinked) => linkPage(ctx, unlinked),
   );
 
-async function linkPage(ctx: Ctx, unlinked: Awaited<ReturnType<typeof listUnlinked>>): Promise<void> {
+async function linkPage(ctx: Shard, unlinked: Awaited<ReturnType<typeof listUnlinked>>): Promise<void> {
   const chains = Map.groupBy(unlinked, chainOf);
   const ends = new Map(
     (

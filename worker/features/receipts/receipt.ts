@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type AccountId, newId, type PaymentId, type ProductId, type ReceiptId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { MoneyBody, Timestamp } from '#platform/http/openapi.ts';
 import { type ReceiptFacts, signReceipt } from './document.ts';
@@ -78,7 +78,7 @@ export const toReceiptResource = (receipt: Receipt, baseUrl: string, view: 'publ
  * kept by `owner`: whoever sold, unless the service did.
  */
 export function planReceipt(
-  ctx: Ctx,
+  ctx: Shard,
   paymentId: PaymentId,
   facts: Omit<ReceiptFacts, 'receiptId' | 'issuedAt' | 'network'>,
   owner = facts.merchant.accountId as AccountId,

@@ -1,13 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { AccountId, ReceiptId } from '#core/ids.ts';
+import type { ReceiptId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { errors, ModeQuery, ok, PageQuery, pageOf, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
+import { enterShard } from '#platform/http/shard.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
 import { ReceiptBody, toReceiptResource } from './receipt.ts';
-import { getPublicReceipt, getReceipt, getReceiptWithFate, listReceipts } from './store.ts';
+import { getPublicReceipt, getReceipt, getReceiptWithFate, hasReceipt, listReceipts } from './store.ts';
 
 const tags = ['Receipts'];
 const params = uuidParam('receipt_id');
@@ -75,15 +76,15 @@ const verify = createRoute({
 
 export const receiptRoutes = router()
   .openapi(get, async (c) => {
-    const { actor, ctx } = c.var;
-    const receipt = await getReceipt(ctx, actor.accountId as AccountId, actor.livemode, c.req.valid('param').receipt_id as ReceiptId);
+    const { actor, scope: ctx } = c.var;
+    const receipt = await getReceipt(ctx, actor.accountId, actor.livemode, c.req.valid('param').receipt_id as ReceiptId);
     return c.json(toReceiptResource(receipt, ctx.baseUrl, 'merchant'), 200);
   })
   .openapi(list, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const { wallet, q, product_id: productId, ...query } = c.req.valid('query');
     const page = pageRequest(query);
-    const { items, total } = await listReceipts(ctx, actor.accountId as AccountId, actor.livemode, { wallet, q, productId }, page);
+    const { items, total } = await listReceipts(ctx, actor.accountId, actor.livemode, { wallet, q, productId }, page);
     return c.json(
       toPage(
         page,
@@ -94,12 +95,14 @@ export const receiptRoutes = router()
     );
   })
   .openapi(proof, async (c) => {
-    const { ctx } = c.var;
-    return c.json(toReceiptResource(await getPublicReceipt(ctx, c.req.valid('param').receipt_id as ReceiptId), ctx.baseUrl, 'public'), 200);
+    const receiptId = c.req.valid('param').receipt_id as ReceiptId;
+    const ctx = await enterShard(c, ({ db }) => hasReceipt(db, receiptId));
+    return c.json(toReceiptResource(await getPublicReceipt(ctx, receiptId), ctx.baseUrl, 'public'), 200);
   })
   .openapi(verify, async (c) => {
-    const { ctx } = c.var;
-    const { receipt, isOrphaned } = await getReceiptWithFate(ctx, c.req.valid('param').receipt_id as ReceiptId);
+    const receiptId = c.req.valid('param').receipt_id as ReceiptId;
+    const ctx = await enterShard(c, ({ db }) => hasReceipt(db, receiptId));
+    const { receipt, isOrphaned } = await getReceiptWithFate(ctx, receiptId);
     const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt({ ...receipt, isOrphaned }, ctx.config.RECEIPT_KEYS);
     return c.json(
       {

@@ -2,7 +2,7 @@ import { and, asc, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { type Receipt, storyIdOf } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { type PageRequest, type Places, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
@@ -16,7 +16,7 @@ export type { Receipt };
 type Table = typeof receipts | typeof archivedReceipts;
 
 /** The receipt that this is true of, in the database or in the archive; null where there is none. */
-async function findReceipt(ctx: Ctx, isIt: (table: Table) => SQL | undefined): Promise<Receipt | null> {
+async function findReceipt(ctx: Shard, isIt: (table: Table) => SQL | undefined): Promise<Receipt | null> {
   const { db } = ctx;
   const found =
     (await db.select().from(receipts).where(isIt(receipts)).limit(1).get()) ??
@@ -25,17 +25,22 @@ async function findReceipt(ctx: Ctx, isIt: (table: Table) => SQL | undefined): P
   return found ? (await wholeReceipts(ctx, [found]))[0]! : null;
 }
 
-export async function getReceipt(ctx: Ctx, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<Receipt> {
+export async function getReceipt(ctx: Shard, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<Receipt> {
   return (await findReceipt(ctx, (table) => and(rowsOf(table, merchantId, livemode), eq(table.id, receiptId)))) ?? raise('not_found');
 }
 
+/** Is it here, in the database or its index of the archive? */
+export const hasReceipt = async (db: Db, receiptId: ReceiptId) =>
+  (await db.select({ id: receipts.id }).from(receipts).where(eq(receipts.id, receiptId)).get()) ??
+  db.select({ id: archivedReceipts.id }).from(archivedReceipts).where(eq(archivedReceipts.id, receiptId)).get();
+
 /** Of any merchant: a receipt proves itself to whoever holds its id. */
-export async function getPublicReceipt(ctx: Ctx, receiptId: ReceiptId): Promise<Receipt> {
+export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promise<Receipt> {
   return (await findReceipt(ctx, (table) => eq(table.id, receiptId))) ?? raise('not_found');
 }
 
 export async function findReceiptOfTransaction(
-  ctx: Ctx,
+  ctx: Shard,
   merchantId: AccountId,
   livemode: boolean,
   txSignature: string,
@@ -47,7 +52,7 @@ export async function findReceiptOfTransaction(
 }
 
 /** With what became of its transaction, whatever that paid: for verification. */
-export async function getReceiptWithFate(ctx: Ctx, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
+export async function getReceiptWithFate(ctx: Shard, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
   const receipt = await getPublicReceipt(ctx, receiptId);
   const claim = await ctx.db
     .select({ droppedAt: txClaims.droppedAt })
@@ -65,7 +70,7 @@ export interface ReceiptFilter {
 }
 
 /** The merchant's receipts, newest first. Whatever is searched for, little more is read than what is found. */
-export async function listReceipts(ctx: Ctx, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
+export async function listReceipts(ctx: Shard, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
   const { items, total } = await readReceipts(ctx.db, merchantId, livemode, filter, page);
   return { items: await wholeReceipts(ctx, items), total };
 }
@@ -158,7 +163,7 @@ export async function listChainEnds(db: Db, chains: Pick<Receipt, 'merchantId' |
 }
 
 /** Statements, not effects: many links in one update; all of them, or none where another sweep took a place. */
-export const linkReceipts = (ctx: Ctx, links: { receiptId: string; seq: number; prevHash: string }[]): Write[] => [
+export const linkReceipts = (ctx: Shard, links: { receiptId: string; seq: number; prevHash: string }[]): Write[] => [
   ctx.db
     .update(receipts)
     .set({ linkSeq: sql`j.value ->> 'seq'`, linkPrevHash: sql`j.value ->> 'prevHash'` })

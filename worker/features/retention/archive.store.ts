@@ -1,5 +1,5 @@
 import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { type Payment, type Receipt, storyIdOf } from '#platform/db/archive.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { settlements } from '#platform/db/tables/access.ts';
@@ -90,7 +90,7 @@ const rowsOf = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j
  * meanwhile or the object was given up as a draft, nothing. A receipt leaves only if the object holds the very document, a payment only as
  * the version that it holds.
  */
-export function moveToArchive(ctx: Ctx, written: Written): Write[] {
+export function moveToArchive(ctx: Shard, written: Written): Write[] {
   const { db } = ctx;
   const { merchantId, livemode, key } = written;
   const ids = written.events.map(({ id }) => id).sort();

@@ -3,7 +3,7 @@ import { utf8 } from '#core/encoding.ts';
 import { storyOf } from '#core/errors.ts';
 import { type AccountId, newId } from '#core/ids.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { type ArchivedLine, lineOf, type Payment, type Receipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
@@ -32,7 +32,7 @@ const dayOf = (at: number): number => at - (at % DAY);
  * that dies before that batch has changed nothing, and what it wrote is deleted later. Without an archive everything stays where it is.
  * A merchant whose events cannot be archived holds up no other; the sweep fails in the end, so that a person is told.
  */
-export async function sweepArchive(ctx: Ctx): Promise<Swept> {
+export async function sweepArchive(ctx: Shard): Promise<Swept> {
   const { ARCHIVE: bucket } = ctx.env;
   if (!bucket) return { taken: 0, isFinished: true };
   await deleteDrafts(ctx, bucket);
@@ -54,7 +54,7 @@ export async function sweepArchive(ctx: Ctx): Promise<Swept> {
 }
 
 /** One object of a merchant's events, from the first one on. */
-async function archiveDay(ctx: Ctx, bucket: R2Bucket, owner: Owner, day: number): Promise<void> {
+async function archiveDay(ctx: Shard, bucket: R2Bucket, owner: Owner, day: number): Promise<void> {
   const { merchantId, livemode } = owner;
   const happened = await listRun(ctx.db, owner, day + DAY, OBJECT);
   const { issued, paid } = await listMovable(ctx.db, owner, namedIn(happened));
@@ -70,7 +70,7 @@ async function archiveDay(ctx: Ctx, bucket: R2Bucket, owner: Owner, day: number)
 const DRAFTS_MAX = 100;
 
 /** Deletes what runs wrote that died before it was in the index. */
-async function deleteDrafts(ctx: Ctx, bucket: R2Bucket): Promise<void> {
+async function deleteDrafts(ctx: Shard, bucket: R2Bucket): Promise<void> {
   const keys = (await giveUpDrafts(ctx.db, ctx.now - DRAFT_MS, DRAFTS_MAX)).map(({ key }) => key);
   if (keys.length === 0) return;
   await inTime(ctx, () => bucket.delete(keys));
@@ -106,7 +106,7 @@ function objectOf(happened: StoredEvent[], paid: (Payment & { settlement?: Settl
 }
 
 /** Writes an object and reads it back: what leaves the database after this is in the archive, byte for byte. Throws where it is not. */
-async function writeObject(ctx: Ctx, bucket: R2Bucket, key: string, bytes: Uint8Array): Promise<void> {
+async function writeObject(ctx: Shard, bucket: R2Bucket, key: string, bytes: Uint8Array): Promise<void> {
   await inTime(ctx, () => bucket.put(key, bytes, { httpMetadata: { contentType: 'application/jsonl' } }));
   const stored = await inTime(ctx, async () => (await bucket.get(key))?.arrayBuffer());
   if (!stored || sha256Hex(new Uint8Array(stored)) !== sha256Hex(bytes)) throw new Error(`archive: ${key} does not read as it was written`);

@@ -1,5 +1,5 @@
 import { DAY } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { isVeto } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import {
@@ -22,6 +22,8 @@ interface Rule {
   keepMs: number;
   why: string;
   forget: Forget;
+  /** Where its end is of wall time. */
+  isOfWallTime?: true;
 }
 
 /**
@@ -31,7 +33,7 @@ interface Rule {
  * claims, memberships, entitlements, activations and money that pays nothing stay for ever.
  */
 const RULES = {
-  loginNonces: { keepMs: 0, why: 'A text that nobody signed in time signs nobody in.', forget: forgetNonces },
+  loginNonces: { keepMs: 0, why: 'A text that nobody signed in time signs nobody in.', forget: forgetNonces, isOfWallTime: true },
   handoffs: { keepMs: DAY, why: 'They hold names, which a buyer who comes too late is still told apart by.', forget: forgetHandoffs },
   identitySessions: { keepMs: DAY, why: 'They hold names; what was proven stands in the payment.', forget: forgetIdentities },
   paymentSessions: { keepMs: 30 * DAY, why: 'Their links are answered as over for as long.', forget: forgetPaymentSessions },
@@ -40,8 +42,13 @@ const RULES = {
     why: 'From their beginning, of which the first day is looked at; their claims stay, so that nothing is paid with them twice.',
     forget: forgetFailedSettlements,
   },
-  deliveries: { keepMs: 30 * DAY, why: 'Merchants look for what went wrong; events are kept longer than this.', forget: forgetDeliveries },
-  endpointHours: { keepMs: 2 * DAY, why: 'The health of integrations tells of one day.', forget: forgetHours },
+  deliveries: {
+    keepMs: 30 * DAY,
+    why: 'Merchants look for what went wrong; events are kept longer than this.',
+    forget: forgetDeliveries,
+    isOfWallTime: true,
+  },
+  endpointHours: { keepMs: 2 * DAY, why: 'The health of integrations tells of one day.', forget: forgetHours, isOfWallTime: true },
 } satisfies Record<string, Rule>;
 
 const PAGE = 500;
@@ -50,9 +57,9 @@ const ROUNDS = { max: PAGE, roundsMax: 20 };
 /** The sweep of one rule. */
 export const sweepOf =
   (name: keyof typeof RULES) =>
-  (ctx: Ctx): Promise<Swept> => {
-    const { keepMs, forget } = RULES[name];
-    return sweepRounds(ctx, ROUNDS, (max) => forget(ctx.db, ctx.now - keepMs, max));
+  (ctx: Shard): Promise<Swept> => {
+    const { keepMs, forget, isOfWallTime }: Rule = RULES[name];
+    return sweepRounds(ctx, ROUNDS, (max) => forget(ctx.db, (isOfWallTime ? ctx.wallNow : ctx.now) - keepMs, max));
   };
 
 const SETUP_KEEP_MS = 7 * DAY;
@@ -65,7 +72,7 @@ const STORY_MAX = 1000;
  * is told what happened. An account that holds anything of money stays. Where a page of them has more events than a round may end, the
  * next round goes on with the same page.
  */
-export const sweepEndedSetups = (ctx: Ctx): Promise<Swept> =>
+export const sweepEndedSetups = (ctx: Shard): Promise<Swept> =>
   sweepRounds(ctx, SETUPS, async (max) => {
     const ended = await listEndedSetups(ctx.db, ctx.now - SETUP_KEEP_MS, max);
     const kept = ended.filter(({ holdsMoney }) => holdsMoney === 1);

@@ -1,6 +1,6 @@
 import { lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf } from '#platform/db/commit.ts';
 import { accessApps, paymentSessions, railSettings, settlements, setupIntents } from '#platform/db/tables/access.ts';
 import { products } from '#platform/db/tables/commerce.ts';
@@ -77,7 +77,7 @@ export async function forgetStories(db: Db, setups: EndedSetup[], limit: number)
  * Accounts that no person can sign in to, with all they set up, in one batch. A veto, with nothing deleted, where money has reached one of
  * them since the list was read.
  */
-export async function forgetAccounts(ctx: Ctx, setups: EndedSetup[]): Promise<void> {
+export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<void> {
   const { db } = ctx;
   const accountIds = among(setups.map(({ accountId }) => accountId));
   const ids = among(setups.map(({ id }) => id));

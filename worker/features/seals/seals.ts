@@ -2,7 +2,7 @@ import { sealAnew, sealVersions } from '#core/crypto.ts';
 import { storyOf } from '#core/errors.ts';
 import { isSealedHash, PASSWORD_PURPOSE, passwordKeys, sealHash } from '#features/accounts/auth/passwords.ts';
 import { secretPurpose } from '#features/webhooks/endpoints/endpoint.ts';
-import type { Config, Ctx } from '#platform/context.ts';
+import type { Config, Ctx, Shard } from '#platform/context.ts';
 import { answerPurpose } from '#platform/db/idempotency-record.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import { countSealed, listSealed, replaceSealed, SEALED_KINDS, type SealedKind, type SealedRow, VERSION_LENGTH } from './store.ts';
@@ -37,7 +37,7 @@ const PAGES = { pageMax: 100, pagesMax: 50 };
  * Seals under the first key what an older one of its ring sealed, so that the older one can go: webhook secrets, kept answers and password
  * hashes. Where nothing is left it reads the ends of three indexes.
  */
-export async function sweepSeals(ctx: Ctx): Promise<Swept> {
+export async function sweepSeals(ctx: Shard): Promise<Swept> {
   const all: Swept = { taken: 0, isFinished: true };
   for (const kind of SEALED_KINDS) {
     const { versions, anew } = sealsOf(ctx.config)[kind];
@@ -69,7 +69,7 @@ const noted = (ctx: Ctx, kind: SealedKind) => (error: unknown) => {
 };
 
 /** For each kind, how many an older key of its ring sealed, and how many a key that is gone from the configuration. */
-export async function countOldSeals(ctx: Ctx): Promise<{ kind: SealedKind; old: number; gone: number }[]> {
+export async function countOldSeals(ctx: Shard): Promise<{ kind: SealedKind; old: number; gone: number }[]> {
   const seals = sealsOf(ctx.config);
   return Promise.all(SEALED_KINDS.map(async (kind) => ({ kind, ...(await countSealed(ctx.db, kind, await seals[kind].versions())) })));
 }

@@ -4,7 +4,7 @@ import { newId, type PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Sale } from '#features/products/product.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import { coSign, type VerifiedTransaction, verifyExact } from '#protocols/x402/exact.ts';
 import { type PaymentPayload, type PaymentRequirements, parsePaymentSignature } from '#protocols/x402/wire.ts';
@@ -42,7 +42,7 @@ export type Draft = { ok: true; settlement: Settlement } | { ok: false; reason: 
 
 /** Did we offer this, does the offer stand, would it succeed? Then it is co-signed, and still only on paper. */
 export async function draftSettlement(
-  ctx: Ctx,
+  ctx: Shard,
   { product, merchant }: Sale,
   { verified, accepted }: Read & { ok: true },
   customer: Customer | null,
@@ -87,7 +87,7 @@ export type Cause = Pick<
 >;
 
 /** A payment that would succeed, co-signed on paper. 503 where the node cannot say. */
-export async function draftPayment(ctx: Ctx, verified: VerifiedTransaction, cause: Cause): Promise<Draft> {
+export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, cause: Cause): Promise<Draft> {
   const { wire, txSignature } = coSign(verified, feePayersOf(ctx.config).signerOf(verified.feePayer));
   const simulated = await ctx.chain.simulate(wire);
   if (simulated.kind === 'unavailable') {

@@ -1,7 +1,7 @@
 import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { FeeAnswer, FeeSpend } from '#rules/fees.ts';
@@ -32,7 +32,7 @@ const poolRefusals = new Map<string, { until: number; answer: FeeAnswer }>();
  * account whose budget is used up could not buy a larger one. Answers how to give it back where nothing is sent. `fees`: a payment costs
  * one. 429 rate_limited (`fee_budget`).
  */
-export async function spendFee(ctx: Ctx, settlement: Settlement, fees = 1): Promise<() => Promise<void>> {
+export async function spendFee(ctx: Shard, settlement: Settlement, fees = 1): Promise<() => Promise<void>> {
   if (settlement.purpose === 'activation') {
     const pooled = await spendPool(ctx, PLAN_POOL, fees);
     if (!pooled.allowed) throw usedUp(ctx, pooled, 'plans');
@@ -52,11 +52,11 @@ export async function spendFee(ctx: Ctx, settlement: Settlement, fees = 1): Prom
 async function spendPool(ctx: Ctx, name: string, fees: number): Promise<FeeAnswer> {
   const place = `${name} ${ctx.config.FREE_FEES_PER_DAY}`;
   const known = poolRefusals.get(place);
-  if (known && ctx.now < known.until) return known.answer;
+  if (known && ctx.wallNow < known.until) return known.answer;
   const answer = await spend(ctx, name, { fees, isKnownPayer: true });
   // For a minute only: what is given back may be spent again.
   if (answer.allowed) poolRefusals.delete(place);
-  else poolRefusals.set(place, { until: Math.min(ctx.now + MINUTE, answer.resetAt), answer });
+  else poolRefusals.set(place, { until: Math.min(ctx.wallNow + MINUTE, answer.resetAt), answer });
   return answer;
 }
 
@@ -64,7 +64,7 @@ async function spend(ctx: Ctx, name: string, { fees, isKnownPayer }: Pick<FeeSpe
   const { RATE_MULTIPLIER: rateMultiplier, FREE_FEES_PER_DAY } = ctx.config;
   const max = name === FREE_POOL || name === PLAN_POOL ? FREE_FEES_PER_DAY : null;
   try {
-    return await admissionObject(ctx, name).spendFees({ fees, max, isKnownPayer, rateMultiplier, now: ctx.now });
+    return await admissionObject(ctx, name).spendFees({ fees, max, isKnownPayer, rateMultiplier, now: ctx.now, wallNow: ctx.wallNow });
   } catch (error) {
     ctx.note(`object: ${storyOf(error)}`);
     throw objectAway(error);
@@ -79,7 +79,7 @@ const giveBack = async (ctx: Ctx, names: string[], fees: number): Promise<void> 
 /** Its fee is paid and nothing came of it: counted against the share of failures of its merchant, whose budget paid for it. */
 export async function noteFailedFee(ctx: Ctx, { merchantId, purpose }: Settlement): Promise<void> {
   if (purpose === 'activation') return;
-  const noted = admissionObject(ctx, accountObject(merchantId)).noteFailedFee(ctx.now);
+  const noted = admissionObject(ctx, accountObject(merchantId)).noteFailedFee(ctx.wallNow);
   await noted.catch((error: unknown) => ctx.note(`failed fee not noted: ${storyOf(error)}`));
 }
 
@@ -95,5 +95,5 @@ function usedUp(ctx: Ctx, { isForKnownPayers, plan, limit, left, resetAt }: FeeA
       ? 'Too many of today’s payments failed on chain. Until the day ends (UTC) only wallets that have paid this merchant before are served.'
       : 'The network fees we pay for this account are used up for today (UTC). A higher plan has more.';
   const meta = { reason: 'fee_budget', limit, left, plan, ...(pool ? { shared: true } : {}) };
-  return new ApiError('rate_limited', { detail, retryAfterSeconds: (resetAt - ctx.now) / SECOND, meta });
+  return new ApiError('rate_limited', { detail, retryAfterSeconds: (resetAt - ctx.wallNow) / SECOND, meta });
 }

@@ -5,7 +5,7 @@ import { changeAccount } from '#features/accounts/change-account.ts';
 import { planPerRequest } from '#features/payments/settled-payment.ts';
 import { planActivation } from '#features/plans/buy-plan.ts';
 import { getHolding } from '#features/plans/holding.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
@@ -24,7 +24,7 @@ import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
 export type Outcome = { status: 'settled'; receiptId: ReceiptId | null } | { status: 'failed'; reason: string } | { status: 'pending' };
 
 /** The chain has spoken. What it shows is judged once more, as any payment is: we co-signed bytes, the chain moved money. */
-export async function conclude(ctx: Ctx, settlement: Settlement, transaction: ChainTransaction): Promise<Outcome> {
+export async function conclude(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<Outcome> {
   const match = matchPayment(transaction, {
     // A merchant's own server has a memo of its own; there the signature, which is ours, correlates.
     memo: settlement.purpose === 'facilitator' ? null : `svc:${settlement.nonce}`,
@@ -62,23 +62,23 @@ function nextLookAtFailed({ now }: Ctx, { status, createdAt }: Settlement): numb
   return now < createdAt + DAY ? createdAt + DAY : null;
 }
 
-export const endWith = (ctx: Ctx, settlement: Settlement, reason: string, nextCheckAt: number | null): Promise<Outcome> =>
+export const endWith = (ctx: Shard, settlement: Settlement, reason: string, nextCheckAt: number | null): Promise<Outcome> =>
   end(ctx, settlement, () => failing(ctx, settlement, reason, nextCheckAt));
 
-const failing = (ctx: Ctx, settlement: Settlement, reason: string, nextCheckAt: number | null): Change<Outcome> => ({
+const failing = (ctx: Shard, settlement: Settlement, reason: string, nextCheckAt: number | null): Change<Outcome> => ({
   events: [],
   writes: endSettlement(ctx, settlement, 'fail', reason, nextCheckAt),
   result: { status: 'failed', reason },
 });
 
-const end = async (ctx: Ctx, settlement: Settlement, plan: () => Change<Outcome>): Promise<Outcome> =>
+const end = async (ctx: Shard, settlement: Settlement, plan: () => Change<Outcome>): Promise<Outcome> =>
   (await endOnce(ctx, settlement, plan)).outcome;
 
 /**
  * Ends a settlement once. Whoever comes second finds the end the first one gave it. `isMine`: this call stored it and knows so; none
  * does where the answer of the database was lost.
  */
-async function endOnce(ctx: Ctx, settlement: Settlement, plan: () => Change<Outcome>): Promise<{ outcome: Outcome; isMine: boolean }> {
+async function endOnce(ctx: Shard, settlement: Settlement, plan: () => Change<Outcome>): Promise<{ outcome: Outcome; isMine: boolean }> {
   let isFirst = true;
   let isMine = true;
   const outcome = await transact(ctx, async () => {
@@ -92,7 +92,7 @@ async function endOnce(ctx: Ctx, settlement: Settlement, plan: () => Change<Outc
 }
 
 /** A merchant's product: payment, receipt and their events. */
-function planSold(ctx: Ctx, settlement: Settlement, transaction: ChainTransaction): Change<Outcome> {
+function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Change<Outcome> {
   const { terms, txSignature, payerWallet: payer, amount } = settlement;
   const { productId } = settlement as Settlement & { productId: NonNullable<Settlement['productId']> };
   const sale = { ...settlement, ...terms, productId, expiresAt: settlement.createdAt + CHALLENGE_SECONDS * SECOND };
@@ -107,7 +107,7 @@ function planSold(ctx: Ctx, settlement: Settlement, transaction: ChainTransactio
 }
 
 /** The merchant's own server keeps the books: nothing but the end of the settlement. */
-const planFacilitated = (ctx: Ctx, settlement: Settlement, { slot }: ChainTransaction): Change<Outcome> => ({
+const planFacilitated = (ctx: Shard, settlement: Settlement, { slot }: ChainTransaction): Change<Outcome> => ({
   events: [],
   writes: settleSettlement(ctx, settlement, slot),
   result: { status: 'settled', receiptId: null },
@@ -117,7 +117,7 @@ const planFacilitated = (ctx: Ctx, settlement: Settlement, { slot }: ChainTransa
  * A plan of ours: the account changes in the same batch, and its limits with it. What hinders that is never the payer's loss:
  * the payment is claimed and on the chain, so it stays pending, and the next look stores it.
  */
-async function activate(ctx: Ctx, settlement: Settlement, transaction: ChainTransaction): Promise<Outcome> {
+async function activate(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<Outcome> {
   const { paymentId } = settlement;
   const hasEnded = async () => (await outcomeOf(ctx, paymentId)).status !== settlement.status;
   let isFirst = true;
@@ -141,7 +141,7 @@ async function activate(ctx: Ctx, settlement: Settlement, transaction: ChainTran
 export const ORPHANED = 'transaction_orphaned';
 
 /** As it is stored; the word of a success is given for no money that the chain dropped meanwhile. */
-export async function outcomeOf(ctx: Ctx, paymentId: PaymentId): Promise<Outcome> {
+export async function outcomeOf(ctx: Shard, paymentId: PaymentId): Promise<Outcome> {
   const stored = await loadSettlement(ctx, paymentId);
   if (!stored) throw new ApiError('not_found');
   const { settlement, receiptId, isLost } = stored;

@@ -2,11 +2,11 @@ import { base64 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { creditPayment } from '#features/entitlements/credit-payments.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { commit, isConstraint, isVeto, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import { DOUBT_MS } from '#solana/finality.ts';
-import type { Sighting } from '#solana/rpc.ts';
+import type { Sighting } from '#solana/node-answers.ts';
 import { spendFee } from './fee-budget.ts';
 import { conclude, endWith, type Outcome, outcomeOf } from './finish.ts';
 import { readPayerLimits, vetoBusyPayer } from './payer.store.ts';
@@ -20,7 +20,7 @@ export { type Outcome, outcomeOf } from './finish.ts';
  * limited per payer: 429. `vetoes` refuse the claim in its own batch too, so that no two at once can pass them together.
  */
 export async function claimOnce(
-  ctx: Ctx,
+  ctx: Shard,
   settlement: Settlement,
   vetoes: Write[] = [],
 ): Promise<{ settlement: Settlement; isNew: boolean }> {
@@ -41,7 +41,7 @@ export async function claimOnce(
   }
 }
 
-async function busyPayer(ctx: Ctx, settlement: Settlement): Promise<ApiError> {
+async function busyPayer(ctx: Shard, settlement: Settlement): Promise<ApiError> {
   return new ApiError('rate_limited', {
     detail: 'This payer has too many payments open, or too many that failed on chain. The same payment may be sent again later.',
     retryAfterSeconds: BUSY_SECONDS,
@@ -60,7 +60,7 @@ const CALL_MS = 3 * SECOND;
  * call that claimed it and for others that bring the same payment. It may have been sent by now, so whatever goes wrong here
  * leaves the outcome unknown, and is never a refusal.
  */
-const pursue = (ctx: Ctx, settlement: Settlement, options: Pursuit): Promise<Outcome> =>
+const pursue = (ctx: Shard, settlement: Settlement, options: Pursuit): Promise<Outcome> =>
   sendAndLook(ctx, settlement, options).catch((error: unknown) => {
     ctx.note(`not stored: ${storyOf(error)}`);
     return { status: 'pending' };
@@ -70,7 +70,7 @@ const pursue = (ctx: Ctx, settlement: Settlement, options: Pursuit): Promise<Out
 const RESEND_AFTER_MS = 5 * SECOND;
 
 /** The outcome for a request that brings a payment, the one that claimed it (`isNew`) or a later one: none depends on another that may be gone. */
-export function see(ctx: Ctx, settlement: Settlement, isNew: boolean): Promise<Outcome> {
+export function see(ctx: Shard, settlement: Settlement, isNew: boolean): Promise<Outcome> {
   if (settlement.status !== 'pending') return outcomeOf(ctx, settlement.paymentId);
   const send = isNew || ctx.now >= settlement.createdAt + RESEND_AFTER_MS;
   return pursue(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
@@ -81,7 +81,7 @@ interface Pursuit {
   patienceMs: number;
 }
 
-async function sendAndLook(ctx: Ctx, settlement: Settlement, options: Pursuit): Promise<Outcome> {
+async function sendAndLook(ctx: Shard, settlement: Settlement, options: Pursuit): Promise<Outcome> {
   const chain = ctx.chain.within(CALL_MS, 2);
   if (options.send) {
     const sent = await chain.sendTransaction(base64.decode(settlement.wire), { preflight: false });
@@ -114,7 +114,7 @@ export const deadAfter = ({ lastValidBlockHeight }: Settlement): number => lastV
  * What a look at the chain means. Given up is only what is absent twice from a final chain past its blockhash's life; and even
  * that is looked for again after ten minutes and after a day, because nodes may lie and the money would be out of sight.
  */
-export async function judge(ctx: Ctx, settlement: Settlement, sighting: Sighting, finalHeight: number | null): Promise<Outcome> {
+export async function judge(ctx: Shard, settlement: Settlement, sighting: Sighting, finalHeight: number | null): Promise<Outcome> {
   if (sighting.kind === 'found') return conclude(ctx, settlement, sighting.transaction);
   const { status, doubtedAt, failureReason } = settlement;
   const note = (seen: Parameters<typeof noteLook>[2]) =>

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { MINUTE } from '#core/time.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import { settlements } from '#platform/db/tables/access.ts';
@@ -18,14 +18,14 @@ const payerCounts = ({ payerWallet, createdAt }: Settlement) => ({
 });
 
 /** Fails the batch where a payer has as many open or failed settlements as allowed: every one of them may cost us its fee. */
-export const vetoBusyPayer = (ctx: Ctx, settlement: Settlement): Write => {
+export const vetoBusyPayer = (ctx: Shard, settlement: Settlement): Write => {
   const { RATE_MULTIPLIER: times } = ctx.config;
   const { open, failed, ofPayer } = payerCounts(settlement);
   return vetoIf(ctx, sql`(SELECT ${open} >= ${PAYER_LIMITS.open * times} OR ${failed} >= ${PAYER_LIMITS.failed * times} ${ofPayer})`);
 };
 
 /** How many of each a payer may have, and how many more. */
-export async function readPayerLimits(ctx: Ctx, settlement: Settlement) {
+export async function readPayerLimits(ctx: Shard, settlement: Settlement) {
   const { RATE_MULTIPLIER: times } = ctx.config;
   const { open, failed, ofPayer } = payerCounts(settlement);
   const used = await ctx.db.get<{ open: number; failed: number }>(sql`SELECT ${open} AS open, ${failed} AS failed ${ofPayer}`);

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, settlementOf, storyIdOf } from '#platform/db/archive.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim, watchClaim } from '#platform/db/fate.ts';
@@ -16,7 +16,7 @@ const { archiveId, lineAt, lineLength } = archivedPayments;
 const PLACE = { archiveId, lineAt, lineLength };
 
 /** Of any merchant: a message is claimed once in the whole service. One that was paid long ago is read from the archive. */
-export async function findSettlement(ctx: Ctx, messageHash: string): Promise<Settlement | null> {
+export async function findSettlement(ctx: Shard, messageHash: string): Promise<Settlement | null> {
   const found = await ctx.db
     .select({ settlement: settlements, place: PLACE })
     .from(txClaims)
@@ -37,7 +37,7 @@ export async function getSettlement(db: Db, paymentId: PaymentId): Promise<Settl
  * A settlement as it stands now, with the receipt of its payment or activation once there is one. `isLost`: the chain dropped its
  * transaction before any request was told of its success.
  */
-export async function loadSettlement(ctx: Ctx, paymentId: PaymentId) {
+export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
   const { droppedAt, answeredBy } = txClaims;
   const found = await ctx.db
     .select({ settlement: settlements, sold: payments.receiptId, activated: activations.receiptId, droppedAt, answeredBy })
@@ -56,7 +56,7 @@ export async function loadSettlement(ctx: Ctx, paymentId: PaymentId) {
 }
 
 /** The same of one in the archive, where only what is final goes. */
-async function loadArchived(ctx: Ctx, paymentId: PaymentId) {
+async function loadArchived(ctx: Shard, paymentId: PaymentId) {
   const place = await ctx.db.select(PLACE).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
   const [line] = place ? await readLines(ctx, [place]) : [];
   const settlement = line === undefined ? null : settlementOf(line);
@@ -75,14 +75,14 @@ export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
 };
 
 /** Statements, not effects: its money was seen in this slot, so from now on its transaction is watched. Once, as any end. */
-export const settleSettlement = (ctx: Ctx, settlement: Settlement, slot: number): Write[] => [
+export const settleSettlement = (ctx: Shard, settlement: Settlement, slot: number): Write[] => [
   ...endSettlement(ctx, settlement, 'settle'),
   watchClaim(ctx, settlement, slot),
 ];
 
 /** Statements, not effects: the second fails the batch where the settlement already has its end. */
 export const endSettlement = (
-  ctx: Ctx,
+  ctx: Shard,
   settlement: Settlement,
   transition: 'settle' | 'fail',
   failureReason: string | null = null,

@@ -1,6 +1,6 @@
 import { and, eq, exists, isNull, sql } from 'drizzle-orm';
 import type { AnswerId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import { settlements } from '#platform/db/tables/access.ts';
@@ -16,7 +16,7 @@ export async function findTold(db: Db, { paymentId }: Settlement): Promise<strin
 }
 
 /** Statements, not effects: the second fails the batch where another call was told since `before` was found, or the money was dropped. */
-export const giveSuccess = (ctx: Ctx, { paymentId }: Settlement, call: string, before: string | null): Write[] => [
+export const giveSuccess = (ctx: Shard, { paymentId }: Settlement, call: string, before: string | null): Write[] => [
   ctx.db
     .update(txClaims)
     .set({ answeredBy: call })

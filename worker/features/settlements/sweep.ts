@@ -1,7 +1,7 @@
 import { base64 } from '#core/encoding.ts';
 import { SECOND } from '#core/time.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import { STATUSES_MAX } from '#solana/finality.ts';
@@ -15,7 +15,7 @@ const LANES = 6;
 const SWEEP_MS = 20 * SECOND;
 
 /** Payments whose caller went away, or whose outcome nobody knew: looked for, and sent again, until the chain has decided. */
-export async function sweepSettlements(ctx: Ctx): Promise<number> {
+export async function sweepSettlements(ctx: Shard): Promise<number> {
   let taken = 0;
   while (ctx.elapsedMs() < SWEEP_MS) {
     const due = await takeDueSettlements(ctx.db, ctx.now, STATUSES_MAX);
@@ -28,7 +28,7 @@ export async function sweepSettlements(ctx: Ctx): Promise<number> {
 }
 
 /** Why the node could not be asked, or null. */
-async function lookAt(ctx: Ctx, due: Settlement[]): Promise<string | null> {
+async function lookAt(ctx: Shard, due: Settlement[]): Promise<string | null> {
   const known = await ctx.chain.knows(due.map(({ txSignature }) => txSignature));
   if (known.kind === 'unavailable') return known.reason;
   const { finalHeight, isKnown } = known;

@@ -2,7 +2,7 @@ import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import { COUNTED_ROWS_MAX } from '#core/limits.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { lineOfType, readArchivedEvents, storyIdOf } from '#platform/db/archive.ts';
 import { countTo, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
@@ -27,7 +27,7 @@ interface Start {
  * is there comes first. The pages of one list end at row 10,000; the list that begins behind the last event read has pages of its own.
  * Index and rows are read in one batch, so that an event is in exactly one of them. 422 validation_error where there is no event `after`.
  */
-export async function listEvents(ctx: Ctx, merchantId: AccountId, livemode: boolean, filter: EventFilter, page: PageRequest) {
+export async function listEvents(ctx: Shard, merchantId: AccountId, livemode: boolean, filter: EventFilter, page: PageRequest) {
   const { db } = ctx;
   const { eventType: type, after } = filter;
   const start: Start = after === undefined ? { archiveId: 0, skip: 0, seq: 0 } : await startBehind(ctx, merchantId, livemode, after, type);
@@ -64,7 +64,7 @@ const READ_AT_ONCE = 4;
 
 /** The events from one place of the list to another, as far as these objects hold them. */
 async function readPieces(
-  ctx: Ctx,
+  ctx: Shard,
   pieces: { key: string; preceding: number }[],
   type: string | undefined,
   from: number,
@@ -86,7 +86,13 @@ async function readPieces(
 const ofType = (happened: StoredEvent[], type: string | undefined): StoredEvent[] =>
   type === undefined ? happened : happened.filter((event) => event.type === type);
 
-async function startBehind(ctx: Ctx, merchantId: AccountId, livemode: boolean, eventId: string, type: string | undefined): Promise<Start> {
+async function startBehind(
+  ctx: Shard,
+  merchantId: AccountId,
+  livemode: boolean,
+  eventId: string,
+  type: string | undefined,
+): Promise<Start> {
   const mine = and(rowsOf(events, merchantId, livemode), eq(events.id, eventId));
   const row = await ctx.db.select({ seq: events.seq }).from(events).where(mine).get();
   // Nothing that is in the archive comes behind what is not.
@@ -102,7 +108,7 @@ async function startBehind(ctx: Ctx, merchantId: AccountId, livemode: boolean, e
 const NEAR_MAX = 64;
 
 /** The object of the archive that holds an event, with all of its events. */
-async function findArchived(ctx: Ctx, merchantId: string, livemode: boolean, eventId: string) {
+async function findArchived(ctx: Shard, merchantId: string, livemode: boolean, eventId: string) {
   const near = await ctx.db.all<{ id: number; key: string }>(
     sql`SELECT id, key FROM (SELECT id, key, first_event_id, last_event_id FROM archives WHERE merchant_id = ${merchantId}
       AND livemode = ${livemode ? 1 : 0} AND last_event_id >= ${eventId} ORDER BY last_event_id LIMIT ${NEAR_MAX})
@@ -116,7 +122,7 @@ async function findArchived(ctx: Ctx, merchantId: string, livemode: boolean, eve
 }
 
 /** The event of a delivery, where the database holds it no more. */
-export async function findArchivedEvent(ctx: Ctx, { merchantId, livemode, eventId }: Delivery): Promise<StoredEvent | null> {
+export async function findArchivedEvent(ctx: Shard, { merchantId, livemode, eventId }: Delivery): Promise<StoredEvent | null> {
   const found = await findArchived(ctx, merchantId, livemode, eventId);
   return found?.object.find(({ id }) => id === eventId) ?? null;
 }
@@ -126,7 +132,7 @@ const toldAt = sql`coalesce(${webhookDeliveries.completedAt}, ${webhookDeliverie
 
 /** The story of a payment or membership: the first events and their first deliveries, in the order in which they are told. */
 export async function loadTimeline(
-  ctx: Ctx,
+  ctx: Shard,
   merchantId: AccountId,
   livemode: boolean,
   about: { paymentId: string } | { membershipId: string },

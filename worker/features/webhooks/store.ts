@@ -1,7 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, EndpointId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
@@ -24,7 +24,7 @@ export const countEnabledEndpoints = (db: Db, merchantId: AccountId, livemode: b
   db.$count(webhookEndpoints, and(rowsOf(webhookEndpoints, merchantId, livemode), eq(webhookEndpoints.status, 'enabled')));
 
 /** A statement, not an effect: refuses the batch once the plan's enabled endpoints are used up. */
-export const vetoOverQuota = (ctx: Ctx, { merchantId, livemode }: Endpoint, enabledMax: number): Write =>
+export const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint, enabledMax: number): Write =>
   vetoIf(
     ctx,
     sql`(SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'enabled') >= ${enabledMax}`,
@@ -33,7 +33,7 @@ export const vetoOverQuota = (ctx: Ctx, { merchantId, livemode }: Endpoint, enab
 export const insertEndpoint = (db: Db, endpoint: Endpoint): Write => db.insert(webhookEndpoints).values(endpoint);
 
 /** Statements, not effects: settings only, because attempts move an endpoint's health at the same time. Who decides by that health is refused once it moved. */
-export const updateEndpoint = (ctx: Ctx, before: Endpoint, patch: Partial<Endpoint>): Write[] => [
+export const updateEndpoint = (ctx: Shard, before: Endpoint, patch: Partial<Endpoint>): Write[] => [
   ctx.db
     .update(webhookEndpoints)
     .set({ ...patch, updatedAt: ctx.now, version: before.version + 1 })
@@ -57,11 +57,11 @@ export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<End
     .where(and(eq(webhookEndpoints.merchantId, merchantId), eq(webhookEndpoints.status, 'enabled')));
 
 /** A statement, not an effect: refuses the batch where an endpoint of the account is enabled after all. */
-export const vetoWhileEnabled = (ctx: Ctx, merchantId: AccountId): Write =>
+export const vetoWhileEnabled = (ctx: Shard, merchantId: AccountId): Write =>
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND status = 'enabled')`);
 
 /** A statement, not an effect: what an attempt showed, relative to whatever other attempts showed meanwhile. */
-export const noteHealth = (ctx: Ctx, endpointId: EndpointId, success: boolean, now: number): Write =>
+export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean, now: number): Write =>
   ctx.db
     .update(webhookEndpoints)
     .set(
@@ -78,9 +78,13 @@ export const noteHealth = (ctx: Ctx, endpointId: EndpointId, success: boolean, n
     .where(eq(webhookEndpoints.id, endpointId));
 
 /** True for one of those who want to probe a broken endpoint: it counts as failing until the probe says otherwise. */
-export async function takeProbe(ctx: Ctx, { id, lastFailureAt }: Endpoint): Promise<boolean> {
+export async function takeProbe(ctx: Shard, { id, lastFailureAt }: Endpoint): Promise<boolean> {
   const mine = and(eq(webhookEndpoints.id, id), lastFailureAt === null ? undefined : eq(webhookEndpoints.lastFailureAt, lastFailureAt));
-  const taken = await ctx.db.update(webhookEndpoints).set({ lastFailureAt: ctx.now }).where(mine).returning({ id: webhookEndpoints.id });
+  const taken = await ctx.db
+    .update(webhookEndpoints)
+    .set({ lastFailureAt: ctx.wallNow })
+    .where(mine)
+    .returning({ id: webhookEndpoints.id });
   return taken.length > 0;
 }
 

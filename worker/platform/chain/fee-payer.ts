@@ -49,19 +49,19 @@ interface Look {
 
 async function look(ctx: Ctx): Promise<Look> {
   const address = feePayersOf(ctx.config).current;
-  const place = `${ctx.config.rpcUrls[0]} ${address}`;
+  const place = `${ctx.chain.place} ${address}`;
   const known = looks.get(place);
-  if (known && ctx.now < known.until) return { funds: known.funds };
+  if (known && ctx.wallNow < known.until) return { funds: known.funds };
   const answer = await ctx.chain.within(ASK_MS).balanceOf(address);
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);
     const funds = known?.funds ?? 'unknown';
-    looks.set(place, { until: ctx.now + AWAY_FOR_MS, funds });
+    looks.set(place, { until: ctx.wallNow + AWAY_FOR_MS, funds });
     return { funds };
   }
   const { FEE_PAYER_LOW_LAMPORTS: low } = ctx.config;
   const funds = answer.lamports >= low ? 'enough' : answer.lamports * 100 >= low ? 'low' : 'empty';
-  looks.set(place, { until: ctx.now + LOOKED_FOR_MS, funds });
+  looks.set(place, { until: ctx.wallNow + LOOKED_FOR_MS, funds });
   return { funds, lamports: answer.lamports };
 }
 
@@ -73,8 +73,8 @@ export async function sweepFeePayer(ctx: Ctx): Promise<number> {
   if (!hasX402(ctx.config)) return 0;
   const address = feePayersOf(ctx.config).current;
   const { funds, lamports } = await look(ctx);
-  if (lamports !== undefined) await saveLook(ctx.db, address, lamports, ctx.now);
-  const spent = await readLamportsSpent(ctx.db, ctx.now);
+  if (lamports !== undefined) await saveLook(ctx.databases[0].db, address, lamports, ctx.wallNow);
+  const spent = await readLamportsSpent(ctx.databases[0].db, ctx.wallNow);
   const isTooMuch = isAlarming(ctx.config, spent);
   if (isTooMuch) ctx.note(`fee payer ${address}: spent ${spent} lamports within an hour, above FEE_ALARM_LAMPORTS`);
   if (funds !== 'enough') ctx.note(`fee payer ${address}: balance ${funds}; send it SOL`);

@@ -54,11 +54,11 @@ const fine = new Map<string, number>();
 
 /** The same, asked of the node at most once a day and isolate: what was a wallet may have become something else. */
 export async function payeeOfToday(ctx: Ctx, wallet: string): Promise<Unspendable | null> {
-  const place = `${ctx.config.rpcUrls[0]} ${wallet}`;
-  if (ctx.now < (fine.get(place) ?? 0)) return null;
+  const place = `${ctx.chain.place} ${wallet}`;
+  if (ctx.wallNow < (fine.get(place) ?? 0)) return null;
   const found = await lookAtPayee(ctx, wallet);
   if (fine.size >= LOOKED_MAX) fine.clear();
   // What stands in the way is looked at afresh each time, so that mending it helps at once.
-  if (found === null) fine.set(place, ctx.now + DAY);
+  if (found === null) fine.set(place, ctx.wallNow + DAY);
   return found;
 }

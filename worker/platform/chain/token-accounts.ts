@@ -19,28 +19,28 @@ type Trust = 'all' | 'presence' | 'nothing';
 
 /** Does this token account exist? Where the node does not answer: true if it ever did and that is trusted, else null. */
 export async function tokenAccountExists(ctx: Ctx, ata: string, trust: Trust): Promise<boolean | null> {
-  const place = `${ctx.config.rpcUrls[0]} ${ata}`;
-  if (trust !== 'nothing' && ctx.now - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
-  if (trust === 'all' && ctx.now < (missing.get(place) ?? 0)) return false;
+  const place = `${ctx.chain.place} ${ata}`;
+  if (trust !== 'nothing' && ctx.wallNow - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;
+  if (trust === 'all' && ctx.wallNow < (missing.get(place) ?? 0)) return false;
   const asLastSeen = seen.has(place) && trust !== 'nothing' ? true : null;
-  if (trust !== 'nothing' && ctx.now < (away.get(place) ?? 0)) return asLastSeen;
+  if (trust !== 'nothing' && ctx.wallNow < (away.get(place) ?? 0)) return asLastSeen;
   const answer = await ctx.chain.within(ASK_MS).prepare([ata]);
   if (seen.size >= SEEN_MAX) seen.clear();
   if (away.size >= SEEN_MAX) away.clear();
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);
-    away.set(place, ctx.now + AWAY_FOR_MS);
+    away.set(place, ctx.wallNow + AWAY_FOR_MS);
     return asLastSeen;
   }
   away.delete(place);
   const exists = answer.exists[0] === true;
   if (missing.size >= SEEN_MAX) missing.clear();
   if (exists) {
-    seen.set(place, ctx.now);
+    seen.set(place, ctx.wallNow);
     missing.delete(place);
   } else {
     seen.delete(place);
-    if (trust === 'all') missing.set(place, ctx.now + MISSING_FOR_MS);
+    if (trust === 'all') missing.set(place, ctx.wallNow + MISSING_FOR_MS);
     else missing.delete(place);
   }
   return exists;

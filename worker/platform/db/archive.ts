@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { raise, storyOf } from '#core/errors.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
 import type { Settlement } from './tables/access.ts';
 import { archives } from './tables/archives.ts';
@@ -78,7 +78,7 @@ export interface Place {
 }
 
 /** The lines at these places, in their order, with one read an object. 503 where the archive does not answer. */
-export async function readLines(ctx: Ctx, places: readonly Place[]): Promise<string[]> {
+export async function readLines(ctx: Shard, places: readonly Place[]): Promise<string[]> {
   if (places.length === 0) return [];
   const byObject = Map.groupBy(places, ({ archiveId }) => archiveId);
   const objects = await ctx.db

@@ -1,7 +1,7 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { storyOf } from '#core/errors.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { announceEvents, eventRow, forEach } from './commit.ts';
 import { events as eventsTable } from './tables/messaging.ts';
@@ -21,7 +21,7 @@ export interface RowStep<V> {
  * The same step of many rows in one batch of two statements, however many they are. A row that somebody else changed since it was
  * read keeps what they made of it, and gets no event; the others are not held up by it, nor by one the database refuses.
  */
-export async function commitMany<V extends Values>(ctx: Ctx, table: Versioned, steps: RowStep<V>[]): Promise<void> {
+export async function commitMany<V extends Values>(ctx: Shard, table: Versioned, steps: RowStep<V>[]): Promise<void> {
   if (steps.length === 0) return;
   try {
     announceEvents(ctx, await storeTogether(ctx, table, steps));
@@ -35,7 +35,7 @@ const of = (key: string): SQL => sql.raw(`j.value ->> '${key}'`);
 const among = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
 
 /** Answers the ids of the events that were stored. */
-async function storeTogether<V extends Values>(ctx: Ctx, table: Versioned, steps: RowStep<V>[]): Promise<string[]> {
+async function storeTogether<V extends Values>(ctx: Shard, table: Versioned, steps: RowStep<V>[]): Promise<string[]> {
   // What is left out is null: the sequence, which the database gives, and what comes later.
   const rows = steps.map(({ event }) => eventRow(ctx, event));
   const values = sql.join(Object.keys(getTableColumns(eventsTable)).map(of), sql`, `);

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { newEventId } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { events as eventsTable, guard } from './tables/messaging.ts';
@@ -23,14 +23,14 @@ export const unchanged = <T>(result: T): Change<T> => ({ events: [], writes: [],
  * A veto inside a batch: rolls everything back where `condition` holds. After an UPDATE, `changes() = 0` makes a lost
  * compare-and-set fail its neighbours, which D1 alone would not. (architecture section 7)
  */
-export const vetoIf = (ctx: Ctx, condition: SQL): Write => ctx.db.insert(guard).select(sql`SELECT NULL WHERE ${condition}`);
-export const vetoUnlessChanged = (ctx: Ctx): Write => vetoIf(ctx, sql`changes() = 0`);
+export const vetoIf = (ctx: Shard, condition: SQL): Write => ctx.db.insert(guard).select(sql`SELECT NULL WHERE ${condition}`);
+export const vetoUnlessChanged = (ctx: Shard): Write => vetoIf(ctx, sql`changes() = 0`);
 
 /**
  * Stores a Change in one batch: events first, because UNIQUE(subject_id, subject_version) is the lock, then the writes.
  * Throws what the database throws; nothing of the batch is stored then.
  */
-export async function commit<T>(ctx: Ctx, change: Change<T>): Promise<T> {
+export async function commit<T>(ctx: Shard, change: Change<T>): Promise<T> {
   const events = change.events.map((event) => eventRow(ctx, event));
   const batch = [...events.map((row) => ctx.db.insert(eventsTable).values(row)), ...change.writes];
   const [first, ...rest] = batch;
@@ -54,7 +54,7 @@ export async function commit<T>(ctx: Ctx, change: Change<T>): Promise<T> {
 const ANNOUNCED_MAX = 50;
 
 /** Has stored events fanned out. The row is the outbox: a message lost here is found by the sweep over events not yet fanned out. */
-export function announceEvents(ctx: Ctx, eventIds: string[]): void {
+export function announceEvents(ctx: Shard, eventIds: string[]): void {
   for (let from = 0; from < eventIds.length; from += ANNOUNCED_MAX)
     ctx.defer(sendJob(ctx, { kind: 'fanOut', eventIds: eventIds.slice(from, from + ANNOUNCED_MAX) }));
 }
@@ -63,7 +63,7 @@ export function announceEvents(ctx: Ctx, eventIds: string[]): void {
  * For a change that only creates. A batch that failed may have landed with its answer lost, so the new row is looked for
  * before the failure is believed.
  */
-export async function commitNew<T>(ctx: Ctx, change: Change<T>, findNew: () => Promise<unknown>): Promise<T> {
+export async function commitNew<T>(ctx: Shard, change: Change<T>, findNew: () => Promise<unknown>): Promise<T> {
   try {
     return await commit(ctx, change);
   } catch (error) {
@@ -78,7 +78,7 @@ const TRIES_MAX = 3;
  * Load, plan, commit, up to three times. `plan` reads afresh every time, so after a failed batch it sees whether a rival's
  * change, or our own with its answer lost, is already there; then it answers `unchanged`.
  */
-export async function transact<T>(ctx: Ctx, plan: () => Promise<Change<T>>): Promise<T> {
+export async function transact<T>(ctx: Shard, plan: () => Promise<Change<T>>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const change = await plan();
     if (change.events.length + change.writes.length === 0) return commit(ctx, change);

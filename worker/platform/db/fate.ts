@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { MINUTE } from '#core/time.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { transact, unchanged, type Write } from './commit.ts';
 import { type ClaimKind, txClaims } from './tables/tx-claims.ts';
 
@@ -27,11 +27,11 @@ export interface FateStep {
 /** What follows for one kind of things when the chain has spoken. Each stores its effects and the step in one batch, or nothing. */
 export interface FateFollower {
   /** The cluster made them final, as almost always: many at once. */
-  onFinal(ctx: Ctx, subjectIds: readonly string[], step: FateStep): Promise<unknown>;
+  onFinal(ctx: Shard, subjectIds: readonly string[], step: FateStep): Promise<unknown>;
   /** The finalized chain is proven to be without it: what it brought is taken back. */
-  onDropped(ctx: Ctx, subjectId: string, step: FateStep): Promise<unknown>;
+  onDropped(ctx: Shard, subjectId: string, step: FateStep): Promise<unknown>;
   /** It was taken for dropped and is final after all: what was taken back is given again. */
-  onReturned(ctx: Ctx, subjectId: string, step: FateStep): Promise<unknown>;
+  onReturned(ctx: Shard, subjectId: string, step: FateStep): Promise<unknown>;
 }
 
 /** The cluster needs some thirteen seconds to make a transaction final; nobody looks before. */
@@ -53,12 +53,12 @@ export const insertClaim = (db: Db, claim: NewClaim, slot: number | null): Write
   db.insert(txClaims).values({ ...claim, ...(slot === null ? { nextLookAt: null } : watchedFrom(claim.createdAt, slot)) });
 
 /** A statement, not an effect: a claimed transaction was seen confirmed. */
-export const watchClaim = ({ db, now }: Ctx, claim: Pick<NewClaim, 'txSignature' | 'livemode'>, slot: number): Write =>
+export const watchClaim = ({ db, now }: Shard, claim: Pick<NewClaim, 'txSignature' | 'livemode'>, slot: number): Write =>
   db
     .update(txClaims)
     .set(watchedFrom(now, slot))
     .where(and(eq(txClaims.txSignature, claim.txSignature), eq(txClaims.livemode, claim.livemode)));
 
 /** A step that nothing else follows from. */
-export const storeStep = (ctx: Ctx, step: FateStep): Promise<unknown> =>
+export const storeStep = (ctx: Shard, step: FateStep): Promise<unknown> =>
   transact(ctx, async () => ((await step.isOver()) ? unchanged(null) : { events: [], writes: step.writes, result: null }));

@@ -7,7 +7,7 @@ import { pepperedHashes, seal, sha256Hex, unseal } from '#core/crypto.ts';
 import { canonicalJson, utf8 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from './commit.ts';
 import { type Swept, sweepRounds } from './sweep-pages.ts';
 import { claims } from './tables/messaging.ts';
@@ -61,13 +61,13 @@ export const newRecord = (ctx: Ctx, request: IdempotentRequest, fence: number) =
   key: request.key,
   fingerprint: fingerprintsOf(ctx, request)[0],
   fence,
-  expiresAt: ctx.now + (request.keepMs ?? KEEP_MS),
+  expiresAt: ctx.wallNow + (request.keepMs ?? KEEP_MS),
 });
 
-export async function findRecord(ctx: Ctx, { scope, key }: IdempotentRequest): Promise<IdempotencyRecord | null> {
+export async function findRecord(ctx: Shard, { scope, key }: IdempotentRequest): Promise<IdempotencyRecord | null> {
   const mine = and(eq(claims.scope, scope), eq(claims.key, key));
   const known = await ctx.db.select().from(claims).where(mine).get();
-  return known && known.expiresAt > ctx.now ? known : null;
+  return known && known.expiresAt > ctx.wallNow ? known : null;
 }
 
 /** Fields of an answer that only the database knows, by the time its batch runs: an id it gave. */
@@ -78,7 +78,7 @@ const isOver = (now: number): SQL => sql`(${claims.expiresAt} <= ${now} OR (${cl
 
 /** A record that is over gives way to the new one; any other fails the batch. */
 export async function insertRecord(
-  ctx: Ctx,
+  ctx: Shard,
   request: IdempotentRequest,
   { fence, answer: { status, body }, late = {} }: { fence: number; answer: StoredAnswer; late?: LateFields },
 ): Promise<Write[]> {
@@ -91,7 +91,7 @@ export async function insertRecord(
     ctx.db
       .insert(claims)
       .values({ scope, key, ...anew })
-      .onConflictDoUpdate({ target: [claims.scope, claims.key], set: anew, setWhere: isOver(ctx.now) }),
+      .onConflictDoUpdate({ target: [claims.scope, claims.key], set: anew, setWhere: isOver(ctx.wallNow) }),
     vetoUnlessChanged(ctx),
   ];
 }
@@ -103,7 +103,7 @@ function requireSame(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequ
 /** A lease whose holder died before it answered; the same request may go on. 409 idempotency_conflict for another body. */
 export function isAbandoned(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequest): boolean {
   requireSame(ctx, known, request);
-  return known.status === null && (known.leaseUntil ?? ctx.now) <= ctx.now;
+  return known.status === null && (known.leaseUntil ?? ctx.wallNow) <= ctx.wallNow;
 }
 
 /** What a record tells the request that found it. 409 idempotency_conflict for another body, idempotency_in_progress under a lease. */
@@ -112,7 +112,7 @@ export async function replayRecord(ctx: Ctx, known: IdempotencyRecord, request: 
   const { status, sealedBody } = known;
   const body = sealedBody === null ? known.body : await openAnswer(ctx, request, sealedBody);
   if (status !== null && body !== null) return { status, body, replayed: true };
-  const waitMs = Math.max(SECOND, (known.leaseUntil ?? ctx.now) - ctx.now);
+  const waitMs = Math.max(SECOND, (known.leaseUntil ?? ctx.wallNow) - ctx.wallNow);
   throw new ApiError('idempotency_in_progress', { retryAfterSeconds: 1, meta: { lease_ms: waitMs } });
 }
 
@@ -156,8 +156,8 @@ function canonicalTextOf(text: string): string {
 const ROUNDS = { max: 500, roundsMax: 40 };
 
 /** Deletes records whose life is over, finished or not: no request reads them any more, and their keys are free. */
-export const sweepIdempotencyRecords = (ctx: Ctx): Promise<Swept> =>
+export const sweepIdempotencyRecords = (ctx: Shard): Promise<Swept> =>
   sweepRounds(ctx, ROUNDS, async (max) => {
-    const ended = sql`rowid IN (SELECT rowid FROM claims WHERE expires_at <= ${ctx.now} ORDER BY expires_at LIMIT ${max})`;
+    const ended = sql`rowid IN (SELECT rowid FROM claims WHERE expires_at <= ${ctx.wallNow} ORDER BY expires_at LIMIT ${max})`;
     return (await ctx.db.delete(claims).where(ended)).meta.changes;
   });

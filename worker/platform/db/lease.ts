@@ -6,7 +6,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { HOUR, SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, vetoUnlessChanged, type Write } from './commit.ts';
 import {
   type Answer,
@@ -39,7 +39,7 @@ const UNFINISHED_KEEP_MS = 24 * HOUR;
  * from what the state says happened. A lease whose answer was lost is recognised by its fence, so that its own request does not
  * wait for its end.
  */
-export async function lease(ctx: Ctx, request: IdempotentRequest): Promise<{ answer: StoredAnswer; fence: number } | { lease: Lease }> {
+export async function lease(ctx: Shard, request: IdempotentRequest): Promise<{ answer: StoredAnswer; fence: number } | { lease: Lease }> {
   const fence = newFence();
   const taken = await takeLease(ctx, request, fence).catch((error: unknown) => {
     ctx.note(`lease: ${storyOf(error)}`);
@@ -59,7 +59,7 @@ export async function lease(ctx: Ctx, request: IdempotentRequest): Promise<{ ans
 
 /** For effects in many batches, or around a call to a stranger's server: one at a time, and answered once. */
 export async function onceLeased<T>(
-  ctx: Ctx,
+  ctx: Shard,
   request: IdempotentRequest,
   run: () => Promise<T>,
   present: (result: T) => Answer | Promise<Answer>,
@@ -95,15 +95,15 @@ export async function onceLeased<T>(
 export const releaseLease = (ctx: Ctx, held: Lease): Promise<unknown> =>
   held.release().catch((error: unknown) => ctx.note(`lease not released: ${storyOf(error)}`));
 
-async function takeLease(ctx: Ctx, request: IdempotentRequest, fence: number): Promise<boolean> {
+async function takeLease(ctx: Shard, request: IdempotentRequest, fence: number): Promise<boolean> {
   const { scope, key, ...record } = newRecord(ctx, request, fence);
   const anew = {
     ...record,
     status: null,
     body: null,
     sealedBody: null,
-    leaseUntil: ctx.now + LEASE_MS,
-    expiresAt: ctx.now + UNFINISHED_KEEP_MS,
+    leaseUntil: ctx.wallNow + LEASE_MS,
+    expiresAt: ctx.wallNow + UNFINISHED_KEEP_MS,
   };
   const isSame = sql`${claims.fingerprint} IN (SELECT value FROM json_each(${JSON.stringify(fingerprintsOf(ctx, request))}))`;
   const rows = await ctx.db
@@ -112,13 +112,13 @@ async function takeLease(ctx: Ctx, request: IdempotentRequest, fence: number): P
     .onConflictDoUpdate({
       target: [claims.scope, claims.key],
       set: anew,
-      setWhere: sql`${claims.expiresAt} <= ${ctx.now} OR (${claims.status} IS NULL AND ${claims.leaseUntil} <= ${ctx.now} AND ${isSame})`,
+      setWhere: sql`${claims.expiresAt} <= ${ctx.wallNow} OR (${claims.status} IS NULL AND ${claims.leaseUntil} <= ${ctx.wallNow} AND ${isSame})`,
     })
     .returning({ fence: claims.fence });
   return rows.length > 0;
 }
 
-function leaseOf(ctx: Ctx, request: IdempotentRequest, fence: number): Lease {
+function leaseOf(ctx: Shard, request: IdempotentRequest, fence: number): Lease {
   const { scope, key, fingerprint, expiresAt } = newRecord(ctx, request, fence);
   const held = and(
     eq(claims.scope, scope),

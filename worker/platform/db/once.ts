@@ -5,7 +5,7 @@
  */
 
 import { ApiError } from '#core/errors.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { type Change, commit, isConstraint, unchanged, type Write } from './commit.ts';
 import {
   type Answer,
@@ -42,7 +42,7 @@ export const unchangedKept = async <T>(result: T, keep: Keep<T>): Promise<Change
  * the same request was faster, or only the answer of our own batch was lost, the stored answer is given.
  */
 export async function once<T>(
-  ctx: Ctx,
+  ctx: Shard,
   request: IdempotentRequest,
   run: (keep: Keep<T>) => Promise<T>,
   present: (result: T) => Answer | Promise<Answer>,
@@ -81,7 +81,7 @@ export async function once<T>(
  * name that is taken); null: what was planned is out of date, and the same request may be tried again.
  */
 export async function commitKept<T>(
-  ctx: Ctx,
+  ctx: Shard,
   change: Change<T>,
   keep: Keep<T>,
   explain: (planned: T) => Promise<ApiError | null> = async () => null,

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { SECOND } from '#core/time.ts';
-import type { Db } from '#platform/context.ts';
+import type { Ctx, Db } from '#platform/context.ts';
 import { sweeps } from './tables/operations.ts';
 
 /** What waits longest, each read from the end of the index that its sweep reads. Epoch ms; null: nothing waits. */
@@ -71,14 +71,36 @@ export async function readVitalSigns(db: Db): Promise<VitalSigns> {
   };
 }
 
+/** Of several databases: what waits longest in any, the sweep of each name that is due longest, and the fullest. */
+export function ofAll(each: VitalSigns[]): VitalSigns {
+  const [first, ...others] = each as [VitalSigns, ...VitalSigns[]];
+  const earliest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b));
+  return others.reduce((all, one) => {
+    const ends = Object.entries(all.waiting).map(([name, at]) => [name, earliest(at, one.waiting[name as keyof Waiting])]);
+    const isLatest = (row: VitalSigns['sweeps'][number], i: number, rows: VitalSigns['sweeps']) =>
+      rows.every((other, j) => other.name !== row.name || other.dueAt > row.dueAt || (other.dueAt === row.dueAt && j >= i));
+    return {
+      waiting: Object.fromEntries(ends) as unknown as Waiting,
+      sweeps: [...all.sweeps, ...one.sweeps].filter(isLatest),
+      parked: {
+        unknown_kind: all.parked.unknown_kind + one.parked.unknown_kind,
+        failed: all.parked.failed + one.parked.failed,
+      },
+      oldestEventAt: earliest(all.oldestEventAt, one.oldestEventAt),
+      chainToWebhookMs: [...all.chainToWebhookMs, ...one.chainToWebhookMs].sort((a, b) => a - b),
+      databaseBytes: Math.max(all.databaseBytes, one.databaseBytes),
+    };
+  }, first);
+}
+
 /**
- * True where something has been due since before then, which means that neither a queue nor the sweeps behind it run: a look at money,
+ * True where something has been due since before these instants, which means that neither a queue nor the sweeps behind it run: a look at money,
  * an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back are due to nobody.
  */
-export const isStalled = (dueBefore: number): SQL => sql`(
-  EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND next_check_at < ${dueBefore})
-  OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND ${eventDueAt} < ${dueBefore})
-  OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${dueBefore}))`;
+export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL => sql`(
+  EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND next_check_at < ${now})
+  OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND ${eventDueAt} < ${now})
+  OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${wallNow}))`;
 
 /** The largest a database of the platform may grow; then no write succeeds any more. */
 const DATABASE_BYTES_MAX = 10 * 1000 ** 3;

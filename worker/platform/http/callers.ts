@@ -1,8 +1,9 @@
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
+import { scopeOf } from '#platform/db/directory.ts';
 import type { Permission, SignIn } from '#rules/admission.ts';
 import type { CallBucket } from '#rules/plans.ts';
 import { checkIdempotencyKey, optionalKeyErrors, requireIdempotencyKey } from './idempotency-key.ts';
@@ -17,9 +18,17 @@ const callerErrors = [
   'rate_limited',
 ] as const;
 
+/** From here on the request is the actor's, in the database where they live. */
+export async function setActor(c: Context<AppEnv>, actor: Actor): Promise<void> {
+  const scope = await scopeOf(c.var.ctx, { merchantId: actor.accountId, livemode: actor.livemode });
+  c.set('actor', actor);
+  c.set('scope', scope);
+  c.set('shard', scope);
+}
+
 const requireActor = (permission: Permission, bucket: CallBucket = 'requests') =>
   createMiddleware<AppEnv>(async (c, next) => {
-    c.set('actor', await c.var.authenticate(c, permission, bucket));
+    await setActor(c, await c.var.authenticate(c, permission, bucket));
     await next();
   });
 
@@ -36,7 +45,7 @@ const requireKey = (bucket: CallBucket) =>
       const detail = 'This is called by servers. Send a key in X-Svc-Key.';
       throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'key_required' } });
     }
-    c.set('actor', actor);
+    await setActor(c, actor);
     await next();
   });
 
@@ -67,7 +76,7 @@ const requirePerson = createMiddleware<AppEnv>(async (c, next) => {
       meta: { reason: 'token_required' },
     });
   }
-  c.set('actor', actor);
+  await setActor(c, actor);
   await next();
 });
 
@@ -114,7 +123,7 @@ export const merchantWriteErrors = (...codes: Codes) => errors(...callerErrors, 
 export const merchantBodyErrors = (...codes: Codes) => errors(...callerErrors, ...bodyErrors, ...codes);
 export const publicBodyErrors = (...codes: Codes) => errors(...bodyErrors, ...codes);
 
-const isRecent = (ctx: Ctx, signIn: SignIn): boolean => ctx.now - signIn.authTime <= ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
+const isRecent = (ctx: Ctx, signIn: SignIn): boolean => ctx.wallNow - signIn.authTime <= ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
 
 /**
  * Did a person prove so recently, and to this service, that it is them? The bare nonce does not count: it names no domain, so a

@@ -2,8 +2,9 @@ import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError, storyOf } from '../../core/errors.ts';
 import { SECOND } from '../../core/time.ts';
-import { type Ctx, checkedConfig, type Env } from '../context.ts';
-import { listMissingColumns } from '../db/schema-check.ts';
+import { Node } from '../../solana/node.ts';
+import { type Ctx, checkedConfig, type Env, nodesOf } from '../context.ts';
+import { listMissingColumns } from '../db/tables/schema-check.ts';
 import type { AppEnv } from './openapi.ts';
 
 const isHealth = (path: string): boolean => /^(?:\/v1)?\/health$/.test(path);
@@ -32,17 +33,17 @@ const LOOK_EVERY_MS = 5 * SECOND;
  * list. Asked at most every few seconds while something is missing, and not of the database once it was whole.
  */
 export async function findFaults(ctx: Ctx): Promise<{ columns: string[]; nodes: number[] }> {
-  const [nodes] = await Promise.all([ctx.chain.foreignNodes(ctx.now), lookAtSchema(ctx)]);
+  const [nodes] = await Promise.all([Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.wallNow), lookAtSchema(ctx)]);
   return { columns: missing, nodes };
 }
 
 /** A look under way settles nothing for requests that come meanwhile: each of them looks too, until one has seen. */
 async function lookAtSchema(ctx: Ctx): Promise<void> {
-  if (isComplete || ctx.now < lookedAt + LOOK_EVERY_MS) return;
+  if (isComplete || ctx.wallNow < lookedAt + LOOK_EVERY_MS) return;
   try {
-    missing = await listMissingColumns(ctx.db);
+    missing = (await Promise.all(ctx.databases.map(({ db }) => listMissingColumns(db)))).flat();
     isComplete = missing.length === 0;
-    lookedAt = ctx.now;
+    lookedAt = ctx.wallNow;
   } catch (error) {
     // Out of reach it tells nothing, and the route says so itself.
     ctx.note(`schema: ${storyOf(error)}`);

@@ -75,7 +75,7 @@ export async function answerOnce<T>(
   options: KeyOptions = {},
 ): Promise<StoredAnswer> {
   if (c.req.header('Idempotency-Key') === undefined) return toStoredAnswer(await present(await run(keepNothing)));
-  return once(c.var.ctx, await idempotentRequest(c, options), run, present);
+  return once(c.var.shard, await idempotentRequest(c, options), run, present);
 }
 
 /** The same for what is no single batch: under a lease while it is at it. */
@@ -86,7 +86,7 @@ export async function answerLeased<T>(
   options: KeyOptions = {},
 ): Promise<StoredAnswer> {
   if (c.req.header('Idempotency-Key') === undefined) return toStoredAnswer(await present(await run()));
-  return onceLeased(c.var.ctx, await idempotentRequest(c, options), run, present);
+  return onceLeased(c.var.shard, await idempotentRequest(c, options), run, present);
 }
 
 /** The kept answer, byte for byte, and whether it is a repetition. */

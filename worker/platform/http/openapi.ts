@@ -4,7 +4,7 @@ import { createMiddleware } from 'hono/factory';
 import { ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
 import type { SetupIntentId } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
-import type { Actor, Ctx, Env } from '#platform/context.ts';
+import type { Actor, Ctx, Env, Scope, Shard } from '#platform/context.ts';
 import type { Permission } from '#rules/admission.ts';
 import type { CallBucket } from '#rules/plans.ts';
 import { type UnknownField, unknownFields } from './bodies/unknown-fields.ts';
@@ -15,6 +15,10 @@ export interface AppEnv {
     requestId: string;
     ctx: Ctx;
     actor: Actor;
+    /** The rows of the actor. */
+    scope: Scope;
+    /** Where the request's effect is, and its kept answer beside it: of the actor, of what a public route names, else the first. */
+    shard: Shard;
     /** The key that was shown, once it is known to be one of ours that is not revoked, whatever became of the request. */
     key: { keyId: string; admissionId: string } | undefined;
     /** Where a setup secret was shown instead of a key or token: whose spend limits bind what is bought. */

@@ -45,11 +45,11 @@ async function hitObject(c: Context<AppEnv>, caller: string, windows: AddressWin
   const object = objectOf(caller);
   const asked = windows.map((one) => ({ ...one, max: Math.max(1, Math.floor(one.max * ctx.config.RATE_MULTIPLIER)) }));
   for (const { name, max } of asked) refuseWhileFull(ctx, `${object} ${name} ${max}`);
-  const answer = await admissionObject(ctx, object).hit(asked, ctx.now);
+  const answer = await admissionObject(ctx, object).hit(asked, ctx.wallNow);
   if (answer.allowed) return answer.rate;
   if (full.size >= REMEMBERED_MAX) full.clear();
   full.set(`${object} ${answer.full} ${answer.rate.limit}`, answer.rate);
-  throw rateLimited(answer.rate, ctx.now);
+  throw rateLimited(answer.rate, ctx.wallNow);
 }
 
 const objectOf = (caller: string): string => `address:${sha256Hex(utf8(caller)).slice(0, 32)}`;
@@ -57,7 +57,7 @@ const objectOf = (caller: string): string => `address:${sha256Hex(utf8(caller)).
 function refuseWhileFull(ctx: Ctx, place: string): void {
   const rate = full.get(place);
   if (!rate) return;
-  if (ctx.now < rate.resetAt) throw rateLimited(rate, ctx.now);
+  if (ctx.wallNow < rate.resetAt) throw rateLimited(rate, ctx.wallNow);
   full.delete(place);
 }
 

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
 import { DAY } from '#core/time.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { type ParkedMessage, parkedMessages } from '#platform/db/tables/operations.ts';
 
 /** For a person to look at, and for a release that knows what to do with it. */
@@ -29,11 +29,11 @@ export const deleteParked = (db: Db, ids: string[]): Promise<unknown> =>
   db.delete(parkedMessages).where(sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
 
 /** Forgets what waited for so long that it has lost its meaning. */
-export async function endParked({ db, now }: Ctx, max: number): Promise<number> {
+export async function endParked({ db, wallNow }: Shard, max: number): Promise<number> {
   const ended = db
     .select({ id: parkedMessages.id })
     .from(parkedMessages)
-    .where(lte(parkedMessages.parkedAt, now - KEEP_MS))
+    .where(lte(parkedMessages.parkedAt, wallNow - KEEP_MS))
     .limit(max);
   return (await db.delete(parkedMessages).where(inArray(parkedMessages.id, ended))).meta.changes;
 }

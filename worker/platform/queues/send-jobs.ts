@@ -1,15 +1,15 @@
-import type { Ctx, Job } from '#platform/context.ts';
+import { addressOf, type Job, type Shard } from '#platform/context.ts';
 
 /** Hands one job to the queue, in the name of what this request goes back to. */
-export async function sendJob(ctx: Ctx, job: Job, delaySeconds = 0): Promise<void> {
-  await ctx.env.JOBS.send({ ...job, requestId: ctx.cause }, { delaySeconds });
+export async function sendJob(ctx: Shard, job: Job, delaySeconds = 0): Promise<void> {
+  await ctx.env.JOBS.send({ ...job, requestId: ctx.cause, ...addressOf(ctx) }, { delaySeconds });
 }
 
 /** A queue takes so many messages at once. */
 const MESSAGES_MAX = 100;
 
 /** The same for any number of jobs. */
-export async function sendJobs(ctx: Ctx, jobs: readonly { job: Job; delaySeconds?: number }[]): Promise<void> {
-  const messages = jobs.map(({ job, delaySeconds = 0 }) => ({ body: { ...job, requestId: ctx.cause }, delaySeconds }));
+export async function sendJobs(ctx: Shard, jobs: readonly { job: Job; delaySeconds?: number }[]): Promise<void> {
+  const messages = jobs.map(({ job, delaySeconds = 0 }) => ({ body: { ...job, requestId: ctx.cause, ...addressOf(ctx) }, delaySeconds }));
   for (let i = 0; i < messages.length; i += MESSAGES_MAX) await ctx.env.JOBS.sendBatch(messages.slice(i, i + MESSAGES_MAX));
 }

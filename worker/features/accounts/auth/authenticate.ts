@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { ApiError, unreachable } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
+import { findAnywhere } from '#platform/db/directory.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { countRefusedCredential, rateHeaders, rateLimited, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
@@ -36,6 +37,7 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
     bucket,
     rateMultiplier: ctx.config.RATE_MULTIPLIER,
     now: ctx.now,
+    wallNow: ctx.wallNow,
   };
   const answer = await admit(ctx, presented, request);
   const keyId = answer.ok ? answer.caller.keyId : 'keyId' in answer && answer.keyId;
@@ -43,7 +45,7 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
   if ('rate' in answer && answer.rate) for (const [name, value] of Object.entries(rateHeaders(answer.rate))) c.header(name, value);
   if (!answer.ok) {
     ctx.note(`refused: ${answer.reason}`);
-    if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.now);
+    if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.wallNow);
     return refuse(c, answer.reason);
   }
   if (mode === 'unknown') throw new ApiError('validation_error', { problems: [UNKNOWN_MODE] });
@@ -71,7 +73,7 @@ async function admitOne(ctx: Ctx, admissionId: string, request: AdmissionRequest
   const object = admissionObject(ctx, `account:${admissionId}`);
   const answer = await object.admit(request);
   if (answer.ok || answer.reason !== 'unknown') return answer;
-  const known = await findAdmission(ctx.db, admissionId);
+  const known = await findAnywhere(ctx, ({ db }) => findAdmission(db, admissionId));
   // Nothing is written for a stranger: a made-up key must not leave an object behind.
   if (!known) return { ok: false, reason: 'unknown_key' };
   await object.load(known.account, known.keys);

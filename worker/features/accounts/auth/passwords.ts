@@ -12,7 +12,7 @@ import {
 import { base64url, utf8 } from '#core/encoding.ts';
 import { overloaded, storyOf } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/identity.ts';
 import { replacePassword } from '../store.ts';
 
@@ -77,7 +77,7 @@ const lost = (ctx: Ctx) => (error: unknown) => {
 };
 
 /** Stores a password that was right as new ones are stored, where it was stored otherwise; it may as well be left for the next sign-in. */
-export async function renewPasswordHash(ctx: Ctx, { id, passwordHash: stored }: Account, password: string): Promise<void> {
+export async function renewPasswordHash(ctx: Shard, { id, passwordHash: stored }: Account, password: string): Promise<void> {
   if (stored === null) return;
   const { PEPPER } = ctx.config;
   try {

@@ -1,6 +1,6 @@
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import { findPlace, listNamedAccounts, type NamedAccount, replaceKeys, savePlace } from './pepper.store.ts';
 import { emailKeysOf, walletKeysOf } from './sign-in.ts';
@@ -11,7 +11,7 @@ const PAGES = { pageMax: 200, pagesMax: 50 };
  * While there are several peppers, hashes the e-mails and wallets of all accounts anew under the first, so that the others can go. One walk over
  * the accounts from where the last run ended; `taken` says how many were still under another. A walk that took none leaves nothing to do.
  */
-export async function sweepPeppers(ctx: Ctx): Promise<Swept> {
+export async function sweepPeppers(ctx: Shard): Promise<Swept> {
   if (secretRing(ctx.config.PEPPER, PEPPER_BYTES).length === 1) return { taken: 0, isFinished: true };
   let last: AccountId | null = await findPlace(ctx.db);
   let taken = 0;
@@ -30,7 +30,7 @@ export async function sweepPeppers(ctx: Ctx): Promise<Swept> {
       last = rows.at(-1)!.id;
     },
   );
-  await savePlace(ctx.db, isFinished ? null : last, ctx.now);
+  await savePlace(ctx.db, isFinished ? null : last, ctx.wallNow);
   return { taken, isFinished };
 }
 

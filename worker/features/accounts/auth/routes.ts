@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
+import { newestOf } from '#platform/db/directory.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/identity.ts';
 import { merchantBodyErrors, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
@@ -41,7 +42,7 @@ const RegisterRequest = z
   .openapi('RegisterRequest', { example: { email: 'ada@example.com', password: 'correct horse', display_name: 'Ada' } });
 const LoginRequest = z.object({ email: Email, password: z.string().max(1024) }).openapi('LoginRequest');
 
-const signedInNow = ({ now }: Ctx, method: SignInMethod): SignIn => ({ authTime: now, firstIat: now, method });
+const signedInNow = ({ wallNow }: Ctx, method: SignInMethod): SignIn => ({ authTime: wallNow, firstIat: wallNow, method });
 
 /** A token of a session that begins now, or goes on. */
 async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
@@ -164,7 +165,8 @@ const logout = createRoute({
 export const authRoutes = router()
   .openapi(register, async (c) => {
     const { email, password, display_name } = c.req.valid('json');
-    const { ctx } = c.var;
+    const ctx = newestOf(c.var.ctx);
+    c.set('shard', ctx);
     const run = (keep: Keep<Account>) => registerAccount(ctx, { email, password, displayName: display_name }, keep);
     const present = async (account: Account) => ({ status: 201, body: await toAuthResponse(ctx, account, signedInNow(ctx, 'pwd')) });
     return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));
@@ -175,7 +177,7 @@ export const authRoutes = router()
   })
   .openapi(nonce, async (c) => {
     const { ctx } = c.var;
-    return c.json(toNonceResource(await issueLoginNonce(ctx, c.req.valid('json').wallet_address), ctx.now), 200);
+    return c.json(toNonceResource(await issueLoginNonce(ctx, c.req.valid('json').wallet_address), ctx.wallNow), 200);
   })
   .openapi(wallet, async (c) => {
     const { wallet_address, signed_message, message_nonce } = c.req.valid('json');

@@ -2,8 +2,9 @@ import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, newId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint } from '#platform/db/commit.ts';
+import { findAnywhere, homeOf, othersOf } from '#platform/db/directory.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/identity.ts';
 import type { SignIn } from '#rules/admission.ts';
@@ -23,7 +24,8 @@ export const emailKeysOf = (ctx: Ctx, email: string): AccountKeys & { keys: [str
 });
 
 /** Whose e-mail this is, or was before the account was deleted, whichever pepper it is hashed under. */
-export const findAccountByEmail = (ctx: Ctx, email: string) => findAccountByKeys(ctx.db, emailKeysOf(ctx, email));
+export const findAccountByEmail = (ctx: Ctx, email: string) =>
+  findAnywhere(ctx, ({ db }) => findAccountByKeys(db, emailKeysOf(ctx, email)));
 
 /** Under each pepper; the first is what is stored. */
 export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { keys: [string, ...string[]] } => ({
@@ -67,7 +69,7 @@ export function newAccount(ctx: Ctx, displayName: string, identity: Identity): A
   };
 }
 
-export async function storeAccount(ctx: Ctx, account: Account, keep: Keep<Account> = keepNothing): Promise<Account> {
+export async function storeAccount(ctx: Shard, account: Account, keep: Keep<Account> = keepNothing): Promise<Account> {
   const payout = account.walletAddress ? planAccountPayout(ctx, account.id, account.walletAddress) : { events: [], writes: [] };
   const known = [
     ...(account.email === null ? [] : [emailKeysOf(ctx, account.email)]),
@@ -85,14 +87,19 @@ export interface Register {
   displayName: string;
 }
 
+/** Of the database where accounts are made it is the index that says so, also of two at once; in the others none is made any more. */
+const isNamedElsewhere = async (ctx: Shard, keys: AccountKeys): Promise<boolean> =>
+  (await Promise.all(othersOf(ctx).map(({ db }) => findAccountByKeys(db, keys)))).some((account) => account !== undefined);
+
 /** A new account on the free plan. 409 email_registered, also for the address of a deleted account. */
-export async function registerAccount(ctx: Ctx, input: Register, keep: Keep<Account>): Promise<Account> {
+export async function registerAccount(ctx: Shard, input: Register, keep: Keep<Account>): Promise<Account> {
   requirePasswordLength(input.password);
   const account = newAccount(ctx, input.displayName, {
     email: normaliseEmail(input.email),
     emailKey: emailKeysOf(ctx, input.email).keys[0],
     passwordHash: await newPasswordHash(ctx, input.password),
   });
+  if (await isNamedElsewhere(ctx, emailKeysOf(ctx, input.email))) throw new ApiError('email_registered');
   try {
     return await storeAccount(ctx, account, keep);
   } catch (error) {
@@ -105,7 +112,7 @@ export async function logIn(ctx: Ctx, input: { email: string; password: string }
   const account = await findByPassword(ctx, input.password, () => findAccountByEmail(ctx, input.email));
   if (!account) throw new ApiError('invalid_credentials');
   requireActive(account);
-  ctx.defer(renewPasswordHash(ctx, account, input.password));
+  ctx.defer(renewPasswordHash(await homeOf(ctx, account.id), account, input.password));
   return account;
 }
 
@@ -125,10 +132,10 @@ const REFRESH = { graceMs: 7 * DAY, sessionMs: 30 * DAY };
  */
 export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn }> {
   const claims = token ? await readToken(ctx, token, REFRESH.graceMs) : null;
-  const account = claims ? await findAccount(ctx.db, claims.sub as AccountId) : null;
+  const account = claims ? await findAccount((await homeOf(ctx, claims.sub)).db, claims.sub) : null;
   if (!claims || !account) throw new ApiError('invalid_authorization');
   requireActive(account);
   const { signIn } = claims;
-  if (claims.ver !== account.tokenVersion || ctx.now - signIn.firstIat > REFRESH.sessionMs) throw new ApiError('invalid_authorization');
+  if (claims.ver !== account.tokenVersion || ctx.wallNow - signIn.firstIat > REFRESH.sessionMs) throw new ApiError('invalid_authorization');
   return { account, signIn };
 }

@@ -1,6 +1,7 @@
 import { importJWK, type JWTPayload, errors as joseErrors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { keyRing } from '#core/crypto.ts';
+import type { AccountId } from '#core/ids.ts';
 import { DAY, SECOND, unixSeconds } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/identity.ts';
@@ -17,7 +18,7 @@ const NAMED_SINCE_MS = Date.UTC(2027, 5, 1);
 // A token of the release before names no method: it counts as the weakest, for the fifteen minutes in which that matters.
 const Claims = z
   .object({
-    sub: z.uuid(),
+    sub: z.uuid().transform((id) => id as AccountId),
     ver: z.int(),
     auth_time: z.int(),
     first_iat: z.int().optional(),
@@ -56,10 +57,10 @@ export async function issueToken(ctx: Ctx, account: Account, signIn: SignIn): Pr
     .setSubject(account.id)
     .setIssuer(issuerOf(ctx))
     .setAudience(audienceOf(ctx))
-    .setIssuedAt(unixSeconds(ctx.now))
-    .setExpirationTime(unixSeconds(ctx.now + LIFETIME_MS))
+    .setIssuedAt(unixSeconds(ctx.wallNow))
+    .setExpirationTime(unixSeconds(ctx.wallNow + LIFETIME_MS))
     .sign(await importJWK(key!.jwk, 'EdDSA'));
-  return { token, expiresAt: unixSeconds(ctx.now + LIFETIME_MS) * 1000 };
+  return { token, expiresAt: unixSeconds(ctx.wallNow + LIFETIME_MS) * 1000 };
 }
 
 /** Who makes tokens: the service as its callers know it. */
@@ -84,7 +85,7 @@ export async function readToken(ctx: Ctx, token: string, graceMs: number = CLOCK
         const { d: _, ...publicJwk } = key.jwk;
         return importJWK(publicJwk, 'EdDSA');
       },
-      { algorithms: ['EdDSA'], typ: 'JWT', currentDate: new Date(ctx.now), clockTolerance: graceMs / SECOND },
+      { algorithms: ['EdDSA'], typ: 'JWT', currentDate: new Date(ctx.wallNow), clockTolerance: graceMs / SECOND },
     );
     return isForUs(ctx, payload) ? Claims.parse(payload) : null;
   } catch {

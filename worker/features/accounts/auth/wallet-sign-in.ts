@@ -5,6 +5,7 @@ import { newId, type SignInId } from '#core/ids.ts';
 import { iso, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
+import { findAnywhere, globalOf, newestOf } from '#platform/db/directory.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/identity.ts';
 import { parseWallet } from '#solana/assets.ts';
 import { findAccountByKeys, insertLoginNonce, takeLoginNonce } from '../store.ts';
@@ -26,7 +27,7 @@ function signInText(ctx: Ctx, { nonce, walletAddress, expiresAt }: Omit<LoginNon
     'Version: 1',
     `Chain ID: solana:${ctx.config.NETWORK}`,
     `Nonce: ${nonce}`,
-    `Issued At: ${iso(ctx.now)}`,
+    `Issued At: ${iso(ctx.wallNow)}`,
     `Expiration Time: ${iso(expiresAt)}`,
   ].join('\n');
 }
@@ -34,9 +35,10 @@ function signInText(ctx: Ctx, { nonce, walletAddress, expiresAt }: Omit<LoginNon
 /** A text for this wallet to sign, good once and for five minutes. 422 invalid_wallet_address. */
 export async function issueLoginNonce(ctx: Ctx, walletAddress: string): Promise<LoginNonce> {
   requireWallet(walletAddress);
-  const terms = { nonce: `SvcSignIn${randomBase62(24)}`, walletAddress, expiresAt: ctx.now + NONCE_SECONDS * SECOND };
+  const terms = { nonce: `SvcSignIn${randomBase62(24)}`, walletAddress, expiresAt: ctx.wallNow + NONCE_SECONDS * SECOND };
   const loginNonce = { ...terms, message: signInText(ctx, terms) };
-  return commit(ctx, { events: [], writes: insertLoginNonce(ctx, loginNonce), result: loginNonce });
+  const home = globalOf(ctx);
+  return commit(home, { events: [], writes: insertLoginNonce(home, loginNonce), result: loginNonce });
 }
 
 export interface WalletLogin {
@@ -57,7 +59,7 @@ export async function logInWithWallet(
   requireWallet(walletAddress);
   // Taken before anything is verified: a signature is tried once, right or wrong.
   const issued = await takeNonce(ctx, nonce, walletAddress);
-  const method = issued && issued.expiresAt > ctx.now ? findMethod(issued, signature) : null;
+  const method = issued && issued.expiresAt > ctx.wallNow ? findMethod(issued, signature) : null;
   if (!method) {
     const detail = 'The signature does not prove this sign-in, or its nonce was used or has expired. Ask for a new nonce.';
     throw new ApiError('invalid_credentials', { detail });
@@ -67,8 +69,8 @@ export async function logInWithWallet(
 
 /** Asked again once where the answer was lost: the wallet need not sign another for that. */
 async function takeNonce(ctx: Ctx, nonce: string, walletAddress: string): Promise<LoginNonce | null> {
-  const signInId = newId<SignInId>(ctx.now);
-  const take = () => takeLoginNonce(ctx.db, nonce, walletAddress, signInId);
+  const signInId = newId<SignInId>(ctx.wallNow);
+  const take = () => takeLoginNonce(globalOf(ctx).db, nonce, walletAddress, signInId);
   return take().catch((error: unknown) => {
     ctx.note(`nonce: ${storyOf(error)}`);
     return take();
@@ -93,13 +95,14 @@ function findMethod({ walletAddress, message, nonce }: LoginNonce, signature: st
 /** The wallet's account; two first sign-ins at once end in the same one. */
 async function openWalletAccount(ctx: Ctx, walletAddress: string): Promise<Account> {
   const walletKeys = walletKeysOf(ctx, walletAddress);
-  const known = await findAccountByKeys(ctx.db, walletKeys);
+  const find = () => findAnywhere(ctx, ({ db }) => findAccountByKeys(db, walletKeys));
+  const known = await find();
   if (known) return known;
   const displayName = `Wallet ${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
   try {
-    return await storeAccount(ctx, newAccount(ctx, displayName, { walletAddress, walletKey: walletKeys.keys[0] }));
+    return await storeAccount(newestOf(ctx), newAccount(ctx, displayName, { walletAddress, walletKey: walletKeys.keys[0] }));
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    return (await findAccountByKeys(ctx.db, walletKeys)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+    return (await find()) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }

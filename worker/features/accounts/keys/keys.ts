@@ -2,7 +2,7 @@ import { crc32, equalBytes, pepperedHash, pepperedHashes } from '#core/crypto.ts
 import { base62, randomBase62, utf8 } from '#core/encoding.ts';
 import { ApiError, raise, storyOf } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { ApiKey } from '#platform/db/tables/identity.ts';
@@ -86,7 +86,7 @@ export interface CreatedKey {
  * A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. 403 admin_requires_staff and
  * sign_in_required (live keys, old sessions), 422 invalid_permissions, 429 plan_limit_reached.
  */
-export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
+export async function createKey(ctx: Shard, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
   const permissions = [...new Set(input.permissions)];
   if (
     permissions.length === 0 ||
@@ -98,7 +98,7 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
   // A token that was stolen long after its sign-in must not leave a key behind that outlives it.
   if (!input.sandboxMode) requireRecentSignIn(ctx, actor);
 
-  const merchantId = actor.accountId as AccountId;
+  const merchantId = actor.accountId;
   const created = draftKey(ctx, merchantId, { name: input.name, permissions, livemode: !input.sandboxMode });
   const { key } = created;
   const limit = PLANS[actor.plan].activeKeysMax;
@@ -117,7 +117,7 @@ export async function createKey(ctx: Ctx, actor: Actor, input: CreateKey, keep: 
  * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have died
  * here. 503 temporarily_unavailable where the object or the database is out of reach; the same request tells it then.
  */
-export async function announceKey(ctx: Ctx, { merchantId, id }: Pick<ApiKey, 'merchantId' | 'id'>): Promise<void> {
+export async function announceKey(ctx: Shard, { merchantId, id }: Pick<ApiKey, 'merchantId' | 'id'>): Promise<void> {
   try {
     const key = await findKey(ctx.db, merchantId, id);
     if (key) await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).putKey(toAdmittedKey(key));
@@ -128,8 +128,8 @@ export async function announceKey(ctx: Ctx, { merchantId, id }: Pick<ApiKey, 'me
 }
 
 /** Immediate and permanent; a second time it is simply already so. */
-export async function revokeKey(ctx: Ctx, actor: Actor, keyId: KeyId): Promise<void> {
-  const merchantId = actor.accountId as AccountId;
+export async function revokeKey(ctx: Shard, actor: Actor, keyId: KeyId): Promise<void> {
+  const merchantId = actor.accountId;
   const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
   const revokedAt = key.revokedAt ?? ctx.now;
   await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).revokeKey(key.keyHash, revokedAt);

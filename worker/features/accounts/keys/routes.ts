@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { type AccountId, admissionIdOf, type KeyId } from '#core/ids.ts';
+import { admissionIdOf, type KeyId } from '#core/ids.ts';
 import { iso, isoOrNull } from '#core/time.ts';
 import type { ApiKey } from '#platform/db/tables/identity.ts';
 import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } from '#platform/http/callers.ts';
@@ -105,8 +105,8 @@ const revoke = createRoute({
 
 export const keyRoutes = router()
   .openapi(list, async (c) => {
-    const { actor, ctx } = c.var;
-    const merchantId = actor.accountId as AccountId;
+    const { actor, scope: ctx } = c.var;
+    const merchantId = actor.accountId;
     const keys = await listKeys(ctx.db, merchantId, actor.via === 'key' || c.req.valid('query').mode !== undefined ? actor.livemode : null);
     const usage = await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).usage();
     return c.json(
@@ -116,17 +116,17 @@ export const keyRoutes = router()
   })
   .openapi(create, async (c) => {
     const { name, permissions, sandbox_mode } = c.req.valid('json');
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const answer = await answerOnce<CreatedKey>(
       c,
       (keep) => createKey(ctx, actor, { name, permissions, sandboxMode: sandbox_mode }, keep),
       ({ key, rawKey }) => ({ status: 201, body: { key: toKeyResource(key), raw_key: rawKey } }),
       { isSecret: true },
     );
-    await announceKey(ctx, { merchantId: actor.accountId as AccountId, id: JSON.parse(answer.body).key.id });
+    await announceKey(ctx, { merchantId: actor.accountId, id: JSON.parse(answer.body).key.id });
     return sendStored(c, answer);
   })
   .openapi(revoke, async (c) => {
-    const run = () => revokeKey(c.var.ctx, c.var.actor, c.req.valid('param').key_id as KeyId);
+    const run = () => revokeKey(c.var.scope, c.var.actor, c.req.valid('param').key_id as KeyId);
     return sendStored(c, await answerLeased(c, run, () => ({ status: 204 })));
   });

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { isOneOf, secretRing } from '#core/crypto.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { findAnywhere, homeOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/identity.ts';
 import { OPERATOR_SECRET_BYTES } from '#platform/variables.ts';
 import { ACCOUNT } from '#rules/states.ts';
@@ -28,9 +29,9 @@ export function requireOperator(ctx: Ctx, secret: string | undefined): void {
  */
 export async function operateAccount(ctx: Ctx, input: { account: string; action: OperatorAction }): Promise<Account> {
   const isUserId = z.uuid().safeParse(input.account).success;
-  const found = isUserId ? await findAccount(ctx.db, input.account as AccountId) : await findAccountByEmail(ctx, input.account);
-  const { id } = found ?? raise('not_found');
-  return changeAccount(ctx, id, (account) => {
+  const find = ({ db }: Shard) => findAccount(db, input.account as AccountId);
+  const { id } = (await (isUserId ? findAnywhere(ctx, find) : findAccountByEmail(ctx, input.account))) ?? raise('not_found');
+  return changeAccount(await homeOf(ctx, id), id, (account) => {
     const isUnproven = !isUserId && input.action === 'staff' && !account.emailVerified && !account.isStaff;
     if (isUnproven) {
       const detail = 'Nobody has proven that this e-mail is theirs. Name the account by its user id.';

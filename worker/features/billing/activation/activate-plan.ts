@@ -8,7 +8,7 @@ import { askFor, readOffer } from '#features/settlements/challenge.ts';
 import { type Draft, draftPayment, type Read, readPayment } from '#features/settlements/co-sign.ts';
 import { claimOnce, type Outcome, see } from '#features/settlements/follow-through.ts';
 import { findSettlement } from '#features/settlements/store.ts';
-import { type Actor, type Ctx, hasX402 } from '#platform/context.ts';
+import { type Actor, type Ctx, hasX402, type Shard } from '#platform/context.ts';
 import type { Activation, Settlement } from '#platform/db/tables/access.ts';
 import { encodeHeader, type PaymentRequired } from '#protocols/x402/wire.ts';
 import { type HeldPlan, type PaidPlan, PLAN_DAYS, planPrice } from '#rules/plans.ts';
@@ -48,10 +48,10 @@ export type Required = {
  * again gives the first answer. 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs),
  * duplicate_settlement, 503 rpc_unavailable. (contract section 6 "Activation")
  */
-export async function activatePlan(ctx: Ctx, actor: Actor, input: ActivatePlan): Promise<Activating> {
+export async function activatePlan(ctx: Shard, actor: Actor, input: ActivatePlan): Promise<Activating> {
   if (!actor.livemode) throw notReady('sandbox');
   const payTo = requireTreasury(ctx);
-  const accountId = actor.accountId as AccountId;
+  const accountId = actor.accountId;
   const read = input.paymentSignature === null ? null : await readPayment(ctx, input.paymentSignature);
   const known = read?.ok ? await findSettlement(ctx, read.verified.messageHash) : undefined;
   if (known) {
@@ -79,7 +79,7 @@ function requireSamePlan(settlement: Settlement, accountId: AccountId, plan: Pai
   if (purpose !== 'activation' || merchantId !== accountId || terms.plan !== plan) throw new ApiError('duplicate_settlement');
 }
 
-async function claim(ctx: Ctx, settlement: Settlement): Promise<{ settlement: Settlement; isNew: boolean }> {
+async function claim(ctx: Shard, settlement: Settlement): Promise<{ settlement: Settlement; isNew: boolean }> {
   try {
     return await claimOnce(ctx, settlement, [vetoEnded(ctx, settlement), ...vetoOverspending(ctx, settlement)]);
   } catch (error) {
@@ -99,7 +99,7 @@ async function claim(ctx: Ctx, settlement: Settlement): Promise<{ settlement: Se
   }
 }
 
-async function draftActivation(ctx: Ctx, accountId: AccountId, input: ActivatePlan, read: Read & { ok: true }): Promise<Draft> {
+async function draftActivation(ctx: Shard, accountId: AccountId, input: ActivatePlan, read: Read & { ok: true }): Promise<Draft> {
   const { plan, setupIntentId } = input;
   const offered = readOffer(ctx, read.accepted, { livemode: true, merchantId: accountId, productId: `plan:${plan}` });
   if (!offered.ok) return offered;
@@ -118,7 +118,7 @@ async function draftActivation(ctx: Ctx, accountId: AccountId, input: ActivatePl
 }
 
 /** Everything in it follows from facts that no longer change, so that a repetition is equal to the last byte. */
-async function answer(ctx: Ctx, payTo: string, settlement: Settlement, outcome: Outcome, input: ActivatePlan): Promise<Activating> {
+async function answer(ctx: Shard, payTo: string, settlement: Settlement, outcome: Outcome, input: ActivatePlan): Promise<Activating> {
   const { txSignature: transaction, payerWallet: payer, merchantId } = settlement;
   const network = ctx.config.network.caip2;
   if (outcome.status === 'pending') return { kind: 'pending', txSignature: transaction };

@@ -1,8 +1,9 @@
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
-import { findSetupBySecret, isSetupOpen, parseSetupSecret } from '#features/agent-setup/secret.ts';
+import { findSetupBySecret, isSetupOpen, locateSetup, parseSetupSecret } from '#features/agent-setup/secret.ts';
 import { getStanding } from '#features/plans/store.ts';
 import type { Actor } from '#platform/context.ts';
+import { setActor } from '#platform/http/callers.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { countRefusedCredential, hitBucket, rateHeaders } from '#platform/http/rate-limit.ts';
 import { planAt } from '#rules/plans.ts';
@@ -14,7 +15,7 @@ import { planAt } from '#rules/plans.ts';
 const requireActivator = createMiddleware<AppEnv>(async (c, next) => {
   const secret = c.req.header('X-Svc-Setup-Secret');
   if (secret === undefined) {
-    c.set('actor', await c.var.authenticate(c, 'execute'));
+    await setActor(c, await c.var.authenticate(c, 'execute'));
     c.set('setupIntentId', null);
     return next();
   }
@@ -22,13 +23,14 @@ const requireActivator = createMiddleware<AppEnv>(async (c, next) => {
   // A bucket of its own, with room for an agent that asks again as often as 202 tells it to.
   const rate = await hitBucket(c, 'status', `activate:${parseSetupSecret(secret)?.setupIntentId ?? ''}`);
   for (const [name, value] of Object.entries(rateHeaders(rate))) c.header(name, value);
-  const setup = await findSetupBySecret(ctx, secret);
+  const shard = await locateSetup(ctx, secret);
+  const setup = await findSetupBySecret(shard, secret);
   // Wrong, unknown and over are one answer: a guess learns nothing.
   if (!setup || !isSetupOpen(setup, ctx.now)) {
     await countRefusedCredential(c);
     throw new ApiError('invalid_authorization');
   }
-  const account = await getStanding(ctx.db, setup.accountId);
+  const account = await getStanding(shard.db, setup.accountId);
   if (account.status === 'suspended') throw new ApiError('account_suspended');
   if (account.status === 'deleted') throw new ApiError('invalid_authorization');
   const actor: Actor = {
@@ -41,7 +43,7 @@ const requireActivator = createMiddleware<AppEnv>(async (c, next) => {
     via: 'setup',
     signIn: null,
   };
-  c.set('actor', actor);
+  await setActor(c, actor);
   c.set('setupIntentId', setup.id);
   return next();
 });

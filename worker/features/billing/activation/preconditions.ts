@@ -7,7 +7,7 @@ import { findSetup, listPendingPayments } from '#features/agent-setup/store.ts';
 import { getHolding } from '#features/plans/holding.ts';
 import { getStanding } from '#features/plans/store.ts';
 import { chainObstacles } from '#features/rails/x402.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { extendPlan, type HeldPlan, type PaidPlan, planAt, planPrice, planRank } from '#rules/plans.ts';
 import { getSpending } from './store.ts';
 
@@ -16,7 +16,7 @@ import { getSpending } from './store.ts';
  * account would hold if it paid now.
  */
 export async function requireForSale(
-  ctx: Ctx,
+  ctx: Shard,
   payTo: string,
   accountId: AccountId,
   { plan, setupIntentId }: { plan: PaidPlan; setupIntentId: SetupIntentId | null },
@@ -34,7 +34,7 @@ export async function requireForSale(
 }
 
 /** A setup whose time is over waits for what was paid before, and for nothing new. */
-export async function requireTimeLeft(ctx: Ctx, setupIntentId: SetupIntentId): Promise<void> {
+export async function requireTimeLeft(ctx: Shard, setupIntentId: SetupIntentId): Promise<void> {
   const setup = await findSetup(ctx.db, setupIntentId);
   if (setup && isSetupOpen({ ...setup, isPaying: false }, ctx.now)) return;
   const [pending] = setup?.status === 'expired' ? [] : await listPendingPayments(ctx.db, setupIntentId);
@@ -69,7 +69,7 @@ function requireNotLower({ now }: Ctx, held: HeldPlan, plan: PaidPlan): void {
 }
 
 /** Told before anything is asked for; what binds is the veto in the claim. */
-export async function requireWithinLimits(ctx: Ctx, setupIntentId: SetupIntentId, plan: PaidPlan): Promise<void> {
+export async function requireWithinLimits(ctx: Shard, setupIntentId: SetupIntentId, plan: PaidPlan): Promise<void> {
   const { perPayment, perDay, today } = await getSpending(ctx, setupIntentId);
   const price = planPrice(plan);
   const exceeded = perPayment !== null && price > perPayment ? 'per_payment' : perDay !== null && today + price > perDay ? 'per_day' : null;

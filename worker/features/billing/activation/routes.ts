@@ -86,7 +86,7 @@ function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResp
 }
 
 async function activate(c: Context<AppEnv>, plan: PaidPlan): Promise<Response> {
-  const { ctx, actor, setupIntentId } = c.var;
+  const { scope: ctx, actor, setupIntentId } = c.var;
   const paymentSignature = c.req.header('PAYMENT-SIGNATURE') ?? null;
   const activating = await activatePlan(ctx, actor, { plan, paymentSignature, setupIntentId });
   if (activating.kind === 'required') throw paymentRequired(plan, activating);

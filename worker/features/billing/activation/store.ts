@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { SetupIntentId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import type { Settlement } from '#platform/db/tables/access.ts';
 import { setupIntents } from '#platform/db/tables/access.ts';
@@ -17,7 +17,7 @@ const dayOf = (at: number): number => at - (at % DAY);
 
 /** What a setup may spend, and has spent today: all that was claimed and did not fail. Base units of USDC. */
 export async function getSpending(
-  { db, now }: Ctx,
+  { db, now }: Shard,
   setupIntentId: SetupIntentId,
 ): Promise<{ perPayment: bigint | null; perDay: bigint | null; today: bigint }> {
   const { spendPerPayment: perPayment, spendPerDay: perDay } = setupIntents;
@@ -30,14 +30,14 @@ export async function getSpending(
  * A statement, not an effect: refuses the claim of a payment for an account whose setup was ended before, keys and all. Its
  * counterpart is `vetoWhilePaid`: of a claim and an end at the same moment one is stored, whichever the database sees first.
  */
-export const vetoEnded = (ctx: Ctx, { merchantId }: Settlement): Write =>
+export const vetoEnded = (ctx: Shard, { merchantId }: Settlement): Write =>
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE account_id = ${merchantId} AND status = 'expired')`);
 
 /**
  * Statements, not effects: refuse the batch that would claim more than the setup may spend, by the limits as they are right
  * then. A limit that is not set is NULL, and NULL refuses nothing.
  */
-export function vetoOverspending(ctx: Ctx, { setupIntentId, amount, createdAt }: Settlement): Write[] {
+export function vetoOverspending(ctx: Shard, { setupIntentId, amount, createdAt }: Settlement): Write[] {
   if (setupIntentId === null) return [];
   const units = amount.toString();
   const limit = (column: 'spend_per_payment' | 'spend_per_day') =>

@@ -5,7 +5,7 @@ import { type IdentitySessionId, newId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE } from '#core/time.ts';
 import { getOffer } from '#features/products/product.ts';
-import type { Config, Ctx } from '#platform/context.ts';
+import type { Config, Ctx, Shard } from '#platform/context.ts';
 import { commitNew, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/commerce.ts';
@@ -52,7 +52,7 @@ export interface OpenedIdentity {
  * A buyer's way to the platform and back. 404, 409 setup_not_ready where the product asks for nobody's name or is of the
  * sandbox, 503 handoff_not_configured. (contract section 3 "Identity")
  */
-export async function openIdentitySession(ctx: Ctx, slug: string, keep: Keep<OpenedIdentity>): Promise<OpenedIdentity> {
+export async function openIdentitySession(ctx: Shard, slug: string, keep: Keep<OpenedIdentity>): Promise<OpenedIdentity> {
   const { product } = await getOffer(ctx.db, slug);
   const { requiresIdentity: provider } = product;
   if (!provider) {
@@ -105,7 +105,7 @@ export function requireConnector({ config }: Ctx, provider: IdentityProvider, sh
  * state_conflict for another person, 410 identity_expired.
  */
 export const completeIdentity = (
-  ctx: Ctx,
+  ctx: Shard,
   { identitySessionId, ...proven }: ProvenIdentity & { identitySessionId: IdentitySessionId },
   keep: Keep<IdentitySession>,
 ): Promise<IdentitySession> =>
@@ -127,7 +127,7 @@ export const completeIdentity = (
  * for a session of another product, 410 identity_expired.
  */
 export async function identityFor(
-  ctx: Ctx,
+  ctx: Shard,
   product: Product,
   identitySessionId: IdentitySessionId | undefined,
 ): Promise<ProvenIdentity | 'missing' | null> {

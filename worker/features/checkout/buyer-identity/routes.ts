@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { raise } from '#core/errors.ts';
 import type { IdentitySessionId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
+import { findOffer } from '#features/products/store.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { IdentitySession } from '#platform/db/tables/handoff.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
@@ -15,8 +16,10 @@ import {
 } from '#platform/http/idempotency-key.ts';
 import { type AppEnv, created, given, jsonBody, ok, router, Timestamp } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
+import { enterShard } from '#platform/http/shard.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider } from '#rules/payment-terms.ts';
 import { completeIdentity, isIdentityProvider, type OpenedIdentity, openIdentitySession, requireConnector } from './identity.ts';
+import { findIdentitySession } from './store.ts';
 
 const openIdentity = createRoute({
   method: 'post',
@@ -102,7 +105,9 @@ const complete = createRoute({
 
 export const identityRoutes = router()
   .openapi(openIdentity, async (c) => {
-    const run = (keep: Keep<OpenedIdentity>) => openIdentitySession(c.var.ctx, c.req.valid('param').slug, keep);
+    const { slug } = c.req.valid('param');
+    const shard = await enterShard(c, ({ db }) => findOffer(db, slug));
+    const run = (keep: Keep<OpenedIdentity>) => openIdentitySession(shard, slug, keep);
     const present = ({ session: { id, provider, expiresAt }, deepLink }: OpenedIdentity) => ({
       status: 201,
       body: { identity_session_id: id, provider, deep_link: deepLink, expires_at: iso(expiresAt) },
@@ -129,5 +134,6 @@ export const identityRoutes = router()
         expires_at: iso(session.expiresAt),
       },
     });
-    return sendStored(c, await answerOnce<IdentitySession>(c, (keep) => completeIdentity(c.var.ctx, proven, keep), present));
+    const shard = await enterShard(c, ({ db }) => findIdentitySession(db, proven.identitySessionId));
+    return sendStored(c, await answerOnce<IdentitySession>(c, (keep) => completeIdentity(shard, proven, keep), present));
   });

@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { IdentitySessionId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type IdentitySession, identitySessions } from '#platform/db/tables/handoff.ts';
 
@@ -11,7 +11,7 @@ export const findIdentitySession = (db: Db, identitySessionId: IdentitySessionId
 export const insertIdentitySession = (db: Db, session: IdentitySession): Write => db.insert(identitySessions).values(session);
 
 /** Statements, not effects: the second fails the batch where somebody else was named for it first. */
-export const completeIdentitySession = (ctx: Ctx, { id, providerUserId, username, completedAt }: IdentitySession): Write[] => [
+export const completeIdentitySession = (ctx: Shard, { id, providerUserId, username, completedAt }: IdentitySession): Write[] => [
   ctx.db
     .update(identitySessions)
     .set({ providerUserId, username, completedAt })

@@ -1,9 +1,9 @@
 import { ApiError, raise } from '#core/errors.ts';
-import { type AccountId, type HandoffId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
+import { type HandoffId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { findOffer, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { commitNew } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/commerce.ts';
@@ -33,12 +33,12 @@ export interface CreatedHandoff {
  * invalid_wallet_address, 503 handoff_not_configured. (contract section 3 "Hand-off")
  */
 export async function createHandoff(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   { productId, ...input }: HandoffInput & { productId: ProductId },
   keep: Keep<CreatedHandoff>,
 ): Promise<CreatedHandoff> {
-  const product = await getProduct(ctx.db, actor.accountId as AccountId, actor.livemode, productId);
+  const product = await getProduct(ctx.db, actor.accountId, actor.livemode, productId);
   const secrets = requireSecrets(ctx);
   if (product.status !== 'active')
     throw new ApiError('state_conflict', { detail: 'The product is archived.', meta: { reason: 'product_active' } });
@@ -76,7 +76,7 @@ export function verifyHandoff(ctx: Ctx, productId: ProductId, token: string): Na
  * The hand-off that was named, still unused, or used for the very payment `running`. 410 handoff_expired for any other used one
  * and for an old one; a used one names its payment, so that a buyer whose answer was lost can go on.
  */
-export async function getHandoff(ctx: Ctx, named: NamedHandoff, running: PaymentId | null = null): Promise<Handoff> {
+export async function getHandoff(ctx: Shard, named: NamedHandoff, running: PaymentId | null = null): Promise<Handoff> {
   const handoff = await findHandoff(ctx.db, named.handoffId);
   if (handoff?.paymentId && handoff.paymentId === running) return handoff;
   if (handoff?.paymentId) throw usedHandoff(ctx, handoff.paymentId);
@@ -88,7 +88,7 @@ export async function getHandoff(ctx: Ctx, named: NamedHandoff, running: Payment
  * What a hand-off leads to: an active product. 404 for an unknown or archived one; of an account that was deleted since, 410
  * handoff_expired, as for any hand-off that is over.
  */
-export async function getHandedOffer(ctx: Ctx, slug: string, token: string): Promise<Listing> {
+export async function getHandedOffer(ctx: Shard, slug: string, token: string): Promise<Listing> {
   const offer = await findOffer(ctx.db, slug);
   if (offer) return offer;
   const orphan = (await findOrphan(ctx.db, slug)) ?? raise('not_found');
@@ -101,7 +101,7 @@ export const hintOf = ({ walletAddress }: Handoff, recipientWallet: string): str
   walletAddress === recipientWallet ? null : walletAddress;
 
 /** After a batch that would have used it failed: whoever was faster has its payment. */
-export async function requireUnused(ctx: Ctx, { id }: Handoff): Promise<void> {
+export async function requireUnused(ctx: Shard, { id }: Handoff): Promise<void> {
   const handoff = (await findHandoff(ctx.db, id)) ?? raise('handoff_expired', { meta: { reason: 'expired' } });
   if (handoff.paymentId) throw usedHandoff(ctx, handoff.paymentId);
 }

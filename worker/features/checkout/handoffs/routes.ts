@@ -4,10 +4,12 @@ import { LIFE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { CustomerRef } from '#features/entitlements/resource.ts';
 import { HttpsUrl, Metadata } from '#features/products/resource.ts';
+import { findOffer } from '#features/products/store.ts';
 import { merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, errors, given, ModeQuery, ok, optionalJsonBody, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
+import { enterShard } from '#platform/http/shard.ts';
 import { type CreatedHandoff, createHandoff, getHandedOffer, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
 
 const slug = z
@@ -78,7 +80,7 @@ const resolve = createRoute({
 
 export const handoffRoutes = router()
   .openapi(create, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const { customer_ref, email, wallet_address, success_url, metadata } = c.req.valid('json');
     const input = {
       productId: c.req.valid('param').product_id as ProductId,
@@ -96,8 +98,8 @@ export const handoffRoutes = router()
     return sendStored(c, await answerOnce(c, (keep) => createHandoff(ctx, actor, input, keep), present, { isSecret: true }));
   })
   .openapi(resolve, async (c) => {
-    const { ctx } = c.var;
     const params = c.req.valid('param');
+    const ctx = await enterShard(c, ({ db }) => findOffer(db, params.slug));
     const { product } = await getHandedOffer(ctx, params.slug, params.token);
     const handoff = await getHandoff(ctx, verifyHandoff(ctx, product.id, params.token));
     return c.json(

@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { HandoffId, PaymentId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type Handoff, handoffs } from '#platform/db/tables/handoff.ts';
 
@@ -10,7 +10,7 @@ export const findHandoff = (db: Db, handoffId: HandoffId) => db.select().from(ha
 export const insertHandoff = (db: Db, handoff: Handoff): Write => db.insert(handoffs).values(handoff);
 
 /** Statements, not effects: the hand-off begins this payment; the second fails the batch where another was begun with it first. */
-export const useHandoff = (ctx: Ctx, { id }: Handoff, paymentId: PaymentId): Write[] => [
+export const useHandoff = (ctx: Shard, { id }: Handoff, paymentId: PaymentId): Write[] => [
   ctx.db
     .update(handoffs)
     .set({ paymentId })

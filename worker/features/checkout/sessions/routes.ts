@@ -84,7 +84,7 @@ const toPaymentSessionResource = (ctx: Ctx, session: PaymentSession, slug: strin
 });
 
 export const paymentSessionRoutes = router().openapi(create, async (c) => {
-  const { actor, ctx } = c.var;
+  const { actor, scope: ctx } = c.var;
   const body = c.req.valid('json');
   const { rail_id: named } = body;
   if (named && !CHECKOUT_RAILS.includes(named)) {

@@ -10,7 +10,7 @@ import { notReady } from '#features/products/selling/fixes.ts';
 import { obstaclesInMode, prospectOf } from '#features/products/selling/obstacles.ts';
 import { outage } from '#features/rails/quote.ts';
 import { foresee } from '#features/rails/receivable.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { PaymentSession } from '#platform/db/tables/access.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
@@ -50,7 +50,7 @@ export interface OpenPaymentSession {
  * A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it, 503 fee_wallet_missing where the
  * service's own wallet is in the way, price_unavailable or rpc_unavailable where it cannot be told now. (contract section 6)
  */
-export async function planPaymentSession(ctx: Ctx, listing: Listing, input: OpenPaymentSession): Promise<Change<PaymentSession>> {
+export async function planPaymentSession(ctx: Shard, listing: Listing, input: OpenPaymentSession): Promise<Change<PaymentSession>> {
   const { product } = listing;
   const railId = input.railId ?? firstCheckoutRail(ctx.config, listing);
   await requirePayable(ctx, listing, railId);
@@ -90,7 +90,7 @@ async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promi
  * session_expired once it is over, 422 identity_verification_required for a payment begun before the merchant asked who buys, and
  * what a hand-off and `beginPayment` refuse. (contract section 6 "Payment session")
  */
-export async function connectInSession(ctx: Ctx, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout | IdentityNeeded> {
+export async function connectInSession(ctx: Shard, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout | IdentityNeeded> {
   let known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
   let isRead = true;
   const listing = await getListing(ctx.db, input.slug);
@@ -158,7 +158,7 @@ export interface SessionOffer {
 }
 
 /** A payment session as its buyer sees it before connecting. 404 for one of another product, and where nothing can begin any more. */
-export async function getSessionOffer(ctx: Ctx, slug: string, paymentSessionId: PaymentSessionId): Promise<SessionOffer> {
+export async function getSessionOffer(ctx: Shard, slug: string, paymentSessionId: PaymentSessionId): Promise<SessionOffer> {
   const { session, payment } = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
   const listing = await getListing(ctx.db, slug);
   if (session.productId !== listing.product.id) raise('not_found');
@@ -168,7 +168,7 @@ export async function getSessionOffer(ctx: Ctx, slug: string, paymentSessionId: 
 }
 
 async function planBegin(
-  ctx: Ctx,
+  ctx: Shard,
   listing: Listing,
   session: PaymentSession,
   handoff: Handoff | null,

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import type { PaymentId, PaymentSessionId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type PaymentSession, paymentSessions } from '#platform/db/tables/access.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
@@ -23,7 +23,7 @@ export async function findPaymentSession(
 export const insertPaymentSession = (db: Db, session: PaymentSession): Write => db.insert(paymentSessions).values(session);
 
 /** Statements, not effects: the second fails the batch where another payment was begun in the session first. */
-export const holdPayment = (ctx: Ctx, session: PaymentSession, paymentId: PaymentId): Write[] => [
+export const holdPayment = (ctx: Shard, session: PaymentSession, paymentId: PaymentId): Write[] => [
   ctx.db
     .update(paymentSessions)
     .set({ paymentId, version: session.version + 1 })

@@ -1,9 +1,9 @@
 import { ApiError, raise, unreachable } from '#core/errors.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
-import type { Sighting } from '#solana/rpc.ts';
+import type { Sighting } from '#solana/node-answers.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
 import { planSubmit, requireViewer } from '../payment.ts';
 import { grantAccess } from '../purchase.ts';
@@ -34,7 +34,7 @@ export interface Confirmation {
  * membership and receipt in one batch, or nothing. A transaction that does not pay this session is refused and leaves the
  * session as it was: a stranger can neither fail nor lock a payment. (contract section 3 "confirm")
  */
-export async function confirmPayment(ctx: Ctx, input: ConfirmPayment): Promise<Confirmation> {
+export async function confirmPayment(ctx: Shard, input: ConfirmPayment): Promise<Confirmation> {
   const known = await loadAllowed(ctx, input);
   // A repeated confirm is answered from what is stored, even while the node is down.
   if (isReplay(known.payment, input)) {
@@ -48,7 +48,7 @@ export async function confirmPayment(ctx: Ctx, input: ConfirmPayment): Promise<C
  * A transaction somebody pointed at, without saying what it pays: its memo tells. `later` where the chain or the database
  * does not show enough yet, `nothing` where it is none of ours.
  */
-export async function confirmByMemo(ctx: Ctx, txSignature: string): Promise<'settled' | 'later' | 'unavailable' | 'nothing'> {
+export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'settled' | 'later' | 'unavailable' | 'nothing'> {
   const sighting = await ctx.chain.findTransaction(txSignature);
   if (sighting.kind !== 'found') return sighting.kind === 'unavailable' ? 'unavailable' : 'later';
   const payment = await findNamedSession(ctx, sighting.transaction);
@@ -59,7 +59,7 @@ export async function confirmByMemo(ctx: Ctx, txSignature: string): Promise<'set
 }
 
 /** The session a transaction's one `svc:` memo names; null where no such session is stored (yet). */
-export async function findNamedSession(ctx: Ctx, { memos }: ChainTransaction): Promise<Payment | null | 'none'> {
+export async function findNamedSession(ctx: Shard, { memos }: ChainTransaction): Promise<Payment | null | 'none'> {
   const [memo, ...more] = svcMemos(memos);
   if (memo === undefined || more.length > 0) return 'none';
   const nonce = memo.slice('svc:'.length);
@@ -69,7 +69,7 @@ export async function findNamedSession(ctx: Ctx, { memos }: ChainTransaction): P
 }
 
 /** The confirmation of a transaction already looked up: who may have paid is known before anything is read, so one read is enough. */
-export async function settleFound(ctx: Ctx, input: ConfirmPayment, sighting: Sighting): Promise<Confirmation> {
+export async function settleFound(ctx: Shard, input: ConfirmPayment, sighting: Sighting): Promise<Confirmation> {
   const payers = sighting.kind === 'found' ? spendersOf(sighting.transaction) : [];
   return settle(ctx, input, await loadAllowed(ctx, input, payers), sighting, payers);
 }
@@ -77,7 +77,7 @@ export async function settleFound(ctx: Ctx, input: ConfirmPayment, sighting: Sig
 const isReplay = (payment: Payment, { txSignature }: ConfirmPayment): boolean =>
   payment.status === 'CONFIRMED' && payment.txSignature === txSignature;
 
-async function loadAllowed(ctx: Ctx, { paymentId, txSignature, viewer }: ConfirmPayment, payers: string[] = []): Promise<Loaded> {
+async function loadAllowed(ctx: Shard, { paymentId, txSignature, viewer }: ConfirmPayment, payers: string[] = []): Promise<Loaded> {
   const stored = await loadConfirmation(ctx, paymentId, txSignature, payers);
   const loaded = stored ?? (await loadEnded(ctx, { paymentId, txSignature, viewer }));
   requireViewer(loaded.payment, viewer);
@@ -85,7 +85,7 @@ async function loadAllowed(ctx: Ctx, { paymentId, txSignature, viewer }: Confirm
 }
 
 /** A session that ended long ago is made whole again only for a transaction that the chain shows. 404, and as one that failed. */
-async function loadEnded(ctx: Ctx, { paymentId, txSignature, viewer }: ConfirmPayment): Promise<Loaded> {
+async function loadEnded(ctx: Shard, { paymentId, txSignature, viewer }: ConfirmPayment): Promise<Loaded> {
   const payment = await getPayment(ctx, paymentId);
   requireViewer(payment, viewer);
   const { kind } = await ctx.chain.findTransaction(txSignature);
@@ -96,7 +96,7 @@ async function loadEnded(ctx: Ctx, { paymentId, txSignature, viewer }: ConfirmPa
 
 /** `known` was read with the memberships of the expected wallet and of the wallets in `readFor`. */
 async function settle(
-  ctx: Ctx,
+  ctx: Shard,
   input: ConfirmPayment,
   known: Loaded,
   sighting: Sighting,
@@ -135,13 +135,13 @@ const keepDone = async (change: Change<Verdict>, keep: Keep<Confirmation>): Prom
   change.result.outcome === 'done' ? withAnswer(change, keep({ payment: change.result.payment, alreadyConfirmed: false })) : change;
 
 /** For an answer that is given again: its first call may have died between the confirmation and the access that was bought. */
-export async function grantConfirmed(ctx: Ctx, paymentId: Payment['id']): Promise<void> {
+export async function grantConfirmed(ctx: Shard, paymentId: Payment['id']): Promise<void> {
   const payment = await findPayment(ctx, paymentId);
   if (payment) await grantAccess(ctx, payment);
 }
 
 /** Replay, exists, allowed, state, amounts, then effects: in this order. */
-function planConfirmation(ctx: Ctx, input: ConfirmPayment, loaded: Loaded, sighting: Sighting): Change<Verdict> {
+function planConfirmation(ctx: Shard, input: ConfirmPayment, loaded: Loaded, sighting: Sighting): Change<Verdict> {
   const { payment } = loaded;
   if (isReplay(payment, input)) return unchanged({ outcome: 'already', payment });
   if (sighting.kind === 'found') return planJudged(ctx, loaded, sighting.transaction);

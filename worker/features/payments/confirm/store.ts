@@ -1,6 +1,6 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import type { Payment } from '#platform/db/archive.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
@@ -15,7 +15,7 @@ import { findArchived } from '../archived.store.ts';
  * who brought it, the memberships its possible payers hold for this product, and how often less than the price came in. A payment in
  * the archive takes three trips more.
  */
-export async function loadConfirmation(ctx: Ctx, paymentId: PaymentId, txSignature: string, payers: string[]) {
+export async function loadConfirmation(ctx: Shard, paymentId: PaymentId, txSignature: string, payers: string[]) {
   const { db } = ctx;
   // One list of keys, so that the search uses all four columns of their index. A key of NULL matches nothing.
   const ofWallet = (wallet: unknown) => sql`CASE WHEN ${payments.customerRef} IS NULL THEN 'wallet:' || ${wallet} END`;
@@ -42,7 +42,7 @@ export async function loadConfirmation(ctx: Ctx, paymentId: PaymentId, txSignatu
     : loadArchived(ctx, paymentId, txSignature, payers);
 }
 
-async function loadArchived(ctx: Ctx, paymentId: PaymentId, txSignature: string, payers: string[]) {
+async function loadArchived(ctx: Shard, paymentId: PaymentId, txSignature: string, payers: string[]) {
   const { db } = ctx;
   const payment = await findArchived(ctx, eq(archivedPayments.id, paymentId));
   if (!payment) return null;

@@ -1,6 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
 import { matchPayment, type Payment as PaidTransfer } from '#solana/match.ts';
@@ -25,7 +25,7 @@ export const failureOf = (payment: Payment, meta: Record<string, unknown> = {}):
   new ApiError(payment.failureCode === 'session_expired' ? 'session_expired' : 'payment_failed', { meta });
 
 /** What a transaction the chain confirmed means for this session: the state it meets decides, money is never overlooked. */
-export function planJudged(ctx: Ctx, loaded: Loaded, transaction: ChainTransaction): Change<Verdict> {
+export function planJudged(ctx: Shard, loaded: Loaded, transaction: ChainTransaction): Change<Verdict> {
   const { payment, claim } = loaded;
   const match = matchPayment(transaction, expectationOf(payment));
   const refuse = (error: ApiError, change: Change<unknown> = unchanged(null)): Change<Verdict> => ({
@@ -76,7 +76,7 @@ export function stateError(payment: Payment): ApiError | null {
 
 const withMeta = (error: ApiError, meta: Record<string, unknown>): ApiError => new ApiError(error.code, { ...error.options, meta });
 
-function planConfirmed(ctx: Ctx, { payment, memberships, merchantName }: Loaded, proof: Proof, paid: PaidTransfer): Change<Verdict> {
+function planConfirmed(ctx: Shard, { payment, memberships, merchantName }: Loaded, proof: Proof, paid: PaidTransfer): Change<Verdict> {
   const { txSignature, slot, blockTime, payer: payerWallet } = proof;
   const submit = payment.status === 'PENDING_SIGNATURE' ? stepPayment(ctx, payment, 'submit', { txSignature }) : null;
   const bought = planPurchase(ctx, payment, merchantName, memberships, proof);

@@ -1,20 +1,20 @@
 import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import type { AccountId, PaymentId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
 import { type Unmatched, unmatchedPayments } from '#platform/db/tables/commerce.ts';
 import { UNMATCHED } from '#rules/states.ts';
 
 /** Statements, not effects: refused where the transaction has paid for something since it was looked at, or little is left of its session. */
-export const insertUnmatched = (ctx: Ctx, unmatched: Unmatched): Write[] => [
+export const insertUnmatched = (ctx: Shard, unmatched: Unmatched): Write[] => [
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM tx_claims WHERE tx_signature = ${unmatched.txSignature} AND livemode = ${unmatched.livemode})`),
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM ended_sessions WHERE id = ${unmatched.paymentId})`),
   ctx.db.insert(unmatchedPayments).values(unmatched),
 ];
 
 /** Statements, not effects: the second fails the batch where another acceptance was faster, or the money is gone. */
-export const acceptUnmatchedRow = (ctx: Ctx, unmatched: Unmatched, recoveredPaymentId: PaymentId): Write[] => [
+export const acceptUnmatchedRow = (ctx: Shard, unmatched: Unmatched, recoveredPaymentId: PaymentId): Write[] => [
   ctx.db
     .update(unmatchedPayments)
     .set({ status: UNMATCHED.next(unmatched.status, 'accept'), recoveredPaymentId, nextLookAt: null })
@@ -32,7 +32,7 @@ export const closeUnmatched = (db: Db, txSignature: string, paymentId: PaymentId
     .where(and(eq(unmatchedPayments.txSignature, txSignature), eq(unmatchedPayments.status, 'open')));
 
 /** A statement, not an effect: what missed its session is taken without asking once, however many transactions arrive together. */
-export const vetoRecovered = (ctx: Ctx, { id }: Payment): Write =>
+export const vetoRecovered = (ctx: Shard, { id }: Payment): Write =>
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM payments WHERE recovers_payment_id = ${id})`);
 
 /** So many are shown with a payment, the largest: what a stranger sends as dust hides no whole payment. */

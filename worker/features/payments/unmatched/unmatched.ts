@@ -1,6 +1,6 @@
 import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentId, type UnmatchedId } from '#core/ids.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
@@ -19,7 +19,7 @@ type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
  * Money that arrived and pays no session is kept in sight, once per transaction, for the merchant to decide: all of it, dust too, which
  * its sender pays the network for. (contract section 3)
  */
-export function planUnmatched(ctx: Ctx, { payment, unmatched }: Loaded, proof: Proof, reason: Unmatched['reason']): Change<null> {
+export function planUnmatched(ctx: Shard, { payment, unmatched }: Loaded, proof: Proof, reason: Unmatched['reason']): Change<null> {
   if (unmatched) return unchanged(null);
   const row: Unmatched = {
     id: newId<UnmatchedId>(ctx.now),
@@ -58,7 +58,7 @@ export function planUnmatched(ctx: Ctx, { payment, unmatched }: Loaded, proof: P
  * A new, confirmed payment out of money that missed its session. FAILED stays FAILED; the new payment says which session it
  * recovers, carries the memo that is on chain, and counts what really arrived.
  */
-export function planRecovery(ctx: Ctx, { payment, memberships, merchantName }: Loaded, proof: Proof): Change<Payment> {
+export function planRecovery(ctx: Shard, { payment, memberships, merchantName }: Loaded, proof: Proof): Change<Payment> {
   const isWhole = proof.paidUnits >= payment.priceAmount;
   const recovered: Payment = {
     ...payment,
@@ -114,7 +114,7 @@ const orphaned = (): ApiError =>
 
 /** The merchant takes money that missed its session. A second time it is the same answer. 404, 409 state_conflict. */
 export async function acceptUnmatched(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
 ): Promise<Payment> {

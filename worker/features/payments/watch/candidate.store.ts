@@ -1,6 +1,6 @@
 import { and, eq, gt, lte, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type Candidate, paymentCandidates } from '#platform/db/tables/candidates.ts';
@@ -21,7 +21,7 @@ const OF_NO_PAYMENT = '' as PaymentId;
  * first. Reads a few rows, however many of the payment's were judged.
  */
 export async function keepCandidate(
-  { db }: Ctx,
+  { db }: Shard,
   candidate: Candidate,
   { rivalsSince = candidate.createdAt, displaced }: { rivalsSince?: number; displaced?: Candidate } = {},
 ): Promise<{ isNew: boolean; isKnown: boolean; hasRival: boolean; named: Candidate[] }> {
@@ -120,7 +120,7 @@ export const dropCandidate = (db: Db, paymentId: PaymentId, txSignature: string)
   db.delete(paymentCandidates).where(same({ paymentId, txSignature }));
 
 /** Statements, not effects: found and judged, so that it is not looked up again until it is forgotten at `forgetAt`. */
-export const markJudged = ({ db, now }: Ctx, { paymentId, txSignature }: Candidate, forgetAt: number): Write[] => [
+export const markJudged = ({ db, now }: Shard, { paymentId, txSignature }: Candidate, forgetAt: number): Write[] => [
   db
     .insert(paymentCandidates)
     .select(
@@ -143,7 +143,7 @@ export const deleteJudged = (db: Db, forgetBefore: number, limit: number) =>
  * they already paid or were recorded in their mode, or were judged lately. One that is looked for by now keeps the time it was sent.
  * Any number in one parameter.
  */
-export const insertFound = (ctx: Ctx, found: { signature: string; nonce: string }[], dueAt: number): Write =>
+export const insertFound = (ctx: Shard, found: { signature: string; nonce: string }[], dueAt: number): Write =>
   ctx.db
     .insert(paymentCandidates)
     .select(

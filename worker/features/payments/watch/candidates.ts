@@ -1,7 +1,7 @@
 import { ApiError, storyOf } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
@@ -36,7 +36,7 @@ const inFlight = (): ApiError =>
   });
 
 /** 409 state_conflict (in_flight) while a transaction that we sent may still land. What callers name holds nothing up. */
-export async function requireNoneInFlight(ctx: Ctx, paymentId: PaymentId): Promise<void> {
+export async function requireNoneInFlight(ctx: Shard, paymentId: PaymentId): Promise<void> {
   if (await hasSent(ctx.db, paymentId, ctx.now - IN_FLIGHT_MS)) throw inFlight();
 }
 
@@ -51,14 +51,18 @@ const newCandidate = (ctx: Ctx, paymentId: PaymentId, txSignature: string, origi
 });
 
 /** Has the first look of a candidate brought by the queue. */
-const queueLook = (ctx: Ctx, { paymentId, txSignature }: Candidate, delaySeconds: number): void =>
+const queueLook = (ctx: Shard, { paymentId, txSignature }: Candidate, delaySeconds: number): void =>
   ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }, delaySeconds));
 
 /**
  * Keeps the signature of what the service is about to broadcast, before it does. `isNew`: no earlier request has sent it. 409
  * state_conflict (in_flight) while another that we sent may still land.
  */
-export async function rememberSent(ctx: Ctx, paymentId: PaymentId, txSignature: string): Promise<{ candidate: Candidate; isNew: boolean }> {
+export async function rememberSent(
+  ctx: Shard,
+  paymentId: PaymentId,
+  txSignature: string,
+): Promise<{ candidate: Candidate; isNew: boolean }> {
   const candidate = newCandidate(ctx, paymentId, txSignature, 'sent');
   const rivalsSince = ctx.now - IN_FLIGHT_MS;
   const { isNew, hasRival } = await keepCandidate(ctx, candidate, { rivalsSince });
@@ -72,7 +76,7 @@ export async function rememberSent(ctx: Ctx, paymentId: PaymentId, txSignature: 
  * out, with 429: one that cannot be counted, because time is up or an object is away, is kept all the same. Where all places of the
  * payment are taken, it takes that of the oldest named one that the chain does not know either; a made-up one displaces no real one.
  */
-export async function rememberNamed(ctx: Ctx, paymentId: PaymentId, txSignature: string, countNew?: () => Promise<void>): Promise<void> {
+export async function rememberNamed(ctx: Shard, paymentId: PaymentId, txSignature: string, countNew?: () => Promise<void>): Promise<void> {
   if (countNew && !(await isCandidate(ctx.db, paymentId, txSignature)))
     await countNew().catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'rate_limited') throw error;
@@ -94,7 +98,7 @@ async function findUnknown(ctx: Ctx, named: Candidate[]): Promise<Candidate | nu
 }
 
 /** Keeps a transaction that the chain has shown, and that could not be stored yet, first in line: by the queue at once, and by the next sweep. */
-export async function rememberFound(ctx: Ctx, { id: paymentId, nonce }: Payment, txSignature: string): Promise<void> {
+export async function rememberFound(ctx: Shard, { id: paymentId, nonce }: Payment, txSignature: string): Promise<void> {
   const found = insertFound(ctx, [{ signature: txSignature, nonce }], ctx.now - SWEEP_PATIENCE_MS);
   await commit(ctx, { events: [], writes: [found], result: null });
   ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }));

@@ -1,6 +1,6 @@
 import { eq, lte, type SQL, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { payments, products } from '#platform/db/tables/commerce.ts';
 import { events, webhookDeliveries } from '#platform/db/tables/messaging.ts';
 import { endedSessions } from '#platform/db/tables/sessions.ts';
@@ -62,7 +62,7 @@ export async function listEnded(db: Db, which: Which): Promise<Payment[]> {
 export const findEnded = async (db: Db, paymentId: PaymentId): Promise<Payment | undefined> => (await listEnded(db, { paymentId }))[0];
 
 /** Makes ended sessions payments again, each in one batch with the end of what was kept of it. Harmless twice. */
-export async function restoreRow({ db }: Ctx, payment: Payment): Promise<void> {
+export async function restoreRow({ db }: Shard, payment: Payment): Promise<void> {
   await db.batch([
     db.insert(payments).values(payment).onConflictDoNothing(),
     db.delete(endedSessions).where(eq(endedSessions.id, payment.id)),

@@ -1,5 +1,5 @@
 import { DAY } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import { mintOf } from '#solana/assets.ts';
 import { accountOf } from '#solana/checkout-transaction.ts';
@@ -11,7 +11,7 @@ const KEEP_MS = 30 * DAY;
 const ROUNDS = { max: 100, roundsMax: 50 };
 
 /** Checkouts that nobody paid, a month after their end: of each less than 400 bytes stay. Answers how many it looked at. */
-export const sweepEndedSessions = (ctx: Ctx): Promise<Swept> => {
+export const sweepEndedSessions = (ctx: Shard): Promise<Swept> => {
   const before = ctx.now - KEEP_MS;
   return sweepRounds(ctx, ROUNDS, async (max) => {
     const over = await listOver(ctx.db, before, max);
@@ -25,7 +25,7 @@ export const sweepEndedSessions = (ctx: Ctx): Promise<Swept> => {
  * Makes failed payments again of sessions that ended long ago, because money was seen that names them: it is judged as that of any
  * other. Of those without, the next sweep keeps as little as before. Answers how many there were.
  */
-export async function restoreEnded(ctx: Ctx, which: Which): Promise<number> {
+export async function restoreEnded(ctx: Shard, which: Which): Promise<number> {
   if ('nonces' in which && which.nonces.length === 0) return 0;
   const ended = await listEnded(ctx.db, which);
   for (const payment of ended) {

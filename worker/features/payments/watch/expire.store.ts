@@ -1,5 +1,5 @@
 import { and, asc, getTableColumns, lte, sql } from 'drizzle-orm';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
 import { payments } from '#platform/db/tables/commerce.ts';
 
@@ -48,5 +48,5 @@ export function listExpired(
 }
 
 /** A row that was changed since it was read is left as it is. */
-export const expireTogether = (ctx: Ctx, steps: RowStep<{ status: string; failureCode: string; updatedAt: number }>[]): Promise<void> =>
+export const expireTogether = (ctx: Shard, steps: RowStep<{ status: string; failureCode: string; updatedAt: number }>[]): Promise<void> =>
   commitMany(ctx, payments, steps);

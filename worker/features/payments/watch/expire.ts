@@ -1,6 +1,6 @@
 import type { PaymentId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
@@ -23,7 +23,7 @@ export const certainAt = ({ expiresAt, lateGraceSeconds }: Pick<Payment, 'expire
  * Ends sessions nobody paid. Only once the cursor has passed the last moment at which a payment would have been on time, so
  * that a buyer is never failed because we could not look; while the node is down it waits, at most a day. (contract section 3)
  */
-export async function sweepExpired(ctx: Ctx): Promise<Swept> {
+export async function sweepExpired(ctx: Shard): Promise<Swept> {
   const { newest } = await loadWalks(ctx.db);
   const endedBy = Math.min(ctx.now - PATIENCE_MS, newest.passedAt);
   const bounds = { endedBy, graceMs: ctx.config.LATE_GRACE_SECONDS * SECOND, abandonedBefore: ctx.now - DAY };
@@ -46,7 +46,7 @@ function expiry(ctx: Ctx, { isShort, place: _, ...session }: Ended) {
 }
 
 /** Races a confirmation through the version of the same row: one of the two is stored, never both. */
-export const expirePayment = (ctx: Ctx, paymentId: PaymentId, failureCode: 'underpaid' | 'session_expired') =>
+export const expirePayment = (ctx: Shard, paymentId: PaymentId, failureCode: 'underpaid' | 'session_expired') =>
   transact(ctx, async () => {
     const payment = await getPayment(ctx, paymentId);
     return PAYMENT.isTerminal(payment.status) ? unchanged(payment) : planFail(ctx, payment, { failureCode });

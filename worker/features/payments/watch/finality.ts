@@ -1,6 +1,6 @@
 import type { PaymentId } from '#core/ids.ts';
 import { planReinstatement, planRevocation } from '#features/memberships/membership.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { FateFollower, FateStep } from '#platform/db/fate.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
@@ -17,7 +17,7 @@ export const paymentFate: FateFollower = {
   onReturned: (ctx, paymentId, step) => finalize(ctx, [paymentId as PaymentId], step),
 };
 
-const finalize = (ctx: Ctx, paymentIds: PaymentId[], step: FateStep) =>
+const finalize = (ctx: Shard, paymentIds: PaymentId[], step: FateStep) =>
   transact(ctx, async () => {
     const [isOver, payments] = await Promise.all([step.isOver(), listPaymentsById(ctx.db, paymentIds)]);
     if (isOver) return unchanged(null);
@@ -35,12 +35,12 @@ const finalize = (ctx: Ctx, paymentIds: PaymentId[], step: FateStep) =>
   });
 
 /** One that was taken for dropped: `previous` tells those who follow the event that there is something to give back. */
-async function planRestored(ctx: Ctx, payment: Payment): Promise<Change<unknown>> {
+async function planRestored(ctx: Shard, payment: Payment): Promise<Change<unknown>> {
   const noted = notePayment(ctx, payment, 'payment.finalized', { finalizedAt: ctx.now, orphanedAt: null });
   return merged(noted, await planReinstatement(ctx, payment));
 }
 
-const orphan = (ctx: Ctx, paymentId: PaymentId, step: FateStep) =>
+const orphan = (ctx: Shard, paymentId: PaymentId, step: FateStep) =>
   transact(ctx, async () => {
     if (await step.isOver()) return unchanged(null);
     const payment = await getPayment(ctx, paymentId);

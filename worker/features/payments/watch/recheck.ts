@@ -1,24 +1,24 @@
 import { ApiError } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
 import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
 import { PAYMENT } from '#rules/states.ts';
-import type { Sighting } from '#solana/rpc.ts';
+import type { Sighting } from '#solana/node-answers.ts';
 import { confirmByMemo, settleFound } from '../confirm/confirm.ts';
 import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
 
 /** A queue message: the look it names, unless the sweep or another delivery was faster. Harmless doubled, late or lost. */
-export async function recheckQueued(ctx: Ctx, job: { paymentId: string; txSignature: string; attempt: number }): Promise<void> {
+export async function recheckQueued(ctx: Shard, job: { paymentId: string; txSignature: string; attempt: number }): Promise<void> {
   const candidate = await findCandidate(ctx.db, job.paymentId as PaymentId, job.txSignature);
   if (candidate && candidate.attempt === job.attempt) await lookAt(ctx, [candidate]);
 }
 
 /** A transaction somebody pointed at: looked up now, and again for a while where the chain or the session is not there yet. */
-export async function findQueued(ctx: Ctx, job: { txSignature: string; attempt: number }): Promise<void> {
+export async function findQueued(ctx: Shard, job: { txSignature: string; attempt: number }): Promise<void> {
   const outcome = await confirmByMemo(ctx, job.txSignature).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
     ctx.note(`hint: ${error.code}`);
@@ -52,7 +52,7 @@ const NAMED_MS = HOUR;
  * The backstop for lost messages, and the only visitor of what outlasts the schedule. Stops at the first call the node does
  * not answer: the others would only wait for the same. Answers how many it took.
  */
-export async function sweepCandidates(ctx: Ctx): Promise<number> {
+export async function sweepCandidates(ctx: Shard): Promise<number> {
   await deleteJudged(ctx.db, ctx.now, FORGET_MAX);
   let taken = 0;
   for (const { origin, shareMs } of QUEUES) {
@@ -72,7 +72,7 @@ export async function sweepCandidates(ctx: Ctx): Promise<number> {
  * Looks signatures up once more, in one call; false where the node did not answer it. The next look is written down before this
  * one begins, so a crash in between costs one look, not the candidate.
  */
-async function lookAt(ctx: Ctx, candidates: Candidate[]): Promise<boolean> {
+async function lookAt(ctx: Shard, candidates: Candidate[]): Promise<boolean> {
   if (candidates.length === 0) return true;
   const next = (candidate: Candidate) => nextCheck(candidate.attempt + 1, ctx.now - candidate.createdAt);
   const looks = candidates.map((candidate) => ({ candidate, nextCheckAt: ctx.now + next(candidate).delaySeconds * SECOND }));
@@ -112,14 +112,14 @@ async function listInvented(ctx: Ctx, looked: Look[]): Promise<Look[]> {
 }
 
 /** What the chain shows of a candidate. It is judged even when its session is over: it may be money. */
-async function judgeSighting(ctx: Ctx, { candidate, sighting }: Look, isInvented: boolean): Promise<void> {
+async function judgeSighting(ctx: Shard, { candidate, sighting }: Look, isInvented: boolean): Promise<void> {
   if (sighting.kind === 'unreadable') ctx.note(`unreadable ${candidate.txSignature}: ${sighting.reason}`);
   const isJudged = (sighting.kind === 'found' || sighting.kind === 'seen') && (await settleCandidate(ctx, candidate, sighting));
   if (isJudged || isInvented || isTooOld(ctx, candidate, sighting)) await forget(ctx, candidate);
 }
 
 /** True where the transaction got its verdict; false where the same look may tell something else next time. */
-async function settleCandidate(ctx: Ctx, { paymentId, txSignature }: Candidate, sighting: Sighting): Promise<boolean> {
+async function settleCandidate(ctx: Shard, { paymentId, txSignature }: Candidate, sighting: Sighting): Promise<boolean> {
   try {
     const { payment } = await settleFound(ctx, { paymentId, txSignature, viewer: null }, sighting);
     return payment.txSignature === txSignature && PAYMENT.isTerminal(payment.status);
@@ -140,7 +140,7 @@ const isTooOld = (ctx: Ctx, { origin, createdAt }: Candidate, { kind }: Sighting
 /** Longer than the cursor reads the same list again. */
 const JUDGED_MS = 15 * MINUTE;
 
-const forget = (ctx: Ctx, candidate: Candidate): Promise<void> => {
+const forget = (ctx: Shard, candidate: Candidate): Promise<void> => {
   const { paymentId, txSignature, origin } = candidate;
   const writes = origin === 'found' ? markJudged(ctx, candidate, ctx.now + JUDGED_MS) : [dropCandidate(ctx.db, paymentId, txSignature)];
   return commit(ctx, { events: [], writes, result: undefined });

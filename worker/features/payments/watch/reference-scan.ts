@@ -1,5 +1,5 @@
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, isConstraint, type Write } from '#platform/db/commit.ts';
 import type { Cursor } from '#platform/db/tables/candidates.ts';
 import type { Listed, ListedSignature } from '#solana/listing.ts';
@@ -23,7 +23,7 @@ const OVERLAP_MS = 5 * MINUTE;
  * is seen now, however many transactions with our public key lie before it. Each page's finds and the step past it are stored
  * in one batch, so a crash resumes in the middle, and a page read twice changes nothing. Answers how many transactions it read.
  */
-export async function sweepReference(ctx: Ctx, pageSize = PAGE_SIZE): Promise<number> {
+export async function sweepReference(ctx: Shard, pageSize = PAGE_SIZE): Promise<number> {
   const walks = await loadWalks(ctx.db);
   if (walks.newest.walkBefore !== null) await storeStep(ctx, setAside(ctx, walks));
   return (await readPages(ctx, pageSize, stepNewest)) + (await readPages(ctx, pageSize, stepBacklog));
@@ -34,7 +34,7 @@ type Page = Extract<Listed, { kind: 'page' }>;
 /** Where a walk goes on, and what the page it reads there changes; null where there is nothing to read. */
 type Step = (ctx: Ctx, walks: Walks) => { from: Cursor; past: (page: Page) => Cursor; lost: () => Cursor } | null;
 
-async function readPages(ctx: Ctx, pageSize: number, stepFrom: Step): Promise<number> {
+async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<number> {
   let read = 0;
   const endsAtMs = ctx.elapsedMs() + WALK_MS;
   while (ctx.elapsedMs() < endsAtMs) {
@@ -61,7 +61,7 @@ async function readPages(ctx: Ctx, pageSize: number, stepFrom: Step): Promise<nu
 }
 
 /** False where another walker was faster. */
-async function storeStep(ctx: Ctx, writes: Write[]): Promise<boolean> {
+async function storeStep(ctx: Shard, writes: Write[]): Promise<boolean> {
   try {
     await commit(ctx, { events: [], writes, result: null });
     return true;
@@ -115,7 +115,7 @@ const stepBacklog: Step = (ctx, { newest, backlog: cursor }) =>
       };
 
 /** Statements, not effects: what a walk from the top has left unread joins the backlog, so that the next one begins at the top. */
-function setAside(ctx: Ctx, { newest, backlog }: Walks): Write[] {
+function setAside(ctx: Shard, { newest, backlog }: Walks): Write[] {
   const until = backlog.walkBefore === null ? newest.until : backlog.until;
   return [
     ...stepCursor(ctx, newest, { ...newest, ...ENDED, until: newest.walkTop ?? newest.until }),

@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { equalBytes, hmacSha256, secretRing } from '#core/crypto.ts';
 import { hex, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
+import { shardsOf } from '#platform/db/directory.ts';
 import { type AppEnv, errors, ok, router } from '#platform/http/openapi.ts';
 import { hitCeiling } from '#platform/http/rate-limit.ts';
 import { sendJobs } from '#platform/queues/send-jobs.ts';
@@ -73,9 +74,8 @@ function signaturesOf(payload: unknown): string[] {
 
 export const chainWebhookRoutes = router().openapi(route, async (c) => {
   const signatures = signaturesOf(await c.req.json());
-  await sendJobs(
-    c.var.ctx,
-    signatures.map((txSignature) => ({ job: { kind: 'findPayment', txSignature, attempt: 0 } })),
-  );
+  const jobs = signatures.map((txSignature) => ({ job: { kind: 'findPayment' as const, txSignature, attempt: 0 } }));
+  // Whose they are is not known before their memos are read, and a memo is looked for in one database.
+  for (const shard of shardsOf(c.var.ctx)) await sendJobs(shard, jobs);
   return c.json({ accepted: signatures.length }, 200);
 });

@@ -1,5 +1,5 @@
 import { eq, inArray } from 'drizzle-orm';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type Cursor, cursors } from '#platform/db/tables/candidates.ts';
 
@@ -31,7 +31,7 @@ export async function loadWalks(db: Db): Promise<Walks> {
 }
 
 /** Statements, not effects: the step fails its batch where another walker was faster. */
-export const stepCursor = (ctx: Ctx, before: Cursor, after: Cursor): Write[] => [
+export const stepCursor = (ctx: Shard, before: Cursor, after: Cursor): Write[] => [
   ctx.db
     .insert(cursors)
     .values({ ...after, version: before.version + 1 })

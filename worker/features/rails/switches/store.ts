@@ -1,5 +1,5 @@
 import { between, eq } from 'drizzle-orm';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { switchedOff } from '#platform/db/tables/operations.ts';
 
 /** Few: only the operator makes them. */
@@ -15,7 +15,7 @@ export const listRailsOff = async (db: Db): Promise<string[]> => {
   return rows.map(({ subject }) => subject.slice('rail:'.length));
 };
 
-export const switchOff = ({ db, now }: Ctx, subject: string) =>
+export const switchOff = ({ db, now }: Shard, subject: string) =>
   db.insert(switchedOff).values({ subject, since: now }).onConflictDoNothing();
 
 export const switchOn = (db: Db, subject: string) => db.delete(switchedOff).where(eq(switchedOff.subject, subject));

@@ -1,6 +1,7 @@
 import { ApiError } from '#core/errors.ts';
 import { productExists } from '#features/products/product.ts';
 import type { Ctx } from '#platform/context.ts';
+import { locate, shardsOf } from '#platform/db/directory.ts';
 import { isRailId } from '#rules/product-rails.ts';
 import { listSwitchedOff, switchOff, switchOn } from './store.ts';
 
@@ -11,8 +12,11 @@ import { listSwitchedOff, switchOff, switchOn } from './store.ts';
  */
 export async function turn(ctx: Ctx, subject: string, to: 'on' | 'off'): Promise<string[]> {
   const [kind, id = ''] = subject.split(':', 2);
-  const exists = kind === 'rail' ? isRailId(id) : kind === 'product' && (await productExists(ctx.db, id));
+  const places = kind === 'product' ? [await locate(ctx, ({ db }) => productExists(db, id))] : shardsOf(ctx);
+  const exists = kind === 'rail' ? isRailId(id) : kind === 'product' && (await productExists(places[0]!.db, id));
   if (!exists) throw new ApiError('not_found');
-  await (to === 'off' ? switchOff(ctx, subject) : switchOn(ctx.db, subject));
-  return listSwitchedOff(ctx.db);
+  // Each database has its own list, read with every sale in it.
+  for (const shard of places) await (to === 'off' ? switchOff(shard, subject) : switchOn(shard.db, subject));
+  const off = await Promise.all(shardsOf(ctx).map(({ db }) => listSwitchedOff(db)));
+  return [...new Set(off.flat())].sort();
 }

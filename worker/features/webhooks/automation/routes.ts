@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
-import type { AccountId, EndpointId } from '#core/ids.ts';
+import type { EndpointId } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
 import { DAY, isoOrNull, SECOND } from '#core/time.ts';
 import type { Keep } from '#platform/db/once.ts';
@@ -128,13 +128,8 @@ const toHookResource = (endpoint: Endpoint) => ({ ...toEndpointResource(endpoint
 
 export const integrationRoutes = router()
   .openapi(health, async (c) => {
-    const { actor, ctx } = c.var;
-    const { enabled, disabled, ...found } = await loadIntegrationHealth(
-      ctx.db,
-      actor.accountId as AccountId,
-      actor.livemode,
-      ctx.now - DAY,
-    );
+    const { actor, scope: ctx } = c.var;
+    const { enabled, disabled, ...found } = await loadIntegrationHealth(ctx.db, actor.accountId, actor.livemode, ctx.wallNow - DAY);
     const lastAt = enabled.reduce<number | null>((last, { lastSuccessAt: at }) => (at !== null && at > (last ?? 0) ? at : last), null);
     const failing = enabled.filter(({ failureStreak }) => failureStreak > 0).length;
     return c.json(
@@ -143,14 +138,17 @@ export const integrationRoutes = router()
         endpoints: { enabled: enabled.length, disabled, failing },
         ...given('last_delivery_at', isoOrNull(lastAt)),
         ...given('success_rate_24h', found.ended === 0 ? null : found.succeeded / found.ended),
-        ...given('oldest_pending_seconds', found.oldestAt === null ? null : Math.max(0, Math.floor((ctx.now - found.oldestAt) / SECOND))),
+        ...given(
+          'oldest_pending_seconds',
+          found.oldestAt === null ? null : Math.max(0, Math.floor((ctx.wallNow - found.oldestAt) / SECOND)),
+        ),
         hooks: enabled.filter(({ kind }) => kind === 'automation').length,
       },
       200,
     );
   })
   .openapi(events, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const { event_type: eventType, after, limit, per_page: perPage, page: number } = c.req.valid('query');
     if (limit !== undefined && perPage !== undefined) {
       throw new ApiError('validation_error', {
@@ -158,7 +156,7 @@ export const integrationRoutes = router()
       });
     }
     const page = pageRequest({ page: number, per_page: limit ?? perPage ?? PER_PAGE.default });
-    const { items, total } = await listEvents(ctx, actor.accountId as AccountId, actor.livemode, { eventType, after }, page);
+    const { items, total } = await listEvents(ctx, actor.accountId, actor.livemode, { eventType, after }, page);
     return c.json(toPage(page, total, items.map(toEventResource)), 200);
   })
   .openapi(subscribe, async (c) => {
@@ -170,16 +168,16 @@ export const integrationRoutes = router()
     const input = { ...wanted, kind: 'automation' as const, urlField: target.field };
     const answer = await answerOnce<EndpointWithSecret>(
       c,
-      (keep) => createEndpoint(c.var.ctx, c.var.actor, input, keep),
+      (keep) => createEndpoint(c.var.scope, c.var.actor, input, keep),
       ({ endpoint, rawSecret }) => ({ status: 201, body: { ...toHookResource(endpoint), secret: rawSecret } }),
       { isSecret: true },
     );
     return sendStored(c, answer);
   })
   .openapi(unsubscribe, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const endpointId = c.req.valid('param').endpoint_id as EndpointId;
-    const { kind } = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+    const { kind } = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
     if (kind !== 'automation') throw new ApiError('not_found');
     const run = (keep: Keep<Endpoint>) => disableEndpoint(ctx, actor, endpointId, keep);
     return sendStored(c, await answerOnce(c, run, (endpoint) => ({ status: 200, body: toHookResource(endpoint) })));

@@ -1,6 +1,6 @@
 import { storyOf } from '#core/errors.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { commit, isConstraint, transact, unchanged, type Write } from '#platform/db/commit.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/messaging.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
@@ -35,18 +35,18 @@ const ATTEMPT_MS = POST_MS + 3 * SECOND;
  * The next attempt of a delivery, ours for the length of a lease; null where there is nothing to do. A delivery whose event neither the
  * database nor the archive holds is cancelled: there is nothing it could send, ever.
  */
-export async function claimAttempt(ctx: Ctx, deliveryId: number): Promise<Claimed | null> {
-  const claimed = await claimDelivery(ctx, deliveryId, ctx.now + LEASE_MS);
+export async function claimAttempt(ctx: Shard, deliveryId: number): Promise<Claimed | null> {
+  const claimed = await claimDelivery(ctx, deliveryId, ctx.wallNow + LEASE_MS);
   if (!claimed) return null;
   const { delivery, endpoint, event } = claimed;
   if (event) return { delivery, endpoint, event };
   ctx.note(`delivery ${deliveryId} is cancelled: there is no event ${delivery.eventId}`);
-  await cancel(ctx, delivery, isBroken(endpoint) ? [promoteHeld(ctx, endpoint.id, ctx.now)] : []);
+  await cancel(ctx, delivery, isBroken(endpoint) ? [promoteHeld(ctx, endpoint.id, ctx.wallNow)] : []);
   return null;
 }
 
 /** Makes a claimed attempt and records how it went, in one batch with what it says about the endpoint. */
-export async function makeAttempt(ctx: Ctx, claimed: Claimed): Promise<Outcome | null> {
+export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Outcome | null> {
   const { delivery, endpoint } = claimed;
   if (endpoint.status === 'disabled') {
     await cancel(ctx, delivery);
@@ -67,7 +67,7 @@ export async function makeAttempt(ctx: Ctx, claimed: Claimed): Promise<Outcome |
   }
 
   const outcome = await post(ctx, claimed);
-  const now = ctx.now + ctx.elapsedMs();
+  const now = ctx.wallNow + ctx.elapsedMs();
   const attempt = delivery.attempt + 1;
   const step = stepAfter(outcome, attempt, delivery.maxAttempts, delivery.livemode, now, Math.random());
   const shown = { attempt, responseStatus: outcome.status, responseMs: outcome.ms, responseExcerpt: outcome.excerpt, error: outcome.error };
@@ -96,7 +96,7 @@ const isTest = ({ delivery }: Claimed): boolean => delivery.eventType === 'webho
  * What an answer says about its endpoint. A test is no real traffic, so it neither counts against an endpoint nor clears one
  * whose real events fail; but where the breaker waits for a sign of life, its success is as good as a probe's.
  */
-function lessonOf(ctx: Ctx, claimed: Claimed, outcome: Outcome, now: number): Write[] {
+function lessonOf(ctx: Shard, claimed: Claimed, outcome: Outcome, now: number): Write[] {
   const { endpoint } = claimed;
   const success = isSuccess(outcome);
   if (isTest(claimed) && !(success && isBroken(endpoint))) return [];
@@ -105,7 +105,7 @@ function lessonOf(ctx: Ctx, claimed: Claimed, outcome: Outcome, now: number): Wr
 }
 
 /** What the breaker held back goes at once. More than one page of it, or a lost message: the sweep brings the rest. */
-async function sendHeld(ctx: Ctx, endpoint: Endpoint, now: number): Promise<void> {
+async function sendHeld(ctx: Shard, endpoint: Endpoint, now: number): Promise<void> {
   const due = await listDueOf(ctx.db, endpoint.id, now);
   await sendAttempts(
     ctx,
@@ -114,14 +114,14 @@ async function sendHeld(ctx: Ctx, endpoint: Endpoint, now: number): Promise<void
 }
 
 /** Null where the attempt may go out. Of all that are due when a broken endpoint may be probed, one is the probe. */
-async function holdOrProbe(ctx: Ctx, endpoint: Endpoint): Promise<number | null> {
-  const held = heldUntil(endpoint, ctx.now);
+async function holdOrProbe(ctx: Shard, endpoint: Endpoint): Promise<number | null> {
+  const held = heldUntil(endpoint, ctx.wallNow);
   if (held !== null || !isBroken(endpoint)) return held;
-  return (await takeProbe(ctx, endpoint)) ? null : heldUntil({ ...endpoint, lastFailureAt: ctx.now }, ctx.now);
+  return (await takeProbe(ctx, endpoint)) ? null : heldUntil({ ...endpoint, lastFailureAt: ctx.wallNow }, ctx.wallNow);
 }
 
-const cancel = (ctx: Ctx, delivery: Delivery, beside: Write[] = []): Promise<void> =>
-  record(ctx, delivery, { status: DELIVERY.next(delivery.status, 'cancel'), nextAttemptAt: null, completedAt: ctx.now }, ...beside);
+const cancel = (ctx: Shard, delivery: Delivery, beside: Write[] = []): Promise<void> =>
+  record(ctx, delivery, { status: DELIVERY.next(delivery.status, 'cancel'), nextAttemptAt: null, completedAt: ctx.wallNow }, ...beside);
 
 const RECORD_TRIES_MAX = 3;
 const RECORD_PAUSE_MS = 300;
@@ -130,8 +130,8 @@ const RECORD_PAUSE_MS = 300;
  * Says how an attempt went, once. A database that is out of reach for a moment must not make an attempt look as if its maker
  * had died, or the consumer would be sent what he has already taken.
  */
-async function record(ctx: Ctx, delivery: Delivery, after: DeliveryChange, ...more: Write[]): Promise<void> {
-  const lease = { ...delivery, leaseUntil: ctx.now + LEASE_MS };
+async function record(ctx: Shard, delivery: Delivery, after: DeliveryChange, ...more: Write[]): Promise<void> {
+  const lease = { ...delivery, leaseUntil: ctx.wallNow + LEASE_MS };
   for (let tries = 1; ; tries++) {
     try {
       return await commit(ctx, { events: [], writes: [...recordDelivery(ctx, lease, after), ...more], result: undefined });
@@ -146,14 +146,14 @@ async function record(ctx: Ctx, delivery: Delivery, after: DeliveryChange, ...mo
 }
 
 /** After a failure: gone for good on 410, given up after five days, and warned of before that. */
-async function judgeEndpoint(ctx: Ctx, endpoint: Endpoint, isGone: boolean, now: number): Promise<void> {
+async function judgeEndpoint(ctx: Shard, endpoint: Endpoint, isGone: boolean, now: number): Promise<void> {
   const current = await getEndpoint(ctx.db, endpoint.merchantId, endpoint.livemode, endpoint.id);
   if (isGone || isGivenUp(current, now)) await giveUp(ctx, endpoint, isGone, now);
   else if (warningsDue(current, now) > current.warningsTold) await warn(ctx, endpoint, now);
 }
 
 /** Tells the merchant's other endpoints, once for each warning that is due; two that are due together are one event. */
-const warn = (ctx: Ctx, { merchantId, livemode, id }: Endpoint, now: number): Promise<void> =>
+const warn = (ctx: Shard, { merchantId, livemode, id }: Endpoint, now: number): Promise<void> =>
   transact(ctx, async () => {
     const current = await getEndpoint(ctx.db, merchantId, livemode, id);
     const warningsTold = warningsDue(current, now);
@@ -164,7 +164,7 @@ const warn = (ctx: Ctx, { merchantId, livemode, id }: Endpoint, now: number): Pr
   });
 
 /** Disables, tells, and ends what waited. Judged afresh at every try: a success or a change by its merchant may come between. */
-const giveUp = (ctx: Ctx, { merchantId, livemode, id }: Endpoint, isGone: boolean, now: number): Promise<void> =>
+const giveUp = (ctx: Shard, { merchantId, livemode, id }: Endpoint, isGone: boolean, now: number): Promise<void> =>
   transact(ctx, async () => {
     const current = await getEndpoint(ctx.db, merchantId, livemode, id);
     if (current.status === 'disabled' || !(isGone || isGivenUp(current, now))) return unchanged(undefined);

@@ -1,7 +1,7 @@
 import { ApiError, storyOf } from '#core/errors.ts';
-import type { AccountId, EndpointId } from '#core/ids.ts';
+import type { EndpointId } from '#core/ids.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import { type Actor, addressOf, type Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import type { Endpoint, StoredEvent } from '#platform/db/tables/messaging.ts';
 import { EVENT_TYPES, matchesType } from '#rules/events.ts';
@@ -37,7 +37,7 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
  * Makes the deliveries of events that nothing waits for any more, each once per endpoint, in one batch with the mark that says so: it
  * is the last to follow an event, and acknowledges it for all who do. Harmless doubled.
  */
-export async function deliverEvents(ctx: Ctx, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
+export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
     endpoints.filter((endpoint) => wants(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
   );
@@ -58,11 +58,11 @@ export async function deliverEvents(ctx: Ctx, events: StoredEvent[], endpoints: 
 const BATCH_MAX = 100;
 
 /** Brings due attempts to the queue; endpoints that failed last wait among themselves, so they delay nobody else. */
-export async function sendAttempts(ctx: Ctx, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
+export async function sendAttempts(ctx: Shard, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
   const feed = async (queue: typeof ctx.env.WEBHOOKS, isSlow: boolean) => {
     const messages = due
       .filter(({ failureStreak }) => failureStreak > 0 === isSlow)
-      .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause }, delaySeconds }));
+      .map(({ id }) => ({ body: { deliveryId: id, requestId: ctx.cause, ...addressOf(ctx) }, delaySeconds }));
     for (let i = 0; i < messages.length; i += BATCH_MAX) await queue.sendBatch(messages.slice(i, i + BATCH_MAX));
   };
   // Together: one queue out of order does not keep the other from being fed.
@@ -82,7 +82,7 @@ const TRY_AGAIN = { leastMs: 30 * SECOND, mostMs: HOUR };
  * Brings events to `follow` whose message was lost, or which could not be followed: these are tried again ever more seldom, so that they
  * starve no others.
  */
-export const sweepFanOut = (ctx: Ctx, follow: (ctx: Ctx, eventIds: string[]) => Promise<void>): Promise<Swept> =>
+export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, eventIds: string[]) => Promise<void>): Promise<Swept> =>
   sweepPages(
     ctx,
     { pageMax: FAN_OUT_MAX, pagesMax: FAN_OUT_PAGES_MAX },
@@ -97,8 +97,8 @@ export const sweepFanOut = (ctx: Ctx, follow: (ctx: Ctx, eventIds: string[]) => 
   );
 
 /** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. What may still wait in a queue is not doubled. */
-export async function sweepDeliveries(ctx: Ctx): Promise<number> {
-  const overdue = await listOverdue(ctx.db, ctx.now, ctx.now - PATIENCE_MS, SWEEP_MAX);
+export async function sweepDeliveries(ctx: Shard): Promise<number> {
+  const overdue = await listOverdue(ctx.db, ctx.wallNow, ctx.wallNow - PATIENCE_MS, SWEEP_MAX);
   await sendAttempts(ctx, overdue);
   return overdue.length;
 }
@@ -111,8 +111,8 @@ const RECOVER_DAYS = 90;
  * What this endpoint wants and never got of a window, oldest first, each on a whole schedule of its own. Answers how many; where
  * there are more than one call can take, the next call goes on.
  */
-export async function recoverEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointId, since: number, until: number): Promise<number> {
-  const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+export async function recoverEndpoint(ctx: Shard, actor: Actor, endpointId: EndpointId, since: number, until: number): Promise<number> {
+  const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
   const from = Math.max(since, ctx.now - RECOVER_DAYS * DAY);

@@ -35,7 +35,7 @@ export async function post(ctx: Ctx, { delivery, endpoint, event }: Claimed): Pr
   };
   let response: Response;
   try {
-    const headers = signatureHeaders(signable, await liveSecrets(ctx, endpoint), ctx.now);
+    const headers = signatureHeaders(signable, await liveSecrets(ctx, endpoint), ctx.wallNow);
     const signal = AbortSignal.timeout(POST_MS);
     response = await fetch(target.value, { method: 'POST', headers, body, redirect: 'manual', signal });
   } catch (error) {
@@ -48,7 +48,7 @@ export async function post(ctx: Ctx, { delivery, endpoint, event }: Claimed): Pr
     ms: ctx.elapsedMs() - startedMs,
     error: isRedirect ? 'redirects are not followed' : null,
     excerpt,
-    retryAfterMs: parseRetryAfter(response.headers.get('Retry-After'), ctx.now),
+    retryAfterMs: parseRetryAfter(response.headers.get('Retry-After'), ctx.wallNow),
   };
 }
 

@@ -1,5 +1,5 @@
 import { and, type SQL, sql } from 'drizzle-orm';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import type { Delivery } from '#platform/db/tables/messaging.ts';
 import { webhookDeliveries } from '#platform/db/tables/messaging.ts';
@@ -20,7 +20,7 @@ export const findWaitingReplay = (db: Db, original: Delivery) =>
 export const newestReplayId = (original: Delivery): SQL => sql`(SELECT max(id) FROM webhook_deliveries WHERE ${replaysOf(original)})`;
 
 /** The first fails the batch where another replay waits already. */
-export const insertReplay = (ctx: Ctx, original: Delivery, { id: _, ...replay }: Delivery): Write[] => [
+export const insertReplay = (ctx: Shard, original: Delivery, { id: _, ...replay }: Delivery): Write[] => [
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM webhook_deliveries WHERE ${replaysOf(original)} AND ${WAITS})`),
   ctx.db.insert(webhookDeliveries).values(replay),
 ];

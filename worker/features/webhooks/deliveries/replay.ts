@@ -1,6 +1,5 @@
 import { ApiError, raise } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Delivery } from '#platform/db/tables/messaging.ts';
@@ -12,8 +11,8 @@ import { findWaitingReplay, insertReplay, newestReplayId } from './replay.store.
  * The same event once more, as a delivery of its own: one attempt, and its schedule is not touched. While a replay still waits for its
  * attempt it is the answer to every further request: a caller whose answer was lost gets that one.
  */
-export async function replayDelivery(ctx: Ctx, actor: Actor, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {
-  const merchantId = actor.accountId as AccountId;
+export async function replayDelivery(ctx: Shard, actor: Actor, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {
+  const merchantId = actor.accountId;
   const original = await getDelivery(ctx.db, merchantId, actor.livemode, deliveryId);
   const endpoint = await getEndpoint(ctx.db, merchantId, actor.livemode, original.endpointId);
   if (endpoint.status === 'disabled')
@@ -37,13 +36,13 @@ const newReplay = (ctx: Ctx, original: Delivery): Delivery => ({
   status: 'pending',
   attempt: 0,
   maxAttempts: 1,
-  nextAttemptAt: ctx.now,
+  nextAttemptAt: ctx.wallNow,
   leaseUntil: 0,
   responseStatus: null,
   responseMs: null,
   responseExcerpt: null,
   error: null,
   replayOf: original.id,
-  createdAt: ctx.now,
+  createdAt: ctx.wallNow,
   completedAt: null,
 });

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { type EventRow, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import type { Delivery, Endpoint, StoredEvent } from '#platform/db/tables/messaging.ts';
 import { events, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
@@ -43,19 +43,19 @@ export interface NewDelivery {
 }
 
 /** A statement, not an effect: any number of deliveries, due now, each event once per endpoint unless it is a replay. */
-export const insertDeliveries = (ctx: Ctx, deliveries: NewDelivery[], condition: SQL = sql`true`) =>
+export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], condition: SQL = sql`true`) =>
   ctx.db
     .insert(webhookDeliveries)
     .select(
       sql`SELECT NULL, j.value ->> 'merchantId', j.value ->> 'livemode', j.value ->> 'endpointId', j.value ->> 'eventId', j.value ->> 'eventType',
-          'pending', 0, j.value ->> 'maxAttempts', ${ctx.now}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.now}, NULL
+          'pending', 0, j.value ->> 'maxAttempts', ${ctx.wallNow}, 0, NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL
         FROM json_each(${JSON.stringify(deliveries)}) j WHERE ${condition}`,
     )
     .onConflictDoNothing()
     .returning({ id: webhookDeliveries.id, endpointId: webhookDeliveries.endpointId });
 
 /** The same for what was missed: decided again as it is written, so that two recoveries at once make one delivery. */
-export const insertMissed = (ctx: Ctx, deliveries: NewDelivery[]) =>
+export const insertMissed = (ctx: Shard, deliveries: NewDelivery[]) =>
   insertDeliveries(
     ctx,
     deliveries,
@@ -68,10 +68,10 @@ export const findDeliveryOf = async (db: Db, eventId: string): Promise<number | 
   (await db.select({ id: webhookDeliveries.id }).from(webhookDeliveries).where(eq(webhookDeliveries.eventId, eventId)).get())?.id ?? null;
 
 /** A statement, not an effect. */
-export const markFannedOut = (ctx: Ctx, eventIds: string[]) =>
+export const markFannedOut = (ctx: Shard, eventIds: string[]) =>
   ctx.db
     .update(events)
-    .set({ fannedOutAt: ctx.now })
+    .set({ fannedOutAt: ctx.wallNow })
     .where(and(sql`${events.id} IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`, isNull(events.fannedOutAt)));
 
 export interface Claimed {
@@ -89,11 +89,11 @@ const EARLY_MS = 1000;
  * could say how it went. `event` is null where it is in neither place.
  */
 export async function claimDelivery(
-  ctx: Ctx,
+  ctx: Shard,
   deliveryId: number,
   leaseUntil: number,
 ): Promise<(Omit<Claimed, 'event'> & { event: StoredEvent | null }) | null> {
-  const { db, now } = ctx;
+  const { db, wallNow } = ctx;
   const mine = eq(webhookDeliveries.id, deliveryId);
   const of = (column: typeof webhookDeliveries.endpointId | typeof webhookDeliveries.eventId) =>
     db.select({ id: column }).from(webhookDeliveries).where(mine) as never;
@@ -102,7 +102,7 @@ export async function claimDelivery(
     db
       .update(webhookDeliveries)
       .set({ leaseUntil })
-      .where(and(mine, isWaiting, lte(webhookDeliveries.leaseUntil, now), lte(webhookDeliveries.nextAttemptAt, now + EARLY_MS)))
+      .where(and(mine, isWaiting, lte(webhookDeliveries.leaseUntil, wallNow), lte(webhookDeliveries.nextAttemptAt, wallNow + EARLY_MS)))
       .returning({ id: webhookDeliveries.id }),
     db.select().from(webhookDeliveries).where(mine),
     db
@@ -121,7 +121,7 @@ export async function claimDelivery(
 export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };
 
 /** Statements, not effects: only who holds the lease may say how the attempt went. A test is no traffic, so it is not counted. */
-export function recordDelivery(ctx: Ctx, delivery: Delivery, after: DeliveryChange): Write[] {
+export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryChange): Write[] {
   const { id, attempt, leaseUntil, eventType } = delivery;
   const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && eventType !== 'webhook.test';
   return [
@@ -130,7 +130,7 @@ export function recordDelivery(ctx: Ctx, delivery: Delivery, after: DeliveryChan
       .set({ ...after, leaseUntil: 0 })
       .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.attempt, attempt), eq(webhookDeliveries.leaseUntil, leaseUntil))),
     vetoUnlessChanged(ctx),
-    ...(hasEnded ? [countEnded(ctx, delivery, after.status === 'succeeded', after.completedAt ?? ctx.now)] : []),
+    ...(hasEnded ? [countEnded(ctx, delivery, after.status === 'succeeded', after.completedAt ?? ctx.wallNow)] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { and, gt, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { countTo, rowsOf } from '#platform/db/page.ts';
 import type { Delivery } from '#platform/db/tables/messaging.ts';
@@ -11,7 +11,7 @@ import { isWaiting } from './waiting.store.ts';
 const hourOf = (at: number): number => at - (at % HOUR);
 
 /** A statement, not an effect: one more delivery of an endpoint has ended for good, in its hour. */
-export const countEnded = (ctx: Ctx, { merchantId, livemode, endpointId }: Delivery, succeeded: boolean, at: number): Write =>
+export const countEnded = (ctx: Shard, { merchantId, livemode, endpointId }: Delivery, succeeded: boolean, at: number): Write =>
   ctx.db
     .insert(endpointHours)
     .values({ merchantId, livemode, endpointId, hour: hourOf(at), succeeded: succeeded ? 1 : 0, ended: 1 })

@@ -1,6 +1,6 @@
 import { and, eq, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
 import type { EndpointId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
+import type { Ctx, Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/messaging.ts';
 import { webhookDeliveries } from '#platform/db/tables/messaging.ts';
@@ -24,13 +24,13 @@ const isBrokenNow = (endpointId: EndpointId, { streak }: Probe) => sql`EXISTS (S
 
 /** When a held delivery is due: as the probe of its broken endpoint; at once where another attempt has mended it meanwhile. */
 export const dueAsProbe = (ctx: Ctx, { endpointId }: Delivery, probe: Probe): SQL =>
-  sql`CASE WHEN ${isBrokenNow(endpointId, probe)} THEN ${probe.at} ELSE ${ctx.now} END`;
+  sql`CASE WHEN ${isBrokenNow(endpointId, probe)} THEN ${probe.at} ELSE ${ctx.wallNow} END`;
 
 /**
  * A statement, not an effect: beside its probe, what a broken endpoint would get by then waits without a time, so that it is in
  * nobody's way. An answer of the endpoint releases it.
  */
-export const holdBeside = (ctx: Ctx, { id, endpointId }: Delivery, probe: Probe): Write =>
+export const holdBeside = (ctx: Shard, { id, endpointId }: Delivery, probe: Probe): Write =>
   ctx.db
     .update(webhookDeliveries)
     .set({ nextAttemptAt: null, error: HELD })
@@ -39,13 +39,13 @@ export const holdBeside = (ctx: Ctx, { id, endpointId }: Delivery, probe: Probe)
         waitingFor(endpointId),
         ne(webhookDeliveries.id, id),
         lte(webhookDeliveries.nextAttemptAt, probe.at),
-        lte(webhookDeliveries.leaseUntil, ctx.now),
+        lte(webhookDeliveries.leaseUntil, ctx.wallNow),
         isBrokenNow(endpointId, probe),
       ),
     );
 
 /** A statement, not an effect: after a probe that failed, the oldest that is held back is the next one. */
-export const promoteHeld = (ctx: Ctx, endpointId: EndpointId, probeAt: number): Write =>
+export const promoteHeld = (ctx: Shard, endpointId: EndpointId, probeAt: number): Write =>
   ctx.db
     .update(webhookDeliveries)
     .set({ nextAttemptAt: probeAt })
@@ -58,18 +58,18 @@ export const promoteHeld = (ctx: Ctx, endpointId: EndpointId, probeAt: number): 
  * A statement, not an effect: what was held back is due. Every success says so, because the endpoint may have broken and held others
  * back since its attempt began; one that failed before has its probe among them, which has a time.
  */
-export const releaseHeld = (ctx: Ctx, { id, failureStreak }: Endpoint, now: number): Write =>
+export const releaseHeld = (ctx: Shard, { id, failureStreak }: Endpoint, now: number): Write =>
   ctx.db
     .update(webhookDeliveries)
     .set({ nextAttemptAt: now, error: null })
     .where(and(waitingFor(id), failureStreak > 0 ? eq(webhookDeliveries.error, HELD) : isNull(webhookDeliveries.nextAttemptAt)));
 
 /** A statement, not an effect: what waited for an endpoint that gets nothing more. An attempt under way may still end well. */
-export const cancelWaiting = (ctx: Ctx, endpointId: EndpointId): Write =>
+export const cancelWaiting = (ctx: Shard, endpointId: EndpointId): Write =>
   ctx.db
     .update(webhookDeliveries)
-    .set({ status: 'cancelled', nextAttemptAt: null, completedAt: ctx.now })
-    .where(and(waitingFor(endpointId), lte(webhookDeliveries.leaseUntil, ctx.now)));
+    .set({ status: 'cancelled', nextAttemptAt: null, completedAt: ctx.wallNow })
+    .where(and(waitingFor(endpointId), lte(webhookDeliveries.leaseUntil, ctx.wallNow)));
 
 const DUE_MAX = 500;
 

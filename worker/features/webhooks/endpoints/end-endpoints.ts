@@ -1,5 +1,5 @@
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { ENDPOINT } from '#rules/states.ts';
 import { endpointEvent } from '../deliveries/attempt.ts';
@@ -11,7 +11,7 @@ import { listEnabledEndpoints, updateEndpoint, vetoWhileEnabled } from '../store
  * one. The batch is refused where an endpoint was created or changed meanwhile; planned again it takes that one in.
  */
 export async function planEndOfEndpoints(
-  ctx: Ctx,
+  ctx: Shard,
   merchantId: AccountId,
   disabledReason: string,
 ): Promise<Pick<Change<null>, 'events' | 'writes'>> {

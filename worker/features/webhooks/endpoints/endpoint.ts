@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi';
 import { seal, unseal } from '#core/crypto.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
-import { type AccountId, type EndpointId, newId } from '#core/ids.ts';
+import { type EndpointId, newId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Endpoint } from '#platform/db/tables/messaging.ts';
@@ -44,7 +44,7 @@ export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[
     throw new SecretLost(`secret of endpoint ${endpoint.id}: ${storyOf(error)}`);
   });
   // One of the past that does not open any more must not silence the present one.
-  const previous = await Promise.all(stillLive(endpoint, ctx.now).map(({ sealed }) => open(sealed).catch(() => null)));
+  const previous = await Promise.all(stillLive(endpoint, ctx.wallNow).map(({ sealed }) => open(sealed).catch(() => null)));
   return [present, ...previous.filter((secret) => secret !== null)];
 }
 
@@ -55,7 +55,7 @@ export interface EndpointWithSecret {
 
 /** A new endpoint. `rawSecret` exists only in this answer. 422 for the URL, 429 plan_limit_reached. */
 export async function createEndpoint(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   input: z.infer<typeof CreateEndpointRequest> & { kind: Endpoint['kind']; urlField?: string },
   keep: Keep<EndpointWithSecret>,
@@ -65,7 +65,7 @@ export async function createEndpoint(
   const rawSecret = newSecret();
   const endpoint: Endpoint = {
     id,
-    merchantId: actor.accountId as AccountId,
+    merchantId: actor.accountId,
     livemode: actor.livemode,
     kind: input.kind,
     url: input.url,
@@ -100,14 +100,14 @@ export async function createEndpoint(
   }
 }
 
-async function overQuota(ctx: Ctx, actor: Actor, limit: number): Promise<ApiError> {
-  const used = await countEnabledEndpoints(ctx.db, actor.accountId as AccountId, actor.livemode);
+async function overQuota(ctx: Shard, actor: Actor, limit: number): Promise<ApiError> {
+  const used = await countEnabledEndpoints(ctx.db, actor.accountId, actor.livemode);
   return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
 }
 
 /** Changes what is given. `status: enabled` revives a disabled endpoint, with its health forgotten, within the plan. */
 export async function changeEndpoint(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   input: z.infer<typeof UpdateEndpointRequest> & { endpointId: EndpointId },
   keep: Keep<Endpoint>,
@@ -141,7 +141,7 @@ export async function changeEndpoint(
 }
 
 /** Disabled, not erased; a second time it is simply already so. */
-export const disableEndpoint = (ctx: Ctx, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
+export const disableEndpoint = (ctx: Shard, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
   move(ctx, actor, endpointId, {
     keep,
     decide: (endpoint) =>
@@ -154,7 +154,7 @@ const PREVIOUS_MAX = 5;
 
 /** A new secret; the ones before sign beside it for the rest of their hours. Without an overlap it signs alone from now on. */
 export async function rotateSecret(
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   { endpointId, overlapHours, keep }: { endpointId: EndpointId; overlapHours: number; keep: Keep<EndpointWithSecret> },
 ): Promise<EndpointWithSecret> {
@@ -163,9 +163,10 @@ export async function rotateSecret(
   const decide = (before: Endpoint): Decision => {
     // Already ours, its answer lost: once more would take the old secret for the one before.
     if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
-    const until = ctx.now + overlapHours * HOUR;
+    const until = ctx.wallNow + overlapHours * HOUR;
     // Whoever rotates again before the overlap ends, or repeats a request whose answer he never saw, still verifies with an older one.
-    const previous = overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.now)].slice(0, PREVIOUS_MAX) : [];
+    const previous =
+      overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.wallNow)].slice(0, PREVIOUS_MAX) : [];
     const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
     return { patch: { secretSealed, secretHint: secretHint(rawSecret), previousSealed: previous, previousUntil }, revives: false };
   };
@@ -179,13 +180,13 @@ interface Decision {
 }
 
 const move = (
-  ctx: Ctx,
+  ctx: Shard,
   actor: Actor,
   endpointId: EndpointId,
   { decide, keep }: { decide(endpoint: Endpoint): Decision; keep: Keep<Endpoint> },
 ): Promise<Endpoint> =>
   transact(ctx, async () => {
-    const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+    const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
     const { patch, revives } = decide(endpoint);
     // A secret sealed once more looks different every time, so a lost answer is recognised by it too.
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))

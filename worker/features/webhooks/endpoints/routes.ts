@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { AccountId, EndpointId } from '#core/ids.ts';
+import type { EndpointId } from '#core/ids.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Endpoint } from '#platform/db/tables/messaging.ts';
@@ -151,13 +151,13 @@ function presentTest({ deliveryId, eventId, outcome }: TestResult) {
 
 export const webhookRoutes = router()
   .openapi(list, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    const { items, total } = await listEndpoints(ctx.db, actor.accountId as AccountId, actor.livemode, page);
+    const { items, total } = await listEndpoints(ctx.db, actor.accountId, actor.livemode, page);
     return c.json(toPage(page, total, items.map(toEndpointResource)), 200);
   })
   .openapi(create, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const input = { ...c.req.valid('json'), kind: 'webhook' as const };
     const answer = await answerOnce<EndpointWithSecret>(c, (keep) => createEndpoint(ctx, actor, input, keep), presentSecret(201), {
       isSecret,
@@ -165,29 +165,29 @@ export const webhookRoutes = router()
     return sendStored(c, answer);
   })
   .openapi(change, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const input = { ...c.req.valid('json'), endpointId: c.req.valid('param').endpoint_id as EndpointId };
     return sendStored(c, await answerOnce<Endpoint>(c, (keep) => changeEndpoint(ctx, actor, input, keep), presentEndpoint));
   })
   .openapi(disable, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const endpointId = c.req.valid('param').endpoint_id as EndpointId;
     return sendStored(c, await answerOnce<Endpoint>(c, (keep) => disableEndpoint(ctx, actor, endpointId, keep), presentEndpoint));
   })
   .openapi(rotate, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const { overlap_hours: overlapHours = OVERLAP_HOURS } = c.req.valid('json');
     const named = { endpointId: c.req.valid('param').endpoint_id as EndpointId, overlapHours };
     const run = (keep: Keep<EndpointWithSecret>) => rotateSecret(ctx, actor, { ...named, keep });
     return sendStored(c, await answerOnce(c, run, presentSecret(200), { isSecret }));
   })
   .openapi(test, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const endpointId = c.req.valid('param').endpoint_id as EndpointId;
     return sendStored(c, await answerLeased(c, () => testEndpoint(ctx, actor, endpointId), presentTest));
   })
   .openapi(recover, async (c) => {
-    const { actor, ctx } = c.var;
+    const { actor, scope: ctx } = c.var;
     const { since, until } = c.req.valid('json');
     const to = until === undefined ? ctx.now : Date.parse(until);
     const endpointId = c.req.valid('param').endpoint_id as EndpointId;

@@ -1,6 +1,6 @@
 import { raise, storyOf } from '#core/errors.ts';
-import { type AccountId, type EndpointId, newId } from '#core/ids.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import { type EndpointId, newId } from '#core/ids.ts';
+import type { Actor, Shard } from '#platform/context.ts';
 import { type EventRow, eventRow } from '#platform/db/commit.ts';
 import { claimAttempt, endpointEvent, makeAttempt } from '../deliveries/attempt.ts';
 import type { Outcome } from '../deliveries/schedule.ts';
@@ -14,14 +14,14 @@ export interface TestResult {
 }
 
 /** A real, signed event to this endpoint alone, at once, and what it answered. */
-export async function testEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointId): Promise<TestResult> {
-  const endpoint = await getEndpoint(ctx.db, actor.accountId as AccountId, actor.livemode, endpointId);
+export async function testEndpoint(ctx: Shard, actor: Actor, endpointId: EndpointId): Promise<TestResult> {
+  const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
   // Each test is a subject of its own: it happened once, and races with nothing.
   const happened = {
     ...endpointEvent('webhook.test', endpoint, 1),
     subject: { type: 'webhook_test' as const, id: newId(ctx.now), version: 1 },
   };
-  const row = { ...eventRow(ctx, happened), fannedOutAt: ctx.now };
+  const row = { ...eventRow(ctx, happened), fannedOutAt: ctx.wallNow };
   const delivery = {
     merchantId: endpoint.merchantId,
     livemode: endpoint.livemode,
@@ -39,7 +39,7 @@ export async function testEndpoint(ctx: Ctx, actor: Actor, endpointId: EndpointI
 }
 
 /** Where only the answer was lost the test is stored, and the sweep would send it: then it is found again, and goes on here. */
-async function storeTest(ctx: Ctx, event: EventRow & { id: string }, delivery: NewDelivery): Promise<number> {
+async function storeTest(ctx: Shard, event: EventRow & { id: string }, delivery: NewDelivery): Promise<number> {
   try {
     const [, [written]] = await ctx.db.batch([insertEvent(ctx.db, event), insertDeliveries(ctx, [delivery])]);
     return written!.id;

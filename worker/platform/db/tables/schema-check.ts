@@ -1,17 +1,17 @@
 import { getTableName, is, sql } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db } from '#platform/context.ts';
-import * as access from './tables/access.ts';
-import * as archives from './tables/archives.ts';
-import * as audits from './tables/audits.ts';
-import * as candidates from './tables/candidates.ts';
-import * as commerce from './tables/commerce.ts';
-import * as handoff from './tables/handoff.ts';
-import * as identity from './tables/identity.ts';
-import * as messaging from './tables/messaging.ts';
-import * as operations from './tables/operations.ts';
-import * as sessions from './tables/sessions.ts';
-import * as txClaims from './tables/tx-claims.ts';
+import * as access from './access.ts';
+import * as archives from './archives.ts';
+import * as audits from './audits.ts';
+import * as candidates from './candidates.ts';
+import * as commerce from './commerce.ts';
+import * as handoff from './handoff.ts';
+import * as identity from './identity.ts';
+import * as messaging from './messaging.ts';
+import * as operations from './operations.ts';
+import * as sessions from './sessions.ts';
+import * as txClaims from './tx-claims.ts';
 
 const TABLES = [access, archives, audits, candidates, commerce, handoff, identity, messaging, operations, sessions, txClaims].flatMap(
   (module) => Object.values(module).filter((value) => is(value, SQLiteTable)),

@@ -1,5 +1,6 @@
 import { base64 } from '#core/encoding.ts';
 import { TOKEN_PROGRAM } from './assets.ts';
+import type { Chain } from './chain.ts';
 import type { Lifetime } from './checkout-transaction.ts';
 import { type Confirmed, finalityOf, statusesCall } from './finality.ts';
 import { type Bounds, boundsOf, CLOCK_SECONDS, CLOCK_SYSVAR, type Listed, readListed } from './listing.ts';
@@ -7,17 +8,11 @@ import { Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } fro
 import { type Broadcast, readBroadcast, readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './node-answers.ts';
 import { type AccountFacts, PAYEE_DATA } from './payee.ts';
 
-export type { Finality } from './finality.ts';
-export type { Unavailable } from './node.ts';
-export type { Sighting } from './node-answers.ts';
-
 /** Blocks for which a blockhash can be used. */
 const BLOCKHASH_LIFE = 150;
 const PATIENCE = { timeoutMs: 8000, attempts: 2 };
 const HEALTH_TIMEOUT_MS = 2000;
 const HEALTH_FOR_MS = 3000;
-/** A request waits for it, so not for long; and a node that does not answer is left alone for a while. */
-const GENESIS = { timeoutMs: 500, everyMs: 30_000 };
 const MINT_OF_TOKEN_ACCOUNT = { offset: 0, length: 32 };
 
 const FINAL_EPOCH: RpcCall = { method: 'getEpochInfo', params: [{ commitment: 'finalized' }] };
@@ -27,10 +22,9 @@ const transactionCall = (signature: string): RpcCall => ({
 });
 
 /** The chain as our nodes show it. The first that answers is believed; the next is asked where one does not answer. */
-export class Chain {
+export class NodeChain implements Chain {
   readonly #nodes: readonly Node[];
   readonly #patience: typeof PATIENCE;
-  static readonly #askedAt = new Map<string, number>();
   static readonly #health = new Map<string, { at: number; isHealthy: boolean }>();
 
   constructor(nodes: readonly Node[], patience = PATIENCE) {
@@ -38,14 +32,12 @@ export class Chain {
     this.#patience = patience;
   }
 
-  /** `leftMs` tells how long the caller has left: no call takes longer, and with nothing left no node is asked. */
-  static at(urls: readonly string[], genesisHash: string, leftMs: () => number): Chain {
-    return new Chain(urls.map((url) => new Node(url, genesisHash, leftMs)));
+  get place(): string {
+    return this.#nodes[0]!.url;
   }
 
-  /** The same nodes for somebody who cannot wait. */
-  within(timeoutMs: number, attempts = 1): Chain {
-    return new Chain(this.#nodes, { timeoutMs, attempts });
+  within(timeoutMs: number, attempts = 1): NodeChain {
+    return new NodeChain(this.#nodes, { timeoutMs, attempts });
   }
 
   /** One round trip: the status (with history) and the transaction itself at `confirmed`. Both must agree to count as found. */
@@ -94,7 +86,6 @@ export class Chain {
     };
   }
 
-  /** What stands at an address, with the first bytes of its data; null where nothing does. */
   async accountOf(address: string): Promise<{ kind: 'found'; account: AccountFacts | null } | Unavailable> {
     const options = { encoding: 'base64', commitment: 'confirmed', dataSlice: PAYEE_DATA };
     const answers = await this.#call([{ method: 'getAccountInfo', params: [address, options] }]);
@@ -139,10 +130,6 @@ export class Chain {
     return signatures.map((_, i) => values.every((value) => value[i] === null));
   }
 
-  /**
-   * Broadcast. A second broadcast of the same bytes is harmless on chain and answered as sent. A refusal speaks for its own
-   * attempt alone: after one whose answer was lost, the transaction may be on its way all the same.
-   */
   async sendTransaction(wire: Uint8Array, { preflight } = { preflight: true }): Promise<Broadcast> {
     const options = { encoding: 'base64', preflightCommitment: 'confirmed', skipPreflight: !preflight };
     const { answers, attempt } = await this.#attempt([{ method: 'sendTransaction', params: [base64.encode(wire), options] }]);
@@ -173,7 +160,6 @@ export class Chain {
     return { kind: 'passed', lastValidBlockHeight: (height.result as number) + BLOCKHASH_LIFE };
   }
 
-  /** Lamports an address holds. */
   async balanceOf(address: string): Promise<{ kind: 'balance'; lamports: number } | Unavailable> {
     const answers = await this.#call([{ method: 'getBalance', params: [address, { commitment: 'confirmed' }] }]);
     if ('kind' in answers) return answers;
@@ -185,23 +171,12 @@ export class Chain {
   /** True where a node answers and is on our network. Asked at most every few seconds: health is asked by everybody. */
   async isHealthy(now: number): Promise<boolean> {
     const place = this.#nodes.map(({ url }) => url).join();
-    const known = Chain.#health.get(place);
+    const known = NodeChain.#health.get(place);
     if (known && now - known.at < HEALTH_FOR_MS) return known.isHealthy;
     const answers = await this.#call([{ method: 'getHealth', params: [] }], HEALTH_TIMEOUT_MS);
     const isHealthy = !('kind' in answers) && answers[0] !== undefined && 'result' in answers[0];
-    Chain.#health.set(place, { at: now, isHealthy });
+    NodeChain.#health.set(place, { at: now, isHealthy });
     return isHealthy;
-  }
-
-  /**
-   * Which of the nodes have shown that they serve another network, as numbers from 1. Those that have not shown any are asked; one that does
-   * not answer counts as none of them, because it may be back in a moment.
-   */
-  async foreignNodes(now: number): Promise<number[]> {
-    const unknown = this.#nodes.filter(({ url, isVerified }) => !isVerified && now >= (Chain.#askedAt.get(url) ?? 0) + GENESIS.everyMs);
-    for (const { url } of unknown) Chain.#askedAt.set(url, now);
-    await Promise.all(unknown.map((node) => node.call([], GENESIS.timeoutMs)));
-    return this.#nodes.flatMap(({ isForeign }, index) => (isForeign ? [index + 1] : []));
   }
 
   async #call(calls: RpcCall[], timeoutMs?: number): Promise<RpcAnswer[] | Unavailable> {

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { DAY, HOUR } from '#core/time.ts';
+import { newCtx } from '#platform/context.ts';
+import { write } from '../../world/agent.ts';
+import { World } from '../../world/world.ts';
+
+describe('a month that a local chain was moved on by', () => {
+  const w = new World();
+  w.env.LOCAL_CLOCK_URL = w.chain.url;
+
+  it('ends a membership, while a token stays good and a kept answer is given again', async () => {
+    const merchant = await w.merchant();
+    const product = await w.product(merchant, { access_period_days: 30, grace_hours: 0 });
+    const buyer = await w.chain.wallet();
+    const { confirmed } = await w.purchase(product, buyer);
+    const app = () =>
+      w.call('POST', '/v1/products', {
+        key: merchant.key,
+        headers: { 'Idempotency-Key': 'made-before-the-month' },
+        body: { name: 'Tides', price: { asset: 'USDC', amount: '2' } },
+      });
+    const made = await app();
+    expect(made.status).toBe(201);
+    const consume = async (key: string) => {
+      const body = { product_id: product.product_id, customer: { wallet_address: buyer.address } };
+      const { status } = await write(w, merchant, 'entitlements/consume', body, { idempotencyKey: key });
+      return status;
+    };
+    expect(await consume('use-before-the-month')).toBe(200);
+
+    await w.chain.call('local_warp', 31 * (DAY / 1000));
+    await w.sweep();
+
+    const lookup = `/v1/memberships/lookup?wallet_address=${buyer.address}&product_id=${product.product_id}`;
+    expect((await w.call('GET', lookup, { key: merchant.key })).body).toMatchObject({
+      membership_id: confirmed.membership_id,
+      status: 'expired',
+    });
+    expect((await w.call('GET', '/v1/products', { key: merchant.token })).status).toBe(200);
+    const again = await app();
+    expect(again.headers.get('Idempotent-Replayed')).toBe('true');
+    expect(again.body).toEqual(made.body);
+    expect([await consume('use-after-the-month'), await consume('use-before-the-month')]).toEqual([403, 200]);
+  });
+
+  it('begins with the next purchase: bought, dated and receipted in the new time', async () => {
+    const merchant = await w.merchant();
+    const product = await w.product(merchant, { access_period_days: 30 });
+    const ctx = newCtx(w.env, { requestId: 'req_two_clocks', defer: () => {} });
+    expect(ctx.now - ctx.wallNow).toBe(31 * DAY);
+    const { confirmed } = await w.purchase(product, await w.chain.wallet());
+    const { body: receipt } = await w.call('GET', `/v1/receipt/${confirmed.receipt_id}`, { key: merchant.key });
+    expect(Math.abs(Date.parse(receipt.document.issued_at) - (Date.now() + 31 * DAY))).toBeLessThan(HOUR);
+    const { body: payment } = await w.call('GET', `/v1/payments/${confirmed.payment.payment_id}`);
+    expect(payment.status).toBe('CONFIRMED');
+  });
+
+  it('is told by the chain that is configured alone: without one the two clocks are one', async () => {
+    const plain = new World();
+    await plain.chain.call('local_warp', 3600);
+    await plain.call('GET', '/health');
+    const ctx = newCtx(plain.env, { requestId: 'req_one_clock', defer: () => {} });
+    expect(ctx.now).toBe(ctx.wallNow);
+  });
+});

@@ -1,0 +1,161 @@
+import { applyD1Migrations } from 'cloudflare:test';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { identityOf } from '#features/entitlements/entitlement.ts';
+import type { Job } from '#platform/context.ts';
+import { newAgent, type Shop, sellToAgents, stall } from '../../world/agent.ts';
+import { consumer, received } from '../../world/consumer.ts';
+import { testEnv } from '../../world/env.ts';
+import { World } from '../../world/world.ts';
+
+/** Two merchants who do the same things at the same time, each in a database of their own. */
+describe('two merchants in two databases', () => {
+  const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+  w.env.LOCAL_CLOCK_URL = w.chain.url;
+  const shops: Shop[] = [];
+  const open = async (): Promise<Shop> => {
+    const merchant = await w.merchant();
+    return stall(w, merchant, await sellToAgents(w, merchant, { access_period_days: 30, usage_units: 10 }), await newAgent(w));
+  };
+  beforeAll(async () => {
+    shops.push(await open());
+    // From here on there are two, and the second takes the new accounts.
+    await applyD1Migrations(testEnv.TEST_DB_2, testEnv.TEST_MIGRATIONS);
+    w.env.DB_2 = testEnv.TEST_DB_2;
+    shops.push(await open());
+  });
+
+  const each = <T>(run: (shop: Shop, i: number) => Promise<T>): Promise<T[]> => Promise.all(shops.map(run));
+  const databases = [testEnv.DB, testEnv.TEST_DB_2];
+  const rows = async <T>(database: D1Database, sql: string): Promise<T[]> => (await database.prepare(sql).all<T>()).results;
+  const sweep = async () => {
+    await testEnv.TEST_DB_2.prepare('UPDATE sweeps SET due_at = 0, sent_at = 0, lease_until = 0').run();
+    await w.sweepAll();
+  };
+  const items = async (shop: Shop, path: string): Promise<Record<string, unknown>[]> =>
+    (await w.call('GET', path, { key: shop.merchant.key })).body.items;
+
+  /** What the objects say of themselves, as their messages would bring it. */
+  const project = async () => {
+    const jobs = await each(async ({ merchant, product, agent }): Promise<Job> => {
+      const { userId } = merchant;
+      const identity = identityOf({ accountId: userId, livemode: true }, product.product_id, { walletAddress: agent.wallet.address });
+      const object = testEnv.ENTITLEMENT.getByName(`${userId}:live:${identity.entitlementId}`);
+      return { kind: 'projectEntitlement', projection: { snapshot: (await object.read(Date.now()))!, events: [] } };
+    });
+    await w.deliver(jobs);
+  };
+
+  it('sells a checkout of each, from connect to receipt and webhook, also where the messages come late', async () => {
+    const consumers = await each(({ merchant }) => consumer(w, merchant, 'ok'));
+    const sales = await each(async ({ product, agent }) => w.purchase(product, agent.wallet, { email: 'buyer@example.com' }));
+    const bodies = sales.map(({ confirmed }) => confirmed);
+    for (const [i, { confirmed, payment }] of sales.entries()) {
+      expect(confirmed.payment.status).toBe('CONFIRMED');
+      expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
+      expect((await w.call('GET', `/v1/receipt/${confirmed.receipt_id}/verify`)).body.valid).toBe(true);
+      expect((await w.call('GET', `/v1/receipt/${confirmed.receipt_id}`, { key: shops[i]!.merchant.key })).status).toBe(200);
+      expect((await w.call('GET', `/v1/receipt/${confirmed.receipt_id}`, { key: shops[1 - i]!.merchant.key })).status).toBe(404);
+      expect((await w.call('GET', `/p/${shops[i]!.product.slug}`)).status).toBe(200);
+    }
+    // The messages name the database; where they are lost, the sweeps of each find what is left.
+    await w.deliver();
+    await w.attempt();
+    await sweep();
+    await w.deliver();
+    await w.attempt();
+    for (const [i, mine] of consumers.entries()) {
+      const told = (await received(mine)).map(({ body }) => JSON.parse(body));
+      const confirmed = told.filter(({ type }) => type === 'payment.confirmed').map(({ data }) => data.object.payment_id);
+      expect(confirmed).toEqual([bodies[i].payment.payment_id]);
+    }
+  });
+
+  it('settles and counts what agents buy, and gives kept answers again', async () => {
+    const paid = await each(async (shop) => {
+      const payment = await shop.pay({ customer: { customer_ref: 'agent' } });
+      const ask = () =>
+        shop.settle(payment, { customer: { customer_ref: 'agent' } }, { idempotencyKey: `settle-of-${shop.merchant.userId}` });
+      const first = await ask();
+      return { first, again: await ask() };
+    });
+    for (const { first, again } of paid) {
+      expect(first.status).toBe(200);
+      expect(again.body).toEqual(first.body);
+    }
+    const used = await each((shop) => shop.consume({ customer: { customer_ref: 'agent' } }));
+    expect(used.map(({ status }) => status)).toEqual([200, 200]);
+    const granted = await each(({ grant }) => grant({ units: 3 }));
+    expect(granted.map(({ status }) => status)).toEqual([200, 200]);
+    const snapshots = await each(({ entitlement }) => entitlement({ customer_ref: 'agent' }));
+    expect(snapshots.map(({ used_units: used }) => used)).toEqual([2, 2]);
+  });
+
+  it('signs each in by e-mail, takes no e-mail twice, and looks for wallets in both', async () => {
+    const logins = await each(({ merchant }) =>
+      w.call('POST', '/v1/auth/login', { body: { email: merchant.email, password: 'correct horse battery' } }),
+    );
+    expect(logins.map(({ body }) => body.user?.user_id ?? body.user_id)).toEqual(shops.map(({ merchant }) => merchant.userId));
+    for (const { merchant } of shops) {
+      const body = { email: merchant.email, password: 'another horse', display_name: 'Somebody else' };
+      expect((await w.call('POST', '/v1/auth/register', { body })).body.code).toBe('email_registered');
+    }
+  });
+
+  it.each([
+    ['/v1/products', 'product_id'],
+    ['/v1/payments', 'payment_id'],
+    ['/v1/memberships', 'membership_id'],
+    ['/v1/receipts', 'receipt_id'],
+    ['/v1/access/entitlements', 'entitlement_id'],
+    ['/v1/webhooks/endpoints', 'endpoint_id'],
+    ['/v1/webhooks/deliveries', 'delivery_id'],
+    ['/v1/webhooks/events', 'id'],
+  ])('lists of %s what is one’s own', async (path, id) => {
+    await project();
+    await w.deliver();
+    const [mine, theirs] = await each(async (shop) => (await items(shop, path)).map((item) => item[id]));
+    expect(mine!.length).toBeGreaterThan(0);
+    expect(theirs!.length).toBe(mine!.length);
+    if (id !== 'delivery_id') expect(mine!.filter((one) => theirs!.includes(one))).toEqual([]);
+  });
+
+  it('ends in each database what is over there', async () => {
+    const begun = await each(({ product }) => w.connect(product));
+    await w.chain.call('local_warp', 3 * 3600);
+    await sweep();
+    for (const { payment_id } of begun) expect((await w.call('GET', `/v1/payments/${payment_id}`)).body.status).toBe('FAILED');
+  });
+
+  it('leaves no row of one in the other’s database', async () => {
+    await sweep();
+    await w.deliver();
+    for (const [i, database] of databases.entries()) {
+      const own = shops[i]!.merchant.userId;
+      const tables = await rows<{ name: string }>(
+        database,
+        "SELECT m.name FROM sqlite_master m WHERE m.type = 'table' AND m.name NOT GLOB '_cf_*' AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'merchant_id')",
+      );
+      expect(tables.length).toBeGreaterThan(10);
+      const owners = await Promise.all(
+        tables.map(async ({ name }) =>
+          (await rows<{ id: string }>(database, `SELECT DISTINCT merchant_id AS id FROM ${name}`)).map(({ id }) => id),
+        ),
+      );
+      expect(new Set(owners.flat())).toEqual(new Set([own]));
+      expect(await rows(database, 'SELECT id FROM accounts')).toEqual([{ id: own }]);
+      const scopes = await rows<{ scope: string }>(database, 'SELECT scope FROM claims');
+      expect(scopes.length).toBeGreaterThan(0);
+      expect(scopes.filter(({ scope }) => !scope.startsWith(own) && !scope.startsWith('public'))).toEqual([]);
+      const strays = await rows(
+        database,
+        `SELECT tx_signature FROM tx_claims WHERE subject_id NOT IN (SELECT id FROM payments) AND subject_id NOT IN (SELECT payment_id FROM settlements)`,
+      );
+      expect(strays).toEqual([]);
+    }
+    const [first, second] = await Promise.all(
+      databases.map((database) => rows<{ id: string }>(database, 'SELECT tx_signature AS id FROM tx_claims')),
+    );
+    expect(first!.length).toBe(second!.length);
+    expect(first!.filter(({ id }) => second!.some((other) => other.id === id))).toEqual([]);
+  });
+});

@@ -1,0 +1,60 @@
+import type { Lifetime } from './checkout-transaction.ts';
+import type { Confirmed, Finality } from './finality.ts';
+import type { Bounds, Listed } from './listing.ts';
+import type { Unavailable } from './node.ts';
+import type { Broadcast, Sighting, Sightings } from './node-answers.ts';
+import type { AccountFacts } from './payee.ts';
+
+/**
+ * The chain as the verbs see it, whatever stands behind it: one that does not answer is `unavailable`, never an exception, and a
+ * signature, a memo or an account means the same on each.
+ */
+export interface Chain {
+  /** The same on every chain that gives the same answers: what is remembered of one is never told of another. */
+  readonly place: string;
+
+  /** The same chain for somebody who cannot wait. */
+  within(timeoutMs: number, attempts?: number): Chain;
+
+  /** Status (with history) and transaction at `confirmed`. Both must agree to count as found. */
+  findTransaction(signature: string): Promise<Sighting>;
+
+  /** The same for some twenty of them, and whether absence proves anything. */
+  findTransactions(signatures: readonly string[]): Promise<Sightings | Unavailable>;
+
+  /** Which of up to 256 transactions the chain has heard of, and the height it made final. */
+  knows(signatures: readonly string[]): Promise<{ kind: 'known'; finalHeight: number; isKnown: boolean[] } | Unavailable>;
+
+  /** A fresh blockhash, and which of these token accounts exist. */
+  prepare(tokenAccounts: readonly string[]): Promise<{ kind: 'ready'; lifetime: Lifetime; exists: boolean[] } | Unavailable>;
+
+  /** What stands at an address, with the first bytes of its data; null where nothing does. */
+  accountOf(address: string): Promise<{ kind: 'found'; account: AccountFacts | null } | Unavailable>;
+
+  /**
+   * One page of the transactions that mention an address, newest first, `before` and `until` exclusive, and how far the chain has come
+   * where it was asked.
+   */
+  listSignatures(address: string, page: Bounds & { limit: number }): Promise<Listed>;
+
+  /** What became of up to 256 confirmed transactions. Absence is proven, never assumed. */
+  finalityOf(transactions: readonly Confirmed[]): Promise<{ kind: 'finality'; finality: Finality[] } | Unavailable>;
+
+  /** Of up to 256 transactions, for each: true where nobody who could know it has ever heard of it. */
+  areUnknownEverywhere(signatures: readonly string[]): Promise<boolean[]>;
+
+  /**
+   * Broadcast. A second broadcast of the same bytes is harmless on chain and answered as sent. A refusal speaks for its own
+   * attempt alone: after one whose answer was lost, the transaction may be on its way all the same.
+   */
+  sendTransaction(wire: Uint8Array, options?: { preflight: boolean }): Promise<Broadcast>;
+
+  /** Would this transaction succeed as it is, and past which height can it never land? */
+  simulate(wire: Uint8Array): Promise<{ kind: 'passed'; lastValidBlockHeight: number } | { kind: 'failed'; reason: string } | Unavailable>;
+
+  /** Lamports an address holds. */
+  balanceOf(address: string): Promise<{ kind: 'balance'; lamports: number } | Unavailable>;
+
+  /** True where the chain answers and is the configured one. `now` is wall time in ms: an answer may be some seconds old. */
+  isHealthy(now: number): Promise<boolean>;
+}
