@@ -16,7 +16,7 @@ import { startService } from './service.ts';
 import { endOnSignals } from './signals.ts';
 import { Teardown } from './teardown.ts';
 
-/** `npm run demo`: the main job, end to end, on a service and a chain that were started for it alone. (contract section 8) */
+/** `npm run demo`: the main job, end to end, on a service and a chain that were started for it alone. */
 const narrator = new Narrator();
 const teardown = new Teardown();
 endOnSignals(teardown, 1);

@@ -6,7 +6,7 @@ import { type Service, startService } from './service.ts';
 import { endOnSignals } from './signals.ts';
 import { Teardown } from './teardown.ts';
 
-/** `npm run dev`: everything on this machine, until it is interrupted. (contract section 8) */
+/** `npm run dev`: everything on this machine, until it is interrupted. */
 const teardown = new Teardown();
 
 endOnSignals(teardown);

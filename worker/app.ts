@@ -27,7 +27,7 @@ import { healthRoutes, unconfiguredHealth } from './published/health.ts';
 import { llmsText } from './published/llms.ts';
 import { metricsRoutes } from './published/metrics.ts';
 
-/** Of these a body may be longer. (contract section 1 "Error code") */
+/** Of these a body may be longer. */
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|products\/webhook\/.*)$/;
 
 /** Every request: a context, one log line, and after the answer the usage of the key that called. */
@@ -88,7 +88,7 @@ const preferLiterals = createMiddleware<AppEnv>(async (c, next) => {
   throw new ApiError('method_not_allowed', { headers: { Allow: [...methods].join(', ') } });
 });
 
-/** What browsers and wallets of buyers call, from any origin and without credentials. (contract section 1 "CORS") */
+/** What browsers and wallets of buyers call, from any origin and without credentials. */
 const PUBLIC_PATHS = [
   '/v1/products/p/*',
   '/v1/pay/*',

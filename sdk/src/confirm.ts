@@ -4,7 +4,7 @@ import type { Confirmation, ConfirmRequest, Payment } from './types.ts';
 
 /**
  * Confirms, and after a failure without a verdict reads the payment before it confirms again: a confirm may have had its
- * effect although its answer was lost, and a payment that has ended is never confirmed twice. (spec "Errors" 7)
+ * effect although its answer was lost, and a payment that has ended is never confirmed twice.
  */
 export async function confirmPayment(
   { tx_signature }: ConfirmRequest,

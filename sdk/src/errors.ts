@@ -46,7 +46,7 @@ function problemsOf(detail: unknown): string | undefined {
   return detail.map((problem) => (isObject(problem) ? `${[problem.loc].flat().join('.')}: ${problem.msg}` : String(problem))).join('; ');
 }
 
-/** An answer that is no success, in the order in which the service's clients read codes and texts. (spec "Errors" 1) */
+/** An answer that is no success, in the order in which the service's clients read codes and texts. */
 export function toSvcError(response: Response, text: string, isAmbiguous: boolean): SvcError {
   const { status, headers } = response;
   const body = parseJson(text);

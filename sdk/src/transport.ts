@@ -40,7 +40,7 @@ export interface Call {
   body?: unknown;
   /**
    * `safe`: repeating changes nothing. `keyed`: sent with an Idempotency-Key, the same one in every attempt.
-   * `once`: never repeated by us, because it would leave a second record. (spec "Errors" 7)
+   * `once`: never repeated by us, because it would leave a second record.
    */
   repeat: 'safe' | 'keyed' | 'once';
   options?: CallOptions | undefined;

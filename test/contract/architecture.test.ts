@@ -7,6 +7,7 @@ const sources = new Map(
     import.meta.glob<string>('../../{worker,durable-objects}/**/*.{ts,tsx,js}', { query: '?raw', import: 'default', eager: true }),
   ).map(([path, text]) => [path.slice(6), text]),
 );
+const readmes = import.meta.glob<string>('../../{worker,durable-objects}/**/README.md', { query: '?raw', import: 'default', eager: true });
 const tests = Object.entries(import.meta.glob<string>('../**/*.ts', { query: '?raw', import: 'default', eager: true }));
 
 /** The rooms of the service from the bottom up. A file imports from lower rooms, or from its own; the first match decides. */
@@ -132,6 +133,7 @@ const edges = [...sources].flatMap(([path, text]) =>
     }),
 );
 
+const filesIn = (pattern: RegExp): string[] => [...sources].filter(([, text]) => pattern.test(text)).map(([path]) => path);
 /** Files whose text matches, without comments. */
 const filesWith = (pattern: RegExp): string[] =>
   [...sources].filter(([, text]) => pattern.test(text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, ''))).map(([path]) => path);
@@ -301,6 +303,27 @@ describe('names and budgets', () => {
   it('keeps worker/ itself for entry files', () => {
     const entries = [...sources.keys()].filter((path) => folderOf(path) === 'worker');
     expect(entries).toEqual(['app', 'followers', 'index', 'jobs', 'sweeps'].map((name) => `worker/${name}.ts`));
+  });
+
+  it('cites only what is here: a heading of a README beside the code', () => {
+    const slugOf = (heading: string): string =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .trim()
+        .replaceAll(' ', '-');
+    const headings = new Set(
+      Object.entries(readmes).flatMap(([path, text]) =>
+        [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => `${path.slice(6)}#${slugOf(heading!)}`),
+      ),
+    );
+    const cited = [...sources].flatMap(([path, text]) =>
+      [...text.matchAll(/[\w./-]+README\.md#[\w-]+/g)].map(([citation]) => ({ path, citation })),
+    );
+    expect(cited.length).toBeGreaterThan(5);
+    expect(cited.filter(({ citation }) => !headings.has(citation))).toEqual([]);
+    const elsewhere = filesIn(/\((?:contract|protocols|reliability|architecture) (?:section|trap|D?\d)/);
+    expect(elsewhere).toEqual([]);
   });
 
   it('keeps files within their budget, tests too', () => {

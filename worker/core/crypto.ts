@@ -149,7 +149,7 @@ interface ScryptCost {
   p: number;
 }
 
-// scrypt, not PBKDF2: the platform refuses PBKDF2 above 100,000 iterations in production, though not locally. (contract section 2)
+// scrypt, not PBKDF2: the platform refuses PBKDF2 above 100,000 iterations in production, though not locally.
 const SCRYPT: ScryptCost = { ln: 14, r: 8, p: 5 };
 const SCRYPT_MEMORY = 64 * 1024 * 1024;
 

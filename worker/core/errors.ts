@@ -1,6 +1,6 @@
 import { BODY_KB, IDEMPOTENCY_KEY } from './limits.ts';
 
-/** The closed list of what can go wrong, with a status each. Codes are durable; messages may become clearer. (contract section 1) */
+/** The closed list of what can go wrong, with a status each. Codes are durable; messages may become clearer. */
 interface ErrorEntry {
   readonly status: 400 | 401 | 402 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503;
   readonly message: string;

@@ -39,7 +39,7 @@ function uuid<T extends Id<string>>(bytes: Uint8Array, version: number): T {
 
 /**
  * The last 64 bits of an account id, as 11 base62 digits. A key carries them and a token's `sub` contains them, so both
- * name the account's admission object without any lookup. (contract section 2, architecture 6b)
+ * name the account's admission object without any lookup.
  */
 export const admissionIdOf = (accountId: string): string => base62(BigInt(`0x${accountId.replaceAll('-', '').slice(16)}`), 11);
 
@@ -72,7 +72,7 @@ const ADDRESS_BYTES = 10;
 
 /**
  * An entitlement's id, derived from whose it is, so that nobody ever has to look it up: 80 bits of a hash, spread over a
- * UUIDv8 whose other bits follow from them. (contract section 6 "Customer")
+ * UUIDv8 whose other bits follow from them.
  */
 export function entitlementIdOf(merchantId: string, livemode: boolean, productId: string, customer: object): EntitlementId {
   return idOfAddress(sha256(utf8(canonicalJson([merchantId, livemode, productId, customer]))).slice(0, ADDRESS_BYTES));

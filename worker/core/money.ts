@@ -1,6 +1,6 @@
 import { err, ok, type Result } from './errors.ts';
 
-/** The assets we sell in. Amounts of different assets never meet in one sum. (contract section 1) */
+/** The assets we sell in. Amounts of different assets never meet in one sum. */
 export const DECIMALS = { USDC: 6, SOL: 9 } as const;
 export type Asset = keyof typeof DECIMALS;
 export const ASSETS = Object.keys(DECIMALS) as [Asset, ...Asset[]];

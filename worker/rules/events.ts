@@ -1,4 +1,4 @@
-/** What can happen, by name. An event row is lock, audit, timeline and outbox at once. (architecture section 7, contract section 5) */
+/** What can happen, by name. An event row is lock, audit, timeline and outbox at once. */
 export const EVENT_TYPES = [
   'payment.created',
   'payment.submitted',

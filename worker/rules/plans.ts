@@ -2,7 +2,7 @@ import { assert } from '#core/errors.ts';
 import { parseAmount } from '#core/money.ts';
 import { addDays } from '#core/time.ts';
 
-/** Plans: quotas and rates, the one place they are written. (contract section 2) */
+/** Plans: quotas and rates, the one place they are written. */
 export interface Plan {
   /** For 30 days, as a decimal. */
   priceUsdc: string;
@@ -106,7 +106,7 @@ const PLAN_MS = BigInt(addDays(0, PLAN_DAYS));
  * What is held after a purchase. Value is conserved and time follows from it: what is left keeps the value it was bought at, and is
  * converted where the plan changes. The same plan lasts 30 days longer; a higher one begins now and lasts 30 days plus what was left;
  * a lower one, which only a race lets through, prolongs the higher one by what was paid. A plan without an end stays as it is.
- * Divisions round down, so that never more is held than was paid. (contract section 6 "Activation")
+ * Divisions round down, so that never more is held than was paid.
  */
 export function extendPlan(held: PaidTime, { plan: bought, paidUnits, at }: PlanPurchase): PaidTime {
   assert(paidUnits > 0n, 'a plan is paid for');
@@ -174,7 +174,7 @@ export const PUBLIC_BUCKETS = {
 
 export type PublicBucketName = keyof typeof PUBLIC_BUCKETS;
 
-/** Ceilings over all buckets of one address, whatever it asks for. (contract section 2 "Public buckets") */
+/** Ceilings over all buckets of one address, whatever it asks for. */
 export const ADDRESS_CEILINGS = {
   all: { max: 600, windowSeconds: 60 },
   'sign-ins': { max: 30, windowSeconds: 900 },

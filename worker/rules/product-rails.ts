@@ -35,7 +35,7 @@ export interface RailSetting {
 export const settingOf = <S extends Pick<RailSetting, 'railId'>>(settings: S[], railId: RailId): S | null =>
   settings.find((setting) => setting.railId === railId) ?? null;
 
-/** Where a sale's money goes: the product's own wallet, else the rail's, else the account's. (contract section 3 "Payout wallet") */
+/** Where a sale's money goes: the product's own wallet, else the rail's, else the account's. */
 export const payoutWalletOf = (
   product: { payoutWallet: string | null },
   setting: RailSetting | null,

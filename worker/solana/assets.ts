@@ -3,7 +3,7 @@ import { base58Bytes } from '#core/encoding.ts';
 import { err, ok, type Result } from '#core/errors.ts';
 import type { Asset } from '#core/money.ts';
 
-/** The networks we know, by their CAIP-2 ids, and the mints we accept there: allow-listed, never guessed. (contract section 1) */
+/** The networks we know, by their CAIP-2 ids, and the mints we accept there: allow-listed, never guessed. */
 export const NETWORKS = {
   mainnet: {
     caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',

@@ -3,7 +3,7 @@ import { type ChainTransaction, svcMemos, transfersOf } from './transaction.ts';
 
 /**
  * Does this transaction pay this expectation? Pure, and the only judge of it. The memo only correlates; what counts is what
- * the recipient's own account gained, in the right mint (or in lamports), in time. (contract section 3 "Verification", protocols 6)
+ * the recipient's own account gained, in the right mint (or in lamports), in time.
  */
 export interface Expectation {
   /** null where the transaction is known by its signature, because we signed it. */

@@ -10,7 +10,7 @@ import { findKnownWallets, type KnownWallets, rememberWallet, vetoUnlessFirst } 
 /**
  * The payout rule: in live mode a wallet that the merchant was never set to be paid on needs a person who just signed in, as soon as
  * there is any other. A stolen key must not be able to send the next sale elsewhere, whichever product, rail or name it goes through.
- * The very first wallet is free, and so is one that is known. (contract section 2 "Permissions")
+ * The very first wallet is free, and so is one that is known.
  */
 export const needsSignIn = (livemode: boolean, known: KnownWallets): boolean => livemode && known === 'others';
 

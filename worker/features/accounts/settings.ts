@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { MerchantSettings } from './store.ts';
 
-/** What a merchant may set about their checkout. An empty text clears a setting. (contract section 2 "Account me") */
+/** What a merchant may set about their checkout. An empty text clears a setting. */
 const orCleared = <S extends z.ZodType<string>>(schema: S) => z.union([z.literal(''), schema]).optional();
 
 const text = (max: number) => orCleared(z.string().trim().min(1).max(max));

@@ -11,7 +11,7 @@ const isCrowded = (productId: ProductId) =>
 /** A statement, not an effect: refuses one more session while so many of the product are open. */
 export const vetoCrowd = (ctx: Shard, productId: ProductId): Write => vetoIf(ctx, isCrowded(productId));
 
-/** What the veto of a crowded product means to a buyer. 429 plan_limit_reached. (contract section 2 "Public buckets") */
+/** What the veto of a crowded product means to a buyer. 429 plan_limit_reached. */
 export async function requireRoom(db: Db, productId: ProductId): Promise<void> {
   const crowd = await db.get<{ isCrowded: number }>(sql`SELECT ${isCrowded(productId)} AS isCrowded`);
   if (crowd.isCrowded === 0) return;

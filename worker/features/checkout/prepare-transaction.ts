@@ -50,7 +50,7 @@ export async function prepareTransaction(ctx: Ctx, payment: Payment, buyer: stri
 
 /**
  * The Solana Pay URL. Without a fee a transfer request, which every wallet understands; with one a transaction request,
- * because a plain transfer could not pay both. (contract section 3 "Fee")
+ * because a plain transfer could not pay both.
  */
 export function solanaPayUrl(ctx: Ctx, payment: Payment): string {
   if (payment.feeWallet) return `solana:${ctx.baseUrl}/v1/pay/${payment.id}/solana-pay`;

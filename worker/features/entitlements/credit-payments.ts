@@ -7,7 +7,7 @@ import type { Credit, CreditAnswer, PaymentCall } from '#rules/entitlement-rpc.t
 import { callEntitlement, calledBy, identityOf } from './entitlement.ts';
 import { listPaid, type Paid } from './store.ts';
 
-/** The reference a purchase gave, else the wallet it named, else the wallet that paid. (contract section 3 "Customer") */
+/** The reference a purchase gave, else the wallet it named, else the wallet that paid. */
 const buyerOf = ({ customerRef, customerWallet, payerWallet }: Paid): Customer =>
   customerRef === null ? { walletAddress: customerWallet ?? payerWallet! } : { customerRef };
 

@@ -9,7 +9,7 @@ import type { Customer, EntitlementSnapshot } from '#rules/balance.ts';
 const WalletAddress = z.string().refine((text) => base58Bytes(text, 32) !== null, 'Not a Solana address');
 export const CustomerRef = z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${OWN_NAME_MAX}}$`), `1 to ${OWN_NAME_MAX} visible characters`);
 
-/** Who an entitlement belongs to: exactly one of the two. (contract section 6 "Customer") */
+/** Who an entitlement belongs to: exactly one of the two. */
 export const CustomerBody = z
   .object({ wallet_address: WalletAddress.optional(), customer_ref: CustomerRef.optional() })
   .refine((customer) => (customer.wallet_address === undefined) !== (customer.customer_ref === undefined), {

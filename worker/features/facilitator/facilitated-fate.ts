@@ -11,7 +11,7 @@ import type { NewEvent } from '#rules/events.ts';
 
 /**
  * What a merchant's own x402 server sold through us as its facilitator: the server keeps the books, so all we can do is to tell it,
- * when the chain dropped a payment that we said had succeeded, and when it is there after all. (contract section 6 "Facilitator")
+ * when the chain dropped a payment that we said had succeeded, and when it is there after all.
  */
 export const facilitatedFate: FateFollower = {
   onFinal: (ctx, _paymentIds, step) => storeStep(ctx, step),

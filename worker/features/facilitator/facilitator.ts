@@ -24,7 +24,7 @@ import { X402_RAIL } from '#rules/rails.ts';
 
 /**
  * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,
- * and keep no books. The words are the reference's; what is refused is an answer. (contract section 6 "Facilitator")
+ * and keep no books. The words are the reference's; what is refused is an answer.
  */
 export interface FacilitatorCall {
   x402Version: number;

@@ -22,7 +22,7 @@ type Look = Watched & { finality: Finality };
 /**
  * A minute after a transaction was confirmed, the cluster has usually made it final; that is noted. What the finalized chain is
  * proven to be without is taken back, whatever it paid: twice proven, because nothing is so rare and so costly to get wrong. It is
- * looked for even then, and given again where it is there after all. A node that cannot tell changes nothing. (contract section 3)
+ * looked for even then, and given again where it is there after all. A node that cannot tell changes nothing.
  */
 export async function sweepFinality(ctx: Shard): Promise<number> {
   await adoptClaims(ctx.db, ctx.now);

@@ -24,7 +24,7 @@ export interface Purchase {
 const customerKeyOf = ({ customerRef, payerWallet }: Purchase): string =>
   customerRef === null ? `wallet:${payerWallet}` : `ref:${customerRef}`;
 
-/** A first purchase activates, a later one extends from whichever is later: now, or what is already paid. (contract section 3) */
+/** A first purchase activates, a later one extends from whichever is later: now, or what is already paid. */
 export function planMembership(ctx: Shard, existing: Membership | null, purchase: Purchase): Change<Membership> {
   const membership = existing ? renewed(ctx.now, existing, purchase) : activated(ctx.now, purchase);
   const type = existing ? 'membership.renewed' : 'membership.activated';

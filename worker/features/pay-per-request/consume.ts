@@ -14,7 +14,7 @@ import { offerPayment } from './offer.ts';
 /**
  * Uses units, or says what to ask the buyer for. One call to the object, and no database unless there is nothing left: then
  * the product's terms make the challenge. 403 entitlement_missing or subscription_expired with the PAYMENT-REQUIRED header
- * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded). (contract D2)
+ * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded).
  */
 export async function consumeUnits(
   ctx: Shard,

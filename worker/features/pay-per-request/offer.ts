@@ -20,7 +20,7 @@ export type Offer =
   | { ok: true; required: PaymentRequired; header: string }
   | { ok: false; missing: Obstacle | 'units_too_many'; fix: string };
 
-/** A fresh challenge for one purchase of a product, or what is missing to make one. Costs no write. (contract section 6 "Challenge") */
+/** A fresh challenge for one purchase of a product, or what is missing to make one. Costs no write. */
 export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units = 1, error }: Ask = {}): Promise<Offer> {
   const ready = await readyForX402(ctx, sale);
   if (!ready.ok) return { ...ready, fix: inWords(fixOf(ready.missing, X402_RAIL, prospectOf(sale))) };

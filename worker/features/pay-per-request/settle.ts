@@ -48,7 +48,7 @@ interface FirstSuccess extends Settled {
 /**
  * Settles a payment once per Idempotency-Key, and once per payment whatever the key: verify, claim, co-sign, broadcast, see
  * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by the next request.
- * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 429, 503 rpc_unavailable. (contract section 6)
+ * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 429, 503 rpc_unavailable.
  */
 export async function settlePayment(ctx: Shard, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<Settling> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));

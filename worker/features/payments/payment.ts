@@ -16,7 +16,7 @@ export function requireViewer(payment: Payment, viewer: Actor | null): void {
   if (viewer && (viewer.accountId !== payment.merchantId || viewer.livemode !== payment.livemode)) throw new ApiError('not_found');
 }
 
-/** What the chain must show for this payment to count. On time is the chain's word, not our clock's. (contract section 3) */
+/** What the chain must show for this payment to count. On time is the chain's word, not our clock's. */
 export const expectationOf = (payment: Payment): Expectation => ({
   memo: memoOf(payment),
   mint: payment.mint,
@@ -93,7 +93,7 @@ export function planFail(ctx: Shard, payment: Payment, patch: Pick<Payment, 'fai
   return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
 }
 
-/** Sandbox keys never touch the chain: they simulate. (contract section 7) */
+/** Sandbox keys never touch the chain: they simulate. */
 export function requireLive(viewer: Actor | null): void {
   if (!viewer || viewer.livemode) return;
   const detail = 'A sandbox key cannot pay on chain. Use a live key.';

@@ -14,7 +14,7 @@ import { findArchived, wholePayments } from './archived.store.ts';
 import { findEnded } from './watch/ended.store.ts';
 
 /**
- * Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it (contract D7), one that was
+ * Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it, one that was
  * paid long ago from the archive: looked for there last, because what has left the database is there.
  */
 export const findPayment = async (ctx: Shard, paymentId: PaymentId): Promise<Payment | undefined> =>

@@ -10,7 +10,7 @@ import { getActivationOfSetup, setExpiry } from './store.ts';
 
 /**
  * A plan is granted when its payment is confirmed. What an account holds is the fold of its activations that stand, so one that the
- * chain dropped, or that is there after all, has it counted afresh. (contract section 6 "Activation")
+ * chain dropped, or that is there after all, has it counted afresh.
  */
 export const activationFate: FateFollower = {
   onFinal: (ctx, _paymentIds, step) => storeStep(ctx, step),

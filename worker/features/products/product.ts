@@ -41,7 +41,7 @@ const notReady = (feature: string): ApiError =>
 
 /**
  * A new product, however it is asked for. 400 invalid_product_type, 404 for an app that is not the merchant's, 422 for terms
- * that contradict each other. (contract section 3 "Product")
+ * that contradict each other.
  */
 export async function planProduct(ctx: Shard, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Change<Product>> {
   const { product_type = 'api', billing_model = 'one_off' } = input;

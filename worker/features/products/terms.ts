@@ -24,7 +24,7 @@ export function priceOf(input: { asset: Asset; amount: string }): Money {
 
 /**
  * A product without units and without days is sold for ever, and only a request that sends both as null means that: one null alone
- * would mean it by accident. 422. (contract section 3 "Product")
+ * would mean it by accident. 422.
  */
 export function requireMeant(
   input: Pick<z.infer<typeof UpdateProductRequest>, 'usage_units' | 'access_period_days'>,

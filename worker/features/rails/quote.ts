@@ -6,7 +6,7 @@ import type { Payment } from '#platform/db/tables/commerce.ts';
 import { priceBetween } from '#platform/providers/price.ts';
 import type { PriceQuote } from '#rules/payment-terms.ts';
 
-/** A rate is kept so long, and the session with it. (contract section 3 "Session life") */
+/** A rate is kept so long, and the session with it. */
 const QUOTE_MS = 5 * MINUTE;
 
 /** What is to be paid, and until when. `quote` where the price had to be converted into the asset that is paid. */
@@ -65,7 +65,6 @@ export async function dueIn(
 /**
  * Until when we send a payment ourselves, in epoch ms. A quote is shown, prepared and sent to its end and no further; whether
  * what is on the chain came in time is for its block time to say, and late grace is the same for every session.
- * (contract section 3 "Session life")
  */
 export const sendableUntil = ({ terms, expiresAt, lateGraceSeconds }: Pick<Payment, 'terms' | 'expiresAt' | 'lateGraceSeconds'>): number =>
   terms.quote ? expiresAt : expiresAt + lateGraceSeconds * SECOND;

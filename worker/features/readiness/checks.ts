@@ -1,6 +1,6 @@
 import type { Fix } from '#features/products/selling/fixes.ts';
 
-/** The checks of readiness, in the order in which they are answered, and what each means. (contract section 6 "Readiness") */
+/** The checks of readiness, in the order in which they are answered, and what each means. */
 export const CHECKS = {
   product_found: 'The named product exists, is yours, of this mode, and of the named app. Blocks.',
   product_active: 'The product is neither archived nor switched off by the operator. Blocks.',

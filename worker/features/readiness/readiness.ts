@@ -39,7 +39,7 @@ export const ReadinessBody = z
   })
   .openapi('Readiness');
 
-/** Everything that would stop a sale, with the call that mends each. 404 for an app that is not the merchant's. (contract section 6) */
+/** Everything that would stop a sale, with the call that mends each. 404 for an app that is not the merchant's. */
 export async function checkReadiness(
   ctx: Shard,
   actor: Actor,

@@ -3,7 +3,7 @@ import { base58, base64url, canonicalJson, utf8 } from '#core/encoding.ts';
 import { type Money, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 
-/** The bytes of a receipt: RFC 8785, hashed with SHA-256, signed with Ed25519. Pure. (contract section 4) */
+/** The bytes of a receipt: RFC 8785, hashed with SHA-256, signed with Ed25519. Pure. */
 export interface ReceiptFacts {
   receiptId: string;
   txSignature: string;

@@ -7,7 +7,7 @@ import { linkReceipts, listChainEnds, listUnlinked, type Receipt } from './store
 
 /**
  * The hash chain over a merchant's receipts, per mode: appended afterwards, because a sequence inside a confirmation would
- * make confirmations wait for each other. Signatures prove a receipt; the chain proves that none was taken out. (contract section 4)
+ * make confirmations wait for each other. Signatures prove a receipt; the chain proves that none was taken out.
  */
 const GENESIS = '0'.repeat(64);
 /** Also where each receipt of a page is of another merchant, and each has to be stored by itself. */

@@ -16,7 +16,7 @@ import { encodeHeader, type PaymentRequired, type PaymentRequirements, type Reso
 /** What the service knows of any challenge it makes; the rest is what is sold. */
 type Ours = 'network' | 'asset' | 'feePayer';
 
-/** A fresh challenge in USDC, and the header that carries it. Costs no write. (contract section 6 "Challenge") */
+/** A fresh challenge in USDC, and the header that carries it. Costs no write. */
 export function askFor(
   ctx: Ctx,
   sold: Omit<ChallengeFacts, Ours>,

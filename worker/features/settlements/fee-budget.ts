@@ -8,7 +8,7 @@ import type { FeeAnswer, FeeSpend } from '#rules/fees.ts';
 import { PAYER_LIMITS, PLAN_NAMES, PLANS } from '#rules/plans.ts';
 import { hasPaidBefore } from './payer.store.ts';
 
-/** What the budget is, in the words of the document. (contract section 2 "Plans") */
+/** What the budget is, in the words of the document. */
 export const FEE_BUDGET_TEXT =
   `We pay the network's fee of ${PLAN_NAMES.map((plan) => `${PLANS[plan].feesPerDay} payments a day (${plan})`).join(', ')}, and free ` +
   'accounts share a budget of the deployment. Once half of it went to payments that failed on chain, the rest of the day is for wallets ' +

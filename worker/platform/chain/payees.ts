@@ -39,7 +39,7 @@ export const lookAtPayee = async (ctx: Ctx, wallet: string): Promise<Unspendable
 
 /**
  * An address to be paid on from now on. In live mode the node is asked what stands there; the sandbox never asks it.
- * 422 invalid_wallet_address with `meta.reason`, and `meta.owner` of a token account. (contract section 3 "Payout wallet")
+ * 422 invalid_wallet_address with `meta.reason`, and `meta.owner` of a token account.
  */
 export async function requireSpendable(ctx: Ctx, wallet: string, livemode: boolean): Promise<void> {
   const parsed = parseWallet(wallet);

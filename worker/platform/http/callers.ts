@@ -127,12 +127,12 @@ const isRecent = (ctx: Ctx, signIn: SignIn): boolean => ctx.wallNow - signIn.aut
 
 /**
  * Did a person prove so recently, and to this service, that it is them? The bare nonce does not count: it names no domain, so a
- * phishing page can have it signed. (contract section 0 D3)
+ * phishing page can have it signed.
  */
 export const isFreshSignIn = (ctx: Ctx, { signIn }: Actor): boolean =>
   signIn !== null && isRecent(ctx, signIn) && signIn.method !== 'nonce';
 
-/** For what decides where money goes, and for the end of an account. 403 sign_in_required. (contract section 2 "Permissions") */
+/** For what decides where money goes, and for the end of an account. 403 sign_in_required. */
 export function requireFreshSignIn(ctx: Ctx, actor: Actor): void {
   if (!isFreshSignIn(ctx, actor)) throw signInRequired(ctx, actor);
 }

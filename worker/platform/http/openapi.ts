@@ -188,7 +188,7 @@ export const PageQuery = {
     .openapi({ type: 'integer', minimum: 1, maximum: PER_PAGE.max, default: PER_PAGE.default }),
 };
 
-/** A token acts on live rows unless it asks for the sandbox; a key must not contradict its own mode. (contract D6) */
+/** A token acts on live rows unless it asks for the sandbox; a key must not contradict its own mode. */
 export const ModeQuery = {
   mode: z.enum(['live', 'sandbox']).optional().openapi({ description: 'The mode a token acts in; default live.' }),
 };

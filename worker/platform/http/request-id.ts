@@ -3,7 +3,7 @@ import { randomBase62 } from '#core/encoding.ts';
 import { VERSION } from '#core/version.ts';
 import type { AppEnv } from './openapi.ts';
 
-/** Every answer says which request it is of, by the caller's own name where that is one, and of which release. (contract section 1 "Headers") */
+/** Every answer says which request it is of, by the caller's own name where that is one, and of which release. */
 export const nameRequest = createMiddleware<AppEnv>(async (c, next) => {
   const given = c.req.header('X-Svc-Request-Id') ?? c.req.header('X-Request-Id') ?? '';
   const requestId = /^[\w-]{8,64}$/.test(given) ? given : `req_${randomBase62(20)}`;

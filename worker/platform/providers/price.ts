@@ -14,7 +14,7 @@ export interface Price {
 
 export type PriceAnswer = { kind: 'price'; price: Price } | { kind: 'unavailable'; reason: string };
 
-/** Older than this nobody sells by it. (contract section 3 "SOL price") */
+/** Older than this nobody sells by it. */
 const AGE_MAX_MS = 60 * SECOND;
 /** Clocks differ; a price from further ahead is no price. */
 const AHEAD_MAX_MS = 10 * SECOND;

@@ -7,7 +7,7 @@ import type { PaymentRequired, PaymentRequirements, ResourceInfo } from './wire.
 /**
  * The offer of a 402 and the nonce in its memo, which costs no write: a MAC over what was offered tells later, from the
  * client's echo alone, that we offered exactly this, to this sale, at this price, until then. Single use is not its business:
- * the message hash and the signature are claimed for that. Pure. (contract section 6 "Challenge")
+ * the message hash and the signature are claimed for that. Pure.
  */
 export interface ChallengeFacts {
   livemode: boolean;

@@ -9,8 +9,8 @@ import type { PaymentPayload, PaymentRequirements } from './wire.ts';
 
 /**
  * Scheme `exact` on Solana: is this the payment that was asked for, and can we sign it as its fee payer without being
- * drained? Steps 1 to 18 of protocols 1.5 in their order, each with the reference's reason; step 19, the simulation, belongs
- * to whoever has a network. Our own caps are those of reliability 2.4. Pure.
+ * drained? Steps 1 to 18 of worker/protocols/README.md#x402-exact-on-solana in their order, each with the reference's reason; step 19,
+ * the simulation, belongs to a caller that has a network. Pure.
  */
 export interface ExactRules {
   /** Addresses we sign for. */
@@ -20,10 +20,10 @@ export interface ExactRules {
 }
 
 export interface VerifiedTransaction {
-  /** The exact bytes received. They are signed and sent, never compiled again. (protocols trap 25) */
+  /** The exact bytes received. They are signed and sent, never compiled again. (worker/protocols/README.md#traps) */
   wire: Uint8Array;
   messageBytes: Uint8Array;
-  /** Lower-case hex SHA-256 of the message: names a payment whatever its signatures. (protocols 1.6) */
+  /** Lower-case hex SHA-256 of the message: names a payment whatever its signatures. (worker/protocols/README.md#traps) */
   messageHash: string;
   /** By slot; slot 0 is the fee payer's and holds whatever was received. */
   signatures: readonly Uint8Array[];
@@ -204,7 +204,7 @@ function verifyComputeBudget(limit: Instruction, price: Instruction): Rule | nul
   return null;
 }
 
-/** Steps 13 to 16. The amount is exact: more is refused too. (protocols trap 29) */
+/** Steps 13 to 16. The amount is exact: more is refused too. (worker/protocols/README.md#x402-exact-on-solana) */
 async function verifyTransfer(transfer: TokenTransfer, requirements: PaymentRequirements, rules: ExactRules): Promise<Rule | null> {
   const { asset, payTo, amount } = requirements;
   if (rules.feePayers.includes(transfer.authority)) return 'payload_transaction_fee_payer_transferring_funds';

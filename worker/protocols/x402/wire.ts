@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { base64, utf8 } from '#core/encoding.ts';
 import { err, ok, type Result } from '#core/errors.ts';
 
-/** The wire of x402 V2: shapes, header codecs and the echo rule. The only place that knows them. Pure. (protocols 1.1, 1.2) */
+/** The wire of x402 V2: shapes, header codecs and the echo rule. The only place that knows them. Pure. (worker/protocols/README.md#x402-v2-headers) */
 export const X402_VERSION = 2;
 
 const printable = z.string().regex(/^[\x20-\x7e]{1,32}$/);
@@ -67,7 +67,7 @@ export const SettleResponse = z.object({
   success: z.boolean(),
   errorReason: z.string().optional(),
   errorMessage: z.string().optional(),
-  /** Authority of the transfer, not who paid the network fee. (protocols trap 32) */
+  /** Authority of the transfer, not who paid the network fee. (worker/protocols/README.md#traps) */
   payer: z.string().optional(),
   /** Signature on chain; empty where nothing was sent. */
   transaction: z.string(),
@@ -78,7 +78,7 @@ export const SettleResponse = z.object({
 });
 export type SettleResponse = z.infer<typeof SettleResponse>;
 
-/** The three headers, each standard base64, padded, of UTF-8 JSON. (protocols 1.1) */
+/** The three headers, each standard base64, padded, of UTF-8 JSON. (worker/protocols/README.md#x402-v2-headers) */
 export const HEADERS = {
   paymentRequired: 'PAYMENT-REQUIRED',
   paymentSignature: 'PAYMENT-SIGNATURE',
@@ -135,12 +135,12 @@ function isPlain(root: unknown): boolean {
   return true;
 }
 
-/** Written into `extra` by whoever helps the client to a blockhash, so not part of what was offered. (protocols 1.3) */
+/** Written into `extra` by whoever helps the client to a blockhash, so not part of what was offered. (worker/protocols/README.md#x402-v2-the-echo) */
 const DYNAMIC_EXTRA: readonly string[] = ['recentBlockhash', 'lastValidBlockHeight'];
 
 /**
  * The echo rule: is `accepted` what we advertised? Everything but `extra` equal, whatever the order of keys; what we put
- * into `extra` is in it unchanged, and a client may have added to it. (protocols 1.2)
+ * into `extra` is in it unchanged, and a client may have added to it. (worker/protocols/README.md#x402-v2-the-echo)
  */
 export function sameRequirements(advertised: PaymentRequirements, accepted: PaymentRequirements): boolean {
   const { extra: offered, ...offer } = advertised;

@@ -9,7 +9,7 @@ import { SIGN_IN_METHODS, type SignIn } from '#rules/admission.ts';
 import { planAt } from '#rules/plans.ts';
 import { isStaffMember } from '../store.ts';
 
-/** Session tokens: JWT, EdDSA pinned, 24 hours. Stateless, but bound to the account's token version. (contract section 2) */
+/** Session tokens: JWT, EdDSA pinned, 24 hours. Stateless, but bound to the account's token version. */
 const LIFETIME_MS = DAY;
 const CLOCK_SKEW_MS = 30 * SECOND;
 /** Tokens from before name neither their maker nor whom they are for. Longer than eight days after this none of them lives. */

@@ -16,7 +16,7 @@ import { countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from
 /**
  * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
  * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that anybody
- * can make, and are looked up as long as their caller has not shown too many bad ones. (contract section 2 "Keys")
+ * can make, and are looked up as long as their caller has not shown too many bad ones.
  */
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
 const MAC_SPACE = 62n ** 6n;

@@ -11,7 +11,7 @@ import { findAccountByEmail } from '../auth/sign-in.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
 import { findAccount } from '../store.ts';
 
-/** What the operator of the service may do to an account. There is no other way to any of it. (contract section 2) */
+/** What the operator of the service may do to an account. There is no other way to any of it. */
 export const OPERATOR_ACTIONS = ['suspend', 'resume', 'staff', 'unstaff'] as const;
 export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
 

@@ -12,7 +12,7 @@ import { spendLimitsOf } from './spend-limits.ts';
 
 /**
  * Judges a manifest: what is wrong with it, where, and how to mend it. The same manifest under the same facts has the same
- * evaluation. Nothing is fetched. Pure. (contract section 6 "Agent bootstrap")
+ * evaluation. Nothing is fetched. Pure.
  */
 export interface ManifestFacts {
   target: TargetRules;

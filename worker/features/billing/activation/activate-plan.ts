@@ -46,7 +46,7 @@ export type Required = {
 /**
  * Buys 30 days of a plan for an account, once per payment: the same machinery as a sale, paid to the service. The same payment
  * again gives the first answer. 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs),
- * duplicate_settlement, 503 rpc_unavailable. (contract section 6 "Activation")
+ * duplicate_settlement, 503 rpc_unavailable.
  */
 export async function activatePlan(ctx: Shard, actor: Actor, input: ActivatePlan): Promise<Activating> {
   if (!actor.livemode) throw notReady('sandbox');

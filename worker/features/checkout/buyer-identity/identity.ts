@@ -50,7 +50,7 @@ export interface OpenedIdentity {
 
 /**
  * A buyer's way to the platform and back. 404, 409 setup_not_ready where the product asks for nobody's name or is of the
- * sandbox, 503 handoff_not_configured. (contract section 3 "Identity")
+ * sandbox, 503 handoff_not_configured.
  */
 export async function openIdentitySession(ctx: Shard, slug: string, keep: Keep<OpenedIdentity>): Promise<OpenedIdentity> {
   const { product } = await getOffer(ctx.db, slug);

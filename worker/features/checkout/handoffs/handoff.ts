@@ -30,7 +30,7 @@ export interface CreatedHandoff {
 
 /**
  * A link for one buyer the merchant's server already knows. 404, 409 state_conflict for an archived product, 422
- * invalid_wallet_address, 503 handoff_not_configured. (contract section 3 "Hand-off")
+ * invalid_wallet_address, 503 handoff_not_configured.
  */
 export async function createHandoff(
   ctx: Shard,

@@ -48,7 +48,7 @@ export interface OpenPaymentSession {
 
 /**
  * A checkout opened by the merchant's server. 409 setup_not_ready where a buyer could not pay it, 503 fee_wallet_missing where the
- * service's own wallet is in the way, price_unavailable or rpc_unavailable where it cannot be told now. (contract section 6)
+ * service's own wallet is in the way, price_unavailable or rpc_unavailable where it cannot be told now.
  */
 export async function planPaymentSession(ctx: Shard, listing: Listing, input: OpenPaymentSession): Promise<Change<PaymentSession>> {
   const { product } = listing;
@@ -88,7 +88,7 @@ async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promi
  * for; a new one only where there is none or the last one failed. A hand-off must be ours and unused, or used for this very
  * payment: only then does the wallet it names count. 404 for a session of another product, 409 state_conflict once it is paid, 410
  * session_expired once it is over, 422 identity_verification_required for a payment begun before the merchant asked who buys, and
- * what a hand-off and `beginPayment` refuse. (contract section 6 "Payment session")
+ * what a hand-off and `beginPayment` refuse.
  */
 export async function connectInSession(ctx: Shard, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout | IdentityNeeded> {
   let known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');

@@ -32,7 +32,7 @@ export interface Confirmation {
 /**
  * The one way a payment is confirmed, whoever brings the signature. Asks the chain itself, then stores payment, claim,
  * membership and receipt in one batch, or nothing. A transaction that does not pay this session is refused and leaves the
- * session as it was: a stranger can neither fail nor lock a payment. (contract section 3 "confirm")
+ * session as it was: a stranger can neither fail nor lock a payment.
  */
 export async function confirmPayment(ctx: Shard, input: ConfirmPayment): Promise<Confirmation> {
   const known = await loadAllowed(ctx, input);

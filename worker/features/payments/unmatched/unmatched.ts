@@ -17,7 +17,7 @@ type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 
 /**
  * Money that arrived and pays no session is kept in sight, once per transaction, for the merchant to decide: all of it, dust too, which
- * its sender pays the network for. (contract section 3)
+ * its sender pays the network for.
  */
 export function planUnmatched(ctx: Shard, { payment, unmatched }: Loaded, proof: Proof, reason: Unmatched['reason']): Change<null> {
   if (unmatched) return unchanged(null);

@@ -10,7 +10,7 @@ import { hasSent, insertFound, isCandidate, keepCandidate } from './candidate.st
 
 export { dropRefused } from './candidate.store.ts';
 
-/** Seconds after the previous look at which a signature is looked up again by the queue; after them only the sweep does. (contract section 3) */
+/** Seconds after the previous look at which a signature is looked up again by the queue; after them only the sweep does. */
 const RECHECK_SECONDS = [2, 4, 8, 16, 30, 60, 90] as const;
 
 /** When look number `attempt` (from 0) is due after the one before it, and whether the queue brings it or only the sweep. */

@@ -21,7 +21,7 @@ export const certainAt = ({ expiresAt, lateGraceSeconds }: Pick<Payment, 'expire
 
 /**
  * Ends sessions nobody paid. Only once the cursor has passed the last moment at which a payment would have been on time, so
- * that a buyer is never failed because we could not look; while the node is down it waits, at most a day. (contract section 3)
+ * that a buyer is never failed because we could not look; while the node is down it waits, at most a day.
  */
 export async function sweepExpired(ctx: Shard): Promise<Swept> {
   const { newest } = await loadWalks(ctx.db);

@@ -9,7 +9,7 @@ import { finalizePayments, getPayment, listPaymentsById } from '../store.ts';
 
 /**
  * What becomes of a payment when its transaction is final, dropped, or there after all. Its status stays; the membership it carries
- * follows in the same batch, and its entitlement with the event. (contract section 3)
+ * follows in the same batch, and its entitlement with the event.
  */
 export const paymentFate: FateFollower = {
   onFinal: (ctx, paymentIds, step) => finalize(ctx, paymentIds as PaymentId[], step),

@@ -18,7 +18,7 @@ const OVERLAP_MS = 5 * MINUTE;
 
 /**
  * Payments nobody tells us about: every checkout transaction carries the service's reference key, so paging through the
- * transactions that mention it finds them all. The cost follows payments, not open sessions. (contract section 3 "References")
+ * transactions that mention it finds them all. The cost follows payments, not open sessions.
  * Reads from the newest transaction back to where the last walk began, then what is left of earlier walks: money that arrives now
  * is seen now, however many transactions with our public key lie before it. Each page's finds and the step past it are stored
  * in one batch, so a crash resumes in the middle, and a page read twice changes nothing. Answers how many transactions it read.

@@ -1,7 +1,7 @@
 import { ENDPOINT_FAILING_DAYS } from '#core/limits.ts';
 import { addDays, DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 
-/** When an attempt is due after the one before it, and what an answer means. Data and pure rules. (contract section 5) */
+/** When an attempt is due after the one before it, and what an answer means. Data and pure rules. */
 const LIVE_SCHEDULE = [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
 const SANDBOX_SCHEDULE = LIVE_SCHEDULE.slice(0, 4);
 const JITTER = 0.1;

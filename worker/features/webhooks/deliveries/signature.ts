@@ -2,7 +2,7 @@ import { hmacSha256 } from '#core/crypto.ts';
 import { base64, hex, utf8 } from '#core/encoding.ts';
 import { unixSeconds } from '#core/time.ts';
 
-/** Outgoing signatures, both families from one function. Pure. (contract D1 and section 5) */
+/** Outgoing signatures, both families from one function. Pure. */
 export type SignedPayload = 'timestamp.body' | 'body';
 
 const PREFIX = 'whsec_';

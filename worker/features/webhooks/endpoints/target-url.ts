@@ -2,7 +2,7 @@ import { err, ok, type Result } from '#core/errors.ts';
 
 /**
  * Where we are willing to send: public https names only. Judged when an endpoint is saved and again at every attempt, since
- * rules and our own name may change in between. Pure. (contract section 5 "URL", reliability 3.6)
+ * rules and our own name may change in between. Pure.
  */
 export type TargetProblem = 'not_a_url' | 'https_required' | 'credentials' | 'port' | 'ip_address' | 'private_name' | 'own_host';
 

@@ -78,7 +78,7 @@ export interface SettlementTerms {
 
 /**
  * An x402 payment, claimed by its message and its signature before it is broadcast, for ever. The payment row follows when
- * the chain has shown it; until then this is all there is, and enough to go on after any crash. (contract section 6 "settle")
+ * the chain has shown it; until then this is all there is, and enough to go on after any crash.
  */
 export const settlements = sqliteTable(
   'settlements',

@@ -135,7 +135,7 @@ export const payments = sqliteTable(
   ],
 );
 
-/** Money that arrived and pays no session: late, short, or a second time. Never lost from sight. (contract section 3) */
+/** Money that arrived and pays no session: late, short, or a second time. Never lost from sight. */
 export const unmatchedPayments = sqliteTable(
   'unmatched_payments',
   {

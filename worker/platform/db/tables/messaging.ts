@@ -8,7 +8,7 @@ import { flag, instant, json, oneOf } from './columns.ts';
 /** When the sweep may look for an event that is not fanned out. The index is made of it, so a query that reads the index says the same. */
 export const EVENT_DUE_AT = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
 
-/** Lock, audit, timeline and outbox of every named state change. (architecture section 7) */
+/** Lock, audit, timeline and outbox of every named state change. */
 export const events = sqliteTable(
   'events',
   {
@@ -169,7 +169,7 @@ export const claims = sqliteTable(
   ],
 );
 
-/** Never holds a row: inserting NULL fails the batch, which is how a statement can veto its neighbours. (architecture section 7) */
+/** Never holds a row: inserting NULL fails the batch, which is how a statement can veto its neighbours. */
 export const guard = sqliteTable('guard', { veto: integer('veto').notNull() });
 
 export type Endpoint = typeof webhookEndpoints.$inferSelect;

@@ -14,7 +14,7 @@ const PHRASE_CHARS = { min: 47, max: 512 };
 const WORDS: ReadonlySet<string> = new Set(wordlist);
 
 /**
- * Private keys and seed phrases must never be sent to us (spec): a body that holds one is refused before anything reads,
+ * Private keys and seed phrases must never be sent to us: a body that holds one is refused before anything reads,
  * stores or logs it. Judged exactly: a secret key by its own public half, a phrase by its checksum. Text that is not Unicode
  * (a lone surrogate) is refused too, because no database gives it back as it was.
  */

@@ -13,7 +13,7 @@ const DISTANCE_MAX = 3;
 /**
  * The fields of a JSON body that its schema does not name, in nested objects and lists too. An object that is a record or was declared
  * loose takes any field, as metadata and the bodies of protocols do; a field known to one alternative of a union is known. At most 20
- * are told. (contract section 1 "Errors")
+ * are told.
  */
 export function unknownFields(schema: z.ZodType, body: unknown): UnknownField[] {
   const found: UnknownField[] = [];
