@@ -3,7 +3,7 @@ import { isStoreEffect, type PageEffect, type PageNews, type ServiceEffect } fro
 import { next, watchOf } from '../../worker/pages/checkout/machine/next.ts';
 import { firstState, type PageState, paymentOf } from '../../worker/pages/checkout/state.ts';
 import type { PaymentStatus } from '../../worker/pages/checkout/wire.ts';
-import { failure, newPayment, newStatus, pageFacts, START, UNCERTAIN_MS } from './page-values.ts';
+import { DEEDS, failure, newPayment, newStatus, pageFacts, START, UNCERTAIN_MS } from './page-values.ts';
 
 /** Enough for the longest way to an end, with a minute between two looks. */
 const ROUNDS = 24;
@@ -12,21 +12,11 @@ const ROUNDS = 24;
 interface Prompt {
   attempt: number;
   paymentId: string;
+  /** Of what it would sign. A page that is opened anew counts its attempts anew; no two transactions are alike. */
+  txSignature: string;
   sends: boolean;
 }
 type Option = () => void;
-
-/** What a buyer can do, where the page lets them. */
-export const DEEDS: PageNews[] = [
-  { kind: 'walletPressed', walletName: 'Signer' },
-  { kind: 'walletPressed', walletName: 'Sender' },
-  { kind: 'phonePressed' },
-  { kind: 'cancelPressed' },
-  { kind: 'startAgainPressed' },
-  { kind: 'identityFinished' },
-  { kind: 'foundContinued' },
-  { kind: 'foundDeclined' },
-];
 
 /** A browser, its wallets and the service, as the checkout page meets them: every answer they may give, in any order. */
 export class PageModel {
@@ -38,6 +28,7 @@ export class PageModel {
   /** What the page waits for. */
   pending: PageEffect[] = [];
   prompts: Prompt[] = [];
+  #prompted = 0;
   /** The truth of the service, by payment. */
   readonly payments = new Map<string, PaymentStatus>();
   /** The signatures of transactions that went out, with their payment. */
@@ -77,7 +68,9 @@ export class PageModel {
     if (isStoreEffect(effect)) this.#store(effect);
     else if (effect.kind === 'askWallet') {
       if (this.state.step !== 'waiting') throw new Error('a wallet is asked only where the page waits for it');
-      this.prompts.push({ attempt: effect.attempt, paymentId: this.state.payment.paymentId, sends: this.state.request.sends });
+      const { payment, request } = this.state;
+      const txSignature = `tx-${++this.#prompted}`;
+      this.prompts.push({ attempt: effect.attempt, paymentId: payment.paymentId, txSignature, sends: request.sends });
     } else if (effect.kind === 'tellSecond') this.toldSecond.add(effect.txSignature);
     else if (effect.kind !== 'lookNow' && effect.kind !== 'leave' && effect.kind !== 'leaveSoon') this.pending.push(effect);
     if (effect.kind === 'sendTransaction') this.sent.set(effect.txSignature, effect.paymentId);
@@ -202,9 +195,8 @@ export class PageModel {
 
   #walletAnswers(): Option[] {
     return this.prompts.flatMap((prompt) => {
-      const { attempt, sends, paymentId } = prompt;
+      const { attempt, sends, paymentId, txSignature } = prompt;
       const walletName = sends ? 'Sender' : 'Signer';
-      const txSignature = `tx-${attempt}`;
       const close = (news: PageNews) => () => {
         this.prompts = this.prompts.filter((other) => other !== prompt);
         this.report(news);

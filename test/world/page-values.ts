@@ -1,4 +1,5 @@
 import type { PageFacts, PagePayment } from '../../worker/pages/checkout/facts.ts';
+import type { PageNews } from '../../worker/pages/checkout/machine/events.ts';
 import type { Failure, PaymentStatus } from '../../worker/pages/checkout/wire.ts';
 import { en } from '../../worker/pages/locales/en.ts';
 
@@ -55,3 +56,15 @@ export const newStatus = (payment: PagePayment, changed: Partial<PaymentStatus> 
   poll_after_ms: 1000,
   ...changed,
 });
+
+/** What a buyer can do, where the page lets them. */
+export const DEEDS: PageNews[] = [
+  { kind: 'walletPressed', walletName: 'Signer' },
+  { kind: 'walletPressed', walletName: 'Sender' },
+  { kind: 'phonePressed' },
+  { kind: 'cancelPressed' },
+  { kind: 'startAgainPressed' },
+  { kind: 'identityFinished' },
+  { kind: 'foundContinued' },
+  { kind: 'foundDeclined' },
+];

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SECOND } from '#core/time.ts';
 import { readEntitlement } from '#features/entitlements/entitlement.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
-import { type Env, newCtx, type Shard } from '#platform/context.ts';
+import { type Env, type Job, newCtx, type Shard } from '#platform/context.ts';
 import { Ledger } from '../../../durable-objects/ledger.ts';
 import { letTimeRun, setTime } from '../../world/clock.ts';
 import { newHolder } from '../../world/entitlement.ts';
@@ -98,9 +98,7 @@ describe('an object that hangs', () => {
     await expect(readEntitlement(ctx, owner, crypto.randomUUID())).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   });
 
-  it('makes the job that credits a payment come again, and then it is credited', async () => {
-    await w.purchase(product, await w.chain.wallet(), { customer_ref: 'hanna' });
-    const jobs = w.queue.sent.splice(0).map(({ job }) => job);
+  async function deliverWhileTheyHang(jobs: Job[]) {
     vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
     const delivering = w.deliver(jobs, hangingObjects(w.env));
     for (let second = 0; second < 120; second++) {
@@ -108,7 +106,23 @@ describe('an object that hangs', () => {
       await scheduler.wait(10);
     }
     vi.useRealTimers();
-    expect((await delivering).retried).toBeGreaterThan(0);
+    return delivering;
+  }
+
+  it('holds up none of the other events that the same message names', async () => {
+    await w.purchase(product, await w.chain.wallet());
+    const other = await w.connect(await w.product(await w.merchant()));
+    const eventIds = w.queue.sent.splice(0).flatMap(({ job }) => (job.kind === 'fanOut' ? job.eventIds : []));
+    expect((await deliverWhileTheyHang([{ kind: 'fanOut', eventIds }])).retried).toBe(1);
+    const told = w.env.DB.prepare('SELECT fanned_out_at FROM events WHERE payment_id = ?').bind(other.payment_id);
+    expect((await told.all()).results).toEqual([{ fanned_out_at: expect.any(Number) }]);
+    await w.deliver([{ kind: 'fanOut', eventIds }]);
+  });
+
+  it('makes the job that credits a payment come again, and then it is credited', async () => {
+    await w.purchase(product, await w.chain.wallet(), { customer_ref: 'hanna' });
+    const jobs = w.queue.sent.splice(0).map(({ job }) => job);
+    expect((await deliverWhileTheyHang(jobs)).retried).toBeGreaterThan(0);
     await w.deliver(jobs);
     const consumed = await w.call('POST', '/v1/access/entitlements/consume', {
       key: ada.key,

@@ -1,7 +1,7 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
+import assetHeaders from '../../../dist/assets/_headers?raw';
 import worker from '../../../worker/index.ts';
-import assetHeaders from '../../dist/assets/_headers?raw';
 import { World } from '../../world/world.ts';
 
 const w = new World();
@@ -36,7 +36,7 @@ describe.each(['/v1/docs', '/v1/redoc'])('%s', (path) => {
 
   it('names assets that are laid out, under names that may be kept for ever', async () => {
     const html = await (await get(path)).text();
-    const laidOut = Object.keys(import.meta.glob('../../dist/assets/assets/*.js')).map((file) =>
+    const laidOut = Object.keys(import.meta.glob('../../../dist/assets/assets/*.js')).map((file) =>
       file.replace(/^.*\/assets\/assets/, '/assets'),
     );
     for (const [, source] of html.matchAll(/<script src="([^"]+)"/g)) expect(laidOut).toContain(source);

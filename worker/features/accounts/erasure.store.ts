@@ -17,7 +17,7 @@ const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number) 
  * Statements, not effects: disable every endpoint of an account, cancel what waited for them, and erase what names a person, at most
  * `max` rows of each kind. The endpoints that are enabled are all disabled at once: a plan bounds them.
  */
-export function eraseWhatNames({ db, now }: Shard, accountId: AccountId, max: number): Write[] {
+export function eraseWhatNames({ db, now, wallNow }: Shard, accountId: AccountId, max: number): Write[] {
   const both = [true, false];
   const bumped = { updatedAt: now, version: sql`version + 1` };
   const nameless = { url: '', description: null, status: 'disabled', disabledReason: 'account_deleted', ...bumped } as const;
@@ -37,7 +37,7 @@ export function eraseWhatNames({ db, now }: Shard, accountId: AccountId, max: nu
       .where(upTo(db, webhookEndpoints, and(ofEndpoints, ne(webhookEndpoints.url, '')), max)),
     db
       .update(webhookDeliveries)
-      .set({ status: 'cancelled', nextAttemptAt: null, completedAt: now })
+      .set({ status: 'cancelled', nextAttemptAt: null, completedAt: wallNow })
       .where(upTo(db, webhookDeliveries, and(ofDeliveries, sql`status IN ('pending', 'retrying')`), max)),
     db
       .update(apiKeys)

@@ -1,7 +1,9 @@
 import { storyOf } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
+import { SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { StoredEvent } from '#platform/db/tables/messaging.ts';
+import { inTime } from '#platform/deadline.ts';
 import type { Customer, EntitlementIdentity } from '#rules/balance.ts';
 import type { Credit, CreditAnswer, PaymentCall } from '#rules/entitlement-rpc.ts';
 import { callEntitlement, calledBy, identityOf } from './entitlement.ts';
@@ -53,6 +55,10 @@ const loadPaid = ({ db }: Shard, events: StoredEvent[]): Promise<Read[]> =>
     events.map(({ paymentId }) => paymentId as PaymentId),
   );
 
+/** How long one buyer's object is waited for, so that enough of the invocation's time is left for everybody else's events. */
+const OBJECT_MS = 5 * SECOND;
+const withinMoment = <T>(ctx: Ctx, call: () => Promise<T>): Promise<T> => inTime({ leftMs: () => Math.min(OBJECT_MS, ctx.leftMs()) }, call);
+
 /** Brings the payments of these events each on its own, so that one whose object does not answer holds up nobody else's. */
 async function bringEach(
   ctx: Ctx,
@@ -65,7 +71,7 @@ async function bringEach(
     paid
       .filter(({ id }) => events.some(({ paymentId }) => paymentId === id))
       .map((payment) =>
-        bring(ctx, payment).catch((error: unknown) => {
+        withinMoment(ctx, () => bring(ctx, payment)).catch((error: unknown) => {
           ctx.note(`payment ${payment.id}: ${storyOf(error)}`);
           failed.add(payment.id);
         }),
@@ -80,9 +86,8 @@ async function hintFinal(ctx: Ctx, payments: Paid[]): Promise<void> {
   await Promise.all(
     Array.from(byObject, ([entitlementId, [first, ...more]]) => {
       const paymentIds = [first!, ...more].map(({ id }) => id);
-      return callEntitlement(ctx, first!, entitlementId, (object) => object.finalize({ paymentIds, ...calledBy(ctx) })).catch(
-        (error: unknown) => ctx.note(`finalize: ${storyOf(error)}`),
-      );
+      const finalize = () => callEntitlement(ctx, first!, entitlementId, (object) => object.finalize({ paymentIds, ...calledBy(ctx) }));
+      return withinMoment(ctx, finalize).catch((error: unknown) => ctx.note(`finalize: ${storyOf(error)}`));
     }),
   );
 }

@@ -43,7 +43,7 @@ const IN_FLIGHT_MS = 20 * SECOND;
 const inFlight = new Set<{ until: number }>();
 
 /** Does what hashes a password, where there is room for it. 503 temporarily_unavailable. */
-async function inFlightMax<T>({ now }: Ctx, work: () => Promise<T>): Promise<T> {
+async function inFlightMax<T>({ wallNow: now }: Ctx, work: () => Promise<T>): Promise<T> {
   for (const one of inFlight) if (one.until <= now) inFlight.delete(one);
   if (inFlight.size >= IN_FLIGHT_MAX) throw overloaded();
   const mine = { until: now + IN_FLIGHT_MS };
