@@ -58,7 +58,11 @@ export default defineConfig({
         exclude: ['**/*.node.test.ts'],
         isolate: false,
       }),
-      inWorkerd({ name: 'pure', include: ['test/rules/**/*.test.ts', 'test/contract/{architecture,limits,spec}.test.ts'], isolate: false }),
+      inWorkerd({
+        name: 'pure',
+        include: ['test/rules/**/*.test.ts', 'test/contract/{architecture,budgets,limits,spec}.test.ts'],
+        isolate: false,
+      }),
       // These put another row into a registry, which takes the service file by file.
       inWorkerd({ name: 'registries', include: ['test/registries/**/*.test.ts'] }, { isBundled: false }),
       // One after the other: some start the whole service, and time what it does.
@@ -79,8 +83,8 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
-          globalSetup: ['./test/browser/global-setup.ts'],
+          include: ['test/pages/**/*.test.ts'],
+          globalSetup: ['./test/pages/global-setup.ts'],
           testTimeout: 60_000,
           // What a browser does next it does when its turn comes: a second, the default, is a bet on an idle machine.
           expect: { poll: { timeout: 30_000 } },

@@ -87,14 +87,17 @@ export async function dispatchSweeps(env: Env, now: number): Promise<void> {
   const requestId = `cron_${now}`;
   const ctx = newCtx(env, { requestId, wallNow: now, defer: () => {} });
   const known = SWEEPS.map(({ name, after }) => ({ name, patienceMs: after ? FOLLOWER_PATIENCE_MS : 0 }));
+  const failures: unknown[] = [];
   for (const shard of shardsOf(ctx)) {
     const due = await takeDueSweeps(shard.db, known, now).catch((error: unknown) => {
       logRequest({ request_id: requestId, notes: [storyOf(error)] });
       return SWEEPS.filter(({ after }) => after === undefined).map(({ name }) => name);
     });
     const messages = due.map((sweep) => ({ body: { sweep, round: 1, requestId, ...addressOf(shard) } }));
-    if (messages.length > 0) await env.SWEEPS.sendBatch(messages);
+    if (messages.length > 0) await env.SWEEPS.sendBatch(messages).catch((error: unknown) => failures.push(error));
   }
+  // Only now, so that the sweeps of one database do not wait for those of another.
+  if (failures.length > 0) throw failures[0];
 }
 
 /**

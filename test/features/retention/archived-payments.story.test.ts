@@ -3,7 +3,6 @@ import type { AccountId, PaymentId } from '#core/ids.ts';
 import { listCarrying } from '#features/memberships/store.ts';
 import { sweepChains } from '#features/receipts/hash-chain.ts';
 import { hasPaidBefore } from '#features/settlements/payer.store.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
 import { asDuplicate, newAgent, newKey, openShop, sellToAgents, stall } from '../../world/agent.ts';
 import { bytesPerCopy, legibleRows } from '../../world/life-size.ts';
 import { archiveAll, ctxAt } from '../../world/old-books.ts';
@@ -119,7 +118,7 @@ describe('a payment by x402 in the archive', () => {
     expect(await view()).toEqual(before);
     // Its payer is no stranger to the merchant for having paid long ago.
     const { payer } = first.body;
-    const brought = { merchantId: shop.merchant.userId, livemode: true, payerWallet: payer } as unknown as Settlement;
+    const brought = { merchantId: shop.merchant.userId as AccountId, livemode: true, payerWallet: payer as string };
     expect(await hasPaidBefore(w.db, brought)).toBe(true);
     expect(await hasPaidBefore(w.db, { ...brought, payerWallet: 'another' })).toBe(false);
     expect(await hasPaidBefore(w.db, { ...brought, merchantId: crypto.randomUUID() as AccountId })).toBe(false);

@@ -35,7 +35,10 @@ export async function readPayerLimits(ctx: Shard, settlement: Settlement) {
 }
 
 /** Did this payer's money ever reach this merchant by x402? */
-export async function hasPaidBefore(db: Db, { merchantId, livemode, payerWallet }: Settlement): Promise<boolean> {
+export async function hasPaidBefore(
+  db: Db,
+  { merchantId, livemode, payerWallet }: Pick<Settlement, 'merchantId' | 'livemode' | 'payerWallet'>,
+): Promise<boolean> {
   const { merchantId: seller, livemode: mode, payerWallet: payer, nonce } = archivedPayments;
   const [settled, archived] = await db.batch([
     db

@@ -70,10 +70,3 @@ export const scopeOf = async (ctx: Ctx, { merchantId, livemode }: Pick<Scope, 'm
   merchantId,
   livemode,
 });
-
-/** The same of a row that was read here. */
-export const scopeIn = (shard: Shard, { merchantId, livemode }: Pick<Scope, 'merchantId' | 'livemode'>): Scope => ({
-  ...shard,
-  merchantId,
-  livemode,
-});

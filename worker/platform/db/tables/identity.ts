@@ -53,7 +53,7 @@ export const accounts = sqliteTable(
   (table) => [
     oneOf('accounts_status', 'status', ACCOUNT.states),
     index('accounts_erasing').on(table.deletedAt).where(sql`status = 'deleted' AND erased_at IS NULL`),
-    // Begins as db/sealed.ts says.
+    // Begins as features/seals/store.ts says.
     index('accounts_sealed').on(sql`substr(password_hash, 1, 8)`).where(sql`password_hash IS NOT NULL`),
     index('accounts_ending').on(table.planThrough).where(sql`plan_through IS NOT NULL`),
   ],

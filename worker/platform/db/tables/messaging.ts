@@ -79,7 +79,7 @@ export const webhookEndpoints = sqliteTable(
   },
   (table) => [
     oneOf('webhook_endpoints_status', 'status', ENDPOINT.states),
-    // Begins as db/sealed.ts says.
+    // Begins as features/seals/store.ts says.
     index('webhook_endpoints_sealed').on(sql`substr(secret_sealed, 1, 8)`),
     index('webhook_endpoints_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('webhook_endpoints_by_status').on(table.merchantId, table.livemode, table.status),
@@ -164,7 +164,7 @@ export const claims = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.scope, table.key] }),
     index('claims_expiring').on(table.expiresAt),
-    // Begins as db/sealed.ts says.
+    // Begins as features/seals/store.ts says.
     index('claims_sealed').on(sql`substr(sealed_body, 1, 8)`).where(sql`sealed_body IS NOT NULL`),
   ],
 );

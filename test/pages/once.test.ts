@@ -96,8 +96,9 @@ describe('one payment is asked of one wallet', () => {
     await press(page, 'Pay with Test wallet');
     await page.locator('.problem', { hasText: 'Test wallet is still asking you' }).waitFor();
     await shoot('31-still-asked');
-    // The tab that asked is gone, and with it its hold on the payment.
+    // The tab that asked is gone, and with it its hold on the payment, as soon as the browser has taken it away.
     await page.close();
+    await expect.poll(() => tab.evaluate('navigator.locks.query().then(({ held }) => held.length)')).toBe(0);
     await press(tab, 'Pay with Test wallet');
     await expect.poll(() => prompts.length).toBe(2);
     await press(tab, 'Choose another way');
