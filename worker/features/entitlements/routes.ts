@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
+import type { EntitlementId } from '#core/ids.ts';
 import { LIFE, OWN_NAME_MAX } from '#core/limits.ts';
 import { isoOrNull } from '#core/time.ts';
 import { getProduct } from '#features/products/product.ts';
@@ -7,7 +8,7 @@ import { productIdOf, productRef } from '#features/products/product-ref.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
-import { jsonBody, ModeQuery, ok, orNull, PageQuery, pageOf, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
+import { idOf, idParam, jsonBody, ModeQuery, ok, orNull, PageQuery, pageOf, router, Timestamp } from '#platform/http/openapi.ts';
 import { grantEntitlement, identityOf, listEntitlements, readEntitlement, refundConsumption } from './entitlement.ts';
 import { CustomerBody, customerOf, EntitlementBody, toEntitlementResource } from './resource.ts';
 
@@ -91,7 +92,7 @@ const get = createRoute({
   tags,
   summary: 'One entitlement as it is this moment',
   ...merchantRoute('read'),
-  request: { params: uuidParam('entitlement_id'), query: z.object(ModeQuery) },
+  request: { params: idParam('entitlement_id', idOf<EntitlementId>()), query: z.object(ModeQuery) },
   responses: { ...ok(EntitlementBody), ...merchantErrors('not_found') },
 });
 

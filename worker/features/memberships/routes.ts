@@ -4,7 +4,7 @@ import type { PaymentId, ProductId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
-import { ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
+import { idOf, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { MembershipBody, toMembershipResource } from './resource.ts';
 import { getMembershipBy, listMemberships } from './store.ts';
 
@@ -33,8 +33,8 @@ const lookup = createRoute({
       wallet_address: z.string().max(64).optional(),
       customer_ref: z.string().max(OWN_NAME_MAX).optional(),
       email: z.string().max(254).optional(),
-      payment_id: z.uuid().optional(),
-      product_id: z.uuid().optional(),
+      payment_id: idOf<PaymentId>().optional(),
+      product_id: idOf<ProductId>().optional(),
       ...ModeQuery,
     }),
   },
@@ -58,8 +58,8 @@ export const membershipRoutes = router()
       walletAddress: query.wallet_address,
       customerRef: query.customer_ref,
       email: query.email?.trim().toLowerCase(),
-      paymentId: query.payment_id as PaymentId | undefined,
-      productId: query.product_id as ProductId | undefined,
+      paymentId: query.payment_id,
+      productId: query.product_id,
     });
     return c.json(toMembershipResource(membership), 200);
   })

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { PaymentId } from '#core/ids.ts';
+import type { PaymentId, ProductId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { type Receipt, ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
@@ -7,7 +7,7 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
+import { idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { claimReceipt } from './claim-receipt.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
@@ -27,7 +27,7 @@ const list = createRoute({
     query: z.object({
       ...PageQuery,
       status: z.enum(PAYMENT.states).optional(),
-      product_id: z.uuid().optional(),
+      product_id: idOf<ProductId>().optional(),
       customer_ref: z.string().max(OWN_NAME_MAX).optional(),
       wallet: z.string().max(64).optional().openapi({ description: 'The wallet that paid.' }),
       ...ModeQuery,
@@ -48,7 +48,7 @@ const accept = createRoute({
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,
-    params: uuidParam('payment_id'),
+    params: idParam('payment_id', idOf<PaymentId>()),
     query: z.object(ModeQuery),
     ...jsonBody(z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest')),
   },
@@ -108,7 +108,7 @@ export const merchantPaymentRoutes = router()
   })
   .openapi(accept, async (c) => {
     const { actor, scope: ctx } = c.var;
-    const named = { paymentId: c.req.valid('param').payment_id as PaymentId, txSignature: c.req.valid('json').tx_signature };
+    const named = { paymentId: c.req.valid('param').payment_id, txSignature: c.req.valid('json').tx_signature };
     const answer = await answerOnce<Payment>(
       c,
       (keep) => acceptUnmatched(ctx, actor, { ...named, keep }),

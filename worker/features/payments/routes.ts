@@ -4,7 +4,7 @@ import type { Ctx } from '#platform/context.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors, viewerRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
-import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '#platform/http/openapi.ts';
+import { errors, given, idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
 import { countUnseenSignature, publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { isSignature } from '#solana/assets.ts';
@@ -19,7 +19,7 @@ export const TxSignature = z
   .refine(isSignature, { message: 'Expected a transaction signature: 64 bytes of base58', params: { type: 'invalid_signature' } })
   .openapi({ example: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' });
 
-const params = uuidParam('payment_id');
+const params = idParam('payment_id', idOf<PaymentId>());
 const get = createRoute({
   method: 'get',
   path: '/payments/{payment_id}',
@@ -32,7 +32,7 @@ const get = createRoute({
   responses: { ...ok(PaymentBody), ...errors(...viewerErrors, 'not_found', 'rate_limited', 'validation_error') },
 });
 
-const ConfirmRequest = z.object({ payment_id: z.uuid(), tx_signature: TxSignature }).openapi('ConfirmRequest');
+const ConfirmRequest = z.object({ payment_id: idOf<PaymentId>(), tx_signature: TxSignature }).openapi('ConfirmRequest');
 const ConfirmResponse = z
   .object({
     payment: PaymentBody,
@@ -88,7 +88,7 @@ const toConfirmResource = (ctx: Ctx, { payment, alreadyConfirmed }: Confirmation
 export const paymentRoutes = router()
   .openapi(get, async (c) => {
     const { viewer } = c.var;
-    const paymentId = c.req.valid('param').payment_id as PaymentId;
+    const paymentId = c.req.valid('param').payment_id;
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const payment = await getPayment(ctx, paymentId);
     requireViewer(payment, viewer);
@@ -99,8 +99,7 @@ export const paymentRoutes = router()
   .openapi(confirm, async (c) => {
     const { viewer } = c.var;
     requireLive(viewer);
-    const { payment_id, tx_signature: txSignature } = c.req.valid('json');
-    const paymentId = payment_id as PaymentId;
+    const { payment_id: paymentId, tx_signature: txSignature } = c.req.valid('json');
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const answer = await answerOnce<Confirmation>(
       c,

@@ -89,8 +89,8 @@ export async function createProduct(
 }
 
 /** Apps are never taken away again, so one that is there stays there. */
-export async function requireApp(ctx: Shard, actor: Actor, appId: string): Promise<void> {
-  if (await findApp(ctx.db, actor.accountId, actor.livemode, appId as AppId)) return;
+export async function requireApp(ctx: Shard, actor: Actor, appId: AppId): Promise<void> {
+  if (await findApp(ctx.db, actor.accountId, actor.livemode, appId)) return;
   throw new ApiError('not_found', { detail: 'You have no access app with this id in this mode.', meta: { field: 'access_app_id' } });
 }
 
@@ -139,7 +139,7 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
     livemode: actor.livemode,
     slug: input.slug ?? newSlug(input.name),
     externalProductId: input.external_product_id ?? null,
-    accessAppId: (input.access_app_id ?? null) as AppId | null,
+    accessAppId: input.access_app_id ?? null,
     name: input.name,
     description: input.description ?? null,
     productType,

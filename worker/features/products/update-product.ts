@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi';
 import { canonicalJson } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
-import type { AppId, ProductId } from '#core/ids.ts';
+import type { ProductId } from '#core/ids.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
@@ -103,7 +103,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
     priceAmount: price?.units,
     acceptedAssets: input.accepted_assets && narrowed(input.accepted_assets, price?.asset ?? product.asset),
     externalProductId: input.external_product_id,
-    accessAppId: input.access_app_id as AppId | null | undefined,
+    accessAppId: input.access_app_id,
     description: input.description,
     productType: input.product_type as Product['productType'] | undefined,
     billingModel: input.billing_model,

@@ -3,7 +3,7 @@ import type { ProductId } from '#core/ids.ts';
 import { namedProduct, productRef } from '#features/products/product-ref.ts';
 import { toPage } from '#platform/db/page.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
-import { ModeQuery, ok, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
+import { idOf, idParam, ModeQuery, ok, pageOf, router } from '#platform/http/openapi.ts';
 import { listProductRails, ProductRailBody } from './product-rails.ts';
 
 const tags = ['Set-up'];
@@ -26,7 +26,7 @@ const railsOfProduct = createRoute({
   tags,
   summary: 'The same, by the id of the product',
   ...merchantRoute('read'),
-  request: { params: uuidParam('product_id'), query: z.object(ModeQuery) },
+  request: { params: idParam('product_id', idOf<ProductId>()), query: z.object(ModeQuery) },
   responses: { ...ok(pageOf(ProductRailBody, 'ProductRailPage')), ...merchantErrors('not_found') },
 });
 
@@ -38,7 +38,7 @@ export const productRailRoutes = router()
     return c.json(toPage(WHOLE, items.length, items), 200);
   })
   .openapi(railsOfProduct, async (c) => {
-    const productId = c.req.valid('param').product_id as ProductId;
+    const productId = c.req.valid('param').product_id;
     const items = await listProductRails(c.var.scope, c.var.actor, { productId });
     return c.json(toPage(WHOLE, items.length, items), 200);
   });

@@ -2,7 +2,7 @@ import { type Hook, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
-import type { SetupIntentId } from '#core/ids.ts';
+import type { Id, SetupIntentId } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
 import type { Actor, Ctx, Env, Scope, Shard } from '#platform/context.ts';
 import type { Permission } from '#rules/admission.ts';
@@ -206,8 +206,11 @@ export const pageOf = <S extends z.ZodType>(item: S, name: string) =>
     })
     .openapi(name);
 
-export const uuidParam = <N extends string>(name: N) =>
-  z.object({ [name]: z.uuid().openapi({ param: { name, in: 'path' } }) } as Record<N, z.ZodUUID>);
+/** An id as a request names it: a UUID, typed as what it is the id of. That there is one, and whose it is, the verb finds out. */
+export const idOf = <T extends Id>() => z.uuid() as unknown as z.ZodType<T, T>;
+
+export const idParam = <N extends string, T extends Id>(name: N, id: z.ZodType<T, T>) =>
+  z.object({ [name]: id.openapi({ param: { name, in: 'path' } }) } as Record<N, z.ZodType<T, T>>);
 
 export const MoneyBody = z
   .object({ asset: z.enum(['USDC', 'SOL']), amount: z.string(), base_units: z.string() })

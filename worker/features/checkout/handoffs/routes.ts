@@ -7,7 +7,7 @@ import { HttpsUrl, Metadata } from '#features/products/resource.ts';
 import { findOffer } from '#features/products/store.ts';
 import { merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { created, errors, given, ModeQuery, ok, optionalJsonBody, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
+import { created, errors, given, idOf, idParam, ModeQuery, ok, optionalJsonBody, router, Timestamp } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { type CreatedHandoff, createHandoff, getHandedOffer, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
@@ -27,7 +27,7 @@ const create = createRoute({
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,
-    params: uuidParam('product_id'),
+    params: idParam('product_id', idOf<ProductId>()),
     query: z.object(ModeQuery),
     ...optionalJsonBody(
       z
@@ -83,7 +83,7 @@ export const handoffRoutes = router()
     const { actor, scope: ctx } = c.var;
     const { customer_ref, email, wallet_address, success_url, metadata } = c.req.valid('json');
     const input = {
-      productId: c.req.valid('param').product_id as ProductId,
+      productId: c.req.valid('param').product_id,
       customerRef: customer_ref,
       email,
       walletAddress: wallet_address,

@@ -11,6 +11,8 @@ import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/htt
 import {
   created,
   given,
+  idOf,
+  idParam,
   jsonBody,
   ModeQuery,
   ok,
@@ -19,7 +21,6 @@ import {
   positiveInteger,
   router,
   Timestamp,
-  uuidParam,
 } from '#platform/http/openapi.ts';
 import { isTypePattern } from '#rules/events.ts';
 import { loadIntegrationHealth } from '../deliveries/story.store.ts';
@@ -109,7 +110,7 @@ const unsubscribe = createRoute({
   tags,
   summary: 'REST hook: unsubscribe',
   ...writeRoute,
-  request: { headers: OptionalIdempotencyHeader, params: uuidParam('endpoint_id'), query: z.object(ModeQuery) },
+  request: { headers: OptionalIdempotencyHeader, params: idParam('endpoint_id', idOf<EndpointId>()), query: z.object(ModeQuery) },
   responses: { ...ok(HookBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
 
@@ -176,7 +177,7 @@ export const integrationRoutes = router()
   })
   .openapi(unsubscribe, async (c) => {
     const { actor, scope: ctx } = c.var;
-    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
+    const endpointId = c.req.valid('param').endpoint_id;
     const { kind } = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
     if (kind !== 'automation') throw new ApiError('not_found');
     const run = (keep: Keep<Endpoint>) => disableEndpoint(ctx, actor, endpointId, keep);

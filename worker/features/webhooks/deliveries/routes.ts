@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
+import type { EndpointId, MembershipId, PaymentId } from '#core/ids.ts';
 import { TIMELINE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import type { Keep } from '#platform/db/once.ts';
@@ -7,7 +8,7 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Delivery } from '#platform/db/tables/messaging.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '#platform/http/openapi.ts';
+import { idOf, ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '#platform/http/openapi.ts';
 import { DELIVERY } from '#rules/states.ts';
 import { listEvents, loadTimeline } from '../events.store.ts';
 import { DeliveryBody, EventBody, EventQuery, toDeliveryResource, toEventResource } from '../resource.ts';
@@ -26,7 +27,7 @@ const deliveries = createRoute({
   summary: 'Deliveries, newest first',
   ...read,
   request: {
-    query: z.object({ ...PageQuery, endpoint_id: z.uuid().optional(), status: z.enum(DELIVERY.states).optional(), ...ModeQuery }),
+    query: z.object({ ...PageQuery, endpoint_id: idOf<EndpointId>().optional(), status: z.enum(DELIVERY.states).optional(), ...ModeQuery }),
   },
   responses: { ...ok(pageOf(DeliveryBody, 'WebhookDeliveryPage')), ...merchantErrors() },
 });
@@ -63,8 +64,8 @@ const timeline = createRoute({
   ...read,
   request: {
     query: z.object({
-      payment_id: z.uuid().optional(),
-      membership_id: z.uuid().optional(),
+      payment_id: idOf<PaymentId>().optional(),
+      membership_id: idOf<MembershipId>().optional(),
       limit: positiveInteger(TIMELINE.max)
         .default(TIMELINE.default)
         .openapi({ type: 'integer', minimum: 1, maximum: TIMELINE.max, default: TIMELINE.default }),
