@@ -38,7 +38,7 @@ describe('two merchants in two databases', () => {
   const project = async () => {
     const jobs = await each(async ({ merchant, product, agent }): Promise<Job> => {
       const { userId } = merchant;
-      const identity = identityOf({ accountId: userId, livemode: true }, product.product_id, { walletAddress: agent.wallet.address });
+      const identity = identityOf({ merchantId: userId, livemode: true }, product.product_id, { walletAddress: agent.wallet.address });
       const object = testEnv.ENTITLEMENT.getByName(`${userId}:live:${identity.entitlementId}`);
       return { kind: 'projectEntitlement', projection: { snapshot: (await object.read(Date.now()))!, events: [] } };
     });

@@ -1,11 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
 import type { KeyId, SetupIntentId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { newestOf } from '#platform/db/directory.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
-import { type AppEnv, created, idOf, idParam, jsonBody, ok, router } from '#platform/http/openapi.ts';
-import { countWrongSecrets, publicBucket } from '#platform/http/rate-limit.ts';
+import { created, idOf, idParam, jsonBody, ok, router } from '#platform/http/openapi.ts';
+import { countWrongSecrets, publicBucket, type Subject } from '#platform/http/rate-limit.ts';
 import { PLAN_NAMES } from '#rules/plans.ts';
 import { approveSetup } from './approve.ts';
 import { MANIFEST_EXAMPLE, manifestFields } from './manifest/schema.ts';
@@ -20,7 +19,7 @@ const path = '/access/agent-bootstrap/{setup_intent_id}';
 const secret = { setup_secret: z.string().max(500).openapi({ description: 'As it was shown when the setup was created.' }) };
 const SECRET_EXAMPLE = { setup_secret: `svc_setup_${'0'.repeat(32)}_${'A'.repeat(43)}` };
 const GUESSES = 'An unknown setup, a wrong secret and two that do not belong together are the same 404.';
-const perSetup = (c: Context<AppEnv>) => c.req.param('setup_intent_id') ?? '';
+const perSetup: Subject = (c) => c.req.param('setup_intent_id') ?? '';
 
 const CreateRequest = z
   .object({

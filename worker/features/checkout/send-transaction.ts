@@ -7,7 +7,7 @@ import { identityProblem } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment } from '#features/payments/store.ts';
 import { dropRefused, rememberSent } from '#features/payments/watch/candidates.ts';
 import { sendableUntil } from '#features/rails/quote.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Shard, Tenant } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
 import { checkPreparedTransaction } from '#solana/checkout-transaction.ts';
@@ -20,7 +20,7 @@ import { termsOf } from './prepare-transaction.ts';
  */
 export async function sendTransaction(
   ctx: Shard,
-  { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Actor | null },
+  { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Tenant | null },
 ): Promise<{ payment: Payment; txSignature: string }> {
   const known = (await findWithProduct(ctx, paymentId)) ?? raise('not_found');
   const { payment } = known;

@@ -6,7 +6,6 @@ import { hasPayment } from '#features/payments/store.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors } from '#platform/http/callers.ts';
 import { answerLeased, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
 import { idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
-import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { sendTransaction } from './send-transaction.ts';
 
@@ -19,7 +18,7 @@ const send = createRoute({
   description:
     'It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. ' +
     'While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.',
-  ...keyedViewerRoute(publicBucket('confirm', (c) => c.req.param('payment_id') ?? '')),
+  ...keyedViewerRoute('confirm', (c) => c.req.param('payment_id') ?? ''),
   request: {
     headers: OptionalIdempotencyHeader,
     params: idParam('payment_id', idOf<PaymentId>()),

@@ -14,8 +14,7 @@ const buyerOf = ({ customerRef, customerWallet, payerWallet }: Paid): Customer =
   customerRef === null ? { walletAddress: customerWallet ?? payerWallet! } : { customerRef };
 
 /** Whose entitlement a payment adds to. */
-export const identityOfPaid = (paid: Paid): EntitlementIdentity =>
-  identityOf({ accountId: paid.merchantId, livemode: paid.livemode }, paid.productId, buyerOf(paid));
+export const identityOfPaid = (paid: Paid): EntitlementIdentity => identityOf(paid, paid.productId, buyerOf(paid));
 
 /** Adds what a payment bought to its buyer's entitlement. Keyed by the payment, so that once more is harmless. */
 export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {

@@ -43,7 +43,7 @@ const lookup = createRoute({
 
 export const membershipRoutes = router()
   .openapi(lookup, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const query = c.req.valid('query');
     if (
       query.wallet_address === undefined &&
@@ -54,7 +54,7 @@ export const membershipRoutes = router()
       const msg = 'Give wallet_address, customer_ref, email or payment_id';
       throw new ApiError('validation_error', { problems: [{ loc: ['query'], msg, type: 'missing' }] });
     }
-    const membership = await getMembershipBy(ctx.db, actor.accountId, actor.livemode, {
+    const membership = await getMembershipBy(ctx, {
       walletAddress: query.wallet_address,
       customerRef: query.customer_ref,
       email: query.email?.trim().toLowerCase(),
@@ -64,8 +64,7 @@ export const membershipRoutes = router()
     return c.json(toMembershipResource(membership), 200);
   })
   .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    const { items, total } = await listMemberships(ctx.db, actor.accountId, actor.livemode, page);
-    return c.json(toPage(page, total, items.map(toMembershipResource)), 200);
+    return c.json(toPage(page, await listMemberships(ctx, page), toMembershipResource), 200);
   });

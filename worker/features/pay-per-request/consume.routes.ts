@@ -55,13 +55,13 @@ const consume = createRoute({
 });
 
 export const consumeRoutes = router().openapi(consume, async (c) => {
-  const { actor, scope: ctx } = c.var;
+  const { scope: ctx } = c.var;
   const body = c.req.valid('json');
-  const identity = identityOf(actor, await productIdOf(ctx, actor, body), customerOf(body.customer));
+  const identity = identityOf(ctx, await productIdOf(ctx, body), customerOf(body.customer));
   const { url, description, mime_type: mimeType } = body.resource ?? {};
   const resource = url === undefined ? undefined : { url, ...(description ? { description } : {}), ...(mimeType ? { mimeType } : {}) };
   const request = await idempotentRequest(c, { validated: body });
-  const used = await consumeUnits(ctx, actor, identity, request, { units: body.units, resource });
+  const used = await consumeUnits(ctx, identity, request, { units: body.units, resource });
   if (used.replayed) c.header('Idempotent-Replayed', 'true');
   else c.set('unitsConsumed', used.units);
   const { consumptionId, remaining } = used;

@@ -3,7 +3,7 @@ import type { ProductId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
 import { consumeEntitlement } from '#features/entitlements/entitlement.ts';
 import { getSale } from '#features/products/product.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { EntitlementIdentity } from '#rules/balance.ts';
@@ -17,8 +17,7 @@ import { offerPayment } from './offer.ts';
  * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded).
  */
 export async function consumeUnits(
-  ctx: Shard,
-  actor: Actor,
+  ctx: Scope,
   identity: EntitlementIdentity,
   request: IdempotentRequest,
   input: { units: number; resource?: Partial<ResourceInfo> },
@@ -32,15 +31,14 @@ export async function consumeUnits(
       throw new ApiError('state_conflict', { detail: 'What this request consumed was refunded.', meta: { reason: 'refunded' } });
     case 'entitlement_missing':
     case 'subscription_expired':
-      throw await denial(ctx, actor, identity, answer, input);
+      throw await denial(ctx, identity, answer, input);
     default:
       return unreachable(answer);
   }
 }
 
 async function denial(
-  ctx: Shard,
-  actor: Actor,
+  ctx: Scope,
   identity: EntitlementIdentity,
   {
     reason,
@@ -50,7 +48,7 @@ async function denial(
   { units, resource }: { units: number; resource?: Partial<ResourceInfo> },
 ): Promise<ApiError> {
   const productId = identity.productId as ProductId;
-  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, productId, X402_RAIL);
+  const sale = await getSale(ctx, productId, X402_RAIL);
   const offer = await offerPayment(ctx, sale, { resource, units: units - remaining });
   const standing = { entitlement_id: identity.entitlementId, remaining, paid_through: isoOrNull(paidThrough) };
   if (offer.ok)

@@ -9,7 +9,7 @@ import { customerColumns, draftSettlement, readPayment } from '#features/settlem
 import { findTold, giveSuccess, TOLD_UNKNOWN } from '#features/settlements/finish.ts';
 import { claimOnce, type Outcome, paidOf, see } from '#features/settlements/follow-through.ts';
 import { findSettlement, loadSettlement } from '#features/settlements/store.ts';
-import { type Actor, type Ctx, hasX402, type Shard } from '#platform/context.ts';
+import { type Ctx, hasX402, isOf, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { findRecord, type IdempotentRequest, MONEY_KEEP_MS, replayRecord, type StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { type Lease, lease, releaseLease } from '#platform/db/lease.ts';
@@ -50,11 +50,11 @@ interface FirstSuccess extends Settled {
  * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by the next request.
  * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 429, 503 rpc_unavailable.
  */
-export async function settlePayment(ctx: Shard, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<Settling> {
+export async function settlePayment(ctx: Scope, request: IdempotentRequest, input: SettlePayment): Promise<Settling> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
   const held = await lease(ctx, { ...request, keepMs: MONEY_KEEP_MS });
   if ('answer' in held) return replayed(ctx, held.answer, caller);
-  const settling = await settle(ctx, actor, input, caller).catch(async (error: unknown) => {
+  const settling = await settle(ctx, input, caller).catch(async (error: unknown) => {
     await releaseLease(ctx, held.lease);
     throw error;
   });
@@ -97,40 +97,39 @@ async function replayed(ctx: Shard, answer: StoredAnswer, caller: string): Promi
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: false };
 }
 
-async function settle(ctx: Shard, actor: Actor, input: SettlePayment, caller: string): Promise<Settling | FirstSuccess> {
-  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, input.productId, X402_RAIL);
-  if (!actor.livemode) throw notReady('sandbox');
+async function settle(ctx: Scope, input: SettlePayment, caller: string): Promise<Settling | FirstSuccess> {
+  const sale = await getSale(ctx, input.productId, X402_RAIL);
+  if (!ctx.livemode) throw notReady('sandbox');
   if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
   const read = await readPayment(ctx, input.paymentSignature);
   if (!read.ok) return refuse(ctx, sale, input, read.reason);
   const { messageHash } = read.verified;
   const known = await findSettlement(ctx, messageHash);
-  if (known) return resume(ctx, actor, known, sale, input, caller);
+  if (known) return resume(ctx, known, sale, input, caller);
   if (sale.switchedOff) throw switchedOff(sale);
   const drafted = await draftSettlement(ctx, sale, read, input.customer);
   if (!drafted.ok) {
     // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
     const claimed = await findSettlement(ctx, messageHash);
-    return claimed ? resume(ctx, actor, claimed, sale, input, caller) : refuse(ctx, sale, input, drafted.reason);
+    return claimed ? resume(ctx, claimed, sale, input, caller) : refuse(ctx, sale, input, drafted.reason);
   }
   const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);
   // The faster request may even have settled it by now.
-  if (!isNew) return resume(ctx, actor, settlement, sale, input, caller);
+  if (!isNew) return resume(ctx, settlement, sale, input, caller);
   return settled(ctx, settlement, await see(ctx, settlement, true), sale, { ...input, caller, told: null });
 }
 
 /** A payment that was brought before, here or by another request. */
-async function resume(ctx: Shard, actor: Actor, known: Settlement, sale: Sale, input: SettlePayment, caller: string) {
-  requireSamePurpose(known, actor, input);
+async function resume(ctx: Scope, known: Settlement, sale: Sale, input: SettlePayment, caller: string) {
+  requireSamePurpose(known, ctx, input);
   const outcome = await see(ctx, known, false);
   const told = outcome.status === 'settled' ? await findTold(ctx.db, known) : null;
   return settled(ctx, known, outcome, sale, { ...input, caller, told });
 }
 
 /** One payment is for one product and one customer of one merchant, for ever. */
-function requireSamePurpose(settlement: Settlement, actor: Actor, { productId, customer }: SettlePayment): void {
-  const isTheirs =
-    settlement.merchantId === actor.accountId && settlement.livemode === actor.livemode && settlement.productId === productId;
+function requireSamePurpose(settlement: Settlement, tenant: Tenant, { productId, customer }: SettlePayment): void {
+  const isTheirs = isOf(tenant, settlement) && settlement.productId === productId;
   const named = customerColumns(customer, settlement.payerWallet);
   const isSameCustomer = settlement.customerRef === named.customerRef && settlement.customerWallet === named.customerWallet;
   if (!isTheirs || !isSameCustomer) throw new ApiError('duplicate_settlement');

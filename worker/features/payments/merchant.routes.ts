@@ -84,42 +84,31 @@ const receipt = createRoute({
 
 export const merchantPaymentRoutes = router()
   .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { status, product_id: productId, customer_ref: customerRef, wallet, ...query } = c.req.valid('query');
     const page = pageRequest(query);
-    const merchantId = actor.accountId;
-    const { items, total } = await listPayments(ctx, merchantId, actor.livemode, { status, productId, customerRef, wallet }, page);
-    const unmatched = Map.groupBy(
-      await listUnmatchedOf(
-        ctx.db,
-        merchantId,
-        items.map(({ id }) => id),
-      ),
-      ({ paymentId }) => paymentId,
-    );
+    const found = await listPayments(ctx, { status, productId, customerRef, wallet }, page);
+    const paymentIds = found.items.map(({ id }) => id);
+    const unmatched = Map.groupBy(await listUnmatchedOf(ctx.db, ctx.merchantId, paymentIds), ({ paymentId }) => paymentId);
     return c.json(
-      toPage(
-        page,
-        total,
-        items.map((payment) => toPaymentResource(ctx, payment, 'merchant', unmatched.get(payment.id))),
-      ),
+      toPage(page, found, (payment) => toPaymentResource(ctx, payment, 'merchant', unmatched.get(payment.id))),
       200,
     );
   })
   .openapi(accept, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const named = { paymentId: c.req.valid('param').payment_id, txSignature: c.req.valid('json').tx_signature };
     const answer = await answerOnce<Payment>(
       c,
-      (keep) => acceptUnmatched(ctx, actor, { ...named, keep }),
+      (keep) => acceptUnmatched(ctx, { ...named, keep }),
       (payment) => ({ status: 200, body: toPaymentResource(ctx, payment, 'merchant') }),
       { keepMs: MONEY_KEEP_MS },
     );
     return sendStored(c, answer);
   })
   .openapi(receipt, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const run = () => claimReceipt(ctx, actor, c.req.valid('json').tx_sig);
+    const { scope: ctx } = c.var;
+    const run = () => claimReceipt(ctx, c.req.valid('json').tx_sig);
     const present = (claimed: Receipt) => ({ status: 200, body: toReceiptResource(claimed, ctx.baseUrl, 'merchant') });
     return sendStored(c, await answerLeased(c, run, present, { keepMs: MONEY_KEEP_MS }));
   });

@@ -5,7 +5,7 @@ import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors, viewerRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
 import { errors, given, idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
-import { countUnseenSignature, publicBucket } from '#platform/http/rate-limit.ts';
+import { countUnseenSignature } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { isSignature } from '#solana/assets.ts';
 import { type Confirmation, confirmPayment, grantConfirmed } from './confirm/confirm.ts';
@@ -27,7 +27,7 @@ const get = createRoute({
   tags: ['Payments'],
   summary: 'The state of a payment',
   description: 'Public: the id is the capability. The owner sees more. For the active buyer session; merchants wait for the webhook.',
-  ...viewerRoute(publicBucket('status', (c) => c.req.param('payment_id') ?? '')),
+  ...viewerRoute('status', (c) => c.req.param('payment_id') ?? ''),
   request: { params, query: z.object(ModeQuery) },
   responses: { ...ok(PaymentBody), ...errors(...viewerErrors, 'not_found', 'rate_limited', 'validation_error') },
 });
@@ -51,14 +51,10 @@ const confirm = createRoute({
   description:
     'We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked, and changes nothing until it is proven; ' +
     'read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.',
-  ...keyedViewerRoute(
-    publicBucket('confirm', async (c) => {
-      const body: unknown = await c.req.json().catch(() => null);
-      return typeof body === 'object' && body !== null && 'payment_id' in body && typeof body.payment_id === 'string'
-        ? body.payment_id
-        : '';
-    }),
-  ),
+  ...keyedViewerRoute('confirm', async (c) => {
+    const body: unknown = await c.req.json().catch(() => null);
+    return typeof body === 'object' && body !== null && 'payment_id' in body && typeof body.payment_id === 'string' ? body.payment_id : '';
+  }),
   request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(ConfirmRequest) },
   responses: {
     ...ok(ConfirmResponse),

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
 import type { ProductId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import { idOf } from '#platform/http/openapi.ts';
 import { findByExternalId } from './product.ts';
 
@@ -27,9 +27,9 @@ export function namedProduct(
 }
 
 /** The product's id. Ours is taken at its word, because every object and query carries the merchant: a foreign one finds nothing. */
-export async function productIdOf(ctx: Shard, actor: Actor, ref: ProductRef, where: 'body' | 'query' = 'body'): Promise<ProductId> {
+export async function productIdOf(ctx: Scope, ref: ProductRef, where: 'body' | 'query' = 'body'): Promise<ProductId> {
   const named = namedProduct(ref, where);
   if ('productId' in named) return named.productId;
-  const product = await findByExternalId(ctx.db, actor.accountId, actor.livemode, named.externalProductId);
+  const product = await findByExternalId(ctx, named.externalProductId);
   return product?.id ?? raise('not_found');
 }

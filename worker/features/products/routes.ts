@@ -162,8 +162,8 @@ export const productRoutes = router()
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(archive, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const run = (keep: Keep<Product>) => archiveProduct(ctx, actor, c.req.valid('param').product_id, keep);
+    const { scope: ctx } = c.var;
+    const run = (keep: Keep<Product>) => archiveProduct(ctx, c.req.valid('param').product_id, keep);
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(unarchive, async (c) => {
@@ -172,20 +172,16 @@ export const productRoutes = router()
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    const { items, total } = await listProducts(ctx.db, actor.accountId, actor.livemode, page);
+    const found = await listProducts(ctx, page);
     return c.json(
-      toPage(
-        page,
-        total,
-        items.map((product) => toProductResource(ctx, product)),
-      ),
+      toPage(page, found, (product) => toProductResource(ctx, product)),
       200,
     );
   })
   .openapi(get, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const product = await getProduct(ctx.db, actor.accountId, actor.livemode, c.req.valid('param').product_id);
+    const { scope: ctx } = c.var;
+    const product = await getProduct(ctx, c.req.valid('param').product_id);
     return c.json(toProductResource(ctx, product), 200);
   });

@@ -21,9 +21,9 @@ const readiness = createRoute({
 });
 
 export const readinessRoutes = router().openapi(readiness, async (c) => {
-  const { actor, scope: ctx } = c.var;
+  const { scope: ctx } = c.var;
   const query = c.req.valid('query');
   const isNamed = query.product_id !== undefined || query.external_product_id !== undefined;
   const asked = { appId: query.access_app_id ?? null, named: isNamed ? namedProduct(query, 'query') : null };
-  return c.json(await checkReadiness(ctx, actor, asked), 200);
+  return c.json(await checkReadiness(ctx, asked), 200);
 });

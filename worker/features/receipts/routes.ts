@@ -76,21 +76,17 @@ const verify = createRoute({
 
 export const receiptRoutes = router()
   .openapi(get, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const receipt = await getReceipt(ctx, actor.accountId, actor.livemode, c.req.valid('param').receipt_id);
+    const { scope: ctx } = c.var;
+    const receipt = await getReceipt(ctx, c.req.valid('param').receipt_id);
     return c.json(toReceiptResource(receipt, ctx.baseUrl, 'merchant'), 200);
   })
   .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { wallet, q, product_id: productId, ...query } = c.req.valid('query');
     const page = pageRequest(query);
-    const { items, total } = await listReceipts(ctx, actor.accountId, actor.livemode, { wallet, q, productId }, page);
+    const found = await listReceipts(ctx, { wallet, q, productId }, page);
     return c.json(
-      toPage(
-        page,
-        total,
-        items.map((receipt) => toReceiptResource(receipt, ctx.baseUrl, 'merchant')),
-      ),
+      toPage(page, found, (receipt) => toReceiptResource(receipt, ctx.baseUrl, 'merchant')),
       200,
     );
   })

@@ -2,9 +2,9 @@ import { type Hook, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
-import type { Id, SetupIntentId } from '#core/ids.ts';
+import type { Id } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
-import type { Actor, Ctx, Env, Scope, Shard } from '#platform/context.ts';
+import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { Permission } from '#rules/admission.ts';
 import type { CallBucket } from '#rules/plans.ts';
 import { type UnknownField, unknownFields } from './bodies/unknown-fields.ts';
@@ -14,25 +14,42 @@ export interface AppEnv {
   Variables: {
     requestId: string;
     ctx: Ctx;
-    actor: Actor;
-    /** The rows of the actor. */
-    scope: Scope;
+    /** Who calls, once admitted: of a route for merchants, or the owner who showed a credential on a public one; else null. */
+    caller: Actor | null;
     /** Where the request's effect is, and its kept answer beside it: of the actor, of what a public route names, else the first. */
     shard: Shard;
     /** The key that was shown, once it is known to be one of ours that is not revoked, whatever became of the request. */
     key: { keyId: string; admissionId: string } | undefined;
-    /** Where a setup secret was shown instead of a key or token: whose spend limits bind what is bought. */
-    setupIntentId: SetupIntentId | null;
-    /** On public routes: the owner who also showed a credential, or null. */
-    viewer: Actor | null;
     /** Set once in app.ts, so that guards can admit a caller without knowing how accounts are stored. */
-    authenticate(c: Context<AppEnv>, permission: Permission | null, bucket?: CallBucket): Promise<Actor>;
+    authenticate(c: RouteContext, permission: Permission | null, bucket?: CallBucket): Promise<Actor>;
     /** The JSON body as it was received, parsed once; undefined where there is none. */
     body: unknown;
     errorCode: ErrorCode;
     /** Units of entitlements this request consumed, for the usage of its key. */
     unitsConsumed: number;
   };
+}
+
+/**
+ * A request and its answer, as guards and helpers see them, whatever else the guards of its route have set. The framework's own type
+ * of one environment is no type of another, although all of them know this.
+ */
+export interface RouteContext<E extends AppEnv = AppEnv> extends Pick<Context<E>, 'env' | 'req' | 'var' | 'header' | 'body'> {
+  set<Name extends keyof E['Variables']>(name: Name, value: E['Variables'][Name]): void;
+}
+
+/** What a handler finds besides behind a guard that let an actor in. */
+export interface ActorEnv extends AppEnv {
+  Variables: AppEnv['Variables'] & {
+    actor: Actor;
+    /** The rows of the actor. */
+    scope: Scope;
+  };
+}
+
+/** And on a public route that is fuller for the owner: `viewer` is whose credential was shown too, or null. */
+export interface ViewerEnv extends AppEnv {
+  Variables: AppEnv['Variables'] & { viewer: Tenant | null };
 }
 
 /**

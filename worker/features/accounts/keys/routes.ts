@@ -85,7 +85,7 @@ const create = createRoute({
   tags: ['API keys'],
   summary: 'Create a key; its raw value is shown once, here',
   description: 'A live key needs a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.',
-  ...keyedPersonRoute,
+  ...keyedPersonRoute(),
   request: { headers: OptionalIdempotencyHeader, ...jsonBody(CreateKeyRequest) },
   responses: {
     ...created(z.object({ key: KeyBody, raw_key: z.string() }).openapi('CreatedApiKey')),
@@ -98,7 +98,7 @@ const revoke = createRoute({
   operationId: 'revokeKey',
   tags: ['API keys'],
   summary: 'Revoke a key, at once and for ever',
-  ...keyedPersonRoute,
+  ...keyedPersonRoute(),
   request: { headers: OptionalIdempotencyHeader, params: idParam('key_id', idOf<KeyId>()) },
   responses: { 204: { description: 'Revoked' }, ...merchantWriteErrors('not_found') },
 });

@@ -8,7 +8,7 @@ import { askFor, readOffer } from '#features/settlements/challenge.ts';
 import { type Draft, draftPayment, type Read, readPayment } from '#features/settlements/co-sign.ts';
 import { claimOnce, type Outcome, see } from '#features/settlements/follow-through.ts';
 import { findSettlement } from '#features/settlements/store.ts';
-import { type Actor, type Ctx, hasX402, type Shard } from '#platform/context.ts';
+import { type Actor, type Ctx, hasX402, type Scope, type Shard } from '#platform/context.ts';
 import type { Activation, Settlement } from '#platform/db/tables/access.ts';
 import { encodeHeader, type PaymentRequired } from '#protocols/x402/wire.ts';
 import { type HeldPlan, type PaidPlan, PLAN_DAYS, planPrice } from '#rules/plans.ts';
@@ -48,7 +48,7 @@ export type Required = {
  * again gives the first answer. 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs),
  * duplicate_settlement, 503 rpc_unavailable.
  */
-export async function activatePlan(ctx: Shard, actor: Actor, input: ActivatePlan): Promise<Activating> {
+export async function activatePlan(ctx: Scope, actor: Actor, input: ActivatePlan): Promise<Activating> {
   if (!actor.livemode) throw notReady('sandbox');
   const payTo = requireTreasury(ctx);
   const accountId = actor.accountId;

@@ -80,7 +80,7 @@ const resolve = createRoute({
 
 export const handoffRoutes = router()
   .openapi(create, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { customer_ref, email, wallet_address, success_url, metadata } = c.req.valid('json');
     const input = {
       productId: c.req.valid('param').product_id,
@@ -95,7 +95,7 @@ export const handoffRoutes = router()
       return { status: 201, body: { handoff_token: token, url, expires_at: iso(expiresAt) } };
     };
     // Its token is as good as a buyer.
-    return sendStored(c, await answerOnce(c, (keep) => createHandoff(ctx, actor, input, keep), present, { isSecret: true }));
+    return sendStored(c, await answerOnce(c, (keep) => createHandoff(ctx, input, keep), present, { isSecret: true }));
   })
   .openapi(resolve, async (c) => {
     const params = c.req.valid('param');

@@ -1,5 +1,5 @@
 import { ApiError, raise, unreachable } from '#core/errors.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Shard, Tenant } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/commerce.ts';
@@ -17,7 +17,7 @@ import { failureOf, type Loaded, planJudged, stateError, type Verdict } from './
 export interface ConfirmPayment {
   paymentId: Payment['id'];
   txSignature: string;
-  viewer: Actor | null;
+  viewer: Tenant | null;
   /** Asked before a signature that the chain does not show is kept for the first time: throws where this caller named too many. */
   countUnseen?(): Promise<void>;
   /** Stores the answer in the batch that confirms. */

@@ -1,6 +1,6 @@
 import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentId, type UnmatchedId } from '#core/ids.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
@@ -114,14 +114,13 @@ const orphaned = (): ApiError =>
 
 /** The merchant takes money that missed its session. A second time it is the same answer. 404, 409 state_conflict. */
 export async function acceptUnmatched(
-  ctx: Shard,
-  actor: Actor,
+  ctx: Scope,
   { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
 ): Promise<Payment> {
   const accepted = await transact(ctx, async () => {
     const load = () => loadConfirmation(ctx, paymentId, txSignature, []);
     const known = (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
-    requireViewer(known.payment, actor);
+    requireViewer(known.payment, ctx);
     const { unmatched } = known;
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
     if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx, unmatched.recoveredPaymentId)) ?? raise('not_found'));

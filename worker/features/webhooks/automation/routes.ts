@@ -129,8 +129,8 @@ const toHookResource = (endpoint: Endpoint) => ({ ...toEndpointResource(endpoint
 
 export const integrationRoutes = router()
   .openapi(health, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const { enabled, disabled, ...found } = await loadIntegrationHealth(ctx.db, actor.accountId, actor.livemode, ctx.wallNow - DAY);
+    const { scope: ctx } = c.var;
+    const { enabled, disabled, ...found } = await loadIntegrationHealth(ctx, ctx.wallNow - DAY);
     const lastAt = enabled.reduce<number | null>((last, { lastSuccessAt: at }) => (at !== null && at > (last ?? 0) ? at : last), null);
     const failing = enabled.filter(({ failureStreak }) => failureStreak > 0).length;
     return c.json(
@@ -149,7 +149,7 @@ export const integrationRoutes = router()
     );
   })
   .openapi(events, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { event_type: eventType, after, limit, per_page: perPage, page: number } = c.req.valid('query');
     if (limit !== undefined && perPage !== undefined) {
       throw new ApiError('validation_error', {
@@ -157,8 +157,7 @@ export const integrationRoutes = router()
       });
     }
     const page = pageRequest({ page: number, per_page: limit ?? perPage ?? PER_PAGE.default });
-    const { items, total } = await listEvents(ctx, actor.accountId, actor.livemode, { eventType, after }, page);
-    return c.json(toPage(page, total, items.map(toEventResource)), 200);
+    return c.json(toPage(page, await listEvents(ctx, { eventType, after }, page), toEventResource), 200);
   })
   .openapi(subscribe, async (c) => {
     const body = c.req.valid('json');
@@ -178,7 +177,7 @@ export const integrationRoutes = router()
   .openapi(unsubscribe, async (c) => {
     const { actor, scope: ctx } = c.var;
     const endpointId = c.req.valid('param').endpoint_id;
-    const { kind } = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
+    const { kind } = await getEndpoint(ctx, endpointId);
     if (kind !== 'automation') throw new ApiError('not_found');
     const run = (keep: Keep<Endpoint>) => disableEndpoint(ctx, actor, endpointId, keep);
     return sendStored(c, await answerOnce(c, run, (endpoint) => ({ status: 200, body: toHookResource(endpoint) })));

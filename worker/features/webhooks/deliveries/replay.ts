@@ -1,5 +1,5 @@
 import { ApiError, raise } from '#core/errors.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import type { Ctx, Scope } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Delivery } from '#platform/db/tables/messaging.ts';
@@ -11,10 +11,9 @@ import { findWaitingReplay, insertReplay, newestReplayId } from './replay.store.
  * The same event once more, as a delivery of its own: one attempt, and its schedule is not touched. While a replay still waits for its
  * attempt it is the answer to every further request: a caller whose answer was lost gets that one.
  */
-export async function replayDelivery(ctx: Shard, actor: Actor, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {
-  const merchantId = actor.accountId;
-  const original = await getDelivery(ctx.db, merchantId, actor.livemode, deliveryId);
-  const endpoint = await getEndpoint(ctx.db, merchantId, actor.livemode, original.endpointId);
+export async function replayDelivery(ctx: Scope, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {
+  const original = await getDelivery(ctx, deliveryId);
+  const endpoint = await getEndpoint(ctx, original.endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
   const planned = await transact(ctx, async (): Promise<Change<Delivery | null>> => {

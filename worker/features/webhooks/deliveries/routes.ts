@@ -87,18 +87,17 @@ const eventList = createRoute({
 
 export const deliveryRoutes = router()
   .openapi(deliveries, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { endpoint_id: endpointId, status, ...rest } = c.req.valid('query');
     const page = pageRequest(rest);
-    const { items, total } = await listDeliveries(ctx.db, actor.accountId, actor.livemode, { endpointId, status }, page);
-    return c.json(toPage(page, total, items.map(toDeliveryResource)), 200);
+    return c.json(toPage(page, await listDeliveries(ctx, { endpointId, status }, page), toDeliveryResource), 200);
   })
   .openapi(replay, async (c) => {
-    const run = (keep: Keep<Delivery>) => replayDelivery(c.var.scope, c.var.actor, c.req.valid('param').delivery_id, keep);
+    const run = (keep: Keep<Delivery>) => replayDelivery(c.var.scope, c.req.valid('param').delivery_id, keep);
     return sendStored(c, await answerOnce(c, run, (delivery) => ({ status: 200, body: toDeliveryResource(delivery) })));
   })
   .openapi(timeline, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { payment_id: paymentId, membership_id: membershipId, limit } = c.req.valid('query');
     const about = paymentId === undefined ? membershipId !== undefined && { membershipId } : membershipId === undefined && { paymentId };
     if (!about) {
@@ -106,7 +105,7 @@ export const deliveryRoutes = router()
         problems: [{ loc: ['query'], msg: 'Give exactly one of payment_id and membership_id', type: 'missing' }],
       });
     }
-    const found = await loadTimeline(ctx, actor.accountId, actor.livemode, about, limit);
+    const found = await loadTimeline(ctx, about, limit);
     const items = [
       ...found.events.map(({ createdAt: at, type, id }) => ({ at, kind: 'event' as const, type, event_id: id })),
       ...found.deliveries.map((delivery) => ({
@@ -123,9 +122,8 @@ export const deliveryRoutes = router()
     return c.json({ items: items.slice(0, limit).map((item) => ({ ...item, at: iso(item.at) })) }, 200);
   })
   .openapi(eventList, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { event_type: eventType, after, ...rest } = c.req.valid('query');
     const page = pageRequest(rest);
-    const { items, total } = await listEvents(ctx, actor.accountId, actor.livemode, { eventType, after }, page);
-    return c.json(toPage(page, total, items.map(toEventResource)), 200);
+    return c.json(toPage(page, await listEvents(ctx, { eventType, after }, page), toEventResource), 200);
   });

@@ -163,10 +163,9 @@ function presentTest({ deliveryId, eventId, outcome }: TestResult) {
 
 export const webhookRoutes = router()
   .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    const { items, total } = await listEndpoints(ctx.db, actor.accountId, actor.livemode, page);
-    return c.json(toPage(page, total, items.map(toEndpointResource)), 200);
+    return c.json(toPage(page, await listEndpoints(ctx, page), toEndpointResource), 200);
   })
   .openapi(create, async (c) => {
     const { actor, scope: ctx } = c.var;
@@ -194,15 +193,15 @@ export const webhookRoutes = router()
     return sendStored(c, await answerOnce(c, run, presentSecret(200), { isSecret }));
   })
   .openapi(test, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const endpointId = c.req.valid('param').endpoint_id;
-    return sendStored(c, await answerLeased(c, () => testEndpoint(ctx, actor, endpointId), presentTest));
+    return sendStored(c, await answerLeased(c, () => testEndpoint(ctx, endpointId), presentTest));
   })
   .openapi(recover, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { since, until } = c.req.valid('json');
     const to = until === undefined ? ctx.now : Date.parse(until);
     const endpointId = c.req.valid('param').endpoint_id;
-    const run = () => recoverEndpoint(ctx, actor, endpointId, Date.parse(since), to);
+    const run = () => recoverEndpoint(ctx, endpointId, Date.parse(since), to);
     return sendStored(c, await answerLeased(c, run, (scheduled) => ({ status: 202, body: { scheduled } })));
   });
