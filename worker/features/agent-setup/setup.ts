@@ -97,10 +97,8 @@ export function requireOpenSetup(standing: SetupStanding, now: number): SetupSta
 export async function attachManifest(ctx: Shard, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupStanding> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
   const payoutAccount = await lookAtPayout(ctx, manifest);
-  let first: SetupStanding | null = before;
-  return transact(ctx, async (): Promise<Change<SetupStanding>> => {
-    const standing = first ?? requireOpenSetup(await getSetupStanding(ctx.db, setupIntentId), ctx.now);
-    first = null;
+  const reload = async () => requireOpenSetup(await getSetupStanding(ctx.db, setupIntentId), ctx.now);
+  return transact(ctx, { known: before, reload }, async (standing): Promise<Change<SetupStanding>> => {
     const { intent } = standing;
     const wallet = manifest.payout?.wallet_address;
     const payoutNeedsSignIn = wallet !== undefined && (await wouldNeedSignIn(ctx, intent.accountId, wallet));

@@ -47,9 +47,8 @@ export async function sendTransaction(
     });
   // Unclear is not refused: it may be on its way, and the rechecks will find it.
   if (broadcast.kind !== 'sent') ctx.note(`rpc: ${broadcast.reason}`);
-  const after = await transact(ctx, async () => {
-    const current = await getPayment(ctx, paymentId);
-    return current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current);
-  });
+  const after = await transact(ctx, { reload: () => getPayment(ctx, paymentId) }, (current) =>
+    current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current),
+  );
   return { payment: after, txSignature };
 }

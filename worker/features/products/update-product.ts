@@ -35,8 +35,8 @@ export async function changeProduct(
 ): Promise<Product> {
   if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
   try {
-    return await transact(ctx, async () => {
-      const listing = (await findListing(ctx, { productId })) ?? raise('not_found');
+    return await transact(ctx, { reload: () => findListing(ctx, { productId }) }, async (found) => {
+      const listing = found ?? raise('not_found');
       const { product } = listing;
       requireSellable({
         ...input,
@@ -126,8 +126,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
 
 /** Takes a product off sale: new sessions get 404, running ones finish. Already archived is fine. */
 export const archiveProduct = (ctx: Scope, productId: ProductId, keep: Keep<Product>): Promise<Product> =>
-  transact(ctx, async () => {
-    const product = await getProduct(ctx, productId);
+  transact(ctx, { reload: () => getProduct(ctx, productId) }, (product) => {
     if (product.status === 'archived') return unchangedKept(product, keep);
     const after = movedTo(ctx, product, 'archive');
     return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, keep(after));
@@ -137,8 +136,7 @@ export const archiveProduct = (ctx: Scope, productId: ProductId, keep: Keep<Prod
 export async function unarchiveProduct(ctx: Scope, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
   const limit = PLANS[actor.plan].activeProductsMax;
   try {
-    return await transact(ctx, async () => {
-      const product = await getProduct(ctx, productId);
+    return await transact(ctx, { reload: () => getProduct(ctx, productId) }, (product) => {
       if (product.status === 'active') return unchangedKept(product, keep);
       const after = movedTo(ctx, product, 'unarchive');
       return withAnswer({ events: [], writes: reviveProduct(ctx, product, after, limit), result: after }, keep(after));

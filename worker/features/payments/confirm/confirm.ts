@@ -106,14 +106,13 @@ async function settle(
   // What was read before serves the first plan, if it holds the payer's membership; a lost race reads again.
   const { customerRef, expectedWallet } = known.payment;
   const isRead = (payer: string) => payer === expectedWallet || readFor.includes(payer);
-  let loaded: Loaded | null = customerRef !== null || payers.every(isRead) ? known : null;
+  const facts = {
+    known: customerRef !== null || payers.every(isRead) ? known : undefined,
+    reload: () => loadAllowed(ctx, input, payers),
+  };
   let verdict: Verdict;
   try {
-    verdict = await transact(ctx, async () => {
-      const facts = loaded ?? (await loadAllowed(ctx, input, payers));
-      loaded = null;
-      return keepDone(planConfirmation(ctx, input, facts, sighting), input.keep ?? keepNothing);
-    });
+    verdict = await transact(ctx, facts, (loaded) => keepDone(planConfirmation(ctx, input, loaded, sighting), input.keep ?? keepNothing));
   } catch (error) {
     // Too many purchases of one customer at once: nothing is lost, the service goes on by itself.
     if (!(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;

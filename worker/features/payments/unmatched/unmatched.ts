@@ -117,9 +117,9 @@ export async function acceptUnmatched(
   ctx: Scope,
   { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
 ): Promise<Payment> {
-  const accepted = await transact(ctx, async () => {
-    const load = () => loadConfirmation(ctx, paymentId, txSignature, []);
-    const known = (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
+  const load = () => loadConfirmation(ctx, paymentId, txSignature, []);
+  const reload = async () => (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
+  const accepted = await transact(ctx, { reload }, async (known) => {
     requireViewer(known.payment, ctx);
     const { unmatched } = known;
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');

@@ -145,17 +145,18 @@ async function record(ctx: Shard, delivery: Delivery, after: DeliveryChange, ...
   }
 }
 
+const readAgain = (ctx: Shard, endpoint: Endpoint): Promise<Endpoint> => getEndpoint(scopeIn(ctx, endpoint), endpoint.id);
+
 /** After a failure: gone for good on 410, given up after five days, and warned of before that. */
 async function judgeEndpoint(ctx: Shard, endpoint: Endpoint, isGone: boolean, now: number): Promise<void> {
-  const current = await getEndpoint(scopeIn(ctx, endpoint), endpoint.id);
+  const current = await readAgain(ctx, endpoint);
   if (isGone || isGivenUp(current, now)) await giveUp(ctx, endpoint, isGone, now);
   else if (warningsDue(current, now) > current.warningsTold) await warn(ctx, endpoint, now);
 }
 
 /** Tells the merchant's other endpoints, once for each warning that is due; two that are due together are one event. */
 const warn = (ctx: Shard, endpoint: Endpoint, now: number): Promise<void> =>
-  transact(ctx, async () => {
-    const current = await getEndpoint(scopeIn(ctx, endpoint), endpoint.id);
+  transact(ctx, { reload: () => readAgain(ctx, endpoint) }, (current) => {
     const warningsTold = warningsDue(current, now);
     if (current.status === 'disabled' || warningsTold <= current.warningsTold) return unchanged(undefined);
     const after = { ...current, warningsTold, updatedAt: ctx.now, version: current.version + 1 };
@@ -165,8 +166,7 @@ const warn = (ctx: Shard, endpoint: Endpoint, now: number): Promise<void> =>
 
 /** Disables, tells, and ends what waited. Judged afresh at every try: a success or a change by its merchant may come between. */
 const giveUp = (ctx: Shard, endpoint: Endpoint, isGone: boolean, now: number): Promise<void> =>
-  transact(ctx, async () => {
-    const current = await getEndpoint(scopeIn(ctx, endpoint), endpoint.id);
+  transact(ctx, { reload: () => readAgain(ctx, endpoint) }, (current) => {
     if (current.status === 'disabled' || !(isGone || isGivenUp(current, now))) return unchanged(undefined);
     const patch = { status: ENDPOINT.next(current.status, 'disable'), disabledReason: isGone ? 'gone' : 'no_success_for_5_days' };
     const after = { ...current, ...patch, updatedAt: ctx.now, version: current.version + 1 };

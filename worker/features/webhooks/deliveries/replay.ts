@@ -16,13 +16,16 @@ export async function replayDelivery(ctx: Scope, deliveryId: number, keep: Keep<
   const endpoint = await getEndpoint(ctx, original.endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
-  const planned = await transact(ctx, async (): Promise<Change<Delivery | null>> => {
-    const waiting = await findWaitingReplay(ctx.db, original);
-    if (waiting) return unchanged<Delivery | null>(waiting);
-    const replay = newReplay(ctx, original);
-    const kept = keep(replay, { delivery_id: newestReplayId(original) });
-    return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, original, replay), result: null }, kept);
-  });
+  const planned = await transact(
+    ctx,
+    { reload: () => findWaitingReplay(ctx.db, original) },
+    async (waiting): Promise<Change<Delivery | null>> => {
+      if (waiting) return unchanged<Delivery | null>(waiting);
+      const replay = newReplay(ctx, original);
+      const kept = keep(replay, { delivery_id: newestReplayId(original) });
+      return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, original, replay), result: null }, kept);
+    },
+  );
   const replay = planned ?? (await findWaitingReplay(ctx.db, original)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
   await sendAttempts(ctx, [{ id: replay.id, failureStreak: endpoint.failureStreak }]);
   return replay;

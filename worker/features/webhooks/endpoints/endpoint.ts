@@ -185,8 +185,7 @@ const move = (
   endpointId: EndpointId,
   { decide, keep }: { decide(endpoint: Endpoint): Decision; keep: Keep<Endpoint> },
 ): Promise<Endpoint> =>
-  transact(ctx, async () => {
-    const endpoint = await getEndpoint(ctx, endpointId);
+  transact(ctx, { reload: () => getEndpoint(ctx, endpointId) }, (endpoint) => {
     const { patch, revives } = decide(endpoint);
     // A secret sealed once more looks different every time, so a lost answer is recognised by it too.
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))
