@@ -6,6 +6,7 @@ import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/commerce.ts';
 import { loadConfirmation } from '../confirm/store.ts';
+import { UNPAID } from '../new-payment.ts';
 import { paymentEvent, requireViewer } from '../payment.ts';
 import { grantAccess, type Proof, planPurchase } from '../purchase.ts';
 import { toUnmatchedResource } from '../resource.ts';
@@ -62,6 +63,7 @@ export function planRecovery(ctx: Shard, { payment, memberships, merchantName }:
   const isWhole = proof.paidUnits >= payment.priceAmount;
   const recovered: Payment = {
     ...payment,
+    ...UNPAID,
     id: newId<PaymentId>(ctx.now),
     recoversPaymentId: payment.id,
     status: 'CONFIRMED',
@@ -76,10 +78,6 @@ export function planRecovery(ctx: Shard, { payment, memberships, merchantName }:
     slot: proof.slot,
     blockTime: proof.blockTime,
     confirmedAt: ctx.now,
-    finalizedAt: null,
-    orphanSuspectedAt: null,
-    orphanedAt: null,
-    isKept: false,
     createdAt: ctx.now,
     updatedAt: ctx.now,
     version: 1,

@@ -4,27 +4,9 @@ import type { Db, Shard } from '#platform/context.ts';
 import { payments, products } from '#platform/db/tables/commerce.ts';
 import { events, webhookDeliveries } from '#platform/db/tables/messaging.ts';
 import { endedSessions } from '#platform/db/tables/sessions.ts';
+import { BLANK } from '../new-payment.ts';
 
 type Payment = typeof payments.$inferSelect;
-
-/** What no payment has before money came. */
-export const UNPAID = {
-  feeOwedAmount: null,
-  overpaidAmount: null,
-  customerWallet: null,
-  payerWallet: null,
-  txSignature: null,
-  slot: null,
-  blockTime: null,
-  membershipId: null,
-  receiptId: null,
-  recoversPaymentId: null,
-  confirmedAt: null,
-  finalizedAt: null,
-  orphanSuspectedAt: null,
-  orphanedAt: null,
-  isKept: false,
-} satisfies Partial<Payment>;
 
 /** Which ended sessions: one by its id, or those whose memos were seen. */
 export type Which = { paymentId: PaymentId } | { nonces: string[] };
@@ -42,14 +24,8 @@ export async function listEnded(db: Db, which: Which): Promise<Payment[]> {
     .innerJoin(products, eq(products.id, endedSessions.productId))
     .where(isWhich(which));
   return found.map(({ ended, product: { slug, name: productName, accessPeriodDays, usageUnits, successUrl } }) => ({
-    ...UNPAID,
+    ...BLANK,
     ...ended,
-    feeAmount: null,
-    feeWallet: null,
-    feeAta: null,
-    expectedWallet: null,
-    email: null,
-    paymentSessionId: null,
     slug,
     status: 'FAILED',
     failureCode: 'session_expired',
