@@ -7,7 +7,7 @@ import { BODY_KB } from '#core/limits.ts';
 import { authenticate } from '#features/accounts/auth/authenticate.ts';
 import { newCtx } from '#platform/context.ts';
 import { readJsonBody } from '#platform/http/bodies/request-body.ts';
-import { requireConfiguration, requireWhole } from '#platform/http/configured.ts';
+import { requireConfiguration, requireWhole } from '#platform/http/configuration.ts';
 import { ICON_PATH } from '#platform/http/icon.ts';
 import { onError } from '#platform/http/on-error.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';

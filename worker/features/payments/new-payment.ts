@@ -1,5 +1,5 @@
 import type { Ctx } from '#platform/context.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 
 /** What no payment has before money came. */
 export const UNPAID = {
