@@ -58,6 +58,7 @@ describe('the glossary: one word, one thing', () => {
       // The sweep is registered, and a guide names the call.
       /^worker\/sweeps\.ts$/,
       /^worker\/published\/llms\.ts$/,
+      /^worker\/platform\/variables\.ts$/,
       /^worker\/features\/agent-setup\/next-actions\.ts$/,
     ];
     expect(strayNames(/^settle[ds]?$|^settling$/, service, ...x402).filter((name) => !/allSettled$/.test(name))).toEqual([]);

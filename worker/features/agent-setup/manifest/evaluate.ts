@@ -34,7 +34,7 @@ const newFinding = (code: FindingCode, path: string, detail?: string): Finding =
   const { message, ...rest } = FINDINGS[code];
   return { code, path, message: detail ? `${message} (${detail})` : message, ...rest };
 };
-const findWhen = (condition: boolean, code: FindingCode, path: string, detail?: string): Finding[] =>
+const when = (condition: boolean, code: FindingCode, path: string, detail?: string): Finding[] =>
   condition ? [newFinding(code, path, detail)] : [];
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
@@ -48,11 +48,11 @@ const descriptionRule: Rule = ({ description, homepage_url: homepage, contact_em
   const domain = email?.[1]?.toLowerCase() ?? null;
   const isSame = host !== null && domain !== null && (host === domain || host.endsWith(`.${domain}`) || domain.endsWith(`.${host}`));
   return [
-    ...findWhen(description === undefined || description.trim() === '', 'description_missing', 'description'),
+    ...when(description === undefined || description.trim() === '', 'description_missing', 'description'),
     ...(site && !site.ok ? [newFinding('homepage_url_refused', 'homepage_url', site.reason)] : []),
-    ...findWhen(contact !== undefined && !email, 'contact_email_invalid', 'contact_email'),
-    ...findWhen(contact === undefined, isLive ? 'live_needs_contact' : 'contact_missing', 'contact_email'),
-    ...findWhen(host !== null && domain !== null && !isSame, 'contact_domain_differs', 'contact_email', `${domain}, ${host}`),
+    ...when(contact !== undefined && !email, 'contact_email_invalid', 'contact_email'),
+    ...when(contact === undefined, isLive ? 'live_needs_contact' : 'contact_missing', 'contact_email'),
+    ...when(host !== null && domain !== null && !isSame, 'contact_domain_differs', 'contact_email', `${domain}, ${host}`),
   ];
 };
 
@@ -65,20 +65,20 @@ const pricesRule: Rule = ({ products, resources }, { availableRails }) =>
     const isRepeated = id !== undefined && products.findIndex((other) => other.external_product_id === id) < index;
     const isUsed = resources.some(({ product_ref: ref }) => ref === id || ref === name);
     return [
-      ...findWhen(isRepeated, 'product_duplicate', `${path}.external_product_id`),
-      ...findWhen(!isPrice, 'product_price_invalid', `${path}.price`, amount && !amount.ok ? amount.reason : undefined),
-      ...findWhen(
+      ...when(isRepeated, 'product_duplicate', `${path}.external_product_id`),
+      ...when(!isPrice, 'product_price_invalid', `${path}.price`, amount && !amount.ok ? amount.reason : undefined),
+      ...when(
         // A paid resource answers 402, which is paid by the request.
         asset !== null && !isPayableIn(asset, availableRails, isUsed),
         'product_asset_unavailable',
         `${path}.price.asset`,
       ),
-      ...findWhen(!isUsed, 'product_unused', path),
+      ...when(!isUsed, 'product_unused', path),
     ];
   });
 
 const salesRule: Rule = ({ resources, products }, { target }) => [
-  ...findWhen(resources.length === 0, 'resources_missing', 'resources'),
+  ...when(resources.length === 0, 'resources_missing', 'resources'),
   ...resources.flatMap(({ method, url, product_ref: ref, units }, index) => {
     const path = `resources[${index}]`;
     const checked = checkTarget(url, target);
@@ -88,13 +88,13 @@ const salesRule: Rule = ({ resources, products }, { target }) => [
     const given = named.length === 1 ? (named[0]!.usage_units ?? (named[0]!.access_period_days === undefined ? 1 : null)) : null;
     const isRepeated = resources.findIndex((other) => other.url === url && other.method.toUpperCase() === method.toUpperCase()) < index;
     return [
-      ...findWhen(!METHODS.includes(method.toUpperCase()), 'resource_method_unknown', `${path}.method`),
+      ...when(!METHODS.includes(method.toUpperCase()), 'resource_method_unknown', `${path}.method`),
       ...(checked.ok ? [] : [newFinding('resource_url_refused', `${path}.url`, checked.reason)]),
-      ...findWhen(named.length === 0, 'resource_product_unknown', `${path}.product_ref`),
-      ...findWhen(named.length > 1, 'resource_product_ambiguous', `${path}.product_ref`),
-      ...findWhen(!isCount, 'resource_units_invalid', `${path}.units`),
-      ...findWhen(isCount && given !== null && units > given, 'resource_units_exceed_product', `${path}.units`),
-      ...findWhen(isRepeated, 'resource_duplicate', path),
+      ...when(named.length === 0, 'resource_product_unknown', `${path}.product_ref`),
+      ...when(named.length > 1, 'resource_product_ambiguous', `${path}.product_ref`),
+      ...when(!isCount, 'resource_units_invalid', `${path}.units`),
+      ...when(isCount && given !== null && units > given, 'resource_units_exceed_product', `${path}.units`),
+      ...when(isRepeated, 'resource_duplicate', path),
     ];
   }),
 ];
@@ -117,17 +117,17 @@ const payoutRule: Rule = ({ payout }, { availableRails, ownWallets, payoutAccoun
   const isAddress = wallet.ok || wallet.reason === 'off_curve';
   const found = isAddress ? unspendable(address, ownWallets, payoutAccount) : null;
   return [
-    ...findWhen(!isRailId(railId), 'payout_rail_unknown', 'payout.rail_id'),
-    ...findWhen(isRailId(railId) && !availableRails.includes(railId), 'payout_rail_unavailable', 'payout.rail_id'),
-    ...findWhen(!isAddress, 'payout_wallet_invalid', path),
+    ...when(!isRailId(railId), 'payout_rail_unknown', 'payout.rail_id'),
+    ...when(isRailId(railId) && !availableRails.includes(railId), 'payout_rail_unavailable', 'payout.rail_id'),
+    ...when(!isAddress, 'payout_wallet_invalid', path),
     ...(found ? [newFinding(UNSPENDABLE[found.reason], path, found.owner && `owner ${found.owner}`)] : []),
-    ...findWhen(payoutNeedsSignIn, 'payout_needs_sign_in', path),
+    ...when(payoutNeedsSignIn, 'payout_needs_sign_in', path),
   ];
 };
 
 const webhooksRule: Rule = ({ webhooks, live_requested: isLive }, { target, plan }) => [
-  ...findWhen(isLive && webhooks.length === 0, 'webhooks_missing', 'webhooks'),
-  ...findWhen(
+  ...when(isLive && webhooks.length === 0, 'webhooks_missing', 'webhooks'),
+  ...when(
     webhooks.length > PLANS[plan].enabledEndpointsMax,
     'too_many_webhooks',
     'webhooks',
@@ -138,29 +138,24 @@ const webhooksRule: Rule = ({ webhooks, live_requested: isLive }, { target, plan
     const checked = checkTarget(url, target);
     return [
       ...(checked.ok ? [] : [newFinding('webhook_url_refused', `${path}.url`, checked.reason)]),
-      ...types.flatMap((type, at) => findWhen(!isTypePattern(type), 'webhook_event_type_unknown', `${path}.event_types[${at}]`)),
-      ...findWhen(webhooks.findIndex((other) => other.url === url) < index, 'webhook_duplicate', path),
+      ...types.flatMap((type, at) => when(!isTypePattern(type), 'webhook_event_type_unknown', `${path}.event_types[${at}]`)),
+      ...when(webhooks.findIndex((other) => other.url === url) < index, 'webhook_duplicate', path),
     ];
   }),
 ];
 
 const permissionsRule: Rule = ({ requested_permissions: asked, resources }) => [
-  ...findWhen(asked.length === 0, 'permissions_missing', 'requested_permissions'),
+  ...when(asked.length === 0, 'permissions_missing', 'requested_permissions'),
   ...asked.flatMap((permission, index) =>
-    findWhen(!PERMISSIONS.includes(permission), 'permission_unavailable', `requested_permissions[${index}]`),
+    when(!PERMISSIONS.includes(permission), 'permission_unavailable', `requested_permissions[${index}]`),
   ),
-  ...findWhen(resources.length > 0 && asked.length > 0 && !asked.includes('execute'), 'permission_too_narrow', 'requested_permissions'),
+  ...when(resources.length > 0 && asked.length > 0 && !asked.includes('execute'), 'permission_too_narrow', 'requested_permissions'),
 ];
 
 const liveModeRule: Rule = ({ live_requested: isLive, payout, products }, { plan }) => [
-  ...findWhen(isLive && payout === undefined, 'live_needs_payout', 'payout'),
-  ...findWhen(isLive && products.length === 0, 'live_needs_products', 'products'),
-  ...findWhen(
-    products.length > PLANS[plan].activeProductsMax,
-    'too_many_products',
-    'products',
-    `${plan}: ${PLANS[plan].activeProductsMax}`,
-  ),
+  ...when(isLive && payout === undefined, 'live_needs_payout', 'payout'),
+  ...when(isLive && products.length === 0, 'live_needs_products', 'products'),
+  ...when(products.length > PLANS[plan].activeProductsMax, 'too_many_products', 'products', `${plan}: ${PLANS[plan].activeProductsMax}`),
 ];
 
 const spendLimitsRule: Rule = (manifest, { plan }) => {
@@ -173,7 +168,7 @@ const spendLimitsRule: Rule = (manifest, { plan }) => {
         ? [newFinding('spend_limit_asset', `${path}.asset`)]
         : typeof units !== 'bigint'
           ? [newFinding('spend_limit_invalid', `${path}.amount`)]
-          : findWhen(
+          : when(
               units < planPrice(plan),
               'spend_limit_below_plan',
               path,
@@ -181,10 +176,10 @@ const spendLimitsRule: Rule = (manifest, { plan }) => {
             );
   const isContrary = typeof limits.perPayment === 'bigint' && typeof limits.perDay === 'bigint' && limits.perPayment > limits.perDay;
   return [
-    ...findWhen(perPayment === undefined && perDay === undefined, 'spend_limits_missing', 'spend_limits'),
+    ...when(perPayment === undefined && perDay === undefined, 'spend_limits_missing', 'spend_limits'),
     ...checkLimit(perPayment, limits.perPayment, 'spend_limits.per_payment'),
     ...checkLimit(perDay, limits.perDay, 'spend_limits.per_day'),
-    ...findWhen(isContrary, 'spend_limit_contradiction', 'spend_limits'),
+    ...when(isContrary, 'spend_limit_contradiction', 'spend_limits'),
   ];
 };
 
