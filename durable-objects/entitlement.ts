@@ -23,6 +23,7 @@ import type {
   PaymentCall,
   Projected,
   RefundAnswer,
+  Use,
 } from '#rules/entitlement-rpc.ts';
 import { GRANT_TABLES } from './grants.ts';
 import { EMPTY_STATE, type Event, Holding, type Left, restoreState, type State } from './holding.ts';
@@ -72,6 +73,12 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
         return { ok: true, replayed: false, ...this.#consumption(made.tick, made.content), ...leftIn(made.content) };
       },
     });
+  }
+
+  /** One commit for all of them, unless a commit is under way: then they join what waits for the next. */
+  async consumeMany(identity: EntitlementIdentity, uses: Use[]): Promise<(ConsumeAnswer | null)[]> {
+    const settled = await Promise.allSettled(uses.map(({ units, ...use }) => this.consume({ ...use, identity, input: { units } })));
+    return settled.map((one) => (one.status === 'fulfilled' ? one.value : null));
   }
 
   grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer> {

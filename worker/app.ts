@@ -6,6 +6,7 @@ import { ApiError, ERRORS } from '#core/errors.ts';
 import { BODY_KB } from '#core/limits.ts';
 import { VERSION } from '#core/version.ts';
 import { authenticate } from '#features/accounts/auth/authenticate.ts';
+import { answerPlainConsume } from '#features/pay-per-request/plain-consume.ts';
 import { rootRouters, versionedRouters } from '#features/routers.ts';
 import { newCtx } from '#platform/context.ts';
 import { closeBodies } from '#platform/http/bodies/closed-bodies.ts';
@@ -118,6 +119,7 @@ const openToBrowsers = cors({
 });
 
 export const app = router();
+app.use('/v1/access/entitlements/consume', answerPlainConsume);
 app.use(nameRequest);
 app.use(requireConfiguration(unconfiguredHealth));
 app.use(accompany);

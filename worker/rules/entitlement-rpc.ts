@@ -24,6 +24,14 @@ export interface Operation<T> extends Called {
   input: T;
 }
 
+/** A consume without whose it is: what an account's admission object passes on, many at a time. */
+export interface Use extends Called {
+  key: string;
+  fingerprint: string;
+  formerFingerprint?: string | undefined;
+  units: number;
+}
+
 export interface Consumption {
   consumptionId: string;
   units: number;
@@ -81,6 +89,8 @@ export interface PaymentCall extends Called {
 /** What the Worker knows of the object. The class in durable-objects/ implements it. */
 export interface EntitlementRpc {
   consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
+  /** Several for one entitlement, in order and each for itself. null: it failed, so what became of it is not known. */
+  consumeMany(identity: EntitlementIdentity, uses: Use[]): Promise<(ConsumeAnswer | null)[]>;
   grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer>;
   refund(operation: Operation<{ consumptionId: string; reason: string }>): Promise<RefundAnswer>;
   credit(credit: Credit): Promise<CreditAnswer>;

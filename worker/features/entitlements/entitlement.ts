@@ -3,7 +3,7 @@ import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { announceEvents, commit, eventRow } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
-import { entitlementObject } from '#platform/objects.ts';
+import { entitlementObject, entitlementObjectName } from '#platform/objects.ts';
 import type { Addition, Customer, EntitlementIdentity, EntitlementSnapshot } from '#rules/balance.ts';
 import {
   type Called,
@@ -27,7 +27,7 @@ export function identityOf(owner: { accountId: string; livemode: boolean }, prod
 type Owner = { merchantId: string; livemode: boolean };
 
 /**
- * Asks the object of an entitlement. Merchant and mode are part of its name, so no id reaches an object of another tenant. Where the
+ * Asks the object of an entitlement. Where the
  * object is restarted, overloaded or out of reach, what became of the call is not known: 503 temporarily_unavailable, and since every
  * call is keyed, the caller may repeat it.
  */
@@ -37,9 +37,8 @@ export async function callEntitlement<T>(
   entitlementId: string,
   call: (object: EntitlementRpc) => Promise<T>,
 ): Promise<T> {
-  const name = `${owner.merchantId}:${owner.livemode ? 'live' : 'sandbox'}:${entitlementId}`;
   try {
-    return await call(entitlementObject(ctx, name));
+    return await call(entitlementObject(ctx, entitlementObjectName(owner, entitlementId)));
   } catch (error) {
     ctx.note(`object: ${storyOf(error)}`);
     throw objectAway(error);

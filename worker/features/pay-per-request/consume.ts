@@ -12,8 +12,8 @@ import { X402_RAIL } from '#rules/rails.ts';
 import { offerPayment } from './offer.ts';
 
 /**
- * Uses units, or says what to ask the buyer for. One call to the object, and no database unless there is nothing left: then
- * the product's terms make the challenge. 403 entitlement_missing or subscription_expired with the PAYMENT-REQUIRED header
+ * Uses units, or says what to ask the buyer for. One call to the object, unless it was asked before (`told`), and no database unless there
+ * is nothing left: then the product's terms make the challenge. 403 entitlement_missing or subscription_expired with the PAYMENT-REQUIRED header
  * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded).
  */
 export async function consumeUnits(
@@ -22,8 +22,9 @@ export async function consumeUnits(
   identity: EntitlementIdentity,
   request: IdempotentRequest,
   input: { units: number; resource?: Partial<ResourceInfo> },
+  told?: ConsumeAnswer,
 ): Promise<ConsumeAnswer & { ok: true }> {
-  const answer = await consumeEntitlement(ctx, identity, request, input.units);
+  const answer = told ?? (await consumeEntitlement(ctx, identity, request, input.units));
   if (answer.ok) return answer;
   switch (answer.reason) {
     case 'conflict':
