@@ -37,18 +37,30 @@ export interface Consumption {
   units: number;
 }
 
+/** The object remembers as many keys of the last day as it can; from `until` on, ms, the oldest of them are forgotten. */
+export interface Full {
+  ok: false;
+  reason: 'full';
+  until: number;
+}
+
 export type ConsumeAnswer =
   | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
   /** Nothing, or not enough, to use: not remembered, since a purchase may change it. */
   | { ok: false; reason: DenialReason; remaining: number; paidThrough: number | null }
+  | Full
   /** `refunded`: this key's consumption was taken back; it is never served again for free. */
   | { ok: false; reason: 'conflict' | 'refunded' };
 
-export type GrantAnswer = { ok: true; replayed: boolean; snapshot: EntitlementSnapshot } | { ok: false; reason: 'conflict' | 'too_many' };
+export type GrantAnswer =
+  | { ok: true; replayed: boolean; snapshot: EntitlementSnapshot }
+  | { ok: false; reason: 'conflict' | 'too_many' }
+  | Full;
 
 export type RefundAnswer =
   | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
-  | { ok: false; reason: 'conflict' | 'not_found' | 'already_refunded' };
+  | { ok: false; reason: 'conflict' | 'not_found' | 'already_refunded' }
+  | Full;
 
 /** What a payment bought, and optionally its first use in the same step. Once per payment, for ever. */
 export interface Credit extends Called {

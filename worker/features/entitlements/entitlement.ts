@@ -1,5 +1,6 @@
 import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
+import { SECOND } from '#core/time.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { announceEvents, commit, eventRow } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
@@ -10,6 +11,7 @@ import {
   type ConsumeAnswer,
   type EntitlementProjection,
   type EntitlementRpc,
+  type Full,
   type Operation,
   projectedOf,
 } from '#rules/entitlement-rpc.ts';
@@ -74,6 +76,14 @@ export function consumeEntitlement(
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.consume(operation));
 }
 
+/** 429 rate_limited: the object holds as many keys of one day as it can. */
+export const tooManyKeys = (ctx: Ctx, { until }: Full): ApiError =>
+  new ApiError('rate_limited', {
+    detail: 'This customer’s entitlement was used more often in a day than can be remembered. What it holds is not lost.',
+    retryAfterSeconds: (until - ctx.wallNow) / SECOND,
+    meta: { reason: 'entitlement_full' },
+  });
+
 /** Gives units or days without a payment. 409 idempotency_conflict, 422 where it would be more than can be counted. */
 export async function grantEntitlement(
   ctx: Ctx,
@@ -85,6 +95,7 @@ export async function grantEntitlement(
   const answer = await callEntitlement(ctx, identity, identity.entitlementId, (object) => object.grant(operation));
   if (answer.ok) return answer;
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
+  if (answer.reason === 'full') throw tooManyKeys(ctx, answer);
   const problem = { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
   throw new ApiError('validation_error', { problems: [problem] });
 }
@@ -106,6 +117,7 @@ export async function refundConsumption(
   const answer = await callEntitlement(ctx, owner, named.entitlementId, (object) => object.refund(operation));
   if (answer.ok) return { ...answer, entitlementId: named.entitlementId };
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
+  if (answer.reason === 'full') throw tooManyKeys(ctx, answer);
   if (answer.reason === 'not_found') throw new ApiError('not_found');
   throw new ApiError('state_conflict', { detail: 'This consumption was refunded before.', meta: { reason: 'refunded' } });
 }

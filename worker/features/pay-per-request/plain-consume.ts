@@ -5,14 +5,13 @@ import { utf8 } from '#core/encoding.ts';
 import { IDEMPOTENCY_KEY } from '#core/limits.ts';
 import { isoOrNull, SECOND } from '#core/time.ts';
 import { type ParsedKey, parseRawKey } from '#features/accounts/keys/keys.ts';
-import { type Config, checkedConfig } from '#platform/context.ts';
+import { type Config, checkedConfig, clocksOf } from '#platform/context.ts';
 import { RECEIVED_BODY } from '#platform/db/idempotency-record.ts';
 import { textOf } from '#platform/http/bodies/request-body.ts';
 import { isKnownWhole } from '#platform/http/configured.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { rateHeaders } from '#platform/http/rate-limit.ts';
 import { answerHeaders, NOT_KEPT, requestIdOf } from '#platform/http/request-id.ts';
-import { aheadMs } from '#platform/local-clock.ts';
 import { logRequest } from '#platform/log.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { AdmissionRequest, PassedAnswer, PassedUse } from '#rules/admission.ts';
@@ -89,7 +88,7 @@ function isPlainRequest({ method, url, headers }: Request): boolean {
 
 interface PlainConsume {
   config: Config;
-  wallNow: number;
+  clocks: ReturnType<typeof clocksOf>;
   key: ParsedKey;
   body: PlainBody;
 }
@@ -99,14 +98,14 @@ async function plainConsumeOf(c: Context<AppEnv>): Promise<PlainConsume | null> 
   const rawKey = raw.headers.get('X-Svc-Key');
   if (rawKey === null || !isPlainRequest(raw)) return null;
   const { config } = checkedConfig(c.env);
-  const wallNow = Date.now();
-  if (!config || !isKnownWhole(config, wallNow)) return null;
+  const clocks = config && clocksOf(config, WAIT_MS);
+  if (!clocks || !isKnownWhole(config, clocks.wallNow)) return null;
   const key = parseRawKey({ config }, rawKey);
   // A key that its digits do not vouch for is looked up only for callers who have refusals left.
   if (!key?.isVouched || key.keyHashes.length !== 1) return null;
   const text = textOf(await c.req.arrayBuffer());
   const body = text === null || text.length > BODY_BYTES_MAX ? null : plainBodyOf(text);
-  return body && { config, wallNow, key, body };
+  return body && { config, clocks, key, body };
 }
 
 /** Whose answer it is, and how things stand after it. */
@@ -138,7 +137,7 @@ export const answerPlainConsume = createMiddleware<AppEnv>(async (c, next) => {
     method: 'POST',
     endpoint: PATH,
     status: 200,
-    ms: Date.now() - plain.wallNow,
+    ms: plain.clocks.elapsedMs(),
     account_id: accountId,
     ...(keyId === null ? {} : { key_id: keyId }),
   });
@@ -156,12 +155,10 @@ export const answerPlainConsume = createMiddleware<AppEnv>(async (c, next) => {
 /** One call of the account's object. null where it is out of reach. */
 async function askAccount(
   c: Context<AppEnv>,
-  { config, wallNow, key, body }: PlainConsume,
+  { config, clocks, key, body }: PlainConsume,
   requestId: string,
 ): Promise<PassedAnswer | null> {
-  const ahead = aheadMs(config);
-  const now = wallNow + ahead;
-  const leftMs = () => Math.max(0, wallNow + WAIT_MS - Date.now());
+  const { now, wallNow, leftMs } = clocks;
   const { productId, customerRef, ...use } = body;
   const admission: AdmissionRequest = {
     credential: { kind: 'key', keyHash: key.keyHashes[0]! },
@@ -178,7 +175,7 @@ async function askAccount(
     customer: { customerRef },
     key: `consume:${c.req.raw.headers.get('Idempotency-Key')}`,
     now,
-    aheadMs: ahead,
+    aheadMs: now - wallNow,
     requestId,
     leftMs: WAIT_MS,
     call: { method: 'POST', endpoint: PATH, requestId },
