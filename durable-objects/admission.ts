@@ -85,7 +85,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     const admission = await this.admit(request);
     if (!admission.ok) return { admission };
     const { accountId, livemode, keyId } = admission.caller;
-    const identity = this.#passing.identityOf(accountId, livemode, productId, customer);
+    const identity = this.#passing.keyOf(accountId, livemode, productId, customer);
     const used = await this.#passing.use(identity, use);
     if (used?.ok && keyId !== null) {
       const { now, wallNow: at = now } = request;

@@ -3,7 +3,7 @@ import { consumptionIdOf, parseConsumptionId } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
 import {
   type Addition,
-  type EntitlementIdentity,
+  type EntitlementKey,
   type EntitlementSnapshot,
   nextEndOf,
   planAddition,
@@ -78,7 +78,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   }
 
   /** One commit for all of them, unless a commit is under way: then they join what waits for the next. */
-  async consumeMany(identity: EntitlementIdentity, uses: Use[]): Promise<(ConsumeAnswer | null)[]> {
+  async consumeMany(identity: EntitlementKey, uses: Use[]): Promise<(ConsumeAnswer | null)[]> {
     const settled = await Promise.allSettled(uses.map(({ units, ...use }) => this.consume({ ...use, identity, input: { units } })));
     return settled.map((one) => (one.status === 'fulfilled' ? one.value : null));
   }
@@ -202,7 +202,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     });
   }
 
-  #makeUse(identity: EntitlementIdentity, key: string, fingerprint: string, units: number, paymentId: string | null) {
+  #makeUse(identity: EntitlementKey, key: string, fingerprint: string, units: number, paymentId: string | null) {
     const planned = planConsume(this.#holding.balance, units, this.#ledger.now);
     if (!planned.ok) return planned;
     this.#holding.change(identity, planned.balance);

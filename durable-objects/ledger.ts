@@ -32,7 +32,7 @@ export interface LedgerRules<State, Content, Event> extends LogName<State>, Pack
 }
 
 /** What is written once per group, in one row. */
-interface Page<State> extends OutboxPage {
+interface LedgerRow<State> extends OutboxPage {
   state: State;
   /** The latest moment seen: time does not run backwards in here. */
   seenAt: number;
@@ -41,9 +41,9 @@ interface Page<State> extends OutboxPage {
   changedBy: string | null;
 }
 /** As it is stored since form 2: a release that does not know the form finds nothing it could take for a page. */
-interface StoredPage<State> {
+interface StoredRow<State> {
   form: Form;
-  page: Page<State>;
+  page: LedgerRow<State>;
   /** The newest operations. */
   tail: string;
 }
@@ -60,7 +60,7 @@ export class Ledger<State, Content, Event> {
   readonly #rules: LedgerRules<State, Content, Event>;
   readonly tables: Tables;
   readonly operations: Operations<Content>;
-  #page!: Page<State>;
+  #page!: LedgerRow<State>;
   readonly #groups = new Groups((group) => this.#commit(group));
   #cause: string | undefined;
   #form: Form = 1;
@@ -209,7 +209,7 @@ export class Ledger<State, Content, Event> {
 
   readonly #version = (): number => this.#rules.versionOf(this.#page.state);
 
-  #turnPage(page: Page<State>): void {
+  #turnPage(page: LedgerRow<State>): void {
     if (page === this.#page) return;
     this.#page = page;
     this.tables.isDirty = true;
@@ -220,7 +220,7 @@ export class Ledger<State, Content, Event> {
     // Noted before it is sent: a crash between the two sends it again, never not at all.
     const due = await this.#runHere(() => {
       const { state, now } = this;
-      const { page, messages } = takeMessages<Page<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
+      const { page, messages } = takeMessages<LedgerRow<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
       this.#turnPage(page);
       return { state, now, messages };
     }, requestId);
@@ -228,7 +228,7 @@ export class Ledger<State, Content, Event> {
   }
 
   #pageText(): string {
-    const stored: StoredPage<State> = { form: this.#form, page: this.#page, tail: this.operations.tail };
+    const stored: StoredRow<State> = { form: this.#form, page: this.#page, tail: this.operations.tail };
     return JSON.stringify(this.#form === 1 ? this.#page : stored);
   }
 
@@ -245,7 +245,7 @@ export class Ledger<State, Content, Event> {
   #load(): void {
     this.#alarmAt = null;
     this.tables.load();
-    const stored = this.#storedPage();
+    const stored = this.#storedRow();
     this.#form = Math.max(this.#rules.form, stored?.form ?? 1) as Form;
     this.operations.load(this.#form, stored?.tail ?? '');
     this.#page = { state: this.#rules.empty, seenAt: 0, lastTick: 0, changedBy: null, ...EMPTY_OUTBOX };
@@ -256,10 +256,10 @@ export class Ledger<State, Content, Event> {
   }
 
   /** Throws for a form that a later release wrote: better no answer than a wrong one. */
-  #storedPage(): StoredPage<State> | null {
+  #storedRow(): StoredRow<State> | null {
     const [row] = this.tables.rows<{ content: string }>('SELECT content FROM page');
     if (!row) return null;
-    const stored: StoredPage<State> | Page<State> = JSON.parse(row.content);
+    const stored: StoredRow<State> | LedgerRow<State> = JSON.parse(row.content);
     if (!('form' in stored)) return { form: 1, page: stored, tail: '' };
     if (!FORMS.includes(stored.form)) throw new Error(`stored in form ${stored.form}, which this release does not know`);
     return stored;

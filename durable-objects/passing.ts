@@ -3,7 +3,7 @@ import { SECOND } from '#core/time.ts';
 import type { Env } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
 import { entitlementObjectName } from '#platform/objects.ts';
-import type { Customer, EntitlementIdentity } from '#rules/balance.ts';
+import type { Customer, EntitlementKey } from '#rules/balance.ts';
 import type { ConsumeAnswer, Use } from '#rules/entitlement-rpc.ts';
 
 /** Uses in one call of an entitlement's object. */
@@ -23,7 +23,7 @@ interface Passenger {
  */
 export class Passing {
   readonly #objects: Env['ENTITLEMENT'];
-  readonly #identities = new Map<string, EntitlementIdentity>();
+  readonly #identities = new Map<string, EntitlementKey>();
   readonly #waiting = new Map<string, Passenger[]>();
   #underWay = 0;
 
@@ -32,7 +32,7 @@ export class Passing {
   }
 
   /** An entitlement's id is a hash of whose it is, which costs as much as the rest of admission, so the last ones are remembered. */
-  identityOf(merchantId: string, livemode: boolean, productId: string, customer: Customer): EntitlementIdentity {
+  keyOf(merchantId: string, livemode: boolean, productId: string, customer: Customer): EntitlementKey {
     const name = JSON.stringify([livemode, productId, customer]);
     const known = this.#identities.get(name);
     if (known?.merchantId === merchantId) return known;
@@ -49,7 +49,7 @@ export class Passing {
   }
 
   /** null where the object was out of reach or did not answer in time: what became of the use is not known. */
-  async use(identity: EntitlementIdentity, use: Use): Promise<ConsumeAnswer | null> {
+  async use(identity: EntitlementKey, use: Use): Promise<ConsumeAnswer | null> {
     this.#underWay++;
     try {
       return await new Promise((resolve) => this.#board(identity, { use, resolve }));
@@ -58,7 +58,7 @@ export class Passing {
     }
   }
 
-  #board(identity: EntitlementIdentity, passenger: Passenger): void {
+  #board(identity: EntitlementKey, passenger: Passenger): void {
     const waiting = this.#waiting.get(identity.entitlementId);
     if (waiting) {
       waiting.push(passenger);
@@ -69,7 +69,7 @@ export class Passing {
     void this.#serve(identity, first);
   }
 
-  async #serve(identity: EntitlementIdentity, waiting: Passenger[]): Promise<void> {
+  async #serve(identity: EntitlementKey, waiting: Passenger[]): Promise<void> {
     // One that comes alone waits for nobody; among others it waits until those that arrived in this turn are here, too.
     if (this.#underWay > 1) await nextTurn();
     while (waiting.length > 0) {
@@ -81,7 +81,7 @@ export class Passing {
     this.#waiting.delete(identity.entitlementId);
   }
 
-  async #ask(identity: EntitlementIdentity, group: readonly Passenger[]): Promise<(ConsumeAnswer | null)[]> {
+  async #ask(identity: EntitlementKey, group: readonly Passenger[]): Promise<(ConsumeAnswer | null)[]> {
     const object = this.#objects.getByName(entitlementObjectName(identity, identity.entitlementId));
     const uses = group.map(({ use }) => use);
     try {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
-import type { EntitlementIdentity } from '#rules/balance.ts';
+import type { EntitlementKey } from '#rules/balance.ts';
 import type { Use } from '#rules/entitlement-rpc.ts';
 import { type Content, packContent, unpackContent } from '../../durable-objects/contents.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
@@ -136,10 +136,7 @@ describe('what an object remembers of its operations', () => {
     await runInDurableObject(stub, async (object, { storage }) => {
       for (let i = 0; i < 100; i++) {
         const uses = Array.from({ length: 1000 }, (_, j) => use(`key-${i}-${j}`, now));
-        await (object as unknown as { consumeMany(identity: EntitlementIdentity, uses: Use[]): Promise<unknown> }).consumeMany(
-          identity,
-          uses,
-        );
+        await (object as unknown as { consumeMany(identity: EntitlementKey, uses: Use[]): Promise<unknown> }).consumeMany(identity, uses);
       }
       storage.sql.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
         INSERT INTO grants SELECT i, 'pay-' || i, '{"units":1}', i, 0, '{"grantedUnits":1,"uses":[],"remaining":1,"paidThrough":null}' FROM n`);

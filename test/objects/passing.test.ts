@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AccountId } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
 import type { AdmissionRequest, PassedAnswer } from '#rules/admission.ts';
-import type { EntitlementIdentity } from '#rules/balance.ts';
+import type { EntitlementKey } from '#rules/balance.ts';
 import type { ConsumeAnswer, Use } from '#rules/entitlement-rpc.ts';
 import { Passing } from '../../durable-objects/passing.ts';
 import { newHolder } from '../world/entitlement.ts';
@@ -72,9 +72,9 @@ describe('calls of an entitlement’s object', () => {
     paidThrough: null,
   });
   const use = (key: string): Use => ({ key, fingerprint: '', now, units: 1 });
-  const open = (consumeMany: (identity: EntitlementIdentity, uses: Use[]) => Promise<(ConsumeAnswer | null)[]>) => {
+  const open = (consumeMany: (identity: EntitlementKey, uses: Use[]) => Promise<(ConsumeAnswer | null)[]>) => {
     const passing = new Passing({ getByName: () => ({ consumeMany }) } as unknown as Env['ENTITLEMENT']);
-    return (ref: string, key: string) => passing.use(passing.identityOf('merchant-1', true, 'product-1', { customerRef: ref }), use(key));
+    return (ref: string, key: string) => passing.use(passing.keyOf('merchant-1', true, 'product-1', { customerRef: ref }), use(key));
   };
   const keyOf = (one: ConsumeAnswer | null) => (one?.ok ? one.consumptionId : null);
 

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { storyOf } from '#core/errors.ts';
-import { MINUTE } from '#core/time.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
 import { countOldSeals } from '#features/seals/seals.ts';
@@ -12,7 +11,8 @@ import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns } from '
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
-import { logRequest, notesCounted, takeNotesCounted } from '#platform/log.ts';
+import { logRequest, notesCounted } from '#platform/log.ts';
+import { writePoints } from '#platform/metrics-dataset.ts';
 import { SWEEPS } from '../sweeps.ts';
 
 interface Metric {
@@ -28,7 +28,7 @@ export const quantile = (sorted: readonly number[], q: number): number | null =>
   sorted.length === 0 ? null : sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)]!;
 
 /** As Prometheus reads it. (text exposition format 0.0.4) */
-export function exposition(metrics: readonly Metric[]): string {
+export function formatExposition(metrics: readonly Metric[]): string {
   const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
   const labelled = (labels: Record<string, string> = {}) => {
     const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
@@ -177,15 +177,6 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
   ];
 }
 
-/** The platform takes so many data points of one invocation. */
-const POINTS_MAX = 250;
-
-/** A data point a sample: its metric is the index, the metric and the value of its label are the blobs. */
-function writePoints(dataset: AnalyticsEngineDataset, samples: { name: string; label?: string | undefined; value: number }[]): void {
-  for (const { name, label, value } of samples.slice(0, POINTS_MAX))
-    dataset.writeDataPoint({ indexes: [name], blobs: [name, label ?? ''], doubles: [value] });
-}
-
 /**
  * Keeps what the page shows, once for each round of sweeps, where the Analytics Engine is bound. What goes wrong here is only noted.
  */
@@ -203,18 +194,6 @@ export async function recordMetrics(env: Env, now: number): Promise<void> {
   }
 }
 
-let notesRecordedAt = 0;
-
-/** What this isolate noted since the last time, at most once a minute: no other isolate can tell of it. */
-export function recordNotes(env: Env, now: number): void {
-  if (!env.METRICS || now < notesRecordedAt + MINUTE) return;
-  notesRecordedAt = now;
-  writePoints(
-    env.METRICS,
-    takeNotesCounted().map(({ about, times }) => ({ name: 'svc_notes', label: about, value: times })),
-  );
-}
-
 const metrics = createRoute({
   method: 'get',
   path: '/v1/operator/metrics',
@@ -227,5 +206,5 @@ const metrics = createRoute({
 });
 
 export const metricsRoutes = router().openapi(metrics, async (c) =>
-  c.text(exposition(await readMetrics(c.var.ctx)), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),
+  c.text(formatExposition(await readMetrics(c.var.ctx)), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),
 );

@@ -45,7 +45,6 @@ describe('a plain consume and the same one in pieces', () => {
     const usually = <T>(value: T, others: readonly T[]): T => (random() < 0.88 ? value : pick(others));
     const seen = new Map<string, number>();
     const customers = Array.from({ length: 6 }, (_, i) => ({ customer_ref: `customer-${i}` }));
-    const sent: ReturnType<typeof next>[] = [];
     const next = (pair: number) => {
       const customer = usually<unknown>(pick(customers), [
         {},
@@ -63,15 +62,15 @@ describe('a plain consume and the same one in pieces', () => {
       const query = usually('', ['?mode=live', '?mode=sandbox', '?mode=other', '?x']);
       const contentType = usually('application/json', ['application/json; charset=utf-8', 'text/plain']);
       const whose = usually('key', ['sandboxKey', 'token', 'revoked', 'readOnly', 'nobody', 'forged', 'stranger']);
-      const one = { customer, units, extra, raw, idempotencyKey, query, contentType, whose };
-      sent.push(one);
-      return one;
+      return { customer, units, extra, raw, idempotencyKey, query, contentType, whose };
     };
+    const sent: ReturnType<typeof next>[] = [];
     for (const shop of shops) for (const customer of customers.slice(1)) await shop.grant({ customer, units: 60 });
     setTime(Date.now());
     for (let pair = 0; pair < PAIRS; pair++) {
-      const { customer, units, extra, raw, idempotencyKey, query, contentType, whose } =
-        random() < 0.3 && sent.length > 0 ? pick(sent) : next(pair);
+      const call = random() < 0.3 && sent.length > 0 ? pick(sent) : next(pair);
+      sent.push(call);
+      const { customer, units, extra, raw, idempotencyKey, query, contentType, whose } = call;
       const answers = await Promise.all(
         shops.map((shop, i) => {
           const body = { product_id: shop.product.product_id, customer, units, ...extra };

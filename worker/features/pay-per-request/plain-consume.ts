@@ -8,7 +8,7 @@ import { type ParsedKey, parseRawKey } from '#features/accounts/keys/keys.ts';
 import { type Config, checkedConfig, clocksOf } from '#platform/context.ts';
 import { RECEIVED_BODY } from '#platform/db/idempotency-record.ts';
 import { textOf } from '#platform/http/bodies/request-body.ts';
-import { isKnownWhole } from '#platform/http/configured.ts';
+import { isKnownWhole } from '#platform/http/configuration.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { rateHeaders } from '#platform/http/rate-limit.ts';
 import { answerHeaders, NOT_KEPT, requestIdOf } from '#platform/http/request-id.ts';
