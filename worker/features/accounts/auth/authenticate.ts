@@ -38,7 +38,7 @@ export async function authenticate(c: RouteContext, permission: Permission | nul
     now: ctx.now,
     wallNow: ctx.wallNow,
   };
-  const answer = await admit(ctx, presented, request);
+  const answer = c.var.told?.admission ?? (await admit(ctx, presented, request));
   const keyId = answer.ok ? answer.caller.keyId : 'keyId' in answer && answer.keyId;
   if (keyId) c.set('key', { keyId, admissionId: presented.admissionId });
   if ('rate' in answer && answer.rate) for (const [name, value] of Object.entries(rateHeaders(answer.rate))) c.header(name, value);
