@@ -5,7 +5,7 @@ import type { PaymentId, ProductId } from '#core/ids.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
 import { newSwitchedOffError, newX402NotReady } from '#features/rails/x402.ts';
-import { customerColumns, draftSettlement, readPayment } from '#features/settlements/co-sign.ts';
+import { customerColumns, draftSettlement, type PaymentReading, readPayment } from '#features/settlements/co-sign.ts';
 import { findTold, giveSuccess, TOLD_UNKNOWN } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, type SettlementOutcome, toPaidPurchase } from '#features/settlements/follow-through.ts';
 import { findSettlement, loadSettlement } from '#features/settlements/store.ts';
@@ -111,29 +111,32 @@ async function settleUnderLease(ctx: Scope, input: SettlePayment, caller: string
   if (!ctx.livemode) throw newX402NotReady('sandbox');
   if (!hasX402(ctx.config)) throw newX402NotReady('rail_unavailable');
   const read = await readPayment(ctx, input.paymentSignature);
-  if (!read.ok) return refuseWithChallenge(ctx, sale, input, read.reason);
-  const { messageHash } = read.verified;
-  const known = await findSettlement(ctx, messageHash);
-  if (known) return resumeSettlement(ctx, known, sale, input, caller);
-  if (sale.switchedOff) throw newSwitchedOffError(sale);
-  const drafted = await draftSettlement(ctx, sale, read, input.customer);
-  if (!drafted.ok) {
-    // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
-    const claimed = await findSettlement(ctx, messageHash);
-    return claimed ? resumeSettlement(ctx, claimed, sale, input, caller) : refuseWithChallenge(ctx, sale, input, drafted.reason);
-  }
-  const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);
-  // The faster request may even have settled it by now.
-  if (!isNew) return resumeSettlement(ctx, settlement, sale, input, caller);
-  return creditAndUse(ctx, settlement, await followThrough(ctx, settlement, true), sale, { ...input, caller, told: null });
+  const claimed = read.ok ? await claimOrFind(ctx, sale, read, input) : read;
+  if ('reason' in claimed) return refuseWithChallenge(ctx, sale, input, claimed.reason);
+  const { settlement, isNew } = claimed;
+  if (!isNew) requireSamePurpose(settlement, ctx, input);
+  const outcome = await followThrough(ctx, settlement, isNew);
+  const told = !isNew && outcome.status === 'settled' ? await findTold(ctx.db, settlement) : null;
+  return creditAndUse(ctx, settlement, outcome, sale, { ...input, caller, told });
 }
 
-/** A payment that was brought before, here or by another request. */
-async function resumeSettlement(ctx: Scope, known: Settlement, sale: Sale, input: SettlePayment, caller: string) {
-  requireSamePurpose(known, ctx, input);
-  const outcome = await followThrough(ctx, known, false);
-  const told = outcome.status === 'settled' ? await findTold(ctx.db, known) : null;
-  return creditAndUse(ctx, known, outcome, sale, { ...input, caller, told });
+/** The settlement of a payment, claimed by this request or brought before, here or by another; or why the payment is refused. */
+async function claimOrFind(
+  ctx: Shard,
+  sale: Sale,
+  read: PaymentReading & { ok: true },
+  { customer }: SettlePayment,
+): Promise<{ settlement: Settlement; isNew: boolean } | { reason: string }> {
+  const { messageHash } = read.verified;
+  const known = await findSettlement(ctx, messageHash);
+  if (known) return { settlement: known, isNew: false };
+  if (sale.switchedOff) throw newSwitchedOffError(sale);
+  const drafted = await draftSettlement(ctx, sale, read, customer);
+  // Of two requests the slower gets the claim of the faster one, which may even have settled it by now.
+  if (drafted.ok) return claimOnce(ctx, drafted.settlement);
+  // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
+  const claimed = await findSettlement(ctx, messageHash);
+  return claimed ? { settlement: claimed, isNew: false } : { reason: drafted.reason };
 }
 
 /** One payment is for one product and one customer of one merchant, for ever. */

@@ -10,6 +10,7 @@ import { memoOf, toPaymentResource } from './resource.ts';
 import { insertPayment, updatePayment } from './store.ts';
 
 export { wholePayments } from './archive.store.ts';
+export { newPayment } from './new-payment.store.ts';
 
 /** A stranger's credential is told nothing, not even that the payment exists. */
 export function requireViewer(payment: Payment, viewer: Tenant | null): void {

@@ -4,7 +4,7 @@ import { planReceipt } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
-import { newPayment } from './new-payment.ts';
+import { newPayment } from './new-payment.store.ts';
 import { paymentEvent } from './payment.ts';
 import type { Proof } from './purchase.ts';
 import { memoOf } from './resource.ts';

@@ -39,10 +39,7 @@ export interface AppEnv {
   };
 }
 
-/**
- * A request and its answer, as guards and helpers see them, whatever else the guards of its route have set. The framework's own type
- * of one environment is no type of another, although all of them know this.
- */
+/** A request and its answer, as guards and helpers of any route see them: the framework's type of one environment fits no other. */
 export interface RouteContext<E extends AppEnv = AppEnv> extends Pick<Context<E>, 'env' | 'req' | 'var' | 'header' | 'body'> {
   set<Name extends keyof E['Variables']>(name: Name, value: E['Variables'][Name]): void;
 }

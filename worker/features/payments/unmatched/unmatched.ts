@@ -6,7 +6,7 @@ import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
 import { loadConfirmation } from '../confirm/store.ts';
-import { UNPAID } from '../new-payment.ts';
+import { UNPAID } from '../new-payment.store.ts';
 import { paymentEvent, requireViewer } from '../payment.ts';
 import { grantAccess, type Proof, planPurchase } from '../purchase.ts';
 import { toUnmatchedResource } from '../resource.ts';

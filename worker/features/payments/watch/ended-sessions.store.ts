@@ -6,7 +6,7 @@ import { events } from '#platform/db/tables/events.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
-import { BLANK } from '../new-payment.ts';
+import { BLANK } from '../new-payment.store.ts';
 
 type Payment = typeof payments.$inferSelect;
 
