@@ -42,7 +42,7 @@ describe('the glossary: one word, one thing', () => {
     expect(code.size).toBeGreaterThan(250);
     expect(wordsOf('toSettlementBody')).toEqual(['to', 'settlement', 'body']);
     expect(wordsOf('CALLS_MAX')).toEqual(['calls', 'max']);
-    expect(codeOf("const a = 'offer'; // offer\nconst b = `offer ${offer}`;")).not.toMatch(/offer\b(?!\})/);
+    expect(codeOf("const a = 'offer'; // offer\nconst b = `offer`;")).not.toMatch(/offer/);
     expect(strayNames(/^offers?$/, new Map([['x.ts', codeOf('const offer = getOffer();')]]))).toEqual(['x.ts: offer', 'x.ts: getOffer']);
   });
 
