@@ -20,7 +20,7 @@ if (window.Scalar) window.Scalar.createApiReference(page, configuration);
 else window.Redoc.init(configuration.url, configuration, page);
 `;
 
-// The names say what is inside, so a copy may be kept for as long as anybody likes.
+// The names say what is inside, so a copy may be cached for ever.
 const HEADERS = `/assets/*
   Cache-Control: public, max-age=31536000, immutable
   X-Content-Type-Options: nosniff

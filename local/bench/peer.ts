@@ -87,5 +87,5 @@ app.post('/bench/used', async (c) => {
 });
 
 serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => process.send?.({ port }));
-// Whoever started us is gone.
+// The parent process is gone.
 process.on('disconnect', () => process.exit(0));

@@ -113,7 +113,7 @@ async function payFor(agent: KeyPairSigner, rpcUrl: string, refused: Response): 
   return http.encodePaymentSignatureHeader(payload)['PAYMENT-SIGNATURE'] ?? '';
 }
 
-/** Asks for half the price after all, in the hope that nobody compares. */
+/** Changes the echoed price to half, which the service must notice. */
 function tamper(payment: string): string {
   const payload = JSON.parse(Buffer.from(payment, 'base64').toString('utf8')) as { accepted: { amount: string } };
   payload.accepted.amount = String(BigInt(payload.accepted.amount) / 2n);

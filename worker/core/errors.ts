@@ -80,7 +80,7 @@ export interface ValidationProblem {
   loc: (string | number)[];
   msg: string;
   type: string;
-  /** Of a field nobody knows: the known one whose name is nearest. */
+  /** Of an unknown field: the known one whose name is nearest. */
   ctx?: { nearest?: string };
 }
 

@@ -80,7 +80,7 @@ export const formatRate = ({ price, expo }: Rate): string => {
 };
 
 /**
- * What an amount is in the other asset, rounded up to whole units: whoever is paid never gets less. The only place where the
+ * What an amount is in the other asset, rounded up to whole units: the payee never gets less. The only place where the
  * two meet. Null where the chain could not count so much.
  */
 export function convert(amount: Money, asset: Asset, { price, expo }: Rate): Money | null {

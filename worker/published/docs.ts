@@ -3,7 +3,7 @@ import { DOCS_ASSETS } from './docs-assets.ts';
 
 /**
  * The two API references, built from the published document. Everything they load is ours: their scripts are static assets
- * of this Worker, and the policy lets the browser ask nobody else.
+ * of this Worker, and the policy lets the browser load from no other origin.
  */
 const POLICY = [
   "default-src 'none'",

@@ -41,7 +41,7 @@ export interface Balance {
 
 export type EntitlementStatus = 'active' | 'exhausted' | 'expired' | 'revoked';
 
-/** A balance as it stands at one moment, for whoever asks. */
+/** A balance as it stands at one moment, as callers are told. */
 export interface EntitlementSnapshot extends EntitlementKey {
   status: EntitlementStatus;
   /** null while use is not counted. */

@@ -72,7 +72,7 @@ export interface HeldPlan {
   planThrough: number | null;
 }
 
-/** The plan that counts at an instant: one that was paid for is over at its end, whether or not anybody has written so yet. */
+/** The plan that counts at an instant: one that was paid for is over at its end, whether or not the sweep has stored that yet. */
 export const planAt = ({ plan, planThrough }: HeldPlan, now: number): PlanName =>
   // What an object remembers from before plans had an end has none.
   (planThrough ?? Number.POSITIVE_INFINITY) <= now ? 'free' : plan;
@@ -187,7 +187,7 @@ export const ADDRESS_CEILINGS = {
 export type AddressCeiling = keyof typeof ADDRESS_CEILINGS;
 
 /**
- * Buckets that are counted by the site (/48) of an IPv6 caller too, because whoever rents one has 65,536 addresses of a /64; so many
+ * Buckets that are counted by the site (/48) of an IPv6 caller too, because the tenant of one has 65,536 networks of a /64; so many
  * times what one address may do.
  */
 export const SITE_BUCKETS: readonly PublicBucketName[] = ['register', 'login', 'wallet-login', 'agent-bootstrap'];

@@ -13,7 +13,7 @@ export interface Chain {
   /** The same on every chain that gives the same answers: what is remembered of one is never told of another. */
   readonly place: string;
 
-  /** The same chain for somebody who cannot wait. */
+  /** The same chain with a shorter limit on each call and fewer tries. */
   within(timeoutMs: number, attempts?: number): Chain;
 
   /** Status (with history) and transaction at `confirmed`. Both must agree to count as found. */
@@ -40,7 +40,7 @@ export interface Chain {
   /** What became of up to 256 confirmed transactions. Absence is proven, never assumed. */
   finalityOf(transactions: readonly Confirmed[]): Promise<{ kind: 'finality'; finality: Finality[] } | Unavailable>;
 
-  /** Of up to 256 transactions, for each: true where nobody who could know it has ever heard of it. */
+  /** Of up to 256 transactions, for each: true where every node that is not behind answers that it does not know it. */
   areUnknownEverywhere(signatures: readonly string[]): Promise<boolean[]>;
 
   /**

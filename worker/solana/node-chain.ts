@@ -168,7 +168,7 @@ export class NodeChain implements Chain {
     return { kind: 'balance', lamports: (balance.result as { value: number }).value };
   }
 
-  /** True where a node answers and is on our network. Asked at most every few seconds: health is asked by everybody. */
+  /** True where a node answers and is on our network. Asked at most every few seconds: the health check is public. */
   async isHealthy(now: number): Promise<boolean> {
     const place = this.#nodes.map(({ url }) => url).join();
     const known = NodeChain.#health.get(place);

@@ -10,7 +10,7 @@ import {
   TOKEN_PROGRAM,
 } from './assets.ts';
 
-/** Why nobody could ever spend what is paid to an address. */
+/** Why no key could ever spend what is paid to an address. */
 export type Unspendable = { reason: UnspendableReason; owner?: string };
 export type UnspendableReason = 'off_curve' | 'token_account' | 'mint' | 'program' | 'sysvar' | 'own_key' | 'not_system_account';
 

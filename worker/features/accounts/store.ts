@@ -66,7 +66,7 @@ export const toAdmittedKey = ({ id, keyHash, permissions, livemode, revokedAt }:
 
 export const insertAccount = (db: Db, account: Account): Write => db.insert(accounts).values(account);
 
-/** Replaces the row the change was planned from; vetoes the whole batch where somebody else was faster. */
+/** Replaces the row the change was planned from; vetoes the whole batch where another change was stored first. */
 export const replaceAccount = (ctx: Shard, { id, ...account }: Account): Write[] => [
   ctx.db
     .update(accounts)

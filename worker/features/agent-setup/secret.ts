@@ -27,7 +27,7 @@ export function parseSetupSecret(text: string): { setupIntentId: SetupIntentId }
 export const hashSetupSecret = (ctx: Ctx, secret: string): string => pepperedHash(ctx.config.PEPPER, 'setup-secret', secret);
 
 /**
- * The setup a secret opens, in whatever state it is; null for a wrong one as for one of nobody. Compared in constant time, under each pepper.
+ * The setup a secret opens, in whatever state it is; null for a wrong one as for an unknown one. Compared in constant time, under each pepper.
  * A right one is hashed anew under the first by being shown, so that an older pepper can go.
  */
 export async function findSetupBySecret(ctx: Shard, secret: string): Promise<Awaited<ReturnType<typeof findSetup>>> {
@@ -47,7 +47,7 @@ export async function locateSetup(ctx: Ctx, secret: string): Promise<Shard> {
 
 /**
  * May this setup still be used? The sweep that writes `expired` may be late; the time is not. A payment that is on its way
- * keeps it open: whoever has paid must not be told to begin anew.
+ * keeps it open: an agent that has paid must not be told to begin anew.
  */
 export const isSetupOpen = (
   { status, expiresAt, isPaying }: Pick<SetupIntent, 'status' | 'expiresAt'> & { isPaying: boolean },

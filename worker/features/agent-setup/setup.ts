@@ -71,7 +71,7 @@ export async function createSetup(
 }
 
 /**
- * The setup a secret opens, under its own id. A wrong secret, a wrong id, one of nobody and two that do not belong together
+ * The setup a secret opens, under its own id. A wrong secret, a wrong or unknown id and two that do not belong together
  * are the same 404, after the same work.
  */
 export async function getSetup(ctx: Shard, setupIntentId: SetupIntentId, secret: string): Promise<SetupState> {

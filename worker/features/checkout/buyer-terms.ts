@@ -22,7 +22,7 @@ export const withHandoff = <T extends StatedBuyer>(input: T, handoff: Handoff): 
 });
 
 /**
- * The terms of a payment with what is known of its buyer: it is sold to nobody else. What the payment session of the
+ * The terms of a payment with what is known of its buyer, who alone it is sold to. What the payment session of the
  * merchant's server says goes before what its hand-off says.
  */
 export const buyerTerms = (

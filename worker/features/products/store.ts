@@ -58,7 +58,7 @@ export async function isTaken(db: Db, { merchantId, livemode, slug, externalProd
 export const listProducts = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>
   readPage(db, products, rowsOf(products, merchantId, livemode), newestFirst(products.createdAt), page);
 
-/** A product, who sells it, and what he set for each rail; no setting: the defaults of the rail. */
+/** A product, who sells it, and what the seller set for each rail; no setting: the defaults of the rail. */
 export interface Listing {
   product: Product;
   merchant: typeof accounts.$inferSelect;

@@ -90,7 +90,7 @@ function movedPayout(before: Listing, after: Listing): { wallet: string | null; 
 
 const isContended = (error: unknown): boolean => error instanceof ApiError && error.options.meta?.reason === 'contended';
 
-/** The order in which somebody writes metadata changes nothing. */
+/** Two sets of metadata are the same whatever the order of their keys. */
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null && canonicalJson(a) === canonicalJson(b));
 

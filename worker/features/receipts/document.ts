@@ -30,7 +30,7 @@ export interface SignedDocument {
   keyId: string;
 }
 
-/** Signs once. The text is stored as it is here and served for ever; nobody builds it a second time. */
+/** Signs once. The text is stored as it is here and served for ever; it is never built a second time. */
 export function signReceipt(facts: ReceiptFacts, receiptKeys: string): SignedDocument {
   const document = canonicalJson({
     version: '1',

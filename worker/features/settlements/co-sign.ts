@@ -32,7 +32,7 @@ export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirement
   return verdict.ok ? { ok: true, verified: verdict.value, accepted: payload.accepted } : verdict;
 }
 
-/** A customer as it is stored; the payer where nobody else was named. */
+/** A customer as it is stored; the payer where no customer was named. */
 export const customerColumns = (customer: Customer | null, payer: string) =>
   customer !== null && 'customerRef' in customer
     ? { customerRef: customer.customerRef, customerWallet: null }
@@ -96,7 +96,7 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
   }
   if (simulated.kind === 'failed') {
     ctx.note(`simulation: ${simulated.reason}`);
-    // Whoever brought the same payment a moment earlier may have made it land: then his claim is found, and it is no refusal.
+    // A request that brought the same payment a moment earlier may have made it land: then its claim is found, and it is no refusal.
     const isClaimed = (await findSettlement(ctx, verified.messageHash)) !== null;
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
@@ -122,5 +122,5 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
   return { ok: true, settlement };
 }
 
-/** Nobody else touches a new claim while its call is on it. */
+/** The sweep leaves a new claim alone while its call may still be at work. */
 const CLAIM_LEASE_MS = 30 * SECOND;

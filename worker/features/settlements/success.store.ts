@@ -6,10 +6,10 @@ import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
-/** Stands for whoever was told of a success before it was kept who. */
+/** Stands for the unknown call that was told of a success before calls were recorded. */
 export const TOLD_UNKNOWN = 'unknown';
 
-/** The one call that was told of a payment's success; null: nobody yet. */
+/** The one call that was told of a payment's success; null: none yet. */
 export async function findTold(db: Db, { paymentId }: Settlement): Promise<string | null> {
   const claim = db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(eq(txClaims.subjectId, paymentId));
   return (await claim.get())?.answeredBy ?? null;

@@ -71,7 +71,7 @@ export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean,
             failureStreak: sql`failure_streak + 1`,
             failingSince: sql`coalesce(failing_since, ${now})`,
             lastFailureAt: now,
-            // The first failure after a success begins a run of its own, of which nobody was warned yet.
+            // The first failure after a success begins a run of its own, of which the merchant was not warned yet.
             warningsTold: sql`iif(failing_since IS NULL, 0, warnings_told)`,
           },
     )

@@ -29,11 +29,11 @@ export function feePayersOf({ FEE_PAYER_KEYS: secret }: Config): FeePayers {
   };
 }
 
-/** Fees of some thousand payments are left at the threshold; below a hundredth of it nobody is asked to pay any more. */
+/** Fees of some thousand payments are left at the threshold; below a hundredth of it no buyer is asked to pay any more. */
 type Funds = 'enough' | 'low' | 'empty' | 'unknown';
 
 const LOOKED_FOR_MS = MINUTE;
-/** A node that hangs is left alone for a while, and nobody waits long for it: a denial is not worth more. */
+/** A node that hangs is not asked for a while, and a request waits only this long for it: a denial is not worth more. */
 const AWAY_FOR_MS = 5 * SECOND;
 const ASK_MS = 1500;
 const looks = new Map<string, { until: number; funds: Funds }>();

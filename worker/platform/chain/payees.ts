@@ -16,13 +16,13 @@ const WHY: Record<UnspendableReason, string> = {
   not_system_account: 'This account belongs to a program, so nobody can spend from it as from a wallet.',
 };
 
-/** The keys that the service itself signs with or is found by: whoever is paid there is paid nothing. */
+/** The keys that the service itself signs with or is found by: a merchant who names one as a payout wallet would receive nothing. */
 const ownKeysOf = ({ config }: Ctx): string[] => [
   config.SERVICE_REFERENCE,
   ...(hasX402(config) ? keyRing(config.FEE_PAYER_KEYS!).map(({ publicKey }) => base58.encode(publicKey)) : []),
 ];
 
-/** A node that hangs holds nobody up for long: the wallet is looked at again later. */
+/** How long a node may take. A node that hangs delays the caller no longer: the wallet is looked at again later. */
 const ASK_MS = 1500;
 
 /** What stands at an address now; null where nothing does, or the node is silent. */
@@ -33,7 +33,7 @@ export async function accountAt(ctx: Ctx, address: string): Promise<AccountFacts
   return null;
 }
 
-/** Why nobody could spend from this address, as the chain has it now; null where nothing speaks against it, or the node is silent. */
+/** Why no key can spend from this address, as the chain has it now; null where nothing speaks against it, or the node is silent. */
 export const lookAtPayee = async (ctx: Ctx, wallet: string): Promise<Unspendable | null> =>
   unspendable(wallet, ownKeysOf(ctx), await accountAt(ctx, wallet));
 

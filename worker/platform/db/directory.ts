@@ -6,7 +6,7 @@ import { accounts } from './tables/accounts.ts';
 
 /**
  * Which database holds whom. A merchant lives in one, account row and all, and never moves; what names no merchant is looked for in
- * each, and with a single database nobody is asked.
+ * each, and with a single database no lookup is made.
  * @module
  */
 

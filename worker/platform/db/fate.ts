@@ -10,7 +10,7 @@ export interface Watched {
   /** Of the payment, settlement or unmatched payment. */
   subjectId: string;
   txSignature: string;
-  /** null: nobody knows where it landed, so that no block can prove it absent. */
+  /** null: it is not known where it landed, so that no block can prove it absent. */
   slot: number | null;
   doubtedAt: number | null;
   droppedAt: number | null;
@@ -34,7 +34,7 @@ export interface FateFollower {
   onReturned(ctx: Shard, subjectId: string, step: FateStep): Promise<unknown>;
 }
 
-/** The cluster needs some thirteen seconds to make a transaction final; nobody looks before. */
+/** The cluster needs some thirteen seconds to make a transaction final; the first look comes after that. */
 export const FINAL_AFTER_MS = MINUTE;
 
 export type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messageHash' | 'subjectId' | 'createdAt'> & {

@@ -117,7 +117,7 @@ export async function replayRecord(ctx: Ctx, known: IdempotencyRecord, request: 
   throw new ApiError('idempotency_in_progress', { retryAfterSeconds: 1, meta: { lease_ms: waitMs } });
 }
 
-/** 409 idempotency_conflict where the key it was sealed with is gone from the configuration: nobody can repeat that answer. */
+/** 409 idempotency_conflict where the key it was sealed with is gone from the configuration: that answer cannot be repeated. */
 async function openAnswer(ctx: Ctx, request: IdempotentRequest, sealed: string): Promise<string> {
   try {
     return await unseal(ctx.config.SEAL_KEYS, purposeOf(request), sealed);

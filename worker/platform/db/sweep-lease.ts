@@ -12,7 +12,7 @@ const RESEND_MS = 50 * SECOND;
 
 /**
  * Marks as sent what is due, waits for no message and is not running, in one statement, so that of two crons at once one sends it.
- * `patienceMs`: how long after it is due somebody else may send it first. Answers the names.
+ * `patienceMs`: how long after it is due another sender may send it first. Answers the names.
  */
 export async function takeDueSweeps(db: Db, known: { name: string; patienceMs: number }[], now: number): Promise<string[]> {
   const rows = await db.all<{ name: string }>(sql`INSERT INTO sweeps (name, due_at, sent_at, lease_until, fence, failures)

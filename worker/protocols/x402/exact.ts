@@ -129,7 +129,7 @@ export async function verifyExact(payload: PaymentPayload, requirements: Payment
   const memo = verifyMemo(memos, requirements.extra?.memo);
   if (!memo.ok) return refuse(memo.reason, payer);
 
-  // The written specification's own rules. Our key pays the fee and is nobody's account; and the payer is who signed beside us.
+  // The written specification's own rules. The fee payer's key appears in no transfer; and the payer is the one other signer.
   if (instructions.some((instruction) => rules.feePayers.some((key) => instruction.accounts.includes(key))))
     return refuse('payload_transaction_fee_payer_included_in_instruction_accounts', payer);
   if (!accounts.slice(1, signerCount).includes(payer)) return refuse('payload_signature_invalid', payer);
@@ -212,7 +212,7 @@ async function verifyTransfer(transfer: TokenTransfer, requirements: PaymentRequ
   const ours = await Promise.all(rules.feePayers.map((key) => associatedTokenAccount(key, asset)));
   if (ours.includes(transfer.source)) return 'payload_transaction_fee_payer_transferring_funds';
   if (!base58Bytes(payTo, 32) || transfer.destination !== (await associatedTokenAccount(payTo, asset))) return 'payload_recipient_mismatch';
-  // Money that goes where it came from pays nobody.
+  // A transfer from an account to itself pays nothing.
   if (transfer.source === transfer.destination) return 'payload_recipient_mismatch';
   return /^[1-9][0-9]{0,19}$/.test(amount) && transfer.units === BigInt(amount) ? null : 'payload_amount_mismatch';
 }

@@ -28,7 +28,7 @@ interface Presented {
 export async function authenticate(c: Context<AppEnv>, permission: Permission | null, bucket: CallBucket = 'requests'): Promise<Actor> {
   const { ctx } = c.var;
   const presented = await readCredential(c, ctx);
-  // Anybody can make up a key of the first round, so they are looked up only for those who have refusals left.
+  // Keys of the first round can be made up by any caller, so they are looked up only for those who have refusals left.
   if (!presented.isVouched) requireRefusalsLeft(c);
   const mode = modeOf(c);
   const request = {

@@ -15,7 +15,7 @@ import { countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from
 
 /**
  * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
- * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that anybody
+ * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that any caller
  * can make, and are looked up as long as their caller has not shown too many bad ones.
  */
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
@@ -58,7 +58,7 @@ export interface CreateKey {
   sandboxMode: boolean;
 }
 
-/** A key before it is stored. `rawKey` is known to nobody but the caller. */
+/** A key before it is stored. `rawKey` is known to the caller alone. */
 export function draftKey(
   ctx: Ctx,
   merchantId: AccountId,

@@ -17,7 +17,7 @@ import { spendLimitsOf } from './spend-limits.ts';
 export interface ManifestFacts {
   target: TargetRules;
   availableRails: readonly RailId[];
-  /** Wallets of the service itself: nobody is paid there. */
+  /** Wallets of the service itself, which no manifest may name as payout. */
   ownWallets: readonly string[];
   /** What the chain has at the payout wallet's address; null where nothing is there, or it was not asked or does not answer. */
   payoutAccount: AccountFacts | null;

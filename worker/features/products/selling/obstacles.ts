@@ -71,7 +71,7 @@ export const isSoldOver = (config: Config, { product, setting }: Prospect, railI
 const lacksFeeWallet = ({ FEE_BPS, FEE_WALLET }: Config, railId: RailId): boolean =>
   RAILS[railId].takesFee && FEE_BPS > 0 && FEE_WALLET === undefined;
 
-/** Does the service have what the rail takes? Another asset than that of the price needs somebody who says what it is worth. */
+/** Does the service have what the rail takes? Another asset than that of the price needs a source of its price. */
 function isServed(config: Config, { product }: Prospect, railId: RailId): boolean {
   if (!SELLING_RAILS.includes(railId) || !isConfigured(config, railId)) return false;
   return product === null || !isQuoted(product, railId) || hasPriceSource(config);

@@ -27,8 +27,8 @@ export const dueAsProbe = (ctx: Ctx, { endpointId }: Delivery, probe: Probe): SQ
   sql`CASE WHEN ${isBrokenNow(endpointId, probe)} THEN ${probe.at} ELSE ${ctx.wallNow} END`;
 
 /**
- * A statement, not an effect: beside its probe, what a broken endpoint would get by then waits without a time, so that it is in
- * nobody's way. An answer of the endpoint releases it.
+ * A statement, not an effect: beside its probe, what a broken endpoint would get by then waits without a time, so that
+ * no sweep reads it. An answer of the endpoint releases it.
  */
 export const holdBeside = (ctx: Shard, { id, endpointId }: Delivery, probe: Probe): Write =>
   ctx.db
@@ -73,7 +73,7 @@ export const cancelWaiting = (ctx: Shard, endpointId: EndpointId): Write =>
 
 const DUE_MAX = 500;
 
-/** Attempts of one endpoint that are due and in nobody's hands, those longest due first. */
+/** Attempts of one endpoint that are due and not leased, those longest due first. */
 export const listDueOf = (db: Db, endpointId: EndpointId, now: number) =>
   db
     .select({ id: webhookDeliveries.id })

@@ -164,7 +164,7 @@ export async function rotateSecret(
     // Already ours, its answer lost: once more would take the old secret for the one before.
     if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
     const until = ctx.wallNow + overlapHours * HOUR;
-    // Whoever rotates again before the overlap ends, or repeats a request whose answer he never saw, still verifies with an older one.
+    // A merchant who rotates again before the overlap ends, or repeats a request whose answer was lost, still verifies with an older one.
     const previous =
       overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.wallNow)].slice(0, PREVIOUS_MAX) : [];
     const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
