@@ -1,14 +1,16 @@
+/**
+ * Lays out what the Worker serves as files: the two API references, copied from their packages, so that the pages need no
+ * foreign host, and the scripts of the hosted pages. Runs before dev, test and build; the directory is not committed.
+ * `--demo-wallet` adds the wallet of local development, which a build that is deployed never gets.
+ * @module
+ */
+
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DOCS_ASSETS } from '../worker/published/docs-assets.ts';
 import { writePages } from './pages.ts';
 
-/**
- * Lays out what the Worker serves as files: the two API references, copied from their packages, so that the pages need no
- * foreign host, and the scripts of the hosted pages. Runs before dev, test and build; the directory is not committed.
- * `--demo-wallet` adds the wallet of local development, which a build that is deployed never gets.
- */
 const ROOT = join(import.meta.dirname, '..');
 const OUT_DIR = join(ROOT, 'dist/assets');
 

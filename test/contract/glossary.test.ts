@@ -123,4 +123,11 @@ describe('the glossary: one word, one thing', () => {
     expect(unnamed([['x.ts', "/** What he\n * signs. */\nconst a = 'nobody'; // For whoever asks."]])).toHaveLength(2);
     expect(unnamed([...sources, ...tools].filter(([path]) => !path.includes('/locales/')))).toEqual([]);
   });
+
+  it('puts what a file is about first in it, apart from its first declaration', () => {
+    const misplaced = [...sources, ...tools].filter(
+      ([, text]) => text.includes('@module') && !/^\/\*\*\n(?: \*.*\n)*? \* @module\n \*\/\n\n(?![\s\S]*@module)/.test(text),
+    );
+    expect(misplaced.map(([path]) => path)).toEqual([]);
+  });
 });

@@ -1,6 +1,7 @@
 /**
  * Figures that every caller meets, whatever the plan: each is written here alone. The document, the error texts and the code take
  * them from here; those of plans and rates are in plans.ts.
+ * @module
  */
 
 /** Rows of a page, of any list but those that say otherwise. */

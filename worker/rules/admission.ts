@@ -1,12 +1,14 @@
+/**
+ * The pure rules of admitting a call: is the credential good, may it do this, and how many calls are left.
+ * Everything is checked first and counted last, so a refused call never uses up a limit. No clock, no storage.
+ * @module
+ */
+
 import type { AccountId } from '#core/ids.ts';
 import type { FeeAnswer, FeeSpend } from './fees.ts';
 import { type CallBucket, type PlanName, planAt } from './plans.ts';
 import type { AccountStatus } from './states.ts';
 
-/**
- * The pure rules of admitting a call: is the credential good, may it do this, and how many calls are left.
- * Everything is checked first and counted last, so a refused call never uses up a limit. No clock, no storage.
- */
 export type Permission = 'read' | 'execute' | 'admin';
 export const PERMISSIONS = ['read', 'execute', 'admin'] as const;
 

@@ -1,6 +1,9 @@
-import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot } from './balance.ts';
+/**
+ * What the Worker and an entitlement's object say to each other. Expected failures are answers; a rejected call is a fault.
+ * @module
+ */
 
-/** What the Worker and an entitlement's object say to each other. Expected failures are answers; a rejected call is a fault. */
+import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot } from './balance.ts';
 
 /** What every call says of its caller. */
 export interface Called {

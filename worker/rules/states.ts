@@ -1,9 +1,11 @@
-import { ApiError } from '#core/errors.ts';
-
 /**
  * Every state machine of the house, on one page: state -> { transition: next state }. A state without transitions is
  * terminal. `states` also feeds the wire enums and is compared with the CHECK lists of the migrations.
+ * @module
  */
+
+import { ApiError } from '#core/errors.ts';
+
 interface Machine<S extends string, T extends string> {
   readonly states: readonly [S, ...S[]];
   /** The state after `transition`, or ApiError state_conflict where the machine has no such edge. */

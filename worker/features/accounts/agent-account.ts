@@ -1,3 +1,9 @@
+/**
+ * Accounts that agents make for themselves: no person can sign in to one, so its keys are all there is, and the holder of its
+ * setup secret makes and ends them.
+ * @module
+ */
+
 import { ApiError, storyOf } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
@@ -10,10 +16,6 @@ import { newAccount } from './auth/sign-in.ts';
 import { draftKey } from './keys/keys.ts';
 import { insertAccount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from './store.ts';
 
-/**
- * Accounts that agents make for themselves: no person can sign in to one, so its keys are all there is, and the holder of its
- * setup secret makes and ends them.
- */
 export type { Account, ApiKey };
 
 const admissionOf = (ctx: Ctx, accountId: string) => admissionObject(ctx, `account:${admissionIdOf(accountId)}`);

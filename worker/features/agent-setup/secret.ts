@@ -1,3 +1,9 @@
+/**
+ * What an agent holds of its setup before it has a key: `svc_setup_`, the 32 hex digits of the setup intent's id, and 256
+ * random bits. Only a keyed hash of the whole is stored; the id in it saves a search, and proves nothing.
+ * @module
+ */
+
 import { isOneOf, pepperedHash, pepperedHashes } from '#core/crypto.ts';
 import { base64url } from '#core/encoding.ts';
 import type { SetupIntentId } from '#core/ids.ts';
@@ -6,10 +12,6 @@ import { locate } from '#platform/db/directory.ts';
 import type { SetupIntent } from '#platform/db/tables/setups.ts';
 import { findSetup, replaceSecretHash } from './store.ts';
 
-/**
- * What an agent holds of its setup before it has a key: `svc_setup_`, the 32 hex digits of the setup intent's id, and 256
- * random bits. Only a keyed hash of the whole is stored; the id in it saves a search, and proves nothing.
- */
 const SHAPE = /^svc_setup_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
 const SECRET_BYTES = 32;
 

@@ -1,3 +1,9 @@
+/**
+ * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,
+ * and keep no books. The words are the reference's; what is refused is an answer.
+ * @module
+ */
+
 import { storyOf } from '#core/errors.ts';
 import { type AnswerId, newId } from '#core/ids.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
@@ -28,10 +34,6 @@ import {
 import { settingOf } from '#rules/product-rails.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
-/**
- * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,
- * and keep no books. The words are the reference's; what is refused is an answer.
- */
 export interface FacilitatorCall {
   x402Version: number;
   paymentPayload: unknown;

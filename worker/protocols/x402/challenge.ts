@@ -1,14 +1,16 @@
+/**
+ * The offer of a 402 and the nonce in its memo, which costs no write: a MAC over what was offered tells later, from the
+ * client's echo alone, that we offered exactly this, to this sale, at this price, until then. Single use is not its business:
+ * the message hash and the signature are claimed for that. Pure.
+ * @module
+ */
+
 import { equalBytes, hmacSha256 } from '#core/crypto.ts';
 import { base64url, utf8 } from '#core/encoding.ts';
 import { assert } from '#core/errors.ts';
 import { SECOND, unixSeconds } from '#core/time.ts';
 import type { PaymentRequired, PaymentRequirements, ResourceInfo } from './wire.ts';
 
-/**
- * The offer of a 402 and the nonce in its memo, which costs no write: a MAC over what was offered tells later, from the
- * client's echo alone, that we offered exactly this, to this sale, at this price, until then. Single use is not its business:
- * the message hash and the signature are claimed for that. Pure.
- */
 export interface ChallengeFacts {
   livemode: boolean;
   merchantId: string;

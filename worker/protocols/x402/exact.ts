@@ -1,3 +1,10 @@
+/**
+ * Scheme `exact` on Solana: is this the payment that was asked for, and can we sign it as its fee payer without being
+ * drained? Steps 1 to 18 of worker/protocols/README.md#x402-exact-on-solana in their order, each with the reference's reason; step 19,
+ * the simulation, belongs to a caller that has a network. Pure.
+ * @module
+ */
+
 import { getCompiledTransactionMessageDecoder, getCompiledTransactionMessageEncoder } from '@solana/kit';
 import { equalBytes, sha256Hex, verifyEd25519 } from '#core/crypto.ts';
 import { base58, base58Bytes, base64, utf8 } from '#core/encoding.ts';
@@ -7,11 +14,6 @@ import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { type Instruction, parseMemo, parseTokenTransfer, type TokenTransfer } from '#solana/transaction.ts';
 import type { PaymentPayload, PaymentRequirements } from './wire.ts';
 
-/**
- * Scheme `exact` on Solana: is this the payment that was asked for, and can we sign it as its fee payer without being
- * drained? Steps 1 to 18 of worker/protocols/README.md#x402-exact-on-solana in their order, each with the reference's reason; step 19,
- * the simulation, belongs to a caller that has a network. Pure.
- */
 export interface ExactRules {
   /** Addresses we sign for. */
   feePayers: readonly string[];
