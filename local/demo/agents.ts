@@ -21,7 +21,7 @@ interface WeatherApi {
   served(): number;
 }
 
-/** A merchant's API, an agent that never heard of us, and three ways to be served without paying that do not work. */
+/** A merchant's API, an agent that uses the public client alone, and three ways to be served without paying that do not work. */
 export async function sellPerRequest(story: Story, shop: Shop, teardown: Teardown): Promise<void> {
   const { api, chain, narrator } = story;
   narrator.step('Ada sells single calls of her API to agents, 0.05 USDC each');

@@ -22,7 +22,7 @@ export interface Seller {
   product: { product_id: string; price: Money };
 }
 
-/** Twice the same sale: by a server that knows nothing of us but an address and a key, and by two calls of our own. */
+/** Makes the same sale twice: by a server that knows nothing of us but an address and a key, and by two calls of our own. */
 export async function sellToAgent(story: Story, seller: Seller, teardown: Teardown): Promise<void> {
   const { api, chain, narrator } = story;
   narrator.step('Another agent buys two tide tables from it');

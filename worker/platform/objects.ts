@@ -9,7 +9,7 @@ import { inTime } from './deadline.ts';
  */
 export const admissionObject = (ctx: Ctx, name: string): AdmissionRpc => inTimeOf(ctx, ctx.env.ADMISSION.getByName(name));
 
-/** The same for the object of an entitlement. */
+/** Same as `admissionObject`, but for the object of an entitlement. */
 export const entitlementObject = (ctx: Ctx, name: string): EntitlementRpc => inTimeOf(ctx, ctx.env.ENTITLEMENT.getByName(name));
 
 type Calls = Record<string, (...args: unknown[]) => Promise<unknown>>;

@@ -66,7 +66,7 @@ const STALLED_MS = 30 * MINUTE;
 interface Outside {
   rpc: boolean | null;
   prices: boolean | null;
-  /** Are all other routes served? */
+  /** True where all other routes are served. */
   isWhole: boolean;
   /** null: this service pays no fees for buyers. */
   isFeeAlarming: ((spent: number) => boolean) | null;

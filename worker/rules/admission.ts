@@ -95,7 +95,7 @@ export type AdmissionAnswer =
   | { ok: true; caller: Caller; rate: RateLimit }
   /** `keyId`: of a key that is known and not revoked; its usage counts what it was refused. */
   | { ok: false; reason: RefusalReason; keyId?: string; rate?: RateLimit }
-  /** The object woke up empty: the caller loads it once from the database and asks again. */
+  /** The object has no account yet: the caller loads it once from the database and asks again. */
   | { ok: false; reason: 'unknown' };
 
 /** What the Worker knows of the object. The class in durable-objects/ implements it. */

@@ -63,7 +63,7 @@ export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
 /** Plans that can be bought, cheapest first. */
 export const PAID_PLANS = ['starter', 'growth', 'scale'] as const satisfies PlanName[];
 export type PaidPlan = (typeof PAID_PLANS)[number];
-/** Which of two plans is more. */
+/** The rank of a plan: a higher plan has a higher one. */
 export const planRank = (plan: PlanName): number => PLAN_NAMES.indexOf(plan);
 
 /** A plan and when it ends; null: it does not. */
@@ -163,7 +163,7 @@ export const PUBLIC_BUCKETS = {
   operator: { max: 10, windowSeconds: 60 },
   connect: { max: 10, windowSeconds: 60 },
   identity: { max: 10, windowSeconds: 60 },
-  // One connector speaks for every buyer of its platform.
+  // One connector calls for every buyer of its platform.
   connector: { max: 300, windowSeconds: 60 },
   payload: { max: 120, windowSeconds: 60 },
   confirm: { max: 30, windowSeconds: 60 },

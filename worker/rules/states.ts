@@ -1,5 +1,5 @@
 /**
- * Every state machine of the house, on one page: state -> { transition: next state }. A state without transitions is
+ * Every state machine of the service: state -> { transition: next state }. A state without transitions is
  * terminal. `states` also feeds the wire enums and is compared with the CHECK lists of the migrations.
  * @module
  */
@@ -88,7 +88,7 @@ export const SETTLEMENT = machine<SettlementStatus, 'settle' | 'fail'>({
   failed: { settle: 'settled', fail: 'failed' },
 });
 
-/** An agent's own setup. A manifest moves it to and fro until it is approved; time ends what was never paid for. */
+/** An agent's own setup. Each manifest accepts or refuses it until it is approved; the sweep expires what was never paid for. */
 export type SetupStatus = 'created' | 'changes_required' | 'ready' | 'approved' | 'expired';
 export const SETUP = machine<SetupStatus, 'refuse' | 'accept' | 'approve' | 'expire' | 'revive'>({
   created: { refuse: 'changes_required', accept: 'ready', expire: 'expired' },

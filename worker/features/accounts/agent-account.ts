@@ -34,7 +34,7 @@ export async function announceAccount(ctx: Ctx, account: Account, key: ApiKey): 
   await told.catch((error: unknown) => ctx.note(`admission not told: ${storyOf(error)}`));
 }
 
-/** Statements, not effects: refused where the plan of the account allows no more keys. */
+/** Refused where the plan of the account allows no more keys. */
 export const planAgentKey = (ctx: Shard, { plan, planThrough }: Pick<Account, 'plan' | 'planThrough'>, key: ApiKey): Write[] =>
   insertKey(ctx, key, PLANS[planAt({ plan, planThrough }, ctx.now)].activeKeysMax);
 
@@ -62,6 +62,6 @@ export async function endKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 
   }
 }
 
-/** Statements, not effects: belong into what `endKeys` stores. */
+/** Belong into what `endKeys` stores. */
 export const revokeKeys = (ctx: Shard, keys: Pick<ApiKey, 'id' | 'merchantId'>[]): Write[] =>
   keys.map(({ id, merchantId }) => revokeKeyRow(ctx.db, merchantId, id, ctx.now));

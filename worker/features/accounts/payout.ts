@@ -35,7 +35,7 @@ export interface PayoutChange {
   railId?: string;
 }
 
-/** Would naming this wallet for live payments need a person who just signed in? For those who only want to know. */
+/** True where naming this wallet for live payments would need a person who just signed in. Refuses nothing. */
 export const wouldNeedSignIn = async (ctx: Shard, merchantId: AccountId, wallet: string): Promise<boolean> =>
   needsSignIn(true, await findKnownWallets(ctx.db, merchantId, wallet));
 

@@ -132,7 +132,7 @@ export async function countActiveKeys(db: Db, merchantId: AccountId, livemode: b
   return db.$count(apiKeys, and(rowsOf(apiKeys, merchantId, livemode), isNull(apiKeys.revokedAt)));
 }
 
-/** Statements, not effects: the first fails the batch where the account has as many active keys of this mode as it may. */
+/** The first statement fails the batch where the account has as many active keys of this mode as it may. */
 export const insertKey = (ctx: Shard, key: ApiKey, activeMax: number): Write[] => [
   vetoIf(
     ctx,

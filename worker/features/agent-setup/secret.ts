@@ -20,7 +20,7 @@ export function newSetupSecret(setupIntentId: SetupIntentId): string {
   return `svc_setup_${setupIntentId.replaceAll('-', '')}_${base64url.encode(random)}`;
 }
 
-/** The intent a secret speaks of; null for what cannot be one of ours. */
+/** The id of the intent in a secret; null for text that cannot be one of ours. */
 export function parseSetupSecret(text: string): { setupIntentId: SetupIntentId } | null {
   const groups = SHAPE.exec(text)?.slice(1);
   return groups ? { setupIntentId: groups.join('-') as SetupIntentId } : null;
@@ -41,7 +41,7 @@ export async function findSetupBySecret(ctx: Shard, secret: string): Promise<Awa
   return intent;
 }
 
-/** The database of the setup that a secret speaks of. */
+/** The database of the setup that a secret names. */
 export async function locateSetup(ctx: Ctx, secret: string): Promise<Shard> {
   const parsed = parseSetupSecret(secret);
   return locate(ctx, async ({ db }) => parsed && findSetup(db, parsed.setupIntentId));

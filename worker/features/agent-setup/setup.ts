@@ -157,7 +157,7 @@ async function lookAtPayout(ctx: Ctx, { payout }: Manifest): Promise<ManifestFac
   return accountAt(ctx, payout.wallet_address);
 }
 
-/** Is all of it so already? Then an earlier try was stored, or the agent repeats itself. */
+/** True where all of it is stored already: by an earlier try whose answer was lost, or by the same request before. */
 const isWithin = (patch: Partial<SetupIntent>, intent: SetupIntent): boolean =>
   Object.entries(patch).every(([name, value]) => comparable(value) === comparable(intent[name as keyof SetupIntent]));
 

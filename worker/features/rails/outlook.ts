@@ -9,7 +9,7 @@ import { RAILS, type RailId } from '#rules/rails.ts';
 import { isNative, RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
 import { dueIn, newOutageError, type Outage } from './quote.ts';
 
-/** What others say of a payment before it is made: the wallets on chain, and the source of the price. */
+/** What would stop a payment before it is made: what the node says of the wallets, and the source of the price. */
 export interface Outlook {
   obstacles: Obstacle[];
   /** Who does not answer; then nothing is known of the rest. */

@@ -125,7 +125,7 @@ function liveModeCheck(ways: RailView[], product: Prospect['product']): Check {
 
 const FEE_FINE = 'The fee of this service, if any, can be paid.';
 
-/** A rail the service cannot serve, or whose node is silent, sells nothing; nor does one in another asset while its price is unknown. */
+/** A rail the service cannot serve, or whose node does not answer, sells nothing; nor does one in another asset while its price is unknown. */
 function servingCheck(ways: RailView[], fine: string): Check {
   const check = checkAcross('rail_enabled', ways, 'rail_unavailable', fine);
   const outage = ways.find(({ silent }) => silent)?.silent;

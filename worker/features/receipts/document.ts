@@ -81,7 +81,7 @@ export function verifyReceipt(
 function recordProblem(stored: { document: string; id: string; txSignature: string; isOrphaned?: boolean }) {
   const { receipt_id, tx_sig } = JSON.parse(stored.document) as { receipt_id: string; tx_sig: string };
   if (receipt_id !== stored.id || tx_sig !== stored.txSignature) return 'record_mismatch';
-  // The document is genuine, but the chain no longer knows the payment it speaks of.
+  // The document is genuine, but the chain no longer knows the payment it names.
   return stored.isOrphaned ? 'transaction_orphaned' : undefined;
 }
 

@@ -29,7 +29,7 @@ export async function getReceipt(ctx: Shard, merchantId: AccountId, livemode: bo
   return (await findReceipt(ctx, (table) => and(rowsOf(table, merchantId, livemode), eq(table.id, receiptId)))) ?? raise('not_found');
 }
 
-/** Is it here, in the database or its index of the archive? */
+/** True where this database or its index of the archive has it. */
 export const hasReceipt = async (db: Db, receiptId: ReceiptId) =>
   (await db.select({ id: receipts.id }).from(receipts).where(eq(receipts.id, receiptId)).get()) ??
   db.select({ id: archivedReceipts.id }).from(archivedReceipts).where(eq(archivedReceipts.id, receiptId)).get();
@@ -162,7 +162,7 @@ export async function listReceiptChainEnds(db: Db, receiptChains: Pick<StoredRec
   return ends.map((end) => ({ ...end, seq: end.seq!, prevHash: end.prevHash! }));
 }
 
-/** Statements, not effects: many links in one update; all of them, or none where another sweep took a place. */
+/** Many links in one update; all of them, or none where another sweep took a place. */
 export const linkReceipts = (ctx: Shard, links: { receiptId: string; seq: number; prevHash: string }[]): Write[] => [
   ctx.db
     .update(receipts)

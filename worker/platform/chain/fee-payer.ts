@@ -66,7 +66,7 @@ async function lookAtFunds(ctx: Ctx): Promise<FundsLook> {
 }
 
 /**
- * Two alarms, said in the log every minute: a fee payer that runs dry stops every sale to agents, and one that spends more in an hour than was
+ * Logs two alarms every minute: a fee payer that runs dry stops every sale to agents, and one that spends more in an hour than was
  * thought of pays for something that is not trade.
  */
 export async function sweepFeePayer(ctx: Ctx): Promise<number> {
@@ -81,5 +81,5 @@ export async function sweepFeePayer(ctx: Ctx): Promise<number> {
   return funds === 'enough' && !isTooMuch ? 0 : 1;
 }
 
-/** Is that more than may leave the fee payers within an hour? */
+/** True where that is more than may leave the fee payers within an hour. */
 export const isAlarming = ({ FEE_ALARM_LAMPORTS: most }: Config, spent: number): boolean => most > 0 && spent > most;

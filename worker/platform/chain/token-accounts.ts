@@ -17,7 +17,7 @@ const away = new Map<string, number>();
 /** What is believed of an earlier answer: whatever it was, only that the account was there, or nothing. */
 type Trust = 'all' | 'presence' | 'nothing';
 
-/** Does this token account exist? Where the node does not answer: true if it ever did and that is trusted, else null. */
+/** Whether this token account exists. Where the node does not answer: true if an earlier answer said so and is trusted, else null. */
 export async function tokenAccountExists(ctx: Ctx, ata: string, trust: Trust): Promise<boolean | null> {
   const place = `${ctx.chain.place} ${ata}`;
   if (trust !== 'nothing' && ctx.wallNow - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;

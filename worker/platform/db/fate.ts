@@ -46,13 +46,13 @@ export type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messa
 const watchedFrom = (now: number, slot: number) => ({ slot, confirmedAt: now, nextLookAt: now + FINAL_AFTER_MS });
 
 /**
- * A statement, not an effect: fails where the transaction pays something already. `slot`: where it was seen on the chain; null where
+ * Fails where the transaction pays something already. `slot`: where it was seen on the chain; null where
  * it was not yet, and is watched only once it was.
  */
 export const insertClaim = (db: Db, claim: NewClaim, slot: number | null): Write =>
   db.insert(txClaims).values({ ...claim, ...(slot === null ? { nextLookAt: null } : watchedFrom(claim.createdAt, slot)) });
 
-/** A statement, not an effect: a claimed transaction was seen confirmed. */
+/** A claimed transaction was seen confirmed. */
 export const watchClaim = ({ db, now }: Shard, claim: Pick<NewClaim, 'txSignature' | 'livemode'>, slot: number): Write =>
   db
     .update(txClaims)

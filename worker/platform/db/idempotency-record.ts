@@ -101,7 +101,7 @@ function requireSame(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequ
   if (!fingerprintsOf(ctx, request).includes(known.fingerprint)) throw new ApiError('idempotency_conflict');
 }
 
-/** A lease whose holder died before it answered; the same request may go on. 409 idempotency_conflict for another body. */
+/** True for a lease whose holder crashed before it answered; the same request may go on. 409 idempotency_conflict for another body. */
 export function isAbandoned(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequest): boolean {
   requireSame(ctx, known, request);
   return known.status === null && (known.leaseUntil ?? ctx.wallNow) <= ctx.wallNow;

@@ -4,7 +4,7 @@ import type { Db } from '#platform/context.ts';
 import { newFence } from './idempotency-record.ts';
 import { sweeps } from './tables/operations.ts';
 
-/** A run renews its lease at a third of it; after a run that died the next cron finds it over. */
+/** A run renews its lease at a third of it; the lease of a run that crashed is over by the next cron. */
 const LEASE_MS = 45 * SECOND;
 export const RENEW_MS = LEASE_MS / 3;
 /** A message that has not come by then is sent again. */

@@ -1,6 +1,6 @@
 /**
- * The offer of a 402 and the nonce in its memo, which costs no write: a MAC over what was offered tells later, from the
- * client's echo alone, that we offered exactly this, to this sale, at this price, until then. Single use is not its business:
+ * The challenge of a 402 and the nonce in its memo, which costs no write: a MAC over the terms proves later, from the
+ * client's echo alone, that we asked for exactly this, to this sale, at this price, until then. Single use is not its business:
  * the message hash and the signature are claimed for that. Pure.
  * @module
  */
@@ -53,7 +53,7 @@ function macRing(secret: string): readonly Uint8Array[] {
   return ring;
 }
 
-/** One unit without an end, once: what most offers are, in the reference's own shape. */
+/** One unit without an end, once: what most challenges ask for, in the reference's own shape. */
 const isPlain = ({ quantity, units, days }: ChallengeFacts): boolean => quantity === 1 && units === 1 && days === null;
 
 /** JSON of a list of strings: two different challenges never have the same text. The first names the purpose of the key's use. */
@@ -96,7 +96,7 @@ export function newChallenge(facts: ChallengeFacts, { keys, random, expiresAt }:
 
 export type ChallengeVerdict = { ok: true; expiresAt: number } | { ok: false; reason: 'malformed' | 'forged' | 'expired' };
 
-/** Did we offer these facts under this memo, and does the offer still stand? In constant time, whichever key signed. */
+/** Whether we made a challenge of these facts with this memo, and whether it has expired. In constant time, whichever key signed. */
 export function verifyChallenge(memo: string, facts: ChallengeFacts, { keys, now }: { keys: string; now: number }): ChallengeVerdict {
   const nonce = parseMemo(memo);
   if (!nonce) return { ok: false, reason: 'malformed' };

@@ -93,11 +93,11 @@ const HEADER_MAX = 16 * 1024;
 /** Deeper JSON than any client writes would only serve to exhaust the code that walks it. */
 const DEPTH_MAX = 32;
 
-/** The value of a PAYMENT-SIGNATURE header. Whatever a stranger writes there is an answer of this function, never an exception. */
+/** The value of a PAYMENT-SIGNATURE header. Whatever a client writes there, the answer is a Result, never an exception. */
 export const parsePaymentSignature = (header: string): Result<PaymentPayload, 'invalid_payload' | 'invalid_x402_version'> =>
   parsePaymentPayload(decodeHeader(header));
 
-/** The same for a payload that came as JSON, as resource servers send it to a facilitator. */
+/** Same as `parsePaymentSignature`, but for a payload that came as JSON, as resource servers send it to a facilitator. */
 export function parsePaymentPayload(value: unknown): Result<PaymentPayload, 'invalid_payload' | 'invalid_x402_version'> {
   if (!isBag(value) || !isPlain(value)) return err('invalid_payload');
   if (Object.hasOwn(value, 'x402Version') && value.x402Version !== X402_VERSION) return err('invalid_x402_version');

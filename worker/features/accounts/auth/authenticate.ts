@@ -22,7 +22,7 @@ interface Presented {
 }
 
 /**
- * Credential -> Actor, in one call to the account's admission object; no database on the way once the object is awake.
+ * Credential -> Actor, in one call to the account's admission object; no database once the object has loaded the account.
  * Refuses with 401 (no or bad credential), 403 (suspended, deleted, scope, mode) or 429.
  */
 export async function authenticate(c: Context<AppEnv>, permission: Permission | null, bucket: CallBucket = 'requests'): Promise<Actor> {

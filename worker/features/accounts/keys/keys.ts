@@ -116,7 +116,7 @@ export async function createKey(ctx: Shard, actor: Actor, input: CreateKey, keep
 
 /**
  * Tells the account's admission object of a stored key, which works from then on: an object that knows its account asks the database
- * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have died
+ * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have crashed
  * here. 503 temporarily_unavailable where the object or the database is out of reach; the same request tells it then.
  */
 export async function announceKey(ctx: Shard, { merchantId, id }: Pick<ApiKey, 'merchantId' | 'id'>): Promise<void> {

@@ -9,7 +9,7 @@ export const findHandoff = (db: Db, handoffId: HandoffId) => db.select().from(ha
 
 export const insertHandoff = (db: Db, handoff: Handoff): Write => db.insert(handoffs).values(handoff);
 
-/** Statements, not effects: the hand-off begins this payment; the second fails the batch where another was begun with it first. */
+/** The hand-off begins this payment; the second fails the batch where another was begun with it first. */
 export const useHandoff = (ctx: Shard, { id }: Handoff, paymentId: PaymentId): Write[] => [
   ctx.db
     .update(handoffs)

@@ -134,7 +134,7 @@ async function applySighting(
 const withStoredAnswer = async (change: Change<Verdict>, keep: Keep<Confirmation>): Promise<Change<Verdict>> =>
   change.result.outcome === 'done' ? withAnswer(change, keep({ payment: change.result.payment, alreadyConfirmed: false })) : change;
 
-/** For an answer that is given again: its first call may have died between the confirmation and the access that was bought. */
+/** For an answer that is given again: its first call may have crashed between the confirmation and the access that was bought. */
 export async function grantConfirmed(ctx: Shard, paymentId: Payment['id']): Promise<void> {
   const payment = await findPayment(ctx, paymentId);
   if (payment) await grantAccess(ctx, payment);

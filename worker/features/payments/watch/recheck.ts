@@ -45,7 +45,7 @@ const GROUP_MAX = 20;
 /** Judged at once, each against the database. */
 const LANES = 6;
 const FORGET_MAX = 5000;
-/** So long a named transaction is looked for however absent it seems: a node may be without its history for a while. */
+/** How long a named transaction is looked for although no node shows it: a node may be without its history for a while. */
 const NAMED_MS = HOUR;
 
 /**

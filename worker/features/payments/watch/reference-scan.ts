@@ -114,7 +114,7 @@ const stepBacklog: Step = (ctx, { newest, backlog: cursor }) =>
         lost: () => ({ ...cursor, walkBefore: newest.until }),
       };
 
-/** Statements, not effects: what a walk from the top has left unread joins the backlog, so that the next one begins at the top. */
+/** What a walk from the top has left unread joins the backlog, so that the next one begins at the top. */
 function setAside(ctx: Shard, { newest, backlog }: Walks): Write[] {
   const until = backlog.walkBefore === null ? newest.until : backlog.until;
   return [

@@ -23,7 +23,7 @@ import {
 } from './schedule.ts';
 import { type Claimed, claimDelivery, type DeliveryChange, recordDelivery } from './store.ts';
 
-/** Longer than an attempt and its record can take; who is silent for so long is dead. */
+/** Longer than an attempt and its record can take; a worker that holds the lease longer has crashed. */
 const LEASE_MS = MINUTE;
 /** Beyond this the sweep brings the next attempt: a message waits in memory of a queue, a row in ours. */
 const QUEUE_DELAY_MAX_MS = 10 * MINUTE;

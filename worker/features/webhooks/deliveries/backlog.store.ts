@@ -13,7 +13,7 @@ export const listDueEvents = (db: Db, dueBefore: number, limit: number) =>
     .orderBy(EVENT_DUE_AT)
     .limit(limit);
 
-/** A statement, not an effect: what could not be fanned out waits as long again as it has waited, within these bounds. */
+/** What could not be fanned out waits as long again as it has waited, within these bounds. */
 export const postponeEvents = (db: Db, eventIds: string[], now: number, wait: { leastMs: number; mostMs: number }) =>
   db
     .update(events)

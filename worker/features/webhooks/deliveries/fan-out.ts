@@ -15,7 +15,7 @@ import { insertDeliveries, insertMissed, listMissed, markFannedOut, type NewDeli
 const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
   type === 'webhook.endpoint_failing' && subjectId === id;
 
-/** Does this endpoint want this event? Its type, its product, its mode, and neither what happened before it existed nor its own failing. */
+/** True where the endpoint subscribes to the event: its type, product and mode, and neither older than the endpoint nor about its own failing. */
 export const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
   endpoint.merchantId === event.merchantId &&
   endpoint.livemode === event.livemode &&
@@ -97,7 +97,7 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, eventIds: string[])
     },
   );
 
-/** Sends attempts that are due and not leased: those beyond a queue's delay, lost messages, and makers that died. What may still wait in a queue is not doubled. */
+/** Sends attempts that are due and not leased: those beyond a queue's delay, lost messages, and workers that crashed. What may still wait in a queue is not doubled. */
 export async function sweepDeliveries(ctx: Shard): Promise<number> {
   const overdue = await listOverdue(ctx.db, ctx.wallNow, ctx.wallNow - PATIENCE_MS, SWEEP_MAX);
   await sendAttempts(ctx, overdue);

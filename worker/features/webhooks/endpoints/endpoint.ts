@@ -43,7 +43,7 @@ export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[
   const present = await open(endpoint.secretSealed).catch((error: unknown) => {
     throw new SecretLost(`secret of endpoint ${endpoint.id}: ${storyOf(error)}`);
   });
-  // One of the past that does not open any more must not silence the present one.
+  // An older secret that cannot be opened any more must not stop signing with the present one.
   const previous = await Promise.all(stillLive(endpoint, ctx.wallNow).map(({ sealed }) => open(sealed).catch(() => null)));
   return [present, ...previous.filter((secret) => secret !== null)];
 }
