@@ -83,7 +83,7 @@ const requirePerson = createMiddleware<AppEnv>(async (c, next) => {
 /** A route only a signed-in person may use: a leaked key must not be able to make or keep keys. */
 export const personRoute = { security: [{ bearer: [] }] as Record<string, string[]>[], middleware: requirePerson };
 
-/** The same for a write: done once per Idempotency-Key where one is sent. */
+/** Same as `personRoute`, but for a write, which is done once per Idempotency-Key where one is sent. */
 export const keyedPersonRoute = { security: personRoute.security, middleware: [requirePerson, checkIdempotencyKey] };
 
 /** A public route whose answer is fuller for the owner: a credential is optional, but a bad one is still refused. */
@@ -92,7 +92,7 @@ export const viewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
   middleware: [readViewer, unlessViewer(bucket)],
 });
 
-/** The same for a write: done once per Idempotency-Key where one is sent. */
+/** Same as `viewerRoute`, but for a write, which is done once per Idempotency-Key where one is sent. */
 export const keyedViewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
   security: viewerRoute(bucket).security,
   middleware: [readViewer, unlessViewer(bucket), checkIdempotencyKey],

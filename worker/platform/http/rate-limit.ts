@@ -66,7 +66,7 @@ const ceilingOf = (name: AddressCeiling): AddressWindow => windowOf(name, ADDRES
 
 /** One more hit in a bucket and in the ceilings over it, or 429 where one of them is full. */
 export async function hitBucket(c: Context<AppEnv>, name: PublicBucketName, subject: string): Promise<RateLimit> {
-  // What a caller names is hashed: it may be long, and an e-mail is nobody else's.
+  // What a caller names is hashed: it may be long, and an e-mail is personal.
   const own = windowOf(subject === '' ? name : `${name}:${sha256Hex(utf8(subject)).slice(0, 16)}`, PUBLIC_BUCKETS[name]);
   const ceiling = CEILINGS_OF[name];
   const rate = await hitAddress(c, [own, ...(ceiling ? [ceilingOf(ceiling)] : []), ceilingOf('all')]);
@@ -101,14 +101,14 @@ export async function countUnseenSignature(c: Context<AppEnv>): Promise<void> {
 
 /**
  * For routes that a secret in the body opens: a wrong one, which is 404, is a refused credential, and 429 once this address showed too many.
- * The right one passes always: its agent may share the address with whoever guesses.
+ * The right one passes always: its agent may share the address with the caller that guesses.
  */
 export const countWrongSecrets = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   if (c.error instanceof ApiError && c.error.code === 'not_found') await countRefusedCredential(c);
 });
 
-/** 429 while this address has shown too many bad credentials, as far as this isolate knows; asks nobody. */
+/** 429 while this address has shown too many bad credentials, as far as this isolate knows. Makes no call. */
 export function requireRefusalsLeft(c: Context<AppEnv>): void {
   const { ctx } = c.var;
   const { max } = ADDRESS_CEILINGS['refused-credentials'];
