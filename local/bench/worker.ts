@@ -84,7 +84,7 @@ interface ConsumeBody {
 }
 type Counters = { customerRefs: string[]; isGrouped: boolean };
 
-const OWNER = { accountId: '01a1fc21-d414-7315-8bae-d95e4ff00293' as AccountId, livemode: true };
+const OWNER = { merchantId: '01a1fc21-d414-7315-8bae-d95e4ff00293' as AccountId, livemode: true };
 const PRODUCT_ID = '01a1fc21-d414-7315-8bae-d95e4ff00294';
 const GRANTED_UNITS = 1_000_000_000;
 
@@ -118,9 +118,17 @@ async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Reque
 /** An account and its live key, put where an authenticated call looks for them first. */
 bench.post('/bench/account', async (c) => {
   const ctx = ctxOf(c.env, true);
-  const admissionId = admissionIdOf(OWNER.accountId);
-  const { rawKey, key: made } = draftKey(ctx, OWNER.accountId, { name: 'bench', permissions: ['execute'], livemode: true });
-  const account = { ...OWNER, plan: 'scale', status: 'active', planThrough: null, tokenVersion: 1, isStaff: false, version: 1 } as const;
+  const admissionId = admissionIdOf(OWNER.merchantId);
+  const { rawKey, key: made } = draftKey(ctx, OWNER.merchantId, { name: 'bench', permissions: ['execute'], livemode: true });
+  const account = {
+    accountId: OWNER.merchantId,
+    plan: 'scale',
+    status: 'active',
+    planThrough: null,
+    tokenVersion: 1,
+    isStaff: false,
+    version: 1,
+  } as const;
   const key = { keyId: made.id, keyHash: made.keyHash, permissions: ['execute' as const], livemode: true, revokedAt: null };
   await c.env.ADMISSION.getByName(`account:${admissionId}`).load(account, [key]);
   return c.json({ rawKey, productId: PRODUCT_ID });
@@ -138,8 +146,7 @@ bench.post('/bench/grant', async (c) => {
 bench.post('/bench/used', async (c) => {
   const { customerRefs, isGrouped } = await c.req.json<Counters>();
   const ctx = ctxOf(c.env, isGrouped);
-  const owner = { merchantId: OWNER.accountId, livemode: OWNER.livemode };
-  const snapshots = await Promise.all(customerRefs.map((ref) => readEntitlement(ctx, owner, identity(ref).entitlementId)));
+  const snapshots = await Promise.all(customerRefs.map((ref) => readEntitlement(ctx, OWNER, identity(ref).entitlementId)));
   return c.json({ used: snapshots.reduce((sum, snapshot) => sum + snapshot!.usedUnits, 0) });
 });
 
