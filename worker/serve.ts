@@ -7,7 +7,7 @@ import { BODY_KB } from '#core/limits.ts';
 import { authenticate } from '#features/accounts/auth/authenticate.ts';
 import { newCtx } from '#platform/context.ts';
 import { readJsonBody } from '#platform/http/bodies/request-body.ts';
-import { requireConfiguration, requireWhole } from '#platform/http/configured.ts';
+import { requireConfiguration, requireWhole } from '#platform/http/configuration.ts';
 import { ICON_PATH } from '#platform/http/icon.ts';
 import { onError } from '#platform/http/on-error.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
@@ -71,9 +71,9 @@ const admitBody = ({ isRoute }: RouteTable) =>
  * A path that stands in the table as it is belongs to no template beside it: with another method, `entitlements/consume` is
  * 405, and not the entitlement of that id.
  */
-const preferLiterals = ({ literals }: RouteTable) =>
+const preferLiterals = ({ listLiteralPaths }: RouteTable) =>
   createMiddleware<AppEnv>(async (c, next) => {
-    const methods = literals().get(c.req.path);
+    const methods = listLiteralPaths().get(c.req.path);
     const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
     if (!methods || method === 'OPTIONS' || methods.has(method)) return next();
     throw new ApiError('method_not_allowed', { headers: { Allow: [...methods].join(', ') } });
@@ -119,7 +119,7 @@ function newRouteTable(app: App) {
   let known: Map<string, Set<string>> | null = null;
   return {
     /** Paths without a parameter, and the methods they answer. */
-    literals: (): Map<string, Set<string>> => {
+    listLiteralPaths: (): Map<string, Set<string>> => {
       if (known) return known;
       known = new Map();
       for (const { method, path } of app.routes.filter(isPublished))

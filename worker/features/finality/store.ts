@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { type FateStep, FINAL_AFTER_MS, type Watched } from '#platform/db/fate.ts';
-import { unmatchedPayments } from '#platform/db/tables/commerce.ts';
+import { unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { DOUBT_MS } from '#solana/finality.ts';
 
@@ -19,7 +19,7 @@ export interface Source {
   isStanding: SQL;
 }
 
-export const CLAIMS: Source = {
+export const CLAIMS_SOURCE: Source = {
   table: txClaims,
   subjectId: txClaims.subjectId,
   kind: sql.raw('kind'),
@@ -27,7 +27,7 @@ export const CLAIMS: Source = {
   isStanding: sql.raw("livemode = 1 AND kind NOT IN ('payment', 'settlement')"),
 };
 
-export const UNMATCHED: Source = {
+export const UNMATCHED_SOURCE: Source = {
   table: unmatchedPayments,
   subjectId: unmatchedPayments.id,
   kind: sql.raw("'unmatched'"),

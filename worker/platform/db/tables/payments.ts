@@ -1,63 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { AccountId, AppId, MembershipId, PaymentId, PaymentSessionId, ProductId, ReceiptId, UnmatchedId } from '#core/ids.ts';
+import type { AccountId, MembershipId, PaymentId, PaymentSessionId, ProductId, ReceiptId, UnmatchedId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
-import type { IdentityProvider, PaymentTerms } from '#rules/payment-terms.ts';
-import {
-  MEMBERSHIP,
-  type MembershipStatus,
-  PAYMENT,
-  type PaymentStatus,
-  PRODUCT,
-  type ProductStatus,
-  UNMATCHED,
-  type UnmatchedStatus,
-} from '#rules/states.ts';
+import type { PaymentTerms } from '#rules/payment-terms.ts';
+import { PAYMENT, type PaymentStatus, UNMATCHED, type UnmatchedStatus } from '#rules/states.ts';
 import { amount, fateColumns, flag, instant, json, oneOf } from './columns.ts';
-
-export const products = sqliteTable(
-  'products',
-  {
-    id: text('id').$type<ProductId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
-    livemode: flag('livemode').notNull(),
-    slug: text('slug').notNull().unique(),
-    externalProductId: text('external_product_id'),
-    accessAppId: text('access_app_id').$type<AppId>(),
-    name: text('name').notNull(),
-    description: text('description'),
-    productType: text('product_type').$type<'api' | 'link'>().notNull(),
-    status: text('status').$type<ProductStatus>().notNull(),
-    asset: text('asset').$type<Asset>().notNull(),
-    priceAmount: amount('price_amount').notNull(),
-    /** What it may be paid in; null: the asset of its price. */
-    acceptedAssets: json<Asset[]>('accepted_assets'),
-    billingModel: text('billing_model').$type<'one_off' | 'recurring'>().notNull(),
-    accessPeriodDays: integer('access_period_days'),
-    usageUnits: integer('usage_units'),
-    unitName: text('unit_name'),
-    payoutWallet: text('payout_wallet'),
-    /** Rails it is sold over; null: every rail that is available. */
-    allowedRails: json<string[]>('allowed_rails'),
-    defaultRail: text('default_rail'),
-    graceHours: integer('grace_hours').notNull(),
-    sessionSeconds: integer('session_seconds'),
-    successUrl: text('success_url'),
-    requiresIdentity: text('requires_identity').$type<IdentityProvider>(),
-    metadata: json<Record<string, string>>('metadata').notNull(),
-    liveModeConfirmed: flag('live_mode_confirmed').notNull(),
-    /** References of customers are taken from the merchant's server alone. */
-    trustedCustomerRef: flag('trusted_customer_ref').notNull().default(false),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
-    version: integer('version').notNull(),
-  },
-  (table) => [
-    oneOf('products_status', 'status', PRODUCT.states),
-    uniqueIndex('products_by_external_id').on(table.merchantId, table.livemode, table.externalProductId),
-    index('products_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
-  ],
-);
 
 /** Payments of every state. Final ones that are old are in the archive instead (`archivedPayments`). */
 export const payments = sqliteTable(
@@ -165,81 +112,6 @@ export const unmatchedPayments = sqliteTable(
     index('unmatched_of_payment').on(table.paymentId, sql`length(amount)`, table.amount),
   ],
 );
-
-export const memberships = sqliteTable(
-  'memberships',
-  {
-    id: text('id').$type<MembershipId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
-    livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
-    /** `ref:<customer_ref>` or `wallet:<address>`; with the three above the lock that two first purchases need. */
-    customerKey: text('customer_key').notNull(),
-    walletAddress: text('wallet_address'),
-    customerRef: text('customer_ref'),
-    email: text('email'),
-    status: text('status').$type<MembershipStatus>().notNull(),
-    paidThrough: instant('paid_through'),
-    graceUntil: instant('grace_until'),
-    cancelledAt: instant('cancelled_at'),
-    lastPaymentId: text('last_payment_id').$type<PaymentId>().notNull(),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
-    version: integer('version').notNull(),
-  },
-  (table) => [
-    oneOf('memberships_status', 'status', MEMBERSHIP.states),
-    uniqueIndex('memberships_by_customer').on(table.merchantId, table.livemode, table.productId, table.customerKey),
-    index('memberships_ending').on(table.paidThrough).where(sql`status = 'active'`),
-    index('memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace'`),
-    index('memberships_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
-    index('memberships_by_wallet').on(table.merchantId, table.livemode, table.walletAddress).where(sql`wallet_address IS NOT NULL`),
-    index('memberships_by_ref').on(table.merchantId, table.livemode, table.customerRef).where(sql`customer_ref IS NOT NULL`),
-    index('memberships_by_email').on(table.merchantId, table.livemode, table.email).where(sql`email IS NOT NULL`),
-  ],
-);
-
-/** Receipts that are not in the archive (`archivedReceipts`). */
-export const receipts = sqliteTable(
-  'receipts',
-  {
-    id: text('id').$type<ReceiptId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
-    livemode: flag('livemode').notNull(),
-    productId: text('product_id').$type<ProductId>().notNull(),
-    paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
-    /** Found, and kept from having two, by the claim of the payment. */
-    txSignature: text('tx_signature').notNull(),
-    /** The exact signed text (RFC 8785). Served as it is, never rebuilt. */
-    document: text('document').notNull(),
-    sha256: text('sha256').notNull(),
-    signature: text('signature').notNull(),
-    keyId: text('key_id').notNull(),
-    /** A copy of a signed fact, to search by. The words of the product name are in `receipt_words`, where a trigger puts them. */
-    payer: text('payer').notNull(),
-    /** Written and searched by releases before words were indexed. */
-    searchText: text('search_text').notNull(),
-    /** Place in the merchant's hash chain, given afterwards by a job. */
-    linkSeq: integer('link_seq'),
-    linkPrevHash: text('link_prev_hash'),
-    /** Like the two after it, written and read by the release before archived receipts had a table of their own. */
-    archiveId: integer('archive_id'),
-    lineAt: integer('line_at'),
-    lineLength: integer('line_length'),
-    createdAt: instant('created_at').notNull(),
-  },
-  (table) => [
-    index('receipts_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
-    index('receipts_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
-    index('receipts_by_payer').on(table.merchantId, table.livemode, table.payer, table.createdAt),
-    uniqueIndex('receipts_chain').on(table.merchantId, table.livemode, table.linkSeq),
-    index('receipts_unlinked').on(table.createdAt).where(sql`link_seq IS NULL`),
-  ],
-);
-
-export type Membership = typeof memberships.$inferSelect;
-
-export type Product = typeof products.$inferSelect;
 
 export type Payment = typeof payments.$inferSelect;
 
