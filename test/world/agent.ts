@@ -45,10 +45,15 @@ export const feePayerOf = (w: World): string => base58.encode(keyRing(w.env.FEE_
 let keys = 0;
 export const newKey = (): string => `key-${++keys}-${crypto.randomUUID()}`;
 
-/** A product that agents can buy: confirmed for live mode, with a payout account and a fee payer that can pay. */
-export async function sellToAgents(w: World, merchant: Merchant, terms: Record<string, unknown> = {}): Promise<Body> {
+/** The merchant has an account to be paid to, and the key that pays the network can. */
+export async function readyToBePaid(w: World, merchant: Merchant): Promise<void> {
   await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
   await w.chain.call('local_fundUsdc', merchant.wallet.address, '1');
+}
+
+/** A product that agents can buy: confirmed for live mode, with a payout account and a fee payer that can pay. */
+export async function sellToAgents(w: World, merchant: Merchant, terms: Record<string, unknown> = {}): Promise<Body> {
+  await readyToBePaid(w, merchant);
   return w.product(merchant, { price: { asset: 'USDC', amount: '0.01' }, live_mode_confirmed: true, ...terms });
 }
 
