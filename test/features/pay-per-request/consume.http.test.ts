@@ -5,9 +5,9 @@ import { entitlementIdOf, type ProductId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { consumeUnits } from '#features/pay-per-request/consume.ts';
-import { type Actor, newCtx } from '#platform/context.ts';
+import { newCtx } from '#platform/context.ts';
 import { builtRoutes, fill, nameOf } from '../../contract/spec-routes.ts';
-import { newKey, openShop, type Shop, stall, write } from '../../world/agent.ts';
+import { actorOf, newKey, openShop, type Shop, stall, write } from '../../world/agent.ts';
 import { letTimeRun, setTime } from '../../world/clock.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
@@ -174,16 +174,7 @@ describe('consume', () => {
     setTime(start);
     await timed.grant({ customer, days: 2 });
     expect((await timed.consume({ customer })).status).toBe(200);
-    const actor: Actor = {
-      accountId: shop.merchant.userId,
-      keyId: null,
-      livemode: true,
-      permissions: ['execute'],
-      plan: 'scale',
-      isStaff: false,
-      via: 'jwt',
-      signIn: null,
-    };
+    const actor = actorOf(shop.merchant);
     const identity = entitlementKeyOf(actor, timed.product.product_id as ProductId, { customerRef: customer.customer_ref });
     // A server of ours whose clock is days ahead ends nothing.
     const ahead = newCtx(w.env, { requestId: 'req_ahead', defer: () => {}, now: start + 3 * DAY });

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { base64, utf8 } from '#core/encoding.ts';
 import type { ProductId } from '#core/ids.ts';
 import { settlePayment } from '#features/pay-per-request/settle.ts';
-import { type Actor, newCtx } from '#platform/context.ts';
+import { newCtx } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
-import { asDuplicate, decoded, newKey, ONE, openShop, type Shop, sellToAgents, stall, write } from '../../world/agent.ts';
+import { actorOf, asDuplicate, decoded, newKey, ONE, openShop, type Shop, sellToAgents, stall, write } from '../../world/agent.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const NONE = { settlements: 0, claims: 0, payments: 0, receipts: 0, memberships: 0 };
@@ -108,16 +108,7 @@ describe('a payment that is not what was asked for', () => {
   it('comes after its challenge expired: refused; but once claimed, it is never too late', async () => {
     const key = newKey();
     const payment = await shop.pay();
-    const actor: Actor = {
-      accountId: shop.merchant.userId,
-      keyId: null,
-      livemode: true,
-      permissions: ['execute'],
-      plan: 'scale',
-      isStaff: false,
-      via: 'jwt',
-      signIn: null,
-    };
+    const actor = actorOf(shop.merchant);
     const later = (now: number) => newCtx(w.env, { requestId: 'req_later_on', defer: () => {}, now });
     const settleAt = (now: number) =>
       settlePayment(
