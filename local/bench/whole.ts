@@ -12,7 +12,7 @@ import { cpuMsOf } from './processes.ts';
 const REPEATS = 100;
 const WARM_UP = 10;
 
-/** The service with its database and a chain, as `npm run dev` starts it, and somebody on it. */
+/** The service with its database and a chain, as `npm run dev` starts it, and a merchant on it. */
 export interface Whole {
   baseUrl: string;
   pids: number[];

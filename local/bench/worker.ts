@@ -1,3 +1,9 @@
+/**
+ * The entry of `npm run bench`: the service as it is, and beside it under /bench/ the same work with less around it. There is
+ * no database and no queue here: what is measured must not need the first and only tells the second, every two seconds.
+ * @module
+ */
+
 import { DurableObject } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { type AccountId, admissionIdOf } from '#core/ids.ts';
@@ -9,10 +15,6 @@ import { projectedOf } from '#rules/entitlement-rpc.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
 import { app } from '../../worker/app.ts';
 
-/**
- * The entry of `npm run bench`: the service as it is, and beside it under /bench/ the same work with less around it. There is
- * no database and no queue here: what is measured must not need the first and only tells the second, every two seconds.
- */
 export { Admission } from '../../durable-objects/admission.ts';
 
 interface BenchEnv extends Env {

@@ -4,9 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { base64, utf8 } from '#core/encoding.ts';
 import type { ProductId } from '#core/ids.ts';
 import { settlePayment } from '#features/pay-per-request/settle.ts';
-import { newCtx } from '#platform/context.ts';
+import { newCtx, scopeIn } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
-import { scopeIn } from '../../../worker/platform/context.ts';
 import { asDuplicate, decoded, newKey, ONE, openShop, type Shop, sellToAgents, stall, write } from '../../world/agent.ts';
 import { type Merchant, World } from '../../world/world.ts';
 

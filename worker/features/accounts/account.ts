@@ -41,7 +41,7 @@ const ERASED_AT_ONCE = 200;
 
 /**
  * Deletes an account: what names a person goes, its keys and tokens die at once, and no webhook leaves any more. Payments, receipts
- * and claims stay. The keyed hashes and the password stay too, so that only its owner is told that it was deleted, and nobody else
+ * and claims stay. The keyed hashes and the password stay too, so that only its owner is told that it was deleted, and no other person
  * takes its place. 403 sign_in_required for an old session.
  */
 export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {

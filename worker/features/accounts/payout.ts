@@ -1,3 +1,10 @@
+/**
+ * The payout rule: in live mode a wallet that the merchant was never set to be paid on needs a person who just signed in, as soon as
+ * there is any other. A stolen key must not be able to send the next sale elsewhere, whichever product, rail or name it goes through.
+ * The very first wallet is free, and so is one that is known.
+ * @module
+ */
+
 import { z } from '@hono/zod-openapi';
 import type { AccountId } from '#core/ids.ts';
 import type { Actor, Scope, Shard, Tenant } from '#platform/context.ts';
@@ -7,11 +14,6 @@ import { given, orNull } from '#platform/http/openapi.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { findKnownWallets, type KnownWallets, rememberWallet, vetoUnlessFirst } from './payout.store.ts';
 
-/**
- * The payout rule: in live mode a wallet that the merchant was never set to be paid on needs a person who just signed in, as soon as
- * there is any other. A stolen key must not be able to send the next sale elsewhere, whichever product, rail or name it goes through.
- * The very first wallet is free, and so is one that is known.
- */
 export const needsSignIn = (livemode: boolean, known: KnownWallets): boolean => livemode && known === 'others';
 
 export const PayoutBody = z
@@ -33,7 +35,7 @@ export interface PayoutChange {
   railId?: string;
 }
 
-/** Would naming this wallet for live payments need a person who just signed in? For those who only want to know. */
+/** True where naming this wallet for live payments would need a person who just signed in. Refuses nothing. */
 export const wouldNeedSignIn = async (ctx: Shard, merchantId: AccountId, wallet: string): Promise<boolean> =>
   needsSignIn(true, await findKnownWallets(ctx.db, merchantId, wallet));
 

@@ -66,7 +66,7 @@ export const toAdmittedKey = ({ id, keyHash, permissions, livemode, revokedAt }:
 
 export const insertAccount = (db: Db, account: Account): Write => db.insert(accounts).values(account);
 
-/** Replaces the row the change was planned from; vetoes the whole batch where somebody else was faster. */
+/** Replaces the row the change was planned from; vetoes the whole batch where another change was stored first. */
 export const replaceAccount = (ctx: Shard, { id, ...account }: Account): Write[] => [
   ctx.db
     .update(accounts)
@@ -132,7 +132,7 @@ export async function countActiveKeys(db: Db, tenant: Tenant): Promise<number> {
   return db.$count(apiKeys, and(rowsOf(apiKeys, tenant), isNull(apiKeys.revokedAt)));
 }
 
-/** Statements, not effects: the first fails the batch where the account has as many active keys of this mode as it may. */
+/** The first statement fails the batch where the account has as many active keys of this mode as it may. */
 export const insertKey = (ctx: Shard, key: ApiKey, activeMax: number): Write[] => [
   vetoIf(
     ctx,

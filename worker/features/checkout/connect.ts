@@ -66,7 +66,7 @@ export async function connectBuyer(ctx: Shard, input: Connect, keep: Keep<Checko
   const change = await beginPayment(ctx, listing, input, { session: null, handoff, expiresAt: ctx.now + life });
   if ('provider' in change) return change;
   const { result: payment } = change;
-  // The node is asked before anything is stored: a session nobody can pay is not worth keeping.
+  // The node is asked before anything is stored: a payment that cannot be received is not stored.
   const prepared = payment.expectedWallet === null ? null : await prepareTransaction(ctx, payment, payment.expectedWallet);
   const checkout = { payment, prepared };
   try {

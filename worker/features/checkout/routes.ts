@@ -31,7 +31,7 @@ import { ConnectResponse, toConnectResource } from './resource.ts';
 import { connectInSession } from './sessions/session.ts';
 
 const LOCALE_MAX = 35;
-/** The BCP 47 form of a language tag, also of one in the form of POSIX (`en_US.UTF-8`); undefined for what is none: nobody pays less for it. */
+/** The BCP 47 form of a language tag, also of one in the form of POSIX (`en_US.UTF-8`); undefined for a malformed tag, which never refuses a payment. */
 function localeOf(text: string): string | undefined {
   try {
     const [tag] = Intl.getCanonicalLocales(
@@ -162,7 +162,7 @@ const solanaPay = createRoute({
   },
 });
 
-/** Only what can be paid in time, by whoever the merchant asks for, is worth a signature. */
+/** Refuses to prepare what could not be paid in time, or whose buyer has not shown the identity the merchant requires. */
 function requireOpen(ctx: Ctx, asked: IdentityRequirement): void {
   const { payment } = asked;
   if (payment.status === 'FAILED') throw failureOf(payment);

@@ -39,7 +39,7 @@ export async function sendTransaction(
 
   const { candidate, isNew } = await rememberSent(ctx, paymentId, txSignature);
   const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));
-  // A refusal speaks for this request alone: another that brought the same bytes may have delivered them.
+  // A refusal is about this request alone: another that brought the same bytes may have delivered them.
   if (broadcast.kind === 'rejected' && isNew && (await dropRefused(ctx.db, candidate)))
     throw new ApiError('payment_mismatch', {
       detail: `The network refused it: ${broadcast.reason}`,

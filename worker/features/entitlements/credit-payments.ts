@@ -54,11 +54,11 @@ const loadPaid = ({ db }: Shard, events: StoredEvent[]): Promise<Read[]> =>
     events.map(({ paymentId }) => paymentId as PaymentId),
   );
 
-/** How long one buyer's object is waited for, so that enough of the invocation's time is left for everybody else's events. */
+/** How long one buyer's object is waited for, so that enough of the invocation's time is left for the events of others. */
 const OBJECT_MS = 5 * SECOND;
 const withinMoment = <T>(ctx: Ctx, call: () => Promise<T>): Promise<T> => inTime({ leftMs: () => Math.min(OBJECT_MS, ctx.leftMs()) }, call);
 
-/** Brings the payments of these events each on its own, so that one whose object does not answer holds up nobody else's. */
+/** Brings the payments of these events each on its own, so that one whose object does not answer delays no other. */
 async function bringEach(
   ctx: Ctx,
   events: StoredEvent[],

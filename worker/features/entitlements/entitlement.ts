@@ -112,7 +112,7 @@ export async function refundConsumption(ctx: Scope, request: IdempotentRequest, 
 
 /**
  * Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late.
- * The object forgets what it told only when it hears that this is done; where that gets lost, it says the same again.
+ * The object forgets what it sent only once this is acknowledged; where the acknowledgement is lost, it sends the same again.
  */
 export async function projectEntitlement(ctx: Shard, projection: EntitlementProjection): Promise<void> {
   const { snapshot, events } = projection;

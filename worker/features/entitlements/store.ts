@@ -28,7 +28,7 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
 
 export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt' | 'version'>;
 
-/** Statements, not effects. An older copy never overwrites a newer one. */
+/** An older copy never overwrites a newer one. */
 export function projectionWrites({ db }: Shard, snapshot: EntitlementSnapshot, rows: EventRow[]): Write[] {
   const { customer } = snapshot;
   const row = {

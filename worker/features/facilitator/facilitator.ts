@@ -1,3 +1,9 @@
+/**
+ * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,
+ * and keep no books. The words are the reference's; what is refused is an answer.
+ * @module
+ */
+
 import { storyOf } from '#core/errors.ts';
 import { type AnswerId, newId } from '#core/ids.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
@@ -28,10 +34,6 @@ import {
 import { settingOf } from '#rules/product-rails.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
-/**
- * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,
- * and keep no books. The words are the reference's; what is refused is an answer.
- */
 export interface FacilitatorCall {
   x402Version: number;
   paymentPayload: unknown;
@@ -47,7 +49,7 @@ export function supportedKinds({ config }: Ctx) {
 }
 
 /**
- * Would it be paid, or was it, and no call was told of its success yet? A server that verifies first so lets a buyer come back for
+ * Dry run of settle: valid where the payment would succeed, or has succeeded and no call was told yet. A server that verifies first so lets a buyer come back for
  * what was paid while no call knew, and never serves twice. 409 setup_not_ready, 503 rpc_unavailable.
  */
 export async function verifyFacilitated(ctx: Scope, call: FacilitatorCall): Promise<VerifyResponse> {
@@ -64,7 +66,7 @@ export async function verifyFacilitated(ctx: Scope, call: FacilitatorCall): Prom
 /**
  * Settles a payment once: the message is the key, whatever else the call says. Its success is answered to one call ever, because a
  * server serves for each; any number of others, at once or later, get `duplicate_settlement` with the signature. Which call that is
- * the database decides, not who claimed or broadcast it: a buyer whose first call died is served at the next.
+ * the database decides, not who claimed or broadcast it: a buyer whose first call crashed is served at the next.
  */
 export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Promise<SettleResponse> {
   const network = ctx.config.network.caip2;
@@ -129,7 +131,7 @@ type FacilitatorReading =
   | { ok: true; read: PaymentReading & { ok: true }; requirements: PaymentRequirements }
   | { ok: false; reason: string; payer?: string };
 
-/** Is it a payment to this merchant, in our money, on our network, that we could co-sign without being drained? */
+/** Reads a call: a payment to this merchant, in USDC, on our network, that can be co-signed at a bounded cost; else the x402 reason. 409 setup_not_ready. */
 async function readFacilitatorCall(ctx: Scope, call: FacilitatorCall): Promise<FacilitatorReading> {
   if (!ctx.livemode) throw newX402NotReady('sandbox');
   if (!hasX402(ctx.config)) throw newX402NotReady('rail_unavailable');

@@ -77,7 +77,7 @@ export async function getMembershipBy(scope: Scope, by: MembershipLookup): Promi
 
 export const insertMembership = (db: Db, membership: Membership): Write => db.insert(memberships).values(membership);
 
-/** A statement, not an effect: guarded by the event of the same version in the same batch. */
+/** Guarded by the event of the same version in the same batch. */
 export const updateMembership = (db: Db, after: Membership): Write =>
   db
     .update(memberships)

@@ -55,7 +55,7 @@ export function toSettlementResource(ctx: Ctx, settlement: Settlement, receiptId
 
 /**
  * What every other request is told: the same payment, of which nothing is left for it, and what its customer holds by now. The
- * consumption is named, so that the merchant can give back what a request used that died before it was served.
+ * consumption is named, so that the merchant can give back what a request used that crashed before it was served.
  */
 export async function toDuplicateResource(ctx: Ctx, settlement: Settlement, body: SettlementBody): Promise<SettlementBody> {
   const owner = entitlementOf(settlement);

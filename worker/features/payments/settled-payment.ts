@@ -67,7 +67,7 @@ const confirmedPayment = (ctx: Ctx, sale: PerRequestSale, { payer: payerWallet, 
     slug: sale.slug,
     status: 'CONFIRMED',
     nonce: sale.nonce,
-    // Agents’ transactions carry no reference keys: we send them, so nobody has to find them.
+    // An agent’s transaction carries no reference key: the service sends it itself, so no scan has to find it.
     reference: '',
     asset: sale.asset,
     mint: sale.mint,
@@ -82,7 +82,7 @@ const confirmedPayment = (ctx: Ctx, sale: PerRequestSale, { payer: payerWallet, 
     slot,
     blockTime,
     expiresAt: sale.expiresAt,
-    // Nobody waits for it: what agents pay is sent by us, and on the chain before it is a payment.
+    // Zero: the service sends what an agent pays, and it is on the chain before it is a payment.
     lateGraceSeconds: 0,
     confirmedAt: ctx.now,
     createdAt: sale.createdAt,

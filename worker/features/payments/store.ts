@@ -23,7 +23,7 @@ export const findPayment = async (ctx: Shard, paymentId: PaymentId): Promise<Pay
   (await findEnded(ctx.db, paymentId)) ??
   findArchived(ctx, eq(archivedPayments.id, paymentId));
 
-/** Is it here, as a row, a stub or in the index of the archive? */
+/** True where this database has it: as a row, a stub or in the index of the archive. */
 export const hasPayment = async (db: Db, paymentId: PaymentId) =>
   (await db.select({ id: payments.id }).from(payments).where(eq(payments.id, paymentId)).get()) ??
   (await findEnded(db, paymentId)) ??
@@ -59,14 +59,14 @@ export const findSession = async (ctx: Shard, nonce: string): Promise<Payment | 
 
 export const insertPayment = (db: Db, payment: Payment): Write => db.insert(payments).values(payment);
 
-/** A statement, not an effect: guarded by the event of the same version in the same batch. */
+/** Guarded by the event of the same version in the same batch. */
 export const updatePayment = (db: Db, before: Payment, after: Payment): Write =>
   db
     .update(payments)
     .set(after)
     .where(and(eq(payments.id, before.id), eq(payments.version, before.version)));
 
-/** Statements, not effects: many made final at once, each under the event of its next version in the same batch. */
+/** Many made final at once, each under the event of its next version in the same batch. */
 export const finalizePayments = ({ db, now }: Shard, before: Pick<Payment, 'id' | 'version'>[]): Write =>
   db
     .update(payments)
@@ -80,7 +80,7 @@ export const listPaymentsById = (db: Db, paymentIds: PaymentId[]): Promise<Payme
     .from(payments)
     .where(sql`${payments.id} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`);
 
-/** A statement, not an effect: the transaction pays this payment and nothing else, and is watched until it is final. */
+/** The transaction pays this payment and nothing else, and is watched until it is final. */
 export const claimTransaction = (
   { db, now }: Shard,
   payment: Payment,
@@ -109,7 +109,7 @@ export async function listPayments(scope: Scope, filter: PaymentFilter, page: Pa
   return { items: await wholePayments(scope, found.items), total: found.total };
 }
 
-/** A statement, not an effect: a session whose payment failed and was recovered afterwards is paid, unless another was begun since. */
+/** A session whose payment failed and was recovered afterwards is paid, unless another was begun since. */
 export const holdRecovered = (db: Db, { id, recoversPaymentId, paymentSessionId }: Payment): Write[] =>
   paymentSessionId === null || recoversPaymentId === null
     ? []

@@ -116,7 +116,7 @@ export function requireRails({ config }: Ctx, product: Product): void {
     throw invalid('default_rail', 'The default rail is not among the allowed ones', 'rail_not_allowed');
 }
 
-/** The price itself is always taken; another asset needs somebody who says what it is worth. */
+/** The price itself is always taken; another asset needs a source of its price. */
 export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<Product, 'asset' | 'acceptedAssets'>): void {
   if (acceptedAssets === null) return;
   if (!acceptedAssets.includes(asset)) throw invalid('accepted_assets', `The price is in ${asset}: accept that too`);
@@ -166,7 +166,7 @@ function newProduct(ctx: Scope, productType: keyof typeof TYPES, input: z.infer<
   };
 }
 
-/** Readable, and unguessable enough that nobody collides: the name's letters, then six random ones. */
+/** Readable, and random enough that two do not collide: the name's letters, then six random ones. */
 function newSlug(name: string): string {
   const words = name
     .normalize('NFKD')

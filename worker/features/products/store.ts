@@ -44,7 +44,7 @@ export const findApp = (scope: Scope, appId: AppId) =>
 /** Of any merchant. */
 export const hasSlug = (db: Db, slug: string) => db.select({ id: products.id }).from(products).where(eq(products.slug, slug)).get();
 
-/** Does another product have this one's slug, or its name at the merchant's? */
+/** True where another product has this one's slug, or its external id at the same merchant. */
 export async function isTaken(db: Db, product: Product): Promise<boolean> {
   const { slug, externalProductId } = product;
   const sameName = externalProductId && and(rowsOf(products, product), eq(products.externalProductId, externalProductId));
@@ -59,7 +59,7 @@ export async function isTaken(db: Db, product: Product): Promise<boolean> {
 export const listProducts = (scope: Scope, page: PageRequest) =>
   listPage(scope.db, products, rowsOf(products, scope), newestFirst(products.createdAt), page);
 
-/** A product, who sells it, and what he set for each rail; no setting: the defaults of the rail. */
+/** A product, who sells it, and what the seller set for each rail; no setting: the defaults of the rail. */
 export interface Listing {
   product: Product;
   merchant: typeof accounts.$inferSelect;
@@ -68,7 +68,7 @@ export interface Listing {
   switchedOff: string[];
 }
 
-/** The same over the one rail it is to be paid over. */
+/** A listing over the one rail it is to be paid over. */
 export interface Sale extends Omit<Listing, 'settings' | 'switchedOff'> {
   setting: RailSetting | null;
   /** What of it the operator switched off. */
@@ -110,7 +110,7 @@ export async function findActiveListing(db: Db, slug: string): Promise<Listing |
   return listing?.product.status === 'active' && !listing.switchedOff.includes('product') ? listing : null;
 }
 
-/** The same. 404. */
+/** Same as `findActiveListing`, but throws 404 where there is none. */
 export const getActiveListing = async (db: Db, slug: string): Promise<Listing> => (await findActiveListing(db, slug)) ?? raise('not_found');
 
 /** A product that an account left behind when it was deleted. */
@@ -132,14 +132,14 @@ export const findListing = (scope: Scope, named: { productId: ProductId } | { ex
     ),
   );
 
-/** The same over one rail. 404. */
+/** Same as `findListing`, but over one rail; 404 where there is none. */
 export const getSale = async (scope: Scope, productId: ProductId, railId: RailId): Promise<Sale> =>
   saleOn((await findListing(scope, { productId })) ?? raise('not_found'), railId);
 
 export const countActiveProducts = (scope: Scope): Promise<number> =>
   scope.db.$count(products, and(rowsOf(products, scope), eq(products.status, 'active')));
 
-/** A statement, not an effect: refuses the batch once the plan's active products are used up. */
+/** Refuses the batch once the plan's active products are used up. */
 const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax: number): Write[] =>
   Number.isFinite(activeMax)
     ? [
@@ -150,7 +150,7 @@ const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax:
       ]
     : [];
 
-/** Statements, not effects: the second fails the batch where another change was faster. */
+/** The second statement fails the batch where another change was faster. */
 export const updateProduct = (ctx: Shard, before: Product, after: Product): Write[] => [
   ctx.db
     .update(products)
@@ -159,7 +159,7 @@ export const updateProduct = (ctx: Shard, before: Product, after: Product): Writ
   vetoUnlessChanged(ctx),
 ];
 
-/** The same for one that becomes active again, within the plan. */
+/** Same as `updateProduct`, but for a product that becomes active again, within the plan. */
 export const reviveProduct = (ctx: Shard, before: Product, after: Product, activeMax: number): Write[] => [
   ...vetoOverQuota(ctx, before, activeMax),
   ...updateProduct(ctx, before, after),

@@ -79,7 +79,7 @@ const paidOver = (listing: Listing): string[] =>
     .map((railId) => payoutOf(prospectOf(saleOn(listing, railId))))
     .filter((wallet) => wallet !== null);
 
-/** Does a change make a wallet payable, by naming it or by opening a rail that pays to it, or take the product's own away? Else null. */
+/** The wallet that a change makes payable, by naming it or by opening a rail that pays to it, or that the product loses; else null. */
 function movedPayout(before: Listing, after: Listing): { wallet: string | null; previous: string | null } | null {
   const [paid, opened] = [paidOver(before), paidOver(after).filter((wallet) => !paidOver(before).includes(wallet))];
   const { payoutWallet: own } = after.product;
@@ -90,7 +90,7 @@ function movedPayout(before: Listing, after: Listing): { wallet: string | null; 
 
 const isContended = (error: unknown): boolean => error instanceof ApiError && error.options.meta?.reason === 'contended';
 
-/** The order in which somebody writes metadata changes nothing. */
+/** Two sets of metadata are the same whatever the order of their keys. */
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null && canonicalJson(a) === canonicalJson(b));
 

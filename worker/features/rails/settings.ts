@@ -126,7 +126,7 @@ export async function listRailSettings(ctx: Scope): Promise<z.infer<typeof RailS
 
 /**
  * Sets a rail. A wallet it names is held against the payout rule (403 sign_in_required), and payout.changed says so. 409 setup_not_ready for a rail that does not exist here yet, 422
- * invalid_wallet_address for an address nobody can sign for.
+ * invalid_wallet_address for an address no key can sign for.
  */
 export async function planRailSetting(
   ctx: Scope,

@@ -16,7 +16,7 @@ export const listSettings = async (scope: Scope): Promise<Setting[]> =>
 export const findAccountWallet = async (db: Db, merchantId: AccountId): Promise<string | null> =>
   (await db.select({ wallet: accounts.walletAddress }).from(accounts).where(eq(accounts.id, merchantId)).get())?.wallet ?? null;
 
-/** Would this merchant be paid to this wallet: by the x402 rail, by the account, or by a product on sale? */
+/** True where this merchant is paid to this wallet: by the x402 rail, by the account, or by a product on sale. */
 export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: string): Promise<boolean> {
   const [account, setting, product] = await db.batch([
     db
@@ -52,7 +52,7 @@ export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: stri
 
 export const insertSetting = (db: Db, setting: Setting): Write => db.insert(railSettings).values(setting);
 
-/** Statements, not effects: the second fails the batch where another change was faster. */
+/** The second statement fails the batch where another change was faster. */
 export const updateSetting = (ctx: Shard, before: Setting, after: Setting): Write[] => [
   ctx.db
     .update(railSettings)

@@ -137,5 +137,5 @@ const keys = createRoute({
   responses: { ...ok(KeySetBody), ...errors('rate_limited') },
 });
 
-/** Mounted at the root: what lets anybody verify a receipt without asking us. */
+/** Mounted at the root: with these keys a third party verifies a receipt without calling the service. */
 export const receiptKeyRoutes = router().openapi(keys, (c) => c.json(receiptKeySet(c.var.ctx.config.RECEIPT_KEYS), 200));

@@ -29,12 +29,12 @@ export async function getReceipt(scope: Scope, receiptId: ReceiptId): Promise<St
   return (await findReceipt(scope, (table) => and(rowsOf(table, scope), eq(table.id, receiptId)))) ?? raise('not_found');
 }
 
-/** Is it here, in the database or its index of the archive? */
+/** True where this database or its index of the archive has it. */
 export const hasReceipt = async (db: Db, receiptId: ReceiptId) =>
   (await db.select({ id: receipts.id }).from(receipts).where(eq(receipts.id, receiptId)).get()) ??
   db.select({ id: archivedReceipts.id }).from(archivedReceipts).where(eq(archivedReceipts.id, receiptId)).get();
 
-/** Of any merchant: a receipt proves itself to whoever holds its id. */
+/** Of any merchant: a receipt is public to the holder of its id. */
 export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promise<StoredReceipt> {
   return (await findReceipt(ctx, (table) => eq(table.id, receiptId))) ?? raise('not_found');
 }
@@ -100,7 +100,7 @@ async function readReceipts(scope: Scope, filter: ReceiptFilter, page: PageReque
   });
 }
 
-/** So much of a signature nobody shares by chance. */
+/** So many characters of a signature are unique in practice. */
 const SIGNATURE_START = /^[1-9A-HJ-NP-Za-km-z]{12,}$/;
 
 /** What `q` may be the beginning of; null where it is too short to be, or cannot be. */
@@ -157,7 +157,7 @@ export async function listReceiptChainEnds(db: Db, chains: Pick<StoredReceipt, '
   return ends.map((end) => ({ ...end, seq: end.seq!, prevHash: end.prevHash! }));
 }
 
-/** Statements, not effects: many links in one update; all of them, or none where another sweep took a place. */
+/** Many links in one update; all of them, or none where another sweep took a place. */
 export const linkReceipts = (ctx: Shard, links: { receiptId: string; seq: number; prevHash: string }[]): Write[] => [
   ctx.db
     .update(receipts)

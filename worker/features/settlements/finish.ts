@@ -19,7 +19,7 @@ import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
 
 /**
  * What became of a settlement. `pending`: it may land yet, and the service keeps looking by itself. A receipt belongs to what
- * the service sold or was paid for itself; what a merchant sold through us as his facilitator has none.
+ * the service sold or was paid for itself; what a merchant sold with us as facilitator has none.
  */
 export type SettlementOutcome =
   | { status: 'settled'; receiptId: ReceiptId | null }
@@ -82,7 +82,7 @@ const storeEnd = async (ctx: Shard, settlement: Settlement, plan: () => Change<S
   (await endOnce(ctx, settlement, plan)).outcome;
 
 /**
- * Ends a settlement once. Whoever comes second finds the end the first one gave it. `isMine`: this call stored it and knows so; none
+ * Ends a settlement once. A second call finds the end that the first one stored. `isMine`: this call stored it and knows so; none
  * does where the answer of the database was lost.
  */
 async function endOnce(
@@ -143,7 +143,7 @@ async function finishActivation(ctx: Shard, settlement: Settlement, transaction:
   }
 }
 
-/** Why a sale that was settled serves nobody: its money is not on the chain any more. It serves again once that is back. */
+/** Why a settled sale serves no request: the chain dropped its money. It serves again once the money is back. */
 export const ORPHANED = 'transaction_orphaned';
 
 /** As it is stored; the word of a success is given for no money that the chain dropped meanwhile. */

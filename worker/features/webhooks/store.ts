@@ -23,7 +23,7 @@ export const listEndpoints = (scope: Scope, page: PageRequest) =>
 export const countEnabledEndpoints = (scope: Scope): Promise<number> =>
   scope.db.$count(webhookEndpoints, and(rowsOf(webhookEndpoints, scope), eq(webhookEndpoints.status, 'enabled')));
 
-/** A statement, not an effect: refuses the batch once the plan's enabled endpoints are used up. */
+/** Refuses the batch once the plan's enabled endpoints are used up. */
 export const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint, enabledMax: number): Write =>
   vetoIf(
     ctx,
@@ -32,7 +32,7 @@ export const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint, en
 
 export const insertEndpoint = (db: Db, endpoint: Endpoint): Write => db.insert(webhookEndpoints).values(endpoint);
 
-/** Statements, not effects: settings only, because attempts move an endpoint's health at the same time. Who decides by that health is refused once it moved. */
+/** Settings only, because attempts move an endpoint's health at the same time. Who decides by that health is refused once it moved. */
 export const updateEndpoint = (ctx: Shard, before: Endpoint, patch: Partial<Endpoint>): Write[] => [
   ctx.db
     .update(webhookEndpoints)
@@ -56,11 +56,11 @@ export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<End
     .from(webhookEndpoints)
     .where(and(eq(webhookEndpoints.merchantId, merchantId), eq(webhookEndpoints.status, 'enabled')));
 
-/** A statement, not an effect: refuses the batch where an endpoint of the account is enabled after all. */
+/** Refuses the batch where an endpoint of the account is enabled after all. */
 export const vetoWhileEnabled = (ctx: Shard, merchantId: AccountId): Write =>
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND status = 'enabled')`);
 
-/** A statement, not an effect: what an attempt showed, relative to whatever other attempts showed meanwhile. */
+/** What an attempt showed, relative to whatever other attempts showed meanwhile. */
 export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean, now: number): Write =>
   ctx.db
     .update(webhookEndpoints)
@@ -71,7 +71,7 @@ export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean,
             failureStreak: sql`failure_streak + 1`,
             failingSince: sql`coalesce(failing_since, ${now})`,
             lastFailureAt: now,
-            // The first failure after a success begins a run of its own, of which nobody was warned yet.
+            // The first failure after a success begins a run of its own, of which the merchant was not warned yet.
             warningsTold: sql`iif(failing_since IS NULL, 0, warnings_told)`,
           },
     )

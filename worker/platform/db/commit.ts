@@ -8,6 +8,7 @@ import type { NewEvent } from '#rules/events.ts';
 import { events as eventsTable } from './tables/events.ts';
 import { guard } from './tables/idempotency.ts';
 
+/** A statement that `commit` runs in its batch: making one changes nothing. */
 export type Write = BatchItem<'sqlite'>;
 
 /** What a verb decided: facts to store together. Values, not effects. */

@@ -89,7 +89,7 @@ const requirePerson = (...checks: Check<ActorEnv>[]) =>
 /** A route only a signed-in person may use: a leaked key must not be able to make or keep keys. */
 export const personRoute = { security: [{ bearer: [] }] as Record<string, string[]>[], middleware: requirePerson() };
 
-/** The same for a write: done once per Idempotency-Key where one is sent. */
+/** Same as `personRoute`, but for a write, which is done once per Idempotency-Key where one is sent. */
 export const keyedPersonRoute = (...checks: Check<ActorEnv>[]) => ({
   security: personRoute.security,
   middleware: requirePerson(requireSoundKey, ...checks),
@@ -101,7 +101,7 @@ export const viewerRoute = (bucket: PublicBucketName, subject: Subject) => ({
   middleware: readViewer(bucket, subject),
 });
 
-/** The same for a write: done once per Idempotency-Key where one is sent. */
+/** Same as `viewerRoute`, but for a write, which is done once per Idempotency-Key where one is sent. */
 export const keyedViewerRoute = (bucket: PublicBucketName, subject: Subject) => ({
   security: viewerRoute(bucket, subject).security,
   middleware: readViewer(bucket, subject, requireSoundKey),

@@ -79,7 +79,7 @@ export async function answerOnce<T>(
   return once(c.var.shard, await idempotentRequest(c, options), run, present);
 }
 
-/** The same for what is no single batch: under a lease while it is at it. */
+/** Same as `answerOnce`, but for work that is no single batch: it runs under a lease. */
 export async function answerLeased<T>(
   c: RouteContext,
   run: () => Promise<T>,

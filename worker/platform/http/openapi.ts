@@ -147,7 +147,7 @@ export const HTTPValidationError = z.object({ detail: z.array(Problem), ...error
 
 type Failure = ErrorCode | { code: ErrorCode; status: ErrorStatus };
 
-/** What weather and bugs may answer on any route. */
+/** Errors that any route may answer: transient failures, a broken configuration and bugs. */
 const ANYWHERE = ['temporarily_unavailable', 'misconfigured', 'internal_error'] as const satisfies ErrorCode[];
 
 /** Error responses of a route, from the catalog: grouped by status, one example per code. */

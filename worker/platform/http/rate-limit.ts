@@ -100,14 +100,14 @@ export async function countUnseenSignature(c: RouteContext): Promise<void> {
 
 /**
  * For routes that a secret in the body opens: a wrong one, which is 404, is a refused credential, and 429 once this address showed too many.
- * The right one passes always: its agent may share the address with whoever guesses.
+ * The right one passes always: its agent may share the address with the caller that guesses.
  */
 export const countWrongSecrets = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   if (c.error instanceof ApiError && c.error.code === 'not_found') await countRefusedCredential(c);
 });
 
-/** 429 while this address has shown too many bad credentials, as far as this isolate knows; asks nobody. */
+/** 429 while this address has shown too many bad credentials, as far as this isolate knows. Makes no call. */
 export function requireRefusalsLeft(c: RouteContext): void {
   const { ctx } = c.var;
   const { max } = ADDRESS_CEILINGS['refused-credentials'];

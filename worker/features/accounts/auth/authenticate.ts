@@ -21,13 +21,13 @@ interface Presented {
 }
 
 /**
- * Credential -> Actor, in one call to the account's admission object; no database on the way once the object is awake.
+ * Credential -> Actor, in one call to the account's admission object; no database once the object has loaded the account.
  * Refuses with 401 (no or bad credential), 403 (suspended, deleted, scope, mode) or 429.
  */
 export async function authenticate(c: RouteContext, permission: Permission | null, bucket: CallBucket = 'requests'): Promise<Actor> {
   const { ctx } = c.var;
   const presented = await readCredential(c, ctx);
-  // Anybody can make up a key of the first round, so they are looked up only for those who have refusals left.
+  // Keys of the first round can be made up by any caller, so they are looked up only for those who have refusals left.
   if (!presented.isVouched) requireRefusalsLeft(c);
   const mode = modeOf(c);
   const request = {

@@ -66,7 +66,7 @@ async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
   };
 }
 
-/** Counted per address and e-mail, so that nobody can lock a stranger out from elsewhere. */
+/** Counted per address and e-mail, so that a caller cannot lock the owner of an e-mail out from another address. */
 async function emailOf(c: RouteContext): Promise<string> {
   const body: unknown = await c.req.json().catch(() => null);
   const email = typeof body === 'object' && body !== null && 'email' in body && typeof body.email === 'string' ? body.email : '';

@@ -1,3 +1,10 @@
+/**
+ * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
+ * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that any caller
+ * can make, and are looked up as long as their caller has not shown too many bad ones.
+ * @module
+ */
+
 import { crc32, equalBytes, pepperedHash, pepperedHashes, sha256Hex } from '#core/crypto.ts';
 import { base62, randomBase62, utf8 } from '#core/encoding.ts';
 import { ApiError, raise, storyOf } from '#core/errors.ts';
@@ -13,11 +20,6 @@ import { PERMISSIONS } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
 import { countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
 
-/**
- * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
- * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that anybody
- * can make, and are looked up as long as their caller has not shown too many bad ones.
- */
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
 const MAC_SPACE = 62n ** 6n;
 /** Under each pepper, the first first. */
@@ -72,7 +74,7 @@ export interface CreateKey {
   sandboxMode: boolean;
 }
 
-/** A key before it is stored. `rawKey` is known to nobody but the caller. */
+/** A key before it is stored. `rawKey` is known to the caller alone. */
 export function draftKey(
   ctx: Ctx,
   merchantId: AccountId,
@@ -128,7 +130,7 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, keep
 
 /**
  * Tells the account's admission object of a stored key, which works from then on: an object that knows its account asks the database
- * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have died
+ * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have crashed
  * here. 503 temporarily_unavailable where the object or the database is out of reach; the same request tells it then.
  */
 export async function announceKey(ctx: Shard, { merchantId, id }: Pick<ApiKey, 'merchantId' | 'id'>): Promise<void> {

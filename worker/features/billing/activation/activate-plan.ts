@@ -85,7 +85,7 @@ async function claimActivation(ctx: Shard, settlement: Settlement): Promise<{ se
     return await claimOnce(ctx, settlement, [vetoEnded(ctx, settlement), ...vetoOverspending(ctx, settlement)]);
   } catch (error) {
     const { setupIntentId, terms } = settlement;
-    // Refused, and nobody has its message: the setup was ended, the day's budget went to others that came at the same moment, or
+    // Refused, and no settlement has its message: the setup was ended, the day's budget went to others that came at the same moment, or
     // its signature is taken.
     const isBusy = error instanceof ApiError && error.options.meta?.reason === 'payer_busy';
     const isRefused = isBusy || (error instanceof ApiError && error.code === 'duplicate_settlement');

@@ -95,11 +95,11 @@ export async function getHandedListing(ctx: Shard, slug: string, token: string):
   throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
 }
 
-/** The wallet a buyer is expected to pay from. One that cannot is no hint: nobody pays himself, and the buyer never named it. */
+/** The wallet a buyer is expected to pay from. The merchant's own wallet is dropped: a transfer to itself pays nothing, and the buyer never named it. */
 export const hintOf = ({ walletAddress }: Handoff, recipientWallet: string): string | null =>
   walletAddress === recipientWallet ? null : walletAddress;
 
-/** After a batch that would have used it failed: whoever was faster has its payment. */
+/** After a batch that would have used it failed: the faster request has its payment. */
 export async function requireUnused(ctx: Shard, { id }: Handoff): Promise<void> {
   const handoff = (await findHandoff(ctx.db, id)) ?? raise('handoff_expired', { meta: { reason: 'expired' } });
   if (handoff.paymentId) throw usedHandoff(ctx, handoff.paymentId);
@@ -115,7 +115,7 @@ function requireSecrets({ config }: Ctx): string {
   return config.HANDOFF_SECRETS ?? raise('handoff_not_configured', { meta: { missing: ['HANDOFF_SECRETS'] } });
 }
 
-/** Enough for the buyer to see that it is them, too little for anybody else to learn who they are. */
+/** Enough for the buyer to see that it is them, too little for another reader to learn who they are. */
 export function labelOf({ email, customerRef, walletAddress }: Handoff): string | null {
   const [name, domain] = email?.split('@') ?? [];
   if (name && domain) return `${initialOf(name)}@${initialOf(domain)}${domain.slice(domain.lastIndexOf('.'))}`;

@@ -109,7 +109,7 @@ export async function connectInSession(ctx: Shard, input: Connect, paymentSessio
   if (unidentified) throw unidentified;
   if (wallet === null) return { payment, prepared: null };
   requireBuyer(wallet, payment.recipientWallet);
-  // After the session holds the payment: whoever meets a node that is down gets this same payment when he asks again.
+  // After the session holds the payment: a buyer whose request meets a node that is down gets this same payment when asking again.
   return { payment, prepared: await prepareTransaction(ctx, payment, wallet) };
 }
 
@@ -127,7 +127,7 @@ function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): 
     const meta = { reason: 'completed', payment_id: payment!.id };
     throw new ApiError('state_conflict', { detail: 'This payment session is already paid.', meta });
   }
-  // Money may be on its way: whoever asks is told so, and never sent away to pay again.
+  // Money may be on its way: the buyer is told so, and never sent to pay again.
   if (status === 'pending_confirmation') return payment;
   const isRunning = payment !== null && !PAYMENT.isTerminal(payment.status);
   if (isRunning && now <= payment.expiresAt) return payment;

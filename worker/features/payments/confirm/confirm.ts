@@ -30,7 +30,7 @@ export interface Confirmation {
 }
 
 /**
- * The one way a payment is confirmed, whoever brings the signature. Asks the chain itself, then stores payment, claim,
+ * The one way a payment is confirmed, whichever caller or sweep brings the signature. Asks the chain itself, then stores payment, claim,
  * membership and receipt in one batch, or nothing. A transaction that does not pay this session is refused and leaves the
  * session as it was: a stranger can neither fail nor lock a payment.
  */
@@ -45,7 +45,7 @@ export async function confirmPayment(ctx: Shard, input: ConfirmPayment): Promise
 }
 
 /**
- * A transaction somebody pointed at, without saying what it pays: its memo tells. `later` where the chain or the database
+ * A transaction that was named without the payment it pays: its memo tells. `later` where the chain or the database
  * does not show enough yet, `nothing` where it is none of ours.
  */
 export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'settled' | 'later' | 'unavailable' | 'nothing'> {
@@ -135,7 +135,7 @@ async function applySighting(
 const withStoredAnswer = async (change: Change<Verdict>, keep: Keep<Confirmation>): Promise<Change<Verdict>> =>
   change.result.outcome === 'done' ? withAnswer(change, keep({ payment: change.result.payment, alreadyConfirmed: false })) : change;
 
-/** For an answer that is given again: its first call may have died between the confirmation and the access that was bought. */
+/** For an answer that is given again: its first call may have crashed between the confirmation and the access that was bought. */
 export async function grantConfirmed(ctx: Shard, paymentId: Payment['id']): Promise<void> {
   const payment = await findPayment(ctx, paymentId);
   if (payment) await grantAccess(ctx, payment);

@@ -47,7 +47,7 @@ export async function restoreRow({ db }: Shard, payment: Payment): Promise<void>
   ]);
 }
 
-/** Failed long ago, and nobody looks for anything of it. As the partial index has it, word for word. */
+/** Failed long ago, and no candidate or unmatched money refers to it. As the partial index has it, word for word. */
 const isOver = (before: number): SQL => sql`status = 'FAILED' AND is_kept = 0 AND ${lte(payments.expiresAt, before)}
   AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)
   AND NOT EXISTS (SELECT 1 FROM setup_intents i WHERE i.account_id = payments.merchant_id AND i.status = 'expired' AND i.is_kept = 0)`;

@@ -8,7 +8,7 @@ import { endSessions, listEnded, listOver, restoreRow, type Which } from './ende
 const KEEP_MS = 30 * DAY;
 const ROUNDS = { max: 100, roundsMax: 50 };
 
-/** Checkouts that nobody paid, a month after their end: of each less than 400 bytes stay. Answers how many it looked at. */
+/** Shortens unpaid checkouts a month after their end: of each less than 400 bytes stay. Answers how many it looked at. */
 export const sweepEndedSessions = (ctx: Shard): Promise<Swept> => {
   const before = ctx.now - KEEP_MS;
   return sweepRounds(ctx, ROUNDS, async (max) => {

@@ -20,7 +20,7 @@ export const certainAt = ({ expiresAt, lateGraceSeconds }: Pick<Payment, 'expire
   expiresAt + lateGraceSeconds * SECOND + PATIENCE_MS;
 
 /**
- * Ends sessions nobody paid. Only once the cursor has passed the last moment at which a payment would have been on time, so
+ * Ends unpaid sessions. Only once the cursor has passed the last moment at which a payment would have been on time, so
  * that a buyer is never failed because we could not look; while the node is down it waits, at most a day.
  */
 export async function sweepExpired(ctx: Shard): Promise<Swept> {

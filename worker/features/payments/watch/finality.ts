@@ -1,3 +1,9 @@
+/**
+ * What becomes of a payment when its transaction is final, dropped, or there after all. Its status stays; the membership it carries
+ * follows in the same batch, and its entitlement with the event.
+ * @module
+ */
+
 import type { PaymentId } from '#core/ids.ts';
 import { planReinstatement, planRevocation } from '#features/memberships/membership.ts';
 import type { Shard } from '#platform/context.ts';
@@ -7,10 +13,6 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import { notePayment, paymentAfter, paymentEvent } from '../payment.ts';
 import { finalizePayments, getPayment, listPaymentsById } from '../store.ts';
 
-/**
- * What becomes of a payment when its transaction is final, dropped, or there after all. Its status stays; the membership it carries
- * follows in the same batch, and its entitlement with the event.
- */
 export const paymentFate: FateFollower = {
   onFinal: (ctx, paymentIds, step) => finalizeGroup(ctx, paymentIds as PaymentId[], step),
   onDropped: (ctx, paymentId, step) => orphanPayment(ctx, paymentId as PaymentId, step),

@@ -23,7 +23,7 @@ import {
 } from './schedule.ts';
 import { type Claimed, claimDelivery, type DeliveryChange, recordDelivery } from './store.ts';
 
-/** Longer than an attempt and its record can take; who is silent for so long is dead. */
+/** Longer than an attempt and its record can take; a worker that holds the lease longer has crashed. */
 const LEASE_MS = MINUTE;
 /** Beyond this the sweep brings the next attempt: a message waits in memory of a queue, a row in ours. */
 const QUEUE_DELAY_MAX_MS = 10 * MINUTE;
@@ -133,7 +133,7 @@ const RECORD_PAUSE_MS = 300;
 
 /**
  * Says how an attempt went, once. A database that is out of reach for a moment must not make an attempt look as if its maker
- * had died, or the consumer would be sent what he has already taken.
+ * had died, or the consumer would be sent again what it has already accepted.
  */
 async function recordAttempt(ctx: Shard, delivery: Delivery, after: DeliveryChange, ...more: Write[]): Promise<void> {
   const lease = { ...delivery, leaseUntil: ctx.wallNow + LEASE_MS };
@@ -141,7 +141,7 @@ async function recordAttempt(ctx: Shard, delivery: Delivery, after: DeliveryChan
     try {
       return await commit(ctx, { events: [], writes: [...recordDelivery(ctx, lease, after), ...more], result: undefined });
     } catch (error) {
-      // Our lease ended and another took over: his record stands. Or ours landed before, and only its answer was lost.
+      // Our lease ended and another attempt took over: its record stands. Or ours landed before, and only its answer was lost.
       if (isConstraint(error)) return ctx.note(`delivery ${delivery.id} is recorded already`);
       if (tries === RECORD_TRIES_MAX) throw error;
       ctx.note(`record failed: ${storyOf(error)}`);

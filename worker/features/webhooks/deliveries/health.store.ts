@@ -9,7 +9,7 @@ import { isWaiting } from './breaker.store.ts';
 
 const hourOf = (at: number): number => at - (at % HOUR);
 
-/** A statement, not an effect: one more delivery of an endpoint has ended for good, in its hour. */
+/** One more delivery of an endpoint has ended for good, in its hour. */
 export const countEnded = (ctx: Shard, { merchantId, livemode, endpointId }: Delivery, succeeded: boolean, at: number): Write =>
   ctx.db
     .insert(endpointHours)

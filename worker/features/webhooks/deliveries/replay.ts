@@ -8,7 +8,7 @@ import { sendAttempts } from './fan-out.ts';
 import { findWaitingReplay, insertReplay, newestReplayId } from './replay.store.ts';
 
 /**
- * The same event once more, as a delivery of its own: one attempt, and its schedule is not touched. While a replay still waits for its
+ * Sends an event once more, as a delivery of its own: one attempt, and its schedule is not touched. While a replay still waits for its
  * attempt it is the answer to every further request: a caller whose answer was lost gets that one.
  */
 export async function replayDelivery(ctx: Scope, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {

@@ -43,7 +43,7 @@ export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[
   const present = await open(endpoint.secretSealed).catch((error: unknown) => {
     throw new SecretLost(`secret of endpoint ${endpoint.id}: ${storyOf(error)}`);
   });
-  // One of the past that does not open any more must not silence the present one.
+  // An older secret that cannot be opened any more must not stop signing with the present one.
   const previous = await Promise.all(stillLive(endpoint, ctx.wallNow).map(({ sealed }) => open(sealed).catch(() => null)));
   return [present, ...previous.filter((secret) => secret !== null)];
 }
@@ -164,7 +164,7 @@ export async function rotateSecret(
     // Already ours, its answer lost: once more would take the old secret for the one before.
     if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
     const until = ctx.wallNow + overlapHours * HOUR;
-    // Whoever rotates again before the overlap ends, or repeats a request whose answer he never saw, still verifies with an older one.
+    // A merchant who rotates again before the overlap ends, or repeats a request whose answer was lost, still verifies with an older one.
     const previous =
       overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.wallNow)].slice(0, PREVIOUS_MAX) : [];
     const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
