@@ -117,7 +117,7 @@ describe('a payment that is not what was asked for', () => {
         { productId: shop.product.product_id as ProductId, paymentSignature: payment, customer: null, consumeUnits: 1 },
       );
     const soon = Date.now() + 301_000;
-    expect(await settleAt(soon)).toMatchObject({ kind: 'refused', reason: 'payment_expired', offer: { ok: true } });
+    expect(await settleAt(soon)).toMatchObject({ kind: 'refused', reason: 'payment_expired', challenge: { ok: true } });
     expect(await shop.books()).toEqual(NONE);
     expect((await shop.settle(payment)).status).toBe(200);
     expect(await settleAt(soon)).toMatchObject({ kind: 'settled', isDuplicate: true });
