@@ -241,14 +241,8 @@ export class Ledger<State, Content, Event> {
     this.operations.load(this.#form, stored?.tail ?? '');
     this.#page = { state: this.#rules.empty, seenAt: 0, lastTick: 0, changedBy: null, ...EMPTY_OUTBOX };
     if (!stored) return;
-    const { page } = stored;
-    this.#page = {
-      ...page,
-      ...restoreOutbox(page),
-      changedBy: page.changedBy ?? null,
-      state: this.#rules.restore(page.state),
-      seenAt: believable(page.seenAt),
-    };
+    const { state, changedBy = null, ...page } = stored.page;
+    this.#page = { ...page, ...restoreOutbox(page), changedBy, state: this.#rules.restore(state), seenAt: believable(page.seenAt) };
   }
 }
 

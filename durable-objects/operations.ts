@@ -14,7 +14,7 @@ const BYTES_MAX = 9_000_000_000;
 const REMEMBERED_MAX = 10_000_000;
 
 /**
- * How operations and the page are stored. 1: a row each. 2: lines of text, with their tail in the page. See README.md#stored-forms
+ * How operations and the page are stored. 1: a row each. 2: lines of text, with their tail in the page. (durable-objects/README.md#stored-forms)
  */
 export const FORMS = [1, 2] as const;
 export type Form = (typeof FORMS)[number];
