@@ -193,8 +193,9 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   ): Promise<Answer | Full | { ok: false; reason: 'conflict' }> {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
-      const { operations, now } = this.#ledger;
-      const known = operations.find(`${verb}:${key}`, now);
+      const { operations } = this.#ledger;
+      // Keys age by everybody's clock: business time that was moved on makes none forgotten.
+      const known = operations.find(`${verb}:${key}`, Date.now());
       if (!known)
         return operations.fullUntil === null ? judge(`${verb}:${key}`) : { ok: false, reason: 'full', until: operations.fullUntil };
       if (!known.isOf(fingerprint, formerFingerprint)) return { ok: false, reason: 'conflict' };

@@ -93,7 +93,7 @@ export class Operations<Content> {
     return this.#blocks.tail;
   }
 
-  /** What was done under a key, for a day; from then on null, whether it was dropped yet or not. */
+  /** What was done under a key, for a day by the wall clock's `now`; from then on null, whether it was dropped yet or not. */
   find(key: string, now: number): Recorded<Content> | null {
     const found = this.#ofLine(this.#blocks.find(key)) ?? this.#ofRow('key', key);
     return found && found.tick >= now - KEEP_MS ? found : null;

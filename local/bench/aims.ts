@@ -44,7 +44,7 @@ export function judgeAims(measured: Measured[]): Aim[] {
   ];
 }
 
-/** Not aimed at, but whoever reads the aims will ask. */
+/** Ratios without an aim, which a reader of the aims will ask for. */
 export function otherRatios(measured: Measured[]): { text: string; ratio: number | null }[] {
   const ratio = (above: string, below: string, clients: number) => ratioOf(measured, [above, below], clients);
   const inMemory = 'the peer that counts rates in its one process';

@@ -7,7 +7,7 @@ const NAME_WIDTH = 38;
 const CELL_WIDTH = 28;
 const CPU_WIDTH = 12;
 
-/** What a table of one machine cannot say, beside the table, so that nobody quotes the one without the other. */
+/** What a table of one machine cannot say, beside the table, so that the one is not quoted without the other. */
 const LIMITS = `How to read this
   A row is the median of its rounds; p50 and p99 are milliseconds; cpu is what the server's
   processes used, PostgreSQL's among them; a ratio is the median of rounds measured

@@ -11,7 +11,7 @@ import { cpuMsOf } from './processes.ts';
 
 const WARM_UP = 10;
 
-/** The service with its database and a chain, as `npm run dev` starts it, and somebody on it. */
+/** The service with its database and a chain, as `npm run dev` starts it, and a merchant on it. */
 export interface Whole {
   baseUrl: string;
   pids: number[];

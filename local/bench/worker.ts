@@ -1,3 +1,9 @@
+/**
+ * The entry of `npm run bench`: the service as it is, and beside it under /bench/ the same work with less around it. There is
+ * no database and no queue here: what is measured must not need the first and only tells the second, every two seconds.
+ * @module
+ */
+
 import { DurableObject } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { type AccountId, admissionIdOf } from '#core/ids.ts';
@@ -11,10 +17,6 @@ import { projectedOf } from '#rules/entitlement-rpc.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
 import { app } from '../../worker/app.ts';
 
-/**
- * The entry of `npm run bench`: the service as it is, and beside it under /bench/ the same work with less around it. There is
- * no database and no queue here: what is measured must not need the first and only tells the second, every two seconds.
- */
 export { Admission } from '../../durable-objects/admission.ts';
 
 interface BenchEnv extends Env {
@@ -112,8 +114,7 @@ interface ConsumeBody {
 }
 type Counters = { customerRefs: string[]; isGrouped: boolean };
 
-const OWNER = { accountId: '01a1fc21-d414-7315-8bae-d95e4ff00293' as AccountId, livemode: true };
-const OWNER_KEY = { merchantId: OWNER.accountId, livemode: OWNER.livemode };
+const OWNER = { merchantId: '01a1fc21-d414-7315-8bae-d95e4ff00293' as AccountId, livemode: true };
 const PRODUCT_ID = '01a1fc21-d414-7315-8bae-d95e4ff00294';
 const GRANTED_UNITS = 1_000_000_000;
 
@@ -137,7 +138,7 @@ let credential: Credential | null = null;
 bench.get('/bench/admit', async (c) => {
   const now = Date.now();
   const rate = { permission: 'execute', mode: null, bucket: 'metered', rateMultiplier: 1_000_000, now } as const;
-  const answer = await c.env.ADMISSION.getByName(`account:${admissionIdOf(OWNER.accountId)}`).admit({ ...rate, credential: credential! });
+  const answer = await c.env.ADMISSION.getByName(`account:${admissionIdOf(OWNER.merchantId)}`).admit({ ...rate, credential: credential! });
   return c.json(answer, answer.ok ? 200 : 403);
 });
 
@@ -156,9 +157,17 @@ async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Reque
 /** An account and its live key, put where an authenticated call looks for them first. */
 bench.post('/bench/account', async (c) => {
   const ctx = ctxOf(c.env, true);
-  const admissionId = admissionIdOf(OWNER.accountId);
-  const { rawKey, key: made } = draftKey(ctx, OWNER.accountId, { name: 'bench', permissions: ['execute'], livemode: true });
-  const account = { ...OWNER, plan: 'scale', status: 'active', planThrough: null, tokenVersion: 1, isStaff: false, version: 1 } as const;
+  const admissionId = admissionIdOf(OWNER.merchantId);
+  const { rawKey, key: made } = draftKey(ctx, OWNER.merchantId, { name: 'bench', permissions: ['execute'], livemode: true });
+  const account = {
+    accountId: OWNER.merchantId,
+    plan: 'scale',
+    status: 'active',
+    planThrough: null,
+    tokenVersion: 1,
+    isStaff: false,
+    version: 1,
+  } as const;
   const key = { keyId: made.id, keyHash: made.keyHash, permissions: ['execute' as const], livemode: true, revokedAt: null };
   credential = { kind: 'key', keyHash: key.keyHash };
   await c.env.ADMISSION.getByName(`account:${admissionId}`).load(account, [key]);
@@ -178,7 +187,7 @@ bench.post('/bench/spent', async (c) => {
   const { customerRefs, isGrouped } = await c.req.json<Counters>();
   const objects = (isGrouped ? c.env.ENTITLEMENT : c.env.UNGROUPED) as unknown as DurableObjectNamespace<BenchEntitlement>;
   const all = await Promise.all(
-    customerRefs.map((ref) => objects.getByName(entitlementObjectName(OWNER_KEY, identity(ref).entitlementId)).spent()),
+    customerRefs.map((ref) => objects.getByName(entitlementObjectName(OWNER, identity(ref).entitlementId)).spent()),
   );
   const sum = (figure: (one: Spent) => number) => all.reduce((total, one) => total + figure(one), 0);
   return c.json({ calls: sum(({ calls }) => calls), uses: sum(({ uses }) => uses), rows: sum(({ rows }) => rows) });
@@ -188,8 +197,7 @@ bench.post('/bench/spent', async (c) => {
 bench.post('/bench/used', async (c) => {
   const { customerRefs, isGrouped } = await c.req.json<Counters>();
   const ctx = ctxOf(c.env, isGrouped);
-  const owner = { merchantId: OWNER.accountId, livemode: OWNER.livemode };
-  const snapshots = await Promise.all(customerRefs.map((ref) => readEntitlement(ctx, owner, identity(ref).entitlementId)));
+  const snapshots = await Promise.all(customerRefs.map((ref) => readEntitlement(ctx, OWNER, identity(ref).entitlementId)));
   return c.json({ used: snapshots.reduce((sum, snapshot) => sum + snapshot!.usedUnits, 0) });
 });
 

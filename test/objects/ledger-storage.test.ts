@@ -101,7 +101,7 @@ describe('what an object remembers of its operations', () => {
           expect(operations.at(known.tick, tick)?.content).toEqual(known.content);
         }
       };
-      for (let step = 0; step < 11_000 * SOAK; step++) {
+      for (let step = 0; step < 10_000 * SOAK; step++) {
         tick += Math.floor(random() * 3) + 1;
         const key = `key-${step}`;
         const entry = { tick, fingerprint: `2:${sha256Hex(utf8(key))}`, content: content(step % 100) };

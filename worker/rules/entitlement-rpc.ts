@@ -1,6 +1,9 @@
-import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot } from './balance.ts';
+/**
+ * What the Worker and an entitlement's object say to each other. Expected failures are answers; a rejected call is a fault.
+ * @module
+ */
 
-/** What the Worker and an entitlement's object say to each other. Expected failures are answers; a rejected call is a fault. */
+import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot } from './balance.ts';
 
 /** What every call says of its caller. */
 export interface Called {
@@ -95,7 +98,7 @@ export interface PaymentCall extends Called {
   identity: EntitlementKey;
   paymentId: string;
   /**
-   * Of the payment as the caller read it. What is said of an older one than was heard of comes too late, and changes nothing. Absent from
+   * Of the payment as the caller read it. A call about an older version than the object knows comes too late, and changes nothing. Absent from
    * a caller of an earlier release, which is believed.
    */
   paymentVersion?: number;
@@ -133,7 +136,7 @@ export interface EntitlementRpc {
 export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhausted' | 'entitlement.expired';
 /**
  * What the object tells the database, by way of the queue: its state, and events that it tells for the first time or again. It
- * goes on until it hears that the database holds them.
+ * repeats them until the database acknowledges them.
  */
 export interface EntitlementProjection {
   snapshot: EntitlementSnapshot;

@@ -102,7 +102,7 @@ function requireSame(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequ
   if (!fingerprintsOf(ctx, request).includes(known.fingerprint)) throw new ApiError('idempotency_conflict');
 }
 
-/** A lease whose holder died before it answered; the same request may go on. 409 idempotency_conflict for another body. */
+/** True for a lease whose holder crashed before it answered; the same request may go on. 409 idempotency_conflict for another body. */
 export function isAbandoned(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequest): boolean {
   requireSame(ctx, known, request);
   return known.status === null && (known.leaseUntil ?? ctx.wallNow) <= ctx.wallNow;
@@ -118,7 +118,7 @@ export async function replayRecord(ctx: Ctx, known: IdempotencyRecord, request: 
   throw new ApiError('idempotency_in_progress', { retryAfterSeconds: 1, meta: { lease_ms: waitMs } });
 }
 
-/** 409 idempotency_conflict where the key it was sealed with is gone from the configuration: nobody can repeat that answer. */
+/** 409 idempotency_conflict where the key it was sealed with is gone from the configuration: that answer cannot be repeated. */
 async function openAnswer(ctx: Ctx, request: IdempotentRequest, sealed: string): Promise<string> {
   try {
     return await unseal(ctx.config.SEAL_KEYS, purposeOf(request), sealed);
