@@ -129,7 +129,7 @@ export async function findArchivedEvent(ctx: Shard, { merchantId, livemode, even
   return found?.object.find(({ id }) => id === eventId) ?? null;
 }
 
-/** When a delivery has its place in a story: when it ended, or as long as it has not, when it began. */
+/** The time of a delivery in a timeline: when it ended, or as long as it has not, when it began. */
 const toldAt = sql`coalesce(${webhookDeliveries.completedAt}, ${webhookDeliveries.createdAt})`;
 
 /** The story of a payment or membership: the first events and their first deliveries, in the order in which they are told. */

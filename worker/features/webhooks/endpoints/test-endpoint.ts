@@ -13,7 +13,7 @@ export interface TestResult {
   outcome: AttemptOutcome | null;
 }
 
-/** A real, signed event to this endpoint alone, at once, and what it answered. */
+/** Sends a real, signed event to this endpoint alone, at once, and answers how it went. */
 export async function testEndpoint(ctx: Shard, actor: Actor, endpointId: EndpointId): Promise<TestResult> {
   const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
   // Each test is a subject of its own: it happened once, and races with nothing.
