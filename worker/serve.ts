@@ -5,6 +5,7 @@ import { routePath } from 'hono/route';
 import { ApiError } from '#core/errors.ts';
 import { BODY_KB } from '#core/limits.ts';
 import { authenticate } from '#features/accounts/auth/authenticate.ts';
+import { answerPlainConsume } from '#features/pay-per-request/plain-consume.ts';
 import { newCtx } from '#platform/context.ts';
 import { readJsonBody } from '#platform/http/bodies/request-body.ts';
 import { requireConfiguration, requireWhole } from '#platform/http/configuration.ts';
@@ -136,6 +137,7 @@ function newRouteTable(app: App) {
 export function newApp(mount: (app: App) => void): App {
   const app = router();
   const table = newRouteTable(app);
+  app.use('/v1/access/entitlements/consume', answerPlainConsume);
   app.use(nameRequest);
   app.use(requireConfiguration(async (env, isStrict) => (await import('./published/health.ts')).unconfiguredHealth(env, isStrict)));
   app.use(accompany);

@@ -179,27 +179,34 @@ export interface CtxOptions {
   note?(reason: string): void;
 }
 
+/** The clocks of an invocation that begins now, and how long it may wait for others. */
+export function clocksOf(
+  config: Config,
+  deadlineMs: number,
+  { now, wallNow = now ?? Date.now() }: Pick<CtxOptions, 'now' | 'wallNow'> = {},
+): Pick<Ctx, 'now' | 'wallNow' | 'elapsedMs' | 'leftMs'> {
+  const startedAt = Date.now();
+  const elapsedMs = () => Date.now() - startedAt;
+  return { now: now ?? wallNow + aheadMs(config), wallNow, elapsedMs, leftMs: () => Math.max(0, deadlineMs - elapsedMs()) };
+}
+
 /** It begins in the first database, which holds what belongs to no merchant. */
 export function newCtx(
   env: Env,
-  { requestId, kind = 'sweep', cause = requestId, origin, now, wallNow = now ?? Date.now(), defer, note = () => {} }: CtxOptions,
+  { requestId, kind = 'sweep', cause = requestId, origin, now, wallNow, defer, note = () => {} }: CtxOptions,
 ): Shard {
   const config = configOf(env);
-  const startedAt = Date.now();
-  const elapsedMs = () => Date.now() - startedAt;
-  const leftMs = () => Math.max(0, DEADLINES_MS[kind] - elapsedMs());
+  const clocks = clocksOf(config, DEADLINES_MS[kind], { now, wallNow });
+  const { leftMs } = clocks;
   const databases = databasesOf(env, { leftMs });
   return {
-    elapsedMs,
-    leftMs,
+    ...clocks,
     env,
     config,
     databases,
     db: databases[0].db,
     database: databases[0].name,
     chain: new NodeChain(nodesOf(config, leftMs)),
-    now: now ?? wallNow + aheadMs(config),
-    wallNow,
     requestId,
     cause,
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',

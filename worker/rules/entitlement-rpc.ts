@@ -27,23 +27,43 @@ export interface Operation<T> extends Called {
   input: T;
 }
 
+/** A consume without whose it is: what an account's admission object passes on, many at a time. */
+export interface Use extends Called {
+  key: string;
+  fingerprint: string;
+  formerFingerprint?: string | undefined;
+  units: number;
+}
+
 export interface Consumption {
   consumptionId: string;
   units: number;
+}
+
+/** The object remembers as many keys of the last day as it can; from `until` on, ms, the oldest of them are forgotten. */
+export interface Full {
+  ok: false;
+  reason: 'full';
+  until: number;
 }
 
 export type ConsumeAnswer =
   | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
   /** Nothing, or not enough, to use: not remembered, since a purchase may change it. */
   | { ok: false; reason: DenialReason; remaining: number; paidThrough: number | null }
+  | Full
   /** `refunded`: this key's consumption was taken back; it is never served again for free. */
   | { ok: false; reason: 'conflict' | 'refunded' };
 
-export type GrantAnswer = { ok: true; replayed: boolean; snapshot: EntitlementSnapshot } | { ok: false; reason: 'conflict' | 'too_many' };
+export type GrantAnswer =
+  | { ok: true; replayed: boolean; snapshot: EntitlementSnapshot }
+  | { ok: false; reason: 'conflict' | 'too_many' }
+  | Full;
 
 export type RefundAnswer =
   | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
-  | { ok: false; reason: 'conflict' | 'not_found' | 'already_refunded' };
+  | { ok: false; reason: 'conflict' | 'not_found' | 'already_refunded' }
+  | Full;
 
 /** What a payment bought, and optionally its first use in the same step. Once per payment, for ever. */
 export interface Credit extends Called {
@@ -84,6 +104,8 @@ export interface PaymentCall extends Called {
 /** What the Worker knows of the object. The class in durable-objects/ implements it. */
 export interface EntitlementRpc {
   consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
+  /** Several for one entitlement, in order and each for itself. null: it failed, so what became of it is not known. */
+  consumeMany(identity: EntitlementKey, uses: Use[]): Promise<(ConsumeAnswer | null)[]>;
   grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer>;
   refund(operation: Operation<{ consumptionId: string; reason: string }>): Promise<RefundAnswer>;
   credit(credit: Credit): Promise<CreditAnswer>;

@@ -1,15 +1,17 @@
 import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
+import { SECOND } from '#core/time.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { announceEvents, commit, eventRow } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
-import { entitlementObject } from '#platform/objects.ts';
+import { entitlementObject, entitlementObjectName } from '#platform/objects.ts';
 import type { Addition, Customer, EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
 import {
   type Called,
   type ConsumeAnswer,
   type EntitlementProjection,
   type EntitlementRpc,
+  type Full,
   type Operation,
   projectedOf,
 } from '#rules/entitlement-rpc.ts';
@@ -27,7 +29,7 @@ export function entitlementKeyOf(owner: { accountId: string; livemode: boolean }
 type Owner = { merchantId: string; livemode: boolean };
 
 /**
- * Asks the object of an entitlement. Merchant and mode are part of its name, so no id reaches an object of another tenant. Where the
+ * Asks the object of an entitlement. Where the
  * object is restarted, overloaded or out of reach, what became of the call is not known: 503 temporarily_unavailable, and since every
  * call is keyed, the caller may repeat it.
  */
@@ -37,9 +39,8 @@ export async function callEntitlement<T>(
   entitlementId: string,
   call: (object: EntitlementRpc) => Promise<T>,
 ): Promise<T> {
-  const name = `${owner.merchantId}:${owner.livemode ? 'live' : 'sandbox'}:${entitlementId}`;
   try {
-    return await call(entitlementObject(ctx, name));
+    return await call(entitlementObject(ctx, entitlementObjectName(owner, entitlementId)));
   } catch (error) {
     ctx.note(`object: ${storyOf(error)}`);
     throw objectAway(error);
@@ -70,6 +71,14 @@ export function consumeEntitlement(ctx: Ctx, identity: EntitlementKey, request: 
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.consume(operation));
 }
 
+/** 429 rate_limited: the object holds as many keys of one day as it can. */
+export const tooManyKeys = (ctx: Ctx, { until }: Full): ApiError =>
+  new ApiError('rate_limited', {
+    detail: 'This customer’s entitlement was used more often in a day than can be remembered. What it holds is not lost.',
+    retryAfterSeconds: (until - ctx.wallNow) / SECOND,
+    meta: { reason: 'entitlement_full' },
+  });
+
 /** Gives units or days without a payment. 409 idempotency_conflict, 422 where it would be more than can be counted. */
 export async function grantEntitlement(
   ctx: Ctx,
@@ -81,6 +90,7 @@ export async function grantEntitlement(
   const answer = await callEntitlement(ctx, identity, identity.entitlementId, (object) => object.grant(operation));
   if (answer.ok) return answer;
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
+  if (answer.reason === 'full') throw tooManyKeys(ctx, answer);
   const problem = { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
   throw new ApiError('validation_error', { problems: [problem] });
 }
@@ -102,6 +112,7 @@ export async function refundConsumption(
   const answer = await callEntitlement(ctx, owner, named.entitlementId, (object) => object.refund(operation));
   if (answer.ok) return { ...answer, entitlementId: named.entitlementId };
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
+  if (answer.reason === 'full') throw tooManyKeys(ctx, answer);
   if (answer.reason === 'not_found') throw new ApiError('not_found');
   throw new ApiError('state_conflict', { detail: 'This consumption was refunded before.', meta: { reason: 'refunded' } });
 }

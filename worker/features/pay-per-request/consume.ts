@@ -1,7 +1,7 @@
 import { ApiError, unreachable } from '#core/errors.ts';
 import type { ProductId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
-import { consumeEntitlement } from '#features/entitlements/entitlement.ts';
+import { consumeEntitlement, tooManyKeys } from '#features/entitlements/entitlement.ts';
 import { getSale } from '#features/products/product.ts';
 import type { Actor, Shard } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
@@ -12,9 +12,9 @@ import { X402_RAIL } from '#rules/rails.ts';
 import { makeSaleChallenge } from './challenge.ts';
 
 /**
- * Consumes units, or refuses with a challenge for the buyer. One call to the object, and no database unless there is nothing left: then
- * the product's terms make the challenge. 403 entitlement_missing or subscription_expired with the PAYMENT-REQUIRED header
- * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded).
+ * Consumes units, or refuses with a challenge for the buyer. One call to the object, unless it was asked before (`told`), and no database unless there
+ * is nothing left: then the product's terms make the challenge. 403 entitlement_missing or subscription_expired with the PAYMENT-REQUIRED header
+ * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded), 429 rate_limited.
  */
 export async function consumeUnits(
   ctx: Shard,
@@ -22,10 +22,13 @@ export async function consumeUnits(
   identity: EntitlementKey,
   request: IdempotentRequest,
   input: { units: number; resource?: Partial<ResourceInfo> },
+  told?: ConsumeAnswer,
 ): Promise<ConsumeAnswer & { ok: true }> {
-  const answer = await consumeEntitlement(ctx, identity, request, input.units);
+  const answer = told ?? (await consumeEntitlement(ctx, identity, request, input.units));
   if (answer.ok) return answer;
   switch (answer.reason) {
+    case 'full':
+      throw tooManyKeys(ctx, answer);
     case 'conflict':
       throw new ApiError('idempotency_conflict');
     case 'refunded':

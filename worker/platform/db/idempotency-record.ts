@@ -133,6 +133,9 @@ async function openAnswer(ctx: Ctx, request: IdempotentRequest, sealed: string):
 const purposeOf = ({ scope, key }: IdempotentRequest): string => answerPurpose(`${scope}\n${key}`);
 export const answerPurpose = (scopeAndKey: string): string => `idempotency:${scopeAndKey}`;
 
+/** A fingerprint that begins so is of the body as it was received. */
+export const RECEIVED_BODY = '2:';
+
 /**
  * What tells a request from another under its key, in every form a record may hold; new records hold the first: SHA-256 of the
  * canonical body as it was received, unknown fields, blanks and all, after `2:`; where that is keyed, under each pepper. The last is the form of the release before, of the
@@ -141,7 +144,7 @@ export const answerPurpose = (scopeAndKey: string): string => `idempotency:${sco
 export function fingerprintsOf(ctx: Ctx, { text, validated, isSecret }: IdempotentRequest): [string, ...string[]] {
   const canonical = canonicalTextOf(text);
   const hashes = isSecret ? pepperedHashes(ctx.config.PEPPER, 'idempotency', canonical) : [sha256Hex(utf8(canonical))];
-  const received = hashes.map((hash) => `2:${hash}`) as [string, ...string[]];
+  const received = hashes.map((hash) => RECEIVED_BODY + hash) as [string, ...string[]];
   return validated === undefined ? received : [...received, sha256Hex(utf8(canonicalJson(validated)))];
 }
 

@@ -5,9 +5,16 @@ import { ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProb
 import type { SetupIntentId } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
 import type { Actor, Ctx, Env, Scope, Shard } from '#platform/context.ts';
-import type { Permission } from '#rules/admission.ts';
+import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
+import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';
 import { type UnknownField, unknownFields } from './bodies/unknown-fields.ts';
+
+/** `used` is absent where the caller was not admitted, and where what became of the use is not known. */
+interface Told {
+  admission: AdmissionAnswer;
+  used?: ConsumeAnswer;
+}
 
 export interface AppEnv {
   Bindings: Env;
@@ -19,6 +26,8 @@ export interface AppEnv {
     scope: Scope;
     /** Where the request's effect is, and its kept answer beside it: of the actor, of what a public route names, else the first. */
     shard: Shard;
+    /** What the account's object said of this call before its route came to ask: the route goes on from there, and asks nothing twice. */
+    told: Told | undefined;
     /** The key that was shown, once it is known to be one of ours that is not revoked, whatever became of the request. */
     key: { keyId: string; admissionId: string } | undefined;
     /** Where a setup secret was shown instead of a key or token: whose spend limits bind what is bought. */

@@ -39,7 +39,7 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
     now: ctx.now,
     wallNow: ctx.wallNow,
   };
-  const answer = await admit(ctx, presented, request);
+  const answer = c.var.told?.admission ?? (await admit(ctx, presented, request));
   const keyId = answer.ok ? answer.caller.keyId : 'keyId' in answer && answer.keyId;
   if (keyId) c.set('key', { keyId, admissionId: presented.admissionId });
   if ('rate' in answer && answer.rate) for (const [name, value] of Object.entries(rateHeaders(answer.rate))) c.header(name, value);
