@@ -24,7 +24,7 @@ import type {
   PaymentCall,
   Projected,
   RefundAnswer,
-  Use,
+  UseCall,
 } from '#rules/entitlement-rpc.ts';
 import { type Content, packContent, unpackContent, type Verb } from './contents.ts';
 import { GRANT_TABLES } from './grants.ts';
@@ -78,9 +78,9 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   }
 
   /** One commit for all of them, unless a commit is under way: then they join what waits for the next. */
-  async consumeMany(identity: EntitlementKey, uses: Use[]): Promise<(ConsumeAnswer | null)[]> {
-    const settled = await Promise.allSettled(uses.map(({ units, ...use }) => this.consume({ ...use, identity, input: { units } })));
-    return settled.map((one) => (one.status === 'fulfilled' ? one.value : null));
+  async consumeMany(identity: EntitlementKey, uses: UseCall[]): Promise<(ConsumeAnswer | null)[]> {
+    const answers = await Promise.allSettled(uses.map(({ units, ...use }) => this.consume({ ...use, identity, input: { units } })));
+    return answers.map((one) => (one.status === 'fulfilled' ? one.value : null));
   }
 
   grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer> {

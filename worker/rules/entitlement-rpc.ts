@@ -28,7 +28,7 @@ export interface Operation<T> extends Called {
 }
 
 /** A consume without whose it is: what an account's admission object passes on, many at a time. */
-export interface Use extends Called {
+export interface UseCall extends Called {
   key: string;
   fingerprint: string;
   formerFingerprint?: string | undefined;
@@ -105,7 +105,7 @@ export interface PaymentCall extends Called {
 export interface EntitlementRpc {
   consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
   /** Several for one entitlement, in order and each for itself. null: it failed, so what became of it is not known. */
-  consumeMany(identity: EntitlementKey, uses: Use[]): Promise<(ConsumeAnswer | null)[]>;
+  consumeMany(identity: EntitlementKey, uses: UseCall[]): Promise<(ConsumeAnswer | null)[]>;
   grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer>;
   refund(operation: Operation<{ consumptionId: string; reason: string }>): Promise<RefundAnswer>;
   credit(credit: Credit): Promise<CreditAnswer>;
