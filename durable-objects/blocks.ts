@@ -1,14 +1,14 @@
-import { sha256Hex } from '#core/crypto.ts';
-import { utf8 } from '#core/encoding.ts';
-import { RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
-import type { Tables } from './tables.ts';
-
 /**
  * Operations as lines of text, in the order of their ticks: the newest are the tail, which is stored with the object's page, so that
  * what is done alone writes one row. A tail that is full becomes a block, a row that fills a page of the database. Every so many blocks
  * the hashes of their keys become an index, which is held in memory: a key that was not seen is known to be new without a look at a row.
  * @module
  */
+
+import { sha256Hex } from '#core/crypto.ts';
+import { utf8 } from '#core/encoding.ts';
+import { RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
+import type { Tables } from './tables.ts';
 
 export const BLOCK_TABLES = {
   // `tick` is that of the last line.

@@ -70,7 +70,7 @@ export class Passing {
   }
 
   async #serve(identity: EntitlementKey, waiting: Passenger[]): Promise<void> {
-    // One that comes alone waits for nobody; among others it waits until those that arrived in this turn are here, too.
+    // One that comes alone does not wait; among others it waits until those that arrived in this turn are here, too.
     if (this.#underWay > 1) await nextTurn();
     while (waiting.length > 0) {
       const group = waiting.splice(0, GROUP_MAX);

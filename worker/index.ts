@@ -6,7 +6,7 @@ import { front, isInFront } from './front.ts';
 export { Admission } from '../durable-objects/admission.ts';
 export { Entitlement } from '../durable-objects/entitlement.ts';
 
-/** Work waits so long for an environment that is not sound; what has waited too often is parked for a person. */
+/** How long a message waits for an environment with an unsound configuration; after too many tries it is parked for the operator. */
 const UNSOUND_RETRY_SECONDS = 300;
 
 export default {

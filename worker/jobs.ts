@@ -53,7 +53,7 @@ export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution:
 
 /**
  * Consumer of the webhook queues. Only the claim is waited for: the POST goes on after the batch is acknowledged, so a server
- * that hangs delays no other batch (which takes the compatibility flag for it in wrangler.toml). If we die meanwhile the lease ends, and the sweep brings the attempt again.
+ * that hangs delays no other batch (which takes the compatibility flag for it in wrangler.toml). If this worker crashes meanwhile the lease ends, and the sweep brings the attempt again.
  */
 export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: Env, execution: ExecutionContext): Promise<void> {
   await Promise.all(
@@ -102,7 +102,7 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
 }
 
 /**
- * Messages that failed every time are kept for a person, and said in the log. The database also keeps what most of them asked for,
+ * Messages that failed every time are parked for the operator, and logged. The database also keeps what most of them asked for,
  * for the sweeps; an object says it again.
  */
 export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): Promise<void> {
@@ -110,7 +110,7 @@ export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): 
   try {
     await parkMessage({ db: databasesOf(env)[0].db, wallNow: Date.now() }, batch.queue, batch.messages, 'failed');
   } catch (error) {
-    // It is not let go of before it is kept.
+    // The message is not acknowledged before it is stored.
     logRequest({ request_id: requestId, notes: [storyOf(error)] });
     for (const message of batch.messages) message.retry({ delaySeconds: DEAD_RETRY_SECONDS });
     return;

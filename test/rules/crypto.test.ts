@@ -131,7 +131,7 @@ describe('a key ring', () => {
     }
   });
 
-  it('still verifies after a rotation what the old key signed', () => {
+  it('a rotated ring still verifies what the old key signed', () => {
     const message = utf8('signed last year');
     const [before] = keyRing(old);
     const signature = before!.sign(message);

@@ -81,7 +81,7 @@ describe('a payment is refused, line by line of the checklist', () => {
     expect(await verdict(payload, requirements)).toBe(PREFIX + reason);
   });
 
-  it('and the payer is named from the moment it is known', async () => {
+  it('the payer is named from the moment it is known', async () => {
     for (const { name, make, reason } of VIOLATIONS) {
       const { payload, requirements } = await make(rig);
       const answer = await verifyExact(payload, requirements, RULES);
@@ -90,7 +90,7 @@ describe('a payment is refused, line by line of the checklist', () => {
     }
   });
 
-  it('and never by an exception, whatever the bytes', async () => {
+  it('a payment is never refused by an exception, whatever the bytes', async () => {
     const check = async (bytes: Uint8Array) => {
       expect(await verdict(withTransaction(rig, base64.encode(bytes)))).toMatch(/^invalid_exact_svm_/);
     };

@@ -113,7 +113,7 @@ describe('a node that misbehaves', REPEATED, () => {
     return { id: payment.payment_id as string, signature: await w.chain.pay(await w.chain.wallet(), payment) };
   };
 
-  it('and shows nothing at first: the signature is kept, and confirmed without the buyer asking again', async () => {
+  it('a node that shows nothing at first: the signature is kept, and confirmed without the buyer asking again', async () => {
     const { id, signature } = await paid();
     for (const method of ['getSignatureStatuses', 'getTransaction']) await w.chain.fault({ kind: 'null_first', method, times: 1 });
     expect((await w.confirm(id, signature)).body.payment.status).toBe('PENDING_SIGNATURE');
@@ -122,7 +122,7 @@ describe('a node that misbehaves', REPEATED, () => {
     expect((await w.call('GET', `/v1/payments/${id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('and has seen but not confirmed what we sent: PENDING_CONFIRMATION, and nothing is granted on sight', async () => {
+  it('a node that has seen but not confirmed what we sent: PENDING_CONFIRMATION, and nothing is granted on sight', async () => {
     await w.chain.call('local_commitment', { confirmedAfterSlots: 1_000_000, finalizedAfterSlots: 1_000_000 });
     const buyer = await w.chain.wallet();
     const payment = await w.connect(await w.product(merchant), { wallet_address: buyer.address });
@@ -159,7 +159,7 @@ describe('a node that misbehaves', REPEATED, () => {
     },
   );
 
-  it('and loses the answer to a broadcast: the payment is not lost, and not sent twice', async () => {
+  it('a node whose answer to a broadcast is lost: the payment is not lost, and not sent twice', async () => {
     const buyer = await w.chain.wallet();
     const payment = await w.connect(await w.product(merchant), { wallet_address: buyer.address });
     await w.chain.fault({ kind: 'fail_after_broadcast', method: 'sendTransaction', times: 2 });
@@ -170,7 +170,7 @@ describe('a node that misbehaves', REPEATED, () => {
     expect((await w.call('GET', `/v1/payments/${payment.payment_id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('and serves another network is believed nothing, from the first request on: 503 misconfigured', async () => {
+  it('a node that serves another network is believed nothing, from the first request on: 503 misconfigured', async () => {
     const elsewhere = new World();
     const { id, signature } = await paid();
     await elsewhere.chain.fault({ kind: 'wrong_genesis', times: 0 });
@@ -193,14 +193,14 @@ describe('a queue that misbehaves', REPEATED, () => {
     return { id: payment.payment_id as string, jobs: w.queue.sent.splice(0).map(({ job }) => job) };
   };
 
-  it('and loses the message: the sweep takes over', async () => {
+  it('the queue loses the message: the sweep takes over', async () => {
     const { id } = await unseen();
     await w.env.DB.prepare('UPDATE payment_candidates SET next_check_at = next_check_at - 60000 WHERE payment_id = ?').bind(id).run();
     await w.sweep();
     expect((await w.call('GET', `/v1/payments/${id}`)).body.status).toBe('CONFIRMED');
   });
 
-  it('and delivers it three times at once and once more much later: one confirmation', async () => {
+  it('the queue delivers it three times at once and once more much later: one confirmation', async () => {
     const { id, jobs } = await unseen();
     await w.deliver([...jobs, ...jobs, ...jobs]);
     await w.deliver(jobs);

@@ -39,7 +39,7 @@ describe('a transaction that is looked for', REPEATED, () => {
     return row.first<{ origin: string; attempt: number }>();
   };
 
-  it('and was found by the cursor is judged however long nobody could read it, whatever became of its session', async () => {
+  it('money that was found by the cursor is judged however long nobody could read it, whatever became of its session', async () => {
     const { id, signature } = await paid();
     await hide(signature);
     for (const hours of [0, 1, 23, 26, 50]) {
@@ -54,7 +54,7 @@ describe('a transaction that is looked for', REPEATED, () => {
     expect(await view(recovered!.id)).toMatchObject({ status: 'CONFIRMED', tx_signature: signature });
   });
 
-  it('and was found late by its block is in sight as unmatched money, after any outage', async () => {
+  it('money that was found late by its block is in sight as unmatched money, after any outage', async () => {
     const payment = await w.connect(product);
     await w.chain.call('local_warp', 1100);
     const signature = await w.chain.pay(await w.chain.wallet(), payment);
@@ -69,7 +69,7 @@ describe('a transaction that is looked for', REPEATED, () => {
     expect(await view(payment.payment_id)).toMatchObject({ status: 'FAILED', unmatched: [{ tx_signature: signature, reason: 'late' }] });
   });
 
-  it('and cannot be read delays nobody behind it', async () => {
+  it('a transaction that cannot be read delays none behind it', async () => {
     // The list begins with the newest, so all of them stand before this one.
     const { id } = await paid();
     const odd = [];

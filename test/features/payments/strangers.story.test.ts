@@ -24,7 +24,7 @@ describe('a stranger who knows a payment', REPEATED, () => {
     return rows.results.map((row) => row.tx_signature as string);
   };
 
-  it('and pastes a transaction the cluster has not confirmed changes nothing of it, now or at any later look', async () => {
+  it('a stranger who pastes a transaction the cluster has not confirmed changes nothing of it, now or at any later look', async () => {
     const { body: session } = await openSession(w, merchant, { product_id: product.product_id });
     const buyer = await w.chain.wallet();
     const input = { payment_session_id: session.payment_session_id, wallet_address: buyer.address };
@@ -42,7 +42,7 @@ describe('a stranger who knows a payment', REPEATED, () => {
     await w.chain.call('local_commitment', { confirmedAfterSlots: 0, finalizedAfterSlots: 32 });
   });
 
-  it('and names as many signatures as they like displaces none that the chain knows by then', async () => {
+  it('a stranger who names as many signatures as they like displaces none that the chain knows by then', async () => {
     const payment = await w.connect(product);
     const signature = await w.chain.pay(await w.chain.wallet(), { ...payment, references: [] });
     for (const method of ['getTransaction', 'getSignatureStatuses']) await w.chain.fault({ kind: 'null_first', method });
@@ -55,7 +55,7 @@ describe('a stranger who knows a payment', REPEATED, () => {
     expect(await w.eventTypes(payment.payment_id)).toEqual(CONFIRMED);
   });
 
-  it('and names made-up ones while the node is away displaces nothing at all', async () => {
+  it('a stranger who names made-up signatures while the node is away displaces nothing at all', async () => {
     const payment = await w.connect(product);
     const first = Array.from({ length: 5 }, madeUp);
     for (const signature of first) await w.confirm(payment.payment_id, signature);

@@ -88,7 +88,7 @@ describe('what is sealed', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('and damaged holds up none behind it', async () => {
+  it('a damaged seal holds up none behind it', async () => {
     const made = await Promise.all(
       [1, 2, 3].map((n) =>
         w.call('POST', '/v1/webhooks/endpoints', {

@@ -47,7 +47,7 @@ describe('the success of a payment belongs to one call', REPEATED, () => {
     expect(await own.entitlement()).toMatchObject({ used_units: 0 });
   });
 
-  it('and a duplicate uses nothing, grants nothing, and says what the customer holds by now', async () => {
+  it('a duplicate uses nothing, grants nothing, and says what the customer holds by now', async () => {
     const payment = await newStall();
     const first = await own.settle(payment, { consume_units: 2 });
     await own.consume({ units: 1 });

@@ -42,7 +42,7 @@ const numbers = async (who = mine) => (await received(who)).map(({ headers }) =>
 const states = async (who = mine) => (await deliveries(who)).map(({ status, attempt }) => [status, attempt]);
 
 describe('a queue that misbehaves', REPEATED, () => {
-  it('and loses the fan-out: the sweep writes the deliveries, once', async () => {
+  it('the queue loses the fan-out: the sweep writes the deliveries, once', async () => {
     await emit(w, merchant, 2);
     w.queue.sent.length = 0;
     await w.sweep();
@@ -54,7 +54,7 @@ describe('a queue that misbehaves', REPEATED, () => {
     expect(await numbers()).toEqual([1, 1]);
   });
 
-  it('and brings the fan-out thrice at once and again later: each event once per endpoint', async () => {
+  it('the queue brings the fan-out thrice at once and again later: each event once per endpoint', async () => {
     const second = await consumer(w, merchant, 'ok');
     const jobs = await emit(w, merchant, 3);
     await w.deliver([...jobs, ...jobs, ...jobs]);
@@ -70,7 +70,7 @@ describe('a queue that misbehaves', REPEATED, () => {
     }
   });
 
-  it('and loses the attempt: the sweep brings it', async () => {
+  it('the queue loses the attempt: the sweep brings it', async () => {
     await w.deliver(await emit(w, merchant));
     w.attempts.length = 0;
     expect(await attemptDue(w, mine)).toHaveLength(1);
@@ -276,7 +276,7 @@ describe('a replay and recoveries at once', REPEATED, () => {
     ]);
   });
 
-  it('and a recovery at the moment of the fan-out still makes one delivery', async () => {
+  it('a recovery at the moment of the fan-out still makes one delivery', async () => {
     const jobs = await emit(w, merchant);
     await Promise.all([recover(), w.deliver(jobs)]);
     await w.attempt(await waiting(w, mine));

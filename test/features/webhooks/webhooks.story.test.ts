@@ -196,7 +196,7 @@ describe('a consumer that fails', () => {
     expect((await deliveries(mine)).map(({ status }) => status)).toEqual(['cancelled']);
   });
 
-  it('and recovers is healthy again at once: the streak is over, and new events take the fast queue', async () => {
+  it('an endpoint that recovers is healthy again at once: the streak is over, and new events take the fast queue', async () => {
     const owner = await w.merchant();
     const mine = await consumer(w, owner, 'flip');
     await announce(owner);

@@ -3,5 +3,6 @@
  * bundler can see to be unused.
  * @module
  */
+
 export * from './classic.ts';
 export * as z from './classic.ts';

@@ -36,11 +36,11 @@ export async function updateAccount(ctx: Scope, actor: Actor, input: UpdateAccou
   return updatedFields;
 }
 
-/** Rows of each kind; what a larger account has more is erased by the sweep. */
+/** How many rows of each kind the deletion itself erases; the sweep erases the rest of a larger account. */
 const ERASED_AT_ONCE = 200;
 
 /**
- * Deletes an account: what names a person goes, its keys and tokens die at once, and no webhook leaves any more. Payments, receipts
+ * Deletes an account: erases what names a person, revokes its keys and tokens at once, and sends no webhook any more. Payments, receipts
  * and claims stay. The keyed hashes and the password stay too, so that only its owner is told that it was deleted, and no other person
  * takes its place. 403 sign_in_required for an old session.
  */

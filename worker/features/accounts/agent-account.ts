@@ -28,7 +28,7 @@ export function planAgentAccount(ctx: Shard, agentName: string): { account: Acco
   return { account, key, rawKey, writes };
 }
 
-/** Nothing depends on it: an object that was not told yet asks the database. */
+/** Tells the account's object of a new account. Optional: an object that was not told asks the database. */
 export async function announceAccount(ctx: Ctx, account: Account, key: ApiKey): Promise<void> {
   const told = admissionOf(ctx, account.id).load(toAdmittedAccount(account), [toAdmittedKey(key)]);
   await told.catch((error: unknown) => ctx.note(`admission not told: ${storyOf(error)}`));
@@ -50,18 +50,18 @@ export async function endKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 
   await object.stage(underWay);
   try {
     const result = await store();
-    // Kept there for ever: a load that was read before cannot bring one back.
+    // The object remembers a revoked key for ever: a load that was read before cannot bring it back.
     for (const { keyHash } of keys) await tell(object.revokeKey(keyHash, ctx.now));
     await tell(object.unstage(underWay));
     return result;
   } catch (error) {
-    // Out of reach, the database may hold it after all: then the object asks when that is decided.
+    // Where the database did not answer, it may have stored the change: the object then asks it within a minute.
     const isDecided = isConstraint(error) || (error instanceof ApiError && error.code !== 'temporarily_unavailable');
     if (isDecided) await tell(object.unstage(underWay));
     throw error;
   }
 }
 
-/** Belong into what `endKeys` stores. */
+/** The writes and events that revoke these keys, for the batch that `endKeys` stores. */
 export const revokeKeys = (ctx: Shard, keys: Pick<ApiKey, 'id' | 'merchantId'>[]): Write[] =>
   keys.map(({ id, merchantId }) => revokeKeyRow(ctx.db, merchantId, id, ctx.now));

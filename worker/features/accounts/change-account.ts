@@ -8,7 +8,7 @@ import { admissionObject } from '#platform/objects.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
 
-/** What a verb wants of an account: the new values, and what else belongs into the same batch. */
+/** What a verb changes of an account: the new values, and the events and writes for the same batch. */
 export interface AccountChange {
   /** Without any the row stays as it is. */
   values?: Partial<Account>;
@@ -47,14 +47,14 @@ export async function changeAccount(
     if (staged) await resolveStage(ctx, staged, changed);
     return changed;
   } catch (error) {
-    // Out of reach, the database may hold it after all: then the object waits until that is decided.
+    // Where the database did not answer, it may have stored the change: the object keeps the stage until that is decided.
     const isDecided = error instanceof ApiError && error.code !== 'temporarily_unavailable';
     if (staged && isDecided) await admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
     throw error;
   }
 }
 
-/** What was staged is confirmed where it was stored. Where it turned out that nothing had to be, it must not be judged by. */
+/** Applies what was staged where it was stored, and withdraws it where nothing had to be stored. */
 function resolveStage(ctx: Ctx, staged: Account, stored: Account): Promise<void> {
   if (stored.version >= staged.version) return applyStaged(ctx, stored);
   const told = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
@@ -71,7 +71,7 @@ function isJudgedAlike(account: Account, next: Account): boolean {
   return canonicalJson({ ...toAdmittedAccount(account), version: 0 }) === canonicalJson({ ...toAdmittedAccount(next), version: 0 });
 }
 
-/** Stored is stored: an object that cannot be told now asks the database by itself within a minute. */
+/** Tells the object that the staged change is stored. A failure is only noted: the object asks the database within a minute. */
 async function applyStaged(ctx: Ctx, account: Account): Promise<void> {
   const told = admissionOf(ctx, account).load(toAdmittedAccount(account), []);
   await told.catch((error: unknown) => ctx.note(`admission not confirmed: ${storyOf(error)}`));

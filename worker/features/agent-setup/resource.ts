@@ -51,7 +51,7 @@ export const ApprovedSetupBody = SetupIntentBody.extend({
 const usdc = (units: bigint): MoneyResource => toMoneyResource({ asset: 'USDC', units }) as MoneyResource;
 const limit = <N extends string>(name: N, units: bigint | null) => given(name, units === null ? null : usdc(units));
 
-/** The state that counts: the sweep that writes `expired` may be late, the time is not. */
+/** The state as of now: decided by the clock, because the sweep that stores `expired` may be late. */
 export const statusAt = ({ intent, pending }: Pick<SetupState, 'intent' | 'pending'>, now: number) =>
   isSetupOpen({ ...intent, isPaying: pending.length > 0 }, now) ? intent.status : 'expired';
 

@@ -48,7 +48,7 @@ export async function locateSetup(ctx: Ctx, secret: string): Promise<Shard> {
 }
 
 /**
- * May this setup still be used? The sweep that writes `expired` may be late; the time is not. A payment that is on its way
+ * True while this setup may be used: decided by the clock, because the sweep that stores `expired` may be late. A payment that is on its way
  * keeps it open: an agent that has paid must not be told to begin anew.
  */
 export const isSetupOpen = (

@@ -119,7 +119,7 @@ export async function attachManifest(ctx: Shard, setupIntentId: SetupIntentId, s
   });
 }
 
-/** Approved without live mode, and now it is wanted: the one change an approved manifest takes. */
+/** True where an approved manifest newly asks for live mode: the one change it takes after its approval. */
 const asksForLive = (intent: SetupIntent, manifest: Manifest): boolean =>
   intent.status === 'approved' && manifest.live_requested && (intent.manifest as Manifest | null)?.live_requested !== true;
 

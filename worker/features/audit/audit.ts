@@ -10,7 +10,7 @@ import { auditPayments, readWhole, UNKNOWN, type Whole } from './payments.ts';
 import { listCopies, noteAudit, type Suspect, sampleEntitlements, samplePayments, takeAudit } from './store.ts';
 
 const SAMPLE = 50;
-/** A look that has not ended by then is dead, and another begins. */
+/** A run that has not ended by then has crashed, and another begins. */
 const LEASE_MS = 5 * MINUTE;
 /** By then an object has told its changes several times over, and the queue has brought them. */
 const UNDER_WAY_MS = 15 * MINUTE;

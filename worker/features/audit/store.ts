@@ -11,7 +11,7 @@ import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
 export type { Suspect } from '#platform/db/tables/audits.ts';
 
-/** The audit of this day, for one look; null where it is finished, not due, or in another's hands. */
+/** The audit of this day, for one look; null where it is finished, not due, or leased by another run. */
 export async function takeAudit(db: Db, day: string, now: number, leaseUntil: number): Promise<Audit | null> {
   const rows = await db
     .insert(audits)

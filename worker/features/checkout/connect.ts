@@ -71,7 +71,7 @@ export async function connectBuyer(ctx: Shard, input: Connect, keep: Keep<Checko
   const checkout = { payment, prepared };
   try {
     const { events } = change;
-    // Who comes from the merchant's server is no stranger, and is not kept out by any.
+    // A buyer whom the merchant's server sent is not limited by how many sessions strangers hold.
     const writes = handoff ? change.writes : [vetoCrowd(ctx, payment.productId), ...change.writes];
     await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, keep(checkout)), () => findPayment(ctx, payment.id));
   } catch (error) {
@@ -143,7 +143,7 @@ export async function beginPayment(
 /** These have codes of their own. */
 const NOT_FOR_BUYERS: Obstacle[] = ['fee_wallet_configured', 'rail_unavailable'];
 
-/** In what a checkout is paid, and to whom. 409 setup_not_ready, 422 for an asset that is not accepted. */
+/** The rail and the payee of a checkout. 409 setup_not_ready, 422 for an asset that is not accepted. */
 function requireCheckout(
   { config }: Ctx,
   listing: Listing,

@@ -6,7 +6,7 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
 import { buildCheckoutTransaction, type CheckoutTerms } from '#solana/checkout-transaction.ts';
 
-/** The split of a payment over its one or two recipients; whether their accounts exist is the node's to say. */
+/** The split of a payment over its one or two recipients; `exists` says, as the node did, whether their accounts exist. */
 export function termsOf(ctx: Ctx, payment: Payment, exists: boolean[] = []): CheckoutTerms {
   const fee = money(payment.asset, payment.feeAmount ?? 0n);
   return {

@@ -24,7 +24,7 @@ export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consu
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.credit(credit));
 }
 
-/** The other half of a confirmation: brings what a payment bought to its buyer. Answers the events whose payment could not be brought. */
+/** Follows payment.confirmed: credits what each payment bought to its buyer's entitlement. Answers the events whose payment could not be brought. */
 export const creditConfirmed = async (ctx: Shard, confirmed: StoredEvent[]): Promise<StoredEvent[]> =>
   bringEach(ctx, confirmed, await loadPaid(ctx, confirmed), creditPayment);
 

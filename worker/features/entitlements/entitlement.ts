@@ -20,7 +20,7 @@ import { projectionWrites } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
-/** Whose entitlement: its id follows from who sells what to whom, so nothing has to be looked up. */
+/** The key of an entitlement: its id follows from merchant, mode, product and customer, so it is never looked up. */
 export function entitlementKeyOf({ merchantId, livemode }: Owner, productId: string, customer: Customer): EntitlementKey {
   return { entitlementId: entitlementIdOf(merchantId, livemode, productId, customer), merchantId, livemode, productId, customer };
 }
@@ -54,7 +54,7 @@ export const calledBy = (ctx: Ctx): Called => ({
   leftMs: ctx.leftMs(),
 });
 
-/** As it is this moment; null where nothing was ever granted. */
+/** Reads an entitlement from its object, as of this moment; null where nothing was ever granted. */
 export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
   callEntitlement(ctx, owner, entitlementId, (object) => object.read(ctx.now, ctx.now - ctx.wallNow));
 
@@ -64,7 +64,7 @@ function operationOf<T>(ctx: Ctx, identity: EntitlementKey, verb: string, reques
   return { identity, key: `${verb}:${request.key}`, fingerprint, formerFingerprint, input, ...calledBy(ctx) };
 }
 
-/** Consumes units in one step, exactly once per key. Denials and conflicts are answers; the caller knows what to offer. */
+/** Consumes units in one step, exactly once per key. Denials and conflicts are answers, from which the caller makes a challenge. */
 export function consumeEntitlement(ctx: Ctx, identity: EntitlementKey, request: IdempotentRequest, units: number): Promise<ConsumeAnswer> {
   const operation = operationOf(ctx, identity, 'consume', request, { units });
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.consume(operation));

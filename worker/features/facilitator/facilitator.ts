@@ -112,7 +112,7 @@ async function findLoss(ctx: Shard, { status, paymentId }: Settlement): Promise<
 const TAKES_MAX = 3;
 
 /**
- * Whose is the success? `unknown` where the database does not say: then no call is told of it, for two that are would both serve. If
+ * Takes the success for this call. `unknown` where the database does not answer: then no call is told of it, because two calls that are told would both serve. If
  * it was ours all the same the buyer has to ask the merchant; to be certain of that and of serving once is not to be had.
  */
 async function takeSuccessForCall(ctx: Shard, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {

@@ -4,7 +4,7 @@ import { paymentFate } from '#features/payments/watch/finality.ts';
 import { activationFate } from '#features/plans/activation-fate.ts';
 import type { FateFollower, Watched } from '#platform/db/fate.ts';
 
-/** What follows when the chain has spoken of a transaction, by what the transaction paid: one row for each kind. */
+/** What follows when a transaction is final, dropped or back, by what it paid: one row for each kind. */
 export const FATES: Record<Watched['kind'], FateFollower> = {
   checkout: paymentFate,
   x402: paymentFate,

@@ -10,7 +10,7 @@ import { membershipChange } from './membership.ts';
 const PAGES = { pageMax: 250, pagesMax: 20 };
 
 /**
- * The end of what was paid: into grace where the product grants one, else expired; and expired once the grace is over. A
+ * Expires memberships whose paid time is over: into grace where the product grants one, else expired; and expired once the grace is over. A
  * renewal that arrives at the same moment wins or is seen, through the version of the same row.
  */
 export async function sweepMemberships(ctx: Shard): Promise<Swept> {

@@ -24,7 +24,7 @@ export interface Purchase {
 const customerKeyOf = ({ customerRef, payerWallet }: Purchase): string =>
   customerRef === null ? `wallet:${payerWallet}` : `ref:${customerRef}`;
 
-/** A first purchase activates, a later one extends from whichever is later: now, or what is already paid. */
+/** A first purchase activates a membership; a later one extends it from now or from its paid end, whichever is later. */
 export function planMembership(ctx: Shard, existing: Membership | null, purchase: Purchase): Change<Membership> {
   const membership = existing ? renewMembership(ctx.now, existing, purchase) : newMembership(ctx.now, purchase);
   const type = existing ? 'membership.renewed' : 'membership.activated';
@@ -143,7 +143,7 @@ const newMembership = (now: number, purchase: Purchase): Membership => ({
 const extendPaidThrough = (now: number, paidThrough: number | null, days: number | null): number | null =>
   paidThrough === null || days === null ? null : addDays(Math.max(now, paidThrough), days);
 
-/** A claim is a reference that the buyer named alone: it gives time, and takes nothing. Wallet and e-mail stay those of the customer. */
+/** A reference that the buyer alone named is unproven: the purchase extends the time, but wallet and e-mail stay those of the customer. */
 const renewMembership = (now: number, existing: Membership, purchase: Purchase): Membership => ({
   ...existing,
   ...(purchase.isClaim ? {} : { walletAddress: purchase.payerWallet, email: purchase.email ?? existing.email }),

@@ -45,7 +45,7 @@ export async function makeSaleChallenge(
   return { ok: true, ...makeChallenge(ctx, sold, described, error) };
 }
 
-/** For a person who reads a log: what to do, and the call that does it. */
+/** A fix as one line of text: what to do, and the call that does it. */
 const describeFix = ({ detail, method, path, body }: Fix): string =>
   method ? `${detail} ${method} ${path}${body ? ` ${JSON.stringify(body)}` : ''}` : detail;
 

@@ -12,7 +12,7 @@ import { X402_RAIL } from '#rules/rails.ts';
 import { makeSaleChallenge } from './challenge.ts';
 
 /**
- * Uses units, or says what to ask the buyer for. One call to the object, unless it was asked before (`told`), and no database unless there
+ * Consumes units, or refuses with a challenge for the buyer. One call to the object, unless it was asked before (`told`), and no database unless there
  * is nothing left: then the product's terms make the challenge. 403 entitlement_missing or subscription_expired with the PAYMENT-REQUIRED header
  * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded), 429 rate_limited.
  */

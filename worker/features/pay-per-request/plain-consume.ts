@@ -1,3 +1,11 @@
+/**
+ * The short way of the plain consume: a body of our product id, a customer reference and units, under a key of ours. It is a second way to
+ * say what the route says, so it takes only what the route would take in the same sense, answers successes alone, and gives everything
+ * else to the route: what it does not know before it made a call, and what was refused together with the answer, so that nothing is
+ * counted twice.
+ * @module
+ */
+
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { sha256Hex } from '#core/crypto.ts';
@@ -15,14 +23,6 @@ import { logRequest } from '#platform/log.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { AdmissionRequest, PassedAnswer, PassedUse } from '#rules/admission.ts';
 import { type ConsumeAnswer, RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
-
-/**
- * The short way of the plain consume: a body of our product id, a customer reference and units, under a key of ours. It is a second way to
- * say what the route says, so it takes only what the route would take in the same sense, answers successes alone, and gives everything
- * else to the route: what it does not know before it asked anybody, and what was refused together with the answer, so that nothing is
- * counted twice.
- * @module
- */
 
 export const CONSUME_PATH = '/access/entitlements/consume';
 const PATH = `/v1${CONSUME_PATH}`;

@@ -48,7 +48,7 @@ const settle = createRoute({
   },
 });
 
-/** A payment that is none: why, in the words of x402, and a fresh challenge to pay instead. */
+/** 402 for a refused payment: the x402 reason, and a fresh challenge to pay instead. */
 function newRefusal({ reason, challenge }: SettleResult & { kind: 'refused' }): ApiError {
   if (challenge.ok)
     return new ApiError('payment_mismatch', {

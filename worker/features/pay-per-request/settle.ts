@@ -61,14 +61,14 @@ export async function settlePayment(ctx: Scope, request: IdempotentRequest, inpu
     await releaseLease(ctx, held.lease);
     throw error;
   });
-  // Only what had an effect is kept: no refusal, nothing unknown, and no second look at what some request was told before.
+  // Only answers with an effect are stored. Refusals, pending outcomes and successes that a request was told before free the key.
   if ('toldBefore' in settling) return storeAnswer(ctx, request, held.lease, settling, caller);
   await releaseLease(ctx, held.lease);
   return settling;
 }
 
 /**
- * An answer that is not kept is not given: asked for again under its key it would pass for the first, and be served twice. With it the
+ * Stores the answer, or answers pending where that fails: a retry under the same key would look like a first request and be served twice. With it the
  * success of the payment belongs to this caller, for longer than any answer is kept.
  */
 async function storeAnswer(
@@ -86,7 +86,7 @@ async function storeAnswer(
   } catch (error) {
     ctx.note(`answer not kept: ${storyOf(error)}`);
     const known = await findRecord(ctx, request).catch(() => null);
-    // Under our own fence the kept answer is ours, and only the word of it was lost; else another call took the lease over and was first.
+    // Under our own fence the stored answer is ours, and only the database's answer was lost; else another call took the lease over and was first.
     if (known?.fence === held.fence && known.status !== null) return settling;
     const stored = known && (await replayRecord(ctx, known, request).catch(() => null));
     if (stored) return { ...settling, answer: stored, consumedUnits: 0 };
@@ -98,7 +98,7 @@ async function storeAnswer(
   }
 }
 
-/** A kept answer is given again, but never where what it served was taken back. */
+/** Answers a stored answer again; 409 state_conflict where the use it served was given back. */
 async function replayAnswer(ctx: Shard, answer: StoredAnswer, caller: string): Promise<SettleResult> {
   const { payment_id: paymentId, consumed_units: consumedUnits } = JSON.parse(answer.body) as SettlementBody & { payment_id: PaymentId };
   const stored = consumedUnits > 0 ? await loadSettlement(ctx, paymentId) : null;
@@ -120,7 +120,7 @@ async function settleUnderLease(ctx: Scope, input: SettlePayment, caller: string
   return creditAndUse(ctx, settlement, outcome, sale, { ...input, caller, told });
 }
 
-/** The settlement of a payment, claimed by this request or brought before, here or by another; or why the payment is refused. */
+/** Follows a payment that this or another request brought before. 409 duplicate_settlement where it is for something else. */
 async function claimOrFind(
   ctx: Shard,
   sale: Sale,

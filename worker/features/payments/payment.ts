@@ -12,12 +12,12 @@ import { insertPayment, updatePayment } from './store.ts';
 export { wholePayments } from './archive.store.ts';
 export { newPayment } from './new-payment.store.ts';
 
-/** A stranger's credential is told nothing, not even that the payment exists. */
+/** 404 for a credential of another account or mode: it learns nothing, not even that the payment exists. */
 export function requireViewer(payment: Payment, viewer: Tenant | null): void {
   if (viewer && !isOf(viewer, payment)) throw new ApiError('not_found');
 }
 
-/** What the chain must show for this payment to count. On time is the chain's word, not our clock's. */
+/** What the chain must show for this payment to count. Whether it is on time is decided by its block time, not by our clock. */
 export const expectationOf = (payment: Payment): Expectation => ({
   memo: memoOf(payment),
   mint: payment.mint,
@@ -53,7 +53,7 @@ export const paymentAfter = ({ now }: Ctx, before: Payment, patch: Partial<Payme
   version: before.version + 1,
 });
 
-/** Something the chain did afterwards: noted with an event and a version, the status stays. */
+/** Notes what the chain did after the confirmation, with an event and a version; the status stays. */
 export function notePayment(
   ctx: Shard,
   before: Payment,
@@ -94,7 +94,7 @@ export function planFail(ctx: Shard, payment: Payment, patch: Pick<Payment, 'fai
   return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
 }
 
-/** Sandbox keys never touch the chain: they simulate. */
+/** Refuses a sandbox key where the chain is needed. */
 export function requireLive(viewer: Tenant | null): void {
   if (!viewer || viewer.livemode) return;
   const detail = 'A sandbox key cannot pay on chain. Use a live key.';

@@ -58,7 +58,7 @@ export function planPurchase(
   };
 }
 
-/** What this isolate has credited lately: its object need not be asked again. */
+/** Payments that this isolate credited lately, whose object need not be asked again. */
 const credited = new Set<Payment['id']>();
 const CREDITED_MAX = 1000;
 

@@ -169,7 +169,7 @@ export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'm
   };
 }
 
-/** Quickly at first, then slower, never once it is over. */
+/** Milliseconds until a page should poll again: short at first, then longer; null once the payment has ended. */
 export function pollAfterMs({ config, now }: Ctx, payment: Pick<Payment, 'status' | 'createdAt'>): number | null {
   if (PAYMENT.isTerminal(payment.status)) return null;
   const hints = config.POLL_AFTER_MS.split(',').map((pair) => pair.split(':').map(Number));

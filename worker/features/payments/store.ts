@@ -33,7 +33,7 @@ export async function getPayment(ctx: Shard, paymentId: PaymentId): Promise<Paym
   return (await findPayment(ctx, paymentId)) ?? raise('not_found');
 }
 
-/** A payment that is not a stub, and of whom its product wants to know by now who buys. */
+/** A payment that is not a stub, and the identity provider that its product requires today. */
 export async function findWithProduct(ctx: Shard, paymentId: PaymentId) {
   const found = await ctx.db
     .select({ payment: payments, requiresIdentity: products.requiresIdentity })

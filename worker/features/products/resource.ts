@@ -25,7 +25,7 @@ const SellingRail = z.enum(SELLING_RAILS);
 const terms = {
   external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional(),
   description: z.string().max(5000).optional(),
-  // Judged in the verb: an unsupported type has a code of its own.
+  // Checked in the verb: an unsupported type has a code of its own.
   product_type: z
     .string()
     .optional()
@@ -161,7 +161,7 @@ export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z
   updated_at: iso(product.updatedAt),
 });
 
-/** What a buyer sees before paying: the offer and who sells it. */
+/** What a buyer sees before paying: the product and who sells it. */
 export const ListingBody = z
   .object({
     product_id: z.uuid(),

@@ -9,7 +9,7 @@ export function invalid(field: string, msg: string, type = 'invalid_value'): Api
   return new ApiError('validation_error', { problems: [{ loc: ['body', ...field.split('.')], msg, type }] });
 }
 
-/** However it is written: each asset once, in one order; null for the asset of the price alone. */
+/** The accepted assets in their canonical form: each once, in one order; null where only the asset of the price is accepted. */
 export function narrowed(assets: Asset[], priced: Asset): Asset[] | null {
   const accepted = ASSETS.filter((asset) => assets.includes(asset));
   return accepted.length === 1 && accepted[0] === priced ? null : accepted;

@@ -73,7 +73,7 @@ export async function changeProduct(
 /** What decides over which rails a product can be sold. */
 const ON_RAILS = ['allowedRails', 'defaultRail', 'asset', 'acceptedAssets', 'requiresIdentity'] as const;
 
-/** Where a product's money goes, over each rail it is offered on. */
+/** Where a product's money goes, over each rail it is sold over. */
 const paidOver = (listing: Listing): string[] =>
   SELLING_RAILS.filter((railId) => suits(listing.product, railId) && isAllowed(listing, railId))
     .map((railId) => payoutOf(prospectOf(saleOn(listing, railId))))
@@ -132,7 +132,7 @@ export const archiveProduct = (ctx: Scope, productId: ProductId, keep: Keep<Prod
     return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, keep(after));
   });
 
-/** Puts it on sale again, if the plan has room: 429 plan_limit_reached. */
+/** Puts an archived product on sale again. 429 plan_limit_reached where the plan has no room. */
 export async function unarchiveProduct(ctx: Scope, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
   const limit = PLANS[actor.plan].activeProductsMax;
   try {

@@ -12,13 +12,13 @@ import { dueIn, newOutageError, type Outage } from './quote.ts';
 /** What would stop a payment before it is made: what the node says of the wallets, and the source of the price. */
 export interface Outlook {
   obstacles: Obstacle[];
-  /** Who does not answer; then nothing is known of the rest. */
+  /** Which service does not answer; then nothing is known of the rest. */
   silent: Outage | null;
 }
 
 const NOTHING: Outlook = { obstacles: [], silent: null };
 
-/** The service's share of a price, if one is configured and comes to anything. 503 fee_wallet_missing. */
+/** The service's fee of a price, and the wallet it goes to; null where none is configured or it rounds to zero. 503 fee_wallet_missing. */
 export function planFee({ config }: Pick<Ctx, 'config'>, price: Money, recipient: string): { wallet: string; amount: Money } | null {
   if (config.FEE_BPS === 0) return null;
   if (!config.FEE_WALLET) throw new ApiError('fee_wallet_missing');
@@ -28,7 +28,7 @@ export function planFee({ config }: Pick<Ctx, 'config'>, price: Money, recipient
 }
 
 /**
- * Would a payment over a rail of the hosted checkout work this moment, once nothing else is in its way? The source of the price
+ * Whether a payment over a rail of the hosted checkout would work this moment, once it has no other obstacle. The source of the price
  * is asked for another asset than that of the price, the node for SOL in amounts below what an account has to hold.
  */
 export async function lookAhead(ctx: Ctx, prospect: Prospect, railId: RailId): Promise<Outlook> {

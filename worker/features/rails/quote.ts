@@ -6,7 +6,7 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import { priceBetween } from '#platform/providers/price.ts';
 import type { PriceQuote } from '#rules/payment-terms.ts';
 
-/** A rate is kept so long, and the session with it. */
+/** How long a quote holds, and the payment with it. */
 const QUOTE_MS = 5 * MINUTE;
 
 /** What is to be paid, and until when. `quote` where the price had to be converted into the asset that is paid. */
@@ -16,7 +16,7 @@ export interface Due {
   expiresAt: number;
 }
 
-/** Who else has to answer before there is something to pay. */
+/** Why no amount due can be named: which service does not answer. */
 export type Outage = 'price_unavailable' | 'rpc_unavailable';
 
 const RETRY_AFTER_SECONDS = { price_unavailable: 5, rpc_unavailable: 2 };
@@ -35,7 +35,7 @@ export async function quotePrice(ctx: Ctx, price: Money, asset: Asset, expiresAt
   const due = await dueIn(ctx, price, asset, expiresAt);
   if (due.kind === 'unavailable') throw newOutageError('price_unavailable');
   if (due.kind === 'due') return due;
-  // Not the rate's fault: it is within its bounds, or there would be none.
+  // The amount is too large; the rate itself is within its bounds, or there would be none.
   const problem = { loc: ['body', 'asset'], msg: `The price in ${asset} is more than the chain can count`, type: 'out_of_range' };
   throw new ApiError('validation_error', { problems: [problem] });
 }

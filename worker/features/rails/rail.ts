@@ -11,13 +11,13 @@ export interface LiveView extends Outlook {
   hasAccount: boolean | null;
 }
 
-/** How a rail is for everyone right now; `reason` is missing only where it is available. */
+/** The state of a rail for all merchants right now; `reason` is missing only where it is available. */
 export interface RailStatus {
   status: 'available' | 'degraded' | 'unavailable';
   reason?: string;
 }
 
-/** What a rail asks of others. All that is fact stands in its row (rules/rails.ts), and is looked at first. */
+/** What a rail asks of the node and the price source. Its fixed facts are in its row (rules/rails.ts), and are checked first. */
 export interface Rail {
   /** Asked for a rail that is switched on and configured. */
   status(ctx: Ctx): Promise<RailStatus>;

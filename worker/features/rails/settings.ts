@@ -33,7 +33,7 @@ export const RailBody = z
   })
   .openapi('Rail');
 
-/** How a rail is right now: not switched off, configured, and well by what it asks of others. */
+/** The state of a rail right now: switched off, not configured, or what it says after asking node and price source. */
 async function railStatusOf(ctx: Ctx, railId: RailId, railsOff: string[]): Promise<RailStatus> {
   if (railsOff.includes(railId)) return { status: 'unavailable', reason: 'switched_off' };
   return isConfigured(ctx.config, railId) ? getRail(railId).status(ctx) : { status: 'unavailable', reason: 'not_configured' };
@@ -44,7 +44,7 @@ export async function listRails(ctx: Shard): Promise<z.infer<typeof RailBody>[]>
   return Promise.all(RAIL_IDS.map(async (railId) => ({ ...railFacts(ctx, railId), ...(await railStatusOf(ctx, railId, railsOff)) })));
 }
 
-/** What a rail is, whatever its state. */
+/** The fixed facts of a rail, independent of its state. */
 export function railFacts({ config }: Ctx, railId: RailId): Omit<z.infer<typeof RailBody>, 'status' | 'reason'> {
   const { name, kind, asset, supports } = RAILS[railId];
   const mint = mintOf(config.network, asset);

@@ -70,6 +70,6 @@ export async function checkX402Ready(ctx: Ctx, sale: Sale): Promise<{ ok: true; 
 export const newX402NotReady = (missing: Obstacle): ApiError =>
   newObstacleError(missing, X402_RAIL, { product: null, setting: null, accountWallet: null });
 
-/** What the operator switched off is not settled over, however good the challenge. */
+/** 409 setup_not_ready for a sale that the operator switched off: it is not settled even with a valid challenge. */
 export const newSwitchedOffError = (sale: Sale): ApiError =>
   newObstacleError(sale.switchedOff === 'rail' ? 'rail_unavailable' : 'product_active', X402_RAIL, prospectOf(sale));

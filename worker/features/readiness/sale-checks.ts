@@ -14,7 +14,7 @@ import { RAILS, type RailId } from '#rules/rails.ts';
 import { isNative } from '#solana/assets.ts';
 import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
 
-/** A rail the product is offered on, and what is in the way there. */
+/** A rail the product is sold over, and its obstacles there. */
 export interface RailView extends LiveView {
   railId: RailId;
   prospect: Prospect;
@@ -29,7 +29,7 @@ export const SANDBOX_SKIPS = [
   'live_mode_confirmed',
 ] satisfies CheckCode[];
 
-/** What is in the way on one rail; the node is asked too. */
+/** Reads the obstacles of one rail; asks the node too. */
 export async function viewRail(ctx: Ctx, { railId, prospect }: Pick<RailView, 'railId' | 'prospect'>): Promise<RailView> {
   const obstacles = obstaclesOf(ctx.config, prospect, railId);
   if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null, silent: null };
@@ -53,7 +53,7 @@ export function productFoundCheck(product: Product | null, isNamed: boolean, app
   return pass('product_found', `The product is “${product.name}”.`);
 }
 
-/** One check over all ways: it fails for the first that has the obstacle, and names every one. */
+/** One check over all rails: it fails where a rail has the obstacle, names each such rail, and gives the fix of the first. */
 function checkAcross(code: CheckCode, ways: RailView[], obstacle: Obstacle, fine: Check | string): Check {
   const blocked = ways.filter(({ obstacles }) => obstacles.includes(obstacle));
   const [first] = blocked;
@@ -113,7 +113,7 @@ export async function railChecks(ctx: Ctx, ways: RailView[], usual: Pick<RailVie
   ];
 }
 
-/** Where only plain checkout is offered, nothing waits for the merchant's word. */
+/** Skipped where only plain checkout sells, which does not need the merchant's confirmation. */
 function liveModeCheck(ways: RailView[], product: Prospect['product']): Check {
   const code = 'live_mode_confirmed';
   if (!product) return skip(code, 'No product is named.');

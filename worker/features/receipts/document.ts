@@ -64,7 +64,7 @@ export interface Verification {
   sha256: string;
 }
 
-/** Everything is recomputed from the stored bytes, and the record they are stored under must be the one they speak of. */
+/** Recomputes everything from the stored bytes, and checks that the record they are stored under is the one they name. */
 export function verifyReceipt(
   stored: SignedDocument & { id: string; txSignature: string; isOrphaned?: boolean },
   receiptKeys: string,

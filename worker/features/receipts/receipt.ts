@@ -56,7 +56,7 @@ export const ReceiptBody = z
   })
   .openapi('Receipt');
 
-/** The public proof is the same without what concerns only the merchant. */
+/** The receipt on the wire. The public proof has the same shape without the merchant's private fields. */
 export const toReceiptResource = (receipt: Receipt, baseUrl: string, view: 'public' | 'merchant'): z.infer<typeof ReceiptBody> => ({
   receipt_id: receipt.id,
   tx_sig: receipt.txSignature,

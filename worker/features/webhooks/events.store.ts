@@ -123,7 +123,7 @@ export async function findArchivedEvent(ctx: Shard, delivery: Delivery): Promise
   return found?.object.find(({ id }) => id === delivery.eventId) ?? null;
 }
 
-/** When a delivery has its place in a story: when it ended, or as long as it has not, when it began. */
+/** The time of a delivery in a timeline: when it ended, or as long as it has not, when it began. */
 const toldAt = sql`coalesce(${webhookDeliveries.completedAt}, ${webhookDeliveries.createdAt})`;
 
 /** The story of a payment or membership: the first events and their first deliveries, in the order in which they are told. */

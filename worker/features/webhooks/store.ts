@@ -32,7 +32,7 @@ export const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint, en
 
 export const insertEndpoint = (db: Db, endpoint: Endpoint): Write => db.insert(webhookEndpoints).values(endpoint);
 
-/** Settings only, because attempts move an endpoint's health at the same time. Who decides by that health is refused once it moved. */
+/** Changes settings only, because attempts change an endpoint's health at the same time. A change that depends on the health is refused once that moved. */
 export const updateEndpoint = (ctx: Shard, before: Endpoint, patch: Partial<Endpoint>): Write[] => [
   ctx.db
     .update(webhookEndpoints)
@@ -77,7 +77,7 @@ export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean,
     )
     .where(eq(webhookEndpoints.id, endpointId));
 
-/** True for one of those who want to probe a broken endpoint: it counts as failing until the probe says otherwise. */
+/** True for one of several attempts that would probe a broken endpoint; the endpoint counts as failing until the probe succeeds. */
 export async function takeProbe(ctx: Shard, { id, lastFailureAt }: Endpoint): Promise<boolean> {
   const mine = and(eq(webhookEndpoints.id, id), lastFailureAt === null ? undefined : eq(webhookEndpoints.lastFailureAt, lastFailureAt));
   const taken = await ctx.db

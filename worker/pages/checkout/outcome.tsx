@@ -2,6 +2,7 @@
  * How it ended, and what to do now.
  * @module
  */
+
 import { Mark, Row, ShortAddress, Signature, Spinner } from '../parts/parts.tsx';
 import { formatMoney, formatTime } from '../parts/text.ts';
 import { type PanelProps, StepHelp, StepTitle, TwiceNote } from './notes.tsx';

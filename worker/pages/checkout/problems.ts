@@ -2,6 +2,7 @@
  * One clear sentence for each thing that can go wrong.
  * @module
  */
+
 import type { TextKey } from '../locales/en.ts';
 import { formatPeriod, sayIn } from '../parts/text.ts';
 import type { PageFacts, Problem } from './facts.ts';

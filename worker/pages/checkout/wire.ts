@@ -2,6 +2,7 @@
  * What the public API answers to a buyer's browser; only what the page reads.
  * @module
  */
+
 import type { Amount } from '../parts/text.ts';
 
 /** The service's share of a price: a transfer of its own. */

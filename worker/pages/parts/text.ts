@@ -77,7 +77,7 @@ export const plain = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** A name that has to be there: where nothing harmless is left of it, that is seen. */
+/** A name as plain text; `…` where no harmless character is left of it. */
 export const plainName = (text: string): string => plain(text) || '…';
 
 /** Same as `plain`, but for a text of several lines; empty ones are left out. */

@@ -2,6 +2,7 @@
  * The record of an Idempotency-Key: whose request it was, what it was told, and for how long that is remembered.
  * @module
  */
+
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { pepperedHashes, seal, sha256Hex, unseal } from '#core/crypto.ts';
 import { canonicalJson, utf8 } from '#core/encoding.ts';

@@ -3,6 +3,7 @@
  * middle, or because there is too much of it.
  * @module
  */
+
 import { and, eq, sql } from 'drizzle-orm';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { HOUR, SECOND } from '#core/time.ts';

@@ -37,7 +37,7 @@ export async function findFaults(ctx: Ctx): Promise<{ columns: string[]; nodes: 
   return { columns: missing, nodes };
 }
 
-/** `requireWhole` would let this pass, and ask nobody. */
+/** `requireWhole` would let this pass without a call. */
 export const isKnownWhole = ({ rpcUrls }: Config, now: number): boolean => isComplete && Node.areKnownGood(rpcUrls, now);
 
 /** A look under way settles nothing for requests that come meanwhile: each of them looks too, until one has seen. */

@@ -16,7 +16,7 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { replacePassword } from '../store.ts';
 
-/** What opens a stored password hash, wherever it is kept: it is of no use in another column. */
+/** The purpose that password hashes are sealed for, so that one copied to another column cannot be opened. */
 export const PASSWORD_PURPOSE = 'password';
 
 /**
@@ -28,7 +28,7 @@ export const passwordKeys = (peppers: string): string =>
     .map((pepper) => base64url.encode(hmacSha256(utf8(pepper), utf8('password-seal'))))
     .join();
 
-/** Of accounts from before hashes were sealed. */
+/** False for a hash that was stored before hashes were sealed. */
 export const isSealedHash = (stored: string): boolean => !stored.startsWith('$');
 
 export const sealHash = (peppers: string, hash: string): Promise<string> => seal(passwordKeys(peppers), PASSWORD_PURPOSE, hash);
@@ -38,11 +38,11 @@ const openHash = (peppers: string, stored: string): Promise<string> =>
 
 /** Password hashes that an isolate makes at a time: each is about a tenth of a second in which it does nothing else. */
 const IN_FLIGHT_MAX = 8;
-/** A request that was cut off never says that it ended; after its deadline it counts no more. */
+/** A request that was cut off never reports its end, so it stops counting after its deadline. */
 const IN_FLIGHT_MS = 20 * SECOND;
 const inFlight = new Set<{ until: number }>();
 
-/** Does what hashes a password, where there is room for it. 503 temporarily_unavailable. */
+/** Runs work that hashes a password, unless too much of it runs in this isolate: 503 temporarily_unavailable. */
 async function inFlightMax<T>({ wallNow: now }: Ctx, work: () => Promise<T>): Promise<T> {
   for (const one of inFlight) if (one.until <= now) inFlight.delete(one);
   if (inFlight.size >= IN_FLIGHT_MAX) throw overloaded();
@@ -55,7 +55,7 @@ async function inFlightMax<T>({ wallNow: now }: Ctx, work: () => Promise<T>): Pr
   }
 }
 
-/** As it is stored: scrypt, sealed under the first pepper. 503 temporarily_unavailable where too many are made at once. */
+/** The hash of a password as it is stored: scrypt, sealed under the first pepper. 503 temporarily_unavailable where too many are made at once. */
 export const newPasswordHash = (ctx: Ctx, password: string): Promise<string> =>
   inFlightMax(ctx, async () => sealHash(ctx.config.PEPPER, await hashPassword(password)));
 

@@ -17,7 +17,7 @@ export const PASSWORD_LENGTH = { min: 8, max: 128 };
 
 /** One spelling per mailbox, as people understand it: trimmed, lower case, composed. */
 export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
-/** Under each pepper; the first is what is stored. */
+/** Keyed hashes of an e-mail under each pepper; the first is stored. */
 export const emailKeysOf = (ctx: Ctx, email: string): AccountKeys & { keys: [string, ...string[]] } => ({
   column: 'emailKey',
   keys: pepperedHashes(ctx.config.PEPPER, 'email', normaliseEmail(email)),
@@ -27,7 +27,7 @@ export const emailKeysOf = (ctx: Ctx, email: string): AccountKeys & { keys: [str
 export const findAccountByEmail = (ctx: Ctx, email: string) =>
   findAnywhere(ctx, ({ db }) => findAccountByKeys(db, emailKeysOf(ctx, email)));
 
-/** Under each pepper; the first is what is stored. */
+/** Keyed hashes of a wallet under each pepper; the first is stored. */
 export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { keys: [string, ...string[]] } => ({
   column: 'walletKey',
   keys: pepperedHashes(ctx.config.PEPPER, 'wallet', walletAddress),
@@ -107,7 +107,7 @@ export async function registerAccount(ctx: Shard, input: Register, keep: Keep<Ac
   }
 }
 
-/** Unknown address and wrong password cost and answer the same; an account's state is told only to who knows its password. */
+/** Signs in with e-mail and password. An unknown e-mail and a wrong password cost and answer the same: 401; 403 for a suspended account only after the right password. */
 export async function logIn(ctx: Ctx, input: { email: string; password: string }): Promise<Account> {
   const account = await findByPassword(ctx, input.password, () => findAccountByEmail(ctx, input.email));
   if (!account) throw new ApiError('invalid_credentials');
@@ -116,7 +116,7 @@ export async function logIn(ctx: Ctx, input: { email: string; password: string }
   return account;
 }
 
-/** 403 for an account that was suspended or deleted. Asked only once the caller has proved whose account it is. */
+/** 403 for an account that was suspended or deleted. Called only after the caller has proved that the account is theirs. */
 export function requireActive(account: Account): Account {
   if (account.status === 'suspended') throw new ApiError('account_suspended');
   if (account.status === 'deleted') throw new ApiError('account_deleted');

@@ -12,7 +12,7 @@ import { isStaffMember } from '../store.ts';
 /** Session tokens: JWT, EdDSA pinned, 24 hours. Stateless, but bound to the account's token version. */
 const LIFETIME_MS = DAY;
 const CLOCK_SKEW_MS = 30 * SECOND;
-/** Tokens from before name neither their maker nor whom they are for. Longer than eight days after this none of them lives. */
+/** Tokens issued before this name neither issuer nor audience. Eight days later none of them can be valid any more. */
 const NAMED_SINCE_MS = Date.UTC(2027, 5, 1);
 
 // A token of the release before names no method: it counts as the weakest, for the fifteen minutes in which that matters.
@@ -63,9 +63,9 @@ export async function issueToken(ctx: Ctx, account: Account, signIn: SignIn): Pr
   return { token, expiresAt: unixSeconds(ctx.wallNow + LIFETIME_MS) * 1000 };
 }
 
-/** Who makes tokens: the service as its callers know it. */
+/** The issuer of tokens: the service's base URL. */
 const issuerOf = ({ baseUrl }: Ctx): string => baseUrl;
-/** Whom they are for: a service on this network. */
+/** The audience of tokens: a service on this network. */
 const audienceOf = ({ config }: Ctx): string => config.network.caip2;
 
 /** Two deployments may share a key by mistake, as staging and production do: each takes its own tokens alone. */

@@ -32,7 +32,7 @@ function signInText(ctx: Ctx, { nonce, walletAddress, expiresAt }: Omit<LoginNon
   ].join('\n');
 }
 
-/** A text for this wallet to sign, good once and for five minutes. 422 invalid_wallet_address. */
+/** Issues a text for this wallet to sign, valid once and for five minutes. 422 invalid_wallet_address. */
 export async function issueLoginNonce(ctx: Ctx, walletAddress: string): Promise<LoginNonce> {
   requireWallet(walletAddress);
   const terms = { nonce: `SvcSignIn${randomBase62(24)}`, walletAddress, expiresAt: ctx.wallNow + NONCE_SECONDS * SECOND };
@@ -67,7 +67,7 @@ export async function logInWithWallet(
   return { account: requireActive(await openWalletAccount(ctx, walletAddress)), method };
 }
 
-/** Asked again once where the answer was lost: the wallet need not sign another for that. */
+/** Takes the nonce, with one retry where the database's answer was lost, so that the wallet need not sign another text. */
 async function takeNonce(ctx: Ctx, nonce: string, walletAddress: string): Promise<LoginNonce | null> {
   const signInId = newId<SignInId>(ctx.wallNow);
   const take = () => takeLoginNonce(globalOf(ctx).db, nonce, walletAddress, signInId);

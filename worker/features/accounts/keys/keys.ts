@@ -22,7 +22,7 @@ import { countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from
 
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
 const MAC_SPACE = 62n ** 6n;
-/** Under each pepper, the first first. */
+/** MACs under each pepper, in the order of the peppers. */
 const macsOf = (peppers: string, text: string): string[] =>
   pepperedHashes(peppers, 'api-key-check', text).map((hash) => base62(BigInt(`0x${hash.slice(0, 32)}`) % MAC_SPACE, 6));
 const checksum = (text: string): string => base62(BigInt(crc32(utf8(text))), 6);
@@ -34,7 +34,7 @@ function newRawKey(ctx: Ctx, accountId: AccountId, livemode: boolean): string {
 
 export interface ParsedKey {
   admissionId: string;
-  /** As it may be stored: under the pepper that its own digits prove, or under each, where they prove none. */
+  /** The hashes under which it may be stored: of the pepper that its own digits prove, else of each pepper. */
   keyHashes: string[];
   /** Its own digits prove that we made it. */
   isVouched: boolean;

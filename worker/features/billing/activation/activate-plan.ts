@@ -18,7 +18,7 @@ import { isSignatureTaken, vetoEnded, vetoOverspending } from './store.ts';
 
 export interface ActivatePlan {
   plan: PaidPlan;
-  /** Value of the PAYMENT-SIGNATURE header; null: what is to be paid? */
+  /** Value of the PAYMENT-SIGNATURE header; null where the caller asks what is to be paid. */
   paymentSignature: string | null;
   /** The setup whose secret was shown: its spend limits bind the payment. */
   setupIntentId: SetupIntentId | null;

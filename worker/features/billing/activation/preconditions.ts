@@ -68,7 +68,7 @@ function requireNotLower({ now }: Ctx, held: HeldPlan, plan: PaidPlan): void {
   });
 }
 
-/** Told before anything is asked for; what binds is the veto in the claim. */
+/** Refuses a purchase beyond the spend limits before a challenge is made. The veto in the claim's batch enforces them. 403 spend_limit_exceeded. */
 export async function requireWithinLimits(ctx: Shard, setupIntentId: SetupIntentId, plan: PaidPlan): Promise<void> {
   const { perPayment, perDay, today } = await getSpending(ctx, setupIntentId);
   const price = planPrice(plan);

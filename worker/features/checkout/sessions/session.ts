@@ -21,11 +21,11 @@ import { getHandoff, hintOf, verifyHandoff } from '../handoffs/handoff.ts';
 import { prepareTransaction } from '../prepare-transaction.ts';
 import { findPaymentSession, holdPayment, insertPaymentSession } from './store.ts';
 
-/** A merchant's server keeps a price and a customer for one buyer so long. */
+/** How long a payment session holds its price and customer. */
 const SESSION_MS = LIFE.paymentSessionMinutes * MINUTE;
 /** A buyer who comes in the last moment still has time to sign: the shortest life a checkout may have. */
 const LEAST_MS = 5 * MINUTE;
-/** Where the sweep is behind it is not asked in vain every second. */
+/** The least Retry-After, so that a page does not ask every second while the sweep is behind. */
 const LEAST_WAIT_SECONDS = 10;
 
 export type PaymentSessionStatus = 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';

@@ -24,7 +24,7 @@ export const acceptUnmatchedRow = (ctx: Shard, unmatched: Unmatched, recoveredPa
   vetoUnlessChanged(ctx),
 ];
 
-/** Money that pays for something is on the chain, and no open question any more, if it ever was one. */
+/** Closes the unmatched record of a transaction that now pays for something, if there is one. */
 export const closeUnmatched = (db: Db, txSignature: string, paymentId: PaymentId): Write =>
   db
     .update(unmatchedPayments)

@@ -110,7 +110,7 @@ const newOrphanedError = (): ApiError =>
     meta: { reason: 'transaction_orphaned' },
   });
 
-/** The merchant takes money that missed its session. A second time it is the same answer. 404, 409 state_conflict. */
+/** The merchant accepts money that missed its session, as a new confirmed payment. Repeated, it answers the same. 404, 409 state_conflict. */
 export async function acceptUnmatched(
   ctx: Scope,
   { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },

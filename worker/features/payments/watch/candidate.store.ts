@@ -11,7 +11,7 @@ const CANDIDATES_MAX = 5;
 const same = ({ paymentId, txSignature }: Pick<Candidate, 'paymentId' | 'txSignature'>) =>
   and(eq(paymentCandidates.paymentId, paymentId), eq(paymentCandidates.txSignature, txSignature));
 
-/** What was judged is a candidate of no payment: strangers can make as many of these as the chain takes, and none slows a payment down. */
+/** Judged candidates have no payment: strangers can make any number of them on the chain, and none must slow a payment down. */
 const OF_NO_PAYMENT = '' as PaymentId;
 
 /**

@@ -15,7 +15,7 @@ const PAGES = { pageMax: 250, pagesMax: 24 };
 /** After the last moment a payment may be on time: its block has to be confirmed and listed first. */
 const PATIENCE_MS = MINUTE;
 
-/** When it is certain, unless the node is down, that nothing came in time. Epoch ms. */
+/** From when on it is certain, unless the node is down, that no payment came in time. Epoch ms. */
 export const certainAt = ({ expiresAt, lateGraceSeconds }: Pick<Payment, 'expiresAt' | 'lateGraceSeconds'>): number =>
   expiresAt + lateGraceSeconds * SECOND + PATIENCE_MS;
 

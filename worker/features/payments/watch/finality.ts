@@ -35,7 +35,7 @@ const finalizeGroup = (ctx: Shard, paymentIds: PaymentId[], step: FateStep) =>
     };
   });
 
-/** One that was taken for dropped: `previous` tells those who follow the event that there is something to give back. */
+/** Plans the return of a payment that was taken for dropped: `previous` tells the event's followers to give back what they took. */
 async function planRestored(ctx: Shard, payment: Payment): Promise<Change<unknown>> {
   const noted = notePayment(ctx, payment, 'payment.finalized', { finalizedAt: ctx.now, orphanedAt: null });
   return mergeChanges(noted, await planReinstatement(ctx, payment));

@@ -49,7 +49,7 @@ const FORGET_MAX = 5000;
 const NAMED_MS = HOUR;
 
 /**
- * The backstop for lost messages, and the only visitor of what outlasts the schedule. Stops at the first call the node does
+ * The backstop for lost messages; it alone looks for candidates that outlast the schedule. Stops at the first call the node does
  * not answer: the others would only wait for the same. Answers how many it took.
  */
 export async function sweepCandidates(ctx: Shard): Promise<number> {

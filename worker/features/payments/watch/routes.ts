@@ -27,7 +27,7 @@ const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
     await hitCeiling(c);
     throw new ApiError('webhook_signature_failed');
   }
-  // Genuine, and still not JSON: said here, because this route has a code of its own for it.
+  // Genuine, but not JSON: checked here, because this route has a code of its own for it.
   await c.req.json().catch(() => {
     throw new ApiError('invalid_rpc_payload');
   });

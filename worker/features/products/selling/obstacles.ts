@@ -78,7 +78,7 @@ function isServed(config: Config, { product }: Prospect, railId: RailId): boolea
 }
 
 /**
- * Each question about a sale is decided here and nowhere else: checkout, payment sessions, x402 and readiness differ only in
+ * The obstacles of a sale over a rail, decided here alone: checkout, payment sessions, x402 and readiness differ only in
  * which answers stop them. What only the node knows is asked in features/rails/.
  */
 export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId): Obstacle[] {

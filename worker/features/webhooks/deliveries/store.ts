@@ -121,7 +121,7 @@ export async function claimDelivery(
 
 export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };
 
-/** Only who holds the lease may say how the attempt went. A test is no traffic, so it is not counted. */
+/** Records an attempt, where the caller still holds the lease. A test is not counted, because it is no traffic. */
 export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryChange): Write[] {
   const { id, attempt, leaseUntil, eventType } = delivery;
   const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && eventType !== 'webhook.test';
@@ -164,7 +164,7 @@ export async function listMissed(
         window.after ? sql`(${events.createdAt}, ${events.seq}) > (${window.after.createdAt}, ${window.after.seq})` : undefined,
         isOneOf(events.type, types),
         endpoint.productIds.length > 0 ? isOneOf(events.productId, endpoint.productIds) : undefined,
-        // As when it was told: an endpoint's own failing is for the others to hear of.
+        // As in the fan-out: an endpoint's own failing is told to the other endpoints only.
         sql`NOT (${events.type} = 'webhook.endpoint_failing' AND ${events.subjectId} = ${endpoint.id})`,
         sql`NOT ${reached}`,
       ),

@@ -140,7 +140,7 @@ export async function changeEndpoint(
   }
 }
 
-/** Disabled, not erased; a second time it is simply already so. */
+/** Disables an endpoint, which keeps its row. Repeated, it changes nothing. */
 export const disableEndpoint = (ctx: Scope, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
   updateEndpointBy(ctx, actor, endpointId, {
     keep,
@@ -161,7 +161,7 @@ export async function rotateSecret(
   const rawSecret = newSecret();
   const secretSealed = await sealFor(ctx, endpointId, rawSecret);
   const decide = (before: Endpoint): Decision => {
-    // Already ours, its answer lost: once more would take the old secret for the one before.
+    // An earlier try stored it and its answer was lost: rotating again would keep the wrong secret as the previous one.
     if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
     const until = ctx.wallNow + overlapHours * HOUR;
     // A merchant who rotates again before the overlap ends, or repeats a request whose answer was lost, still verifies with an older one.

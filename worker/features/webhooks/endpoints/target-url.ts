@@ -1,5 +1,5 @@
 /**
- * Where we are willing to send: public https names only. Judged when an endpoint is saved and again at every attempt, since
+ * Where webhooks may be sent: public https names only. Judged when an endpoint is saved and again at every attempt, since
  * rules and our own name may change in between. Pure.
  * @module
  */
@@ -25,7 +25,7 @@ const PRIVATE_SUFFIXES = [
 ];
 
 export interface TargetRules {
-  /** Hosts that are us: sending to ourselves could only go in circles. */
+  /** The service's own hosts: a webhook to itself could only loop. */
   ownHosts: readonly string[];
   /** Local development only: plain http to this machine. */
   allowLoopback: boolean;

@@ -2,6 +2,7 @@
  * What the service says of the payment of this page, and of the signature that is known to pay it.
  * @module
  */
+
 import type { PageNews } from '../machine/events.ts';
 import type { Failure, PaymentStatus } from '../wire.ts';
 import { confirmPayment, readStatus } from './api.ts';

@@ -2,6 +2,7 @@
  * Which payment the page is about: one that is stored, one that was begun elsewhere, or a new one.
  * @module
  */
+
 import { type PageFacts, type PagePayment, toPagePayment } from '../facts.ts';
 import { firstKept, firstState, type PageState, paymentOf, requestOf } from '../state.ts';
 import type { PageEvent, ServiceEffect, Turn } from './events.ts';

@@ -2,6 +2,7 @@
  * What can happen to the checkout page, and what the page can have done about it: plain data, so that both can be replayed.
  * @module
  */
+
 import type { FoundPayment, Identity, PagePayment, WalletChoice } from '../facts.ts';
 import type { PageState } from '../state.ts';
 import type { Failure, PaymentStatus } from '../wire.ts';

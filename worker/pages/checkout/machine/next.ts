@@ -3,6 +3,7 @@
  * is to be done about an event it answers as data, and every result comes back as another event.
  * @module
  */
+
 import type { PageFacts } from '../facts.ts';
 import type { PageState } from '../state.ts';
 import {

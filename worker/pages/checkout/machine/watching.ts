@@ -2,6 +2,7 @@
  * What the service says of the page's payment, as steps of the page.
  * @module
  */
+
 import type { PageFacts, PagePayment } from '../facts.ts';
 import { type PageState, paymentOf, requestOf } from '../state.ts';
 import type { PaymentStatus } from '../wire.ts';
