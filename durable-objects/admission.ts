@@ -60,7 +60,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   }
 
   async admit(request: AdmissionRequest): Promise<AdmissionAnswer> {
-    // A staged change that nobody settled: whether it was stored, only the database can tell.
+    // A staged change whose caller never came back: whether it was stored, only the database can tell.
     if (!this.#account || this.#hasStaleStage()) return { ok: false, reason: 'unknown' };
     const { credential, now, wallNow = now } = request;
     const key = credential.kind === 'key' ? this.#keys.get(credential.keyHash) : undefined;
@@ -112,7 +112,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     if (!this.#account || account.version > this.#account.version) this.#setStage({ account, stagedAt: Date.now() });
   }
 
-  /** This change came to nothing: the database is asked before anybody else is judged. A rival's stage is left alone. */
+  /** This change came to nothing: the database is asked before another caller is judged. A rival's stage is left alone. */
   async unstage({ version, tokenVersion, status }: AdmittedAccount): Promise<void> {
     const staged = this.#staged?.account;
     if (staged?.version === version && staged.tokenVersion === tokenVersion && staged.status === status)
@@ -159,7 +159,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return answer;
   }
 
-  /** Stored with every payment: it is money, so nothing of it is forgiven. An account nobody loaded has the least there is. */
+  /** Stored with every payment: it is money, so nothing of it is forgiven. An account that was not loaded yet has the smallest budget. */
   async spendFees(spend: FeeSpend): Promise<FeeAnswer> {
     const plan = this.#account ? planAt(this.#account, spend.now) : 'free';
     const limit = Math.floor((spend.max ?? PLANS[plan].feesPerDay) * spend.rateMultiplier);

@@ -1,6 +1,6 @@
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
-import { RECEIVED_BODY } from '#platform/db/idempotency-record.ts';
+import { RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
 import type { Tables } from './tables.ts';
 
 /**

@@ -11,7 +11,7 @@ type Caller = Pick<Ctx, 'env' | 'leftMs'>;
  */
 export const admissionObject = (ctx: Caller, name: string): AdmissionRpc => inTimeOf(ctx, ctx.env.ADMISSION.getByName(name));
 
-/** The same for the object of an entitlement. */
+/** Same as `admissionObject`, but for the object of an entitlement. */
 export const entitlementObject = (ctx: Caller, name: string): EntitlementRpc => inTimeOf(ctx, ctx.env.ENTITLEMENT.getByName(name));
 
 /** Merchant and mode are part of the name of an entitlement's object, so no id reaches an object of another tenant. */

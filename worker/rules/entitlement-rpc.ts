@@ -1,6 +1,9 @@
-import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot } from './balance.ts';
+/**
+ * What the Worker and an entitlement's object say to each other. Expected failures are answers; a rejected call is a fault.
+ * @module
+ */
 
-/** What the Worker and an entitlement's object say to each other. Expected failures are answers; a rejected call is a fault. */
+import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot } from './balance.ts';
 
 /** What every call says of its caller. */
 export interface Called {
@@ -14,6 +17,9 @@ export interface Called {
   leftMs?: number;
 }
 
+/** A fingerprint that begins so is of the body as it was received: SHA-256 in hex follows. */
+export const RECEIVED_BODY = '2:';
+
 /** A caller's operation, exactly once per key while it is kept. `fingerprint` tells another request with the same key. */
 export interface Operation<T> extends Called {
   identity: EntitlementKey;
@@ -25,7 +31,7 @@ export interface Operation<T> extends Called {
 }
 
 /** A consume without whose it is: what an account's admission object passes on, many at a time. */
-export interface Use extends Called {
+export interface KeyedUse extends Called {
   key: string;
   fingerprint: string;
   formerFingerprint?: string | undefined;
@@ -92,7 +98,7 @@ export interface PaymentCall extends Called {
   identity: EntitlementKey;
   paymentId: string;
   /**
-   * Of the payment as the caller read it. What is said of an older one than was heard of comes too late, and changes nothing. Absent from
+   * Of the payment as the caller read it. A call about an older version than the object knows comes too late, and changes nothing. Absent from
    * a caller of an earlier release, which is believed.
    */
   paymentVersion?: number;
@@ -102,7 +108,7 @@ export interface PaymentCall extends Called {
 export interface EntitlementRpc {
   consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
   /** Several for one entitlement, in order and each for itself. null: it failed, so what became of it is not known. */
-  consumeMany(identity: EntitlementKey, uses: Use[]): Promise<(ConsumeAnswer | null)[]>;
+  consumeMany(identity: EntitlementKey, uses: KeyedUse[]): Promise<(ConsumeAnswer | null)[]>;
   grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer>;
   refund(operation: Operation<{ consumptionId: string; reason: string }>): Promise<RefundAnswer>;
   credit(credit: Credit): Promise<CreditAnswer>;
@@ -130,7 +136,7 @@ export interface EntitlementRpc {
 export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhausted' | 'entitlement.expired';
 /**
  * What the object tells the database, by way of the queue: its state, and events that it tells for the first time or again. It
- * goes on until it hears that the database holds them.
+ * repeats them until the database acknowledges them.
  */
 export interface EntitlementProjection {
   snapshot: EntitlementSnapshot;

@@ -1,14 +1,14 @@
+/**
+ * Which database holds whom. A merchant lives in one, account row and all, and never moves; what names no merchant is looked for in
+ * each, and with a single database no lookup is made.
+ * @module
+ */
+
 import { eq } from 'drizzle-orm';
 import { assert } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx, Scope, Shard } from '#platform/context.ts';
+import { type Ctx, type Scope, type Shard, scopeIn, type Tenant } from '#platform/context.ts';
 import { accounts } from './tables/accounts.ts';
-
-/**
- * Which database holds whom. A merchant lives in one, account row and all, and never moves; what names no merchant is looked for in
- * each, and with a single database nobody is asked.
- * @module
- */
 
 type Shards = [Shard, ...Shard[]];
 
@@ -65,8 +65,4 @@ export async function homeOf(ctx: Ctx, accountId: AccountId): Promise<Shard> {
 }
 
 /** The rows of a merchant in one mode, wherever they are. */
-export const scopeOf = async (ctx: Ctx, { merchantId, livemode }: Pick<Scope, 'merchantId' | 'livemode'>): Promise<Scope> => ({
-  ...(await homeOf(ctx, merchantId)),
-  merchantId,
-  livemode,
-});
+export const scopeOf = async (ctx: Ctx, tenant: Tenant): Promise<Scope> => scopeIn(await homeOf(ctx, tenant.merchantId), tenant);

@@ -1,8 +1,15 @@
+/**
+ * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
+ * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that any caller
+ * can make, and are looked up as long as their caller has not shown too many bad ones.
+ * @module
+ */
+
 import { crc32, equalBytes, pepperedHash, pepperedHashes, sha256Hex } from '#core/crypto.ts';
 import { base62, randomBase62, utf8 } from '#core/encoding.ts';
 import { ApiError, raise, storyOf } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
-import type { Actor, Config, Ctx, Shard } from '#platform/context.ts';
+import type { Actor, Config, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
@@ -13,11 +20,6 @@ import { PERMISSIONS } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
 import { countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
 
-/**
- * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
- * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that anybody
- * can make, and are looked up as long as their caller has not shown too many bad ones.
- */
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
 const MAC_SPACE = 62n ** 6n;
 /** Under each pepper, the first first. */
@@ -72,7 +74,7 @@ export interface CreateKey {
   sandboxMode: boolean;
 }
 
-/** A key before it is stored. `rawKey` is known to nobody but the caller. */
+/** A key before it is stored. `rawKey` is known to the caller alone. */
 export function draftKey(
   ctx: Ctx,
   merchantId: AccountId,
@@ -100,7 +102,7 @@ export interface CreatedKey {
  * A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. 403 admin_requires_staff and
  * sign_in_required (live keys, old sessions), 422 invalid_permissions, 429 plan_limit_reached.
  */
-export async function createKey(ctx: Shard, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
+export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
   const permissions = [...new Set(input.permissions)];
   if (
     permissions.length === 0 ||
@@ -121,14 +123,14 @@ export async function createKey(ctx: Shard, actor: Actor, input: CreateKey, keep
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    const used = await countActiveKeys(ctx.db, merchantId, key.livemode);
+    const used = await countActiveKeys(ctx.db, key);
     throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   }
 }
 
 /**
  * Tells the account's admission object of a stored key, which works from then on: an object that knows its account asks the database
- * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have died
+ * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have crashed
  * here. 503 temporarily_unavailable where the object or the database is out of reach; the same request tells it then.
  */
 export async function announceKey(ctx: Shard, { merchantId, id }: Pick<ApiKey, 'merchantId' | 'id'>): Promise<void> {
@@ -142,7 +144,7 @@ export async function announceKey(ctx: Shard, { merchantId, id }: Pick<ApiKey, '
 }
 
 /** Immediate and permanent; a second time it is simply already so. */
-export async function revokeKey(ctx: Shard, actor: Actor, keyId: KeyId): Promise<void> {
+export async function revokeKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<void> {
   const merchantId = actor.accountId;
   const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
   const revokedAt = key.revokedAt ?? ctx.now;
