@@ -2,9 +2,18 @@ import { reset } from 'cloudflare:test';
 import { afterAll, vi } from 'vitest';
 
 // One worker runs many files of stories, because its start takes longer than most of them do. Each file still begins as in a worker
-// of its own: no row, no object, no module that another file has used, the clock of the machine and the network as it is.
-const { fetch } = globalThis;
+// of its own: no row, no object, no module that another file has used, the clock of the machine and the network as it is. What one
+// still waits for at its end ends with it, as it would with its worker.
+const { fetch, setTimeout } = globalThis;
+const timers: ReturnType<typeof setTimeout>[] = [];
+globalThis.setTimeout = ((...timer: Parameters<typeof setTimeout>) => {
+  const id = setTimeout(...timer);
+  timers.push(id);
+  return id;
+}) as typeof setTimeout;
 afterAll(async () => {
+  globalThis.setTimeout = setTimeout;
+  timers.forEach(clearTimeout);
   vi.useRealTimers();
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
