@@ -20,11 +20,11 @@ import type {
   EntitlementRpc,
   Full,
   GrantAnswer,
+  KeyedUse,
   Operation,
   PaymentCall,
   Projected,
   RefundAnswer,
-  UseCall,
 } from '#rules/entitlement-rpc.ts';
 import { type Content, packContent, unpackContent, type Verb } from './contents.ts';
 import { GRANT_TABLES } from './grants.ts';
@@ -78,9 +78,9 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   }
 
   /** One commit for all of them, unless a commit is under way: then they join what waits for the next. */
-  async consumeMany(identity: EntitlementKey, uses: UseCall[]): Promise<(ConsumeAnswer | null)[]> {
-    const answers = await Promise.allSettled(uses.map(({ units, ...use }) => this.consume({ ...use, identity, input: { units } })));
-    return answers.map((one) => (one.status === 'fulfilled' ? one.value : null));
+  async consumeMany(identity: EntitlementKey, uses: KeyedUse[]): Promise<(ConsumeAnswer | null)[]> {
+    const outcomes = await Promise.allSettled(uses.map(({ units, ...use }) => this.consume({ ...use, identity, input: { units } })));
+    return outcomes.map((one) => (one.status === 'fulfilled' ? one.value : null));
   }
 
   grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer> {
@@ -193,8 +193,9 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   ): Promise<Answer | Full | { ok: false; reason: 'conflict' }> {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
-      const { operations, now } = this.#ledger;
-      const known = operations.find(`${verb}:${key}`, now);
+      const { operations } = this.#ledger;
+      // Keys age by everybody's clock: business time that was moved on makes none forgotten.
+      const known = operations.find(`${verb}:${key}`, Date.now());
       if (!known)
         return operations.fullUntil === null ? judge(`${verb}:${key}`) : { ok: false, reason: 'full', until: operations.fullUntil };
       if (!known.isOf(fingerprint, formerFingerprint)) return { ok: false, reason: 'conflict' };

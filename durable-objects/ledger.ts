@@ -1,7 +1,7 @@
 import { SECOND } from '#core/time.ts';
 import type { Called, Projected } from '#rules/entitlement-rpc.ts';
 import { Groups, type LogName, logCommit, type Outcome, type Waiting } from './groups.ts';
-import { FORMS, type Form, OPERATIONS_TABLES, Operations, type Packing } from './operations.ts';
+import { type Form, OPERATIONS_TABLES, Operations, type Packing, readRow, rowText } from './operations.ts';
 import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, restoreOutbox, sendAt, takeMessages } from './outbox.ts';
 import { Tables } from './tables.ts';
 
@@ -39,13 +39,6 @@ interface LedgerRow<State> extends OutboxPage {
   lastTick: number;
   /** What the last change goes back to, which the alarm that tells of it says too; null: time alone, or an earlier release. */
   changedBy: string | null;
-}
-/** As it is stored since form 2: a release that does not know the form finds nothing it could take for a page. */
-interface StoredRow<State> {
-  form: Form;
-  page: LedgerRow<State>;
-  /** The newest operations. */
-  tail: string;
 }
 const PAGE_TABLE = { page: 'id INTEGER PRIMARY KEY, content TEXT NOT NULL' };
 
@@ -178,7 +171,10 @@ export class Ledger<State, Content, Event> {
       const outcomes = perform();
       if (!this.tables.isDirty) return outcomes;
       this.#page = noteChange(this.#page, this.#version(), Date.now());
-      this.tables.write('INSERT INTO page VALUES (1, ?) ON CONFLICT DO UPDATE SET content = excluded.content', this.#pageText());
+      this.tables.write(
+        'INSERT INTO page VALUES (1, ?) ON CONFLICT DO UPDATE SET content = excluded.content',
+        rowText(this.#form, this.#page, this.operations.tail),
+      );
       this.#arm();
       return outcomes;
     });
@@ -227,11 +223,6 @@ export class Ledger<State, Content, Event> {
     for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.now, requestId });
   }
 
-  #pageText(): string {
-    const stored: StoredRow<State> = { form: this.#form, page: this.#page, tail: this.operations.tail };
-    return JSON.stringify(this.#form === 1 ? this.#page : stored);
-  }
-
   /** One slot for all that waits for a moment: publishing, the state's own time, purging. */
   #arm(): void {
     if (this.#isAwake) return;
@@ -245,24 +236,13 @@ export class Ledger<State, Content, Event> {
   #load(): void {
     this.#alarmAt = null;
     this.tables.load();
-    const stored = this.#storedRow();
+    const stored = readRow<LedgerRow<State>>(this.tables.rows<{ content: string }>('SELECT content FROM page')[0]?.content);
     this.#form = Math.max(this.#rules.form, stored?.form ?? 1) as Form;
     this.operations.load(this.#form, stored?.tail ?? '');
     this.#page = { state: this.#rules.empty, seenAt: 0, lastTick: 0, changedBy: null, ...EMPTY_OUTBOX };
     if (!stored) return;
-    const { page } = stored;
-    const { state, changedBy = null } = page;
+    const { state, changedBy = null, ...page } = stored.page;
     this.#page = { ...page, ...restoreOutbox(page), changedBy, state: this.#rules.restore(state), seenAt: believable(page.seenAt) };
-  }
-
-  /** Throws for a form that a later release wrote: better no answer than a wrong one. */
-  #storedRow(): StoredRow<State> | null {
-    const [row] = this.tables.rows<{ content: string }>('SELECT content FROM page');
-    if (!row) return null;
-    const stored: StoredRow<State> | LedgerRow<State> = JSON.parse(row.content);
-    if (!('form' in stored)) return { form: 1, page: stored, tail: '' };
-    if (!FORMS.includes(stored.form)) throw new Error(`stored in form ${stored.form}, which this release does not know`);
-    return stored;
   }
 }
 

@@ -14,10 +14,32 @@ const BYTES_MAX = 9_000_000_000;
 const REMEMBERED_MAX = 10_000_000;
 
 /**
- * How operations and the page are stored. 1: a row each. 2: lines of text, with their tail in the page. See README.md#stored-forms
+ * How operations and the page are stored. 1: a row each. 2: lines of text, with their tail in the page. (durable-objects/README.md#stored-forms)
  */
 export const FORMS = [1, 2] as const;
 export type Form = (typeof FORMS)[number];
+
+/** The page as it is stored since form 2: a release that does not know the form finds nothing in it that it could take for one. */
+interface StoredRow<Page> {
+  form: Form;
+  page: Page;
+  /** The newest operations. */
+  tail: string;
+}
+
+export function rowText<Page>(form: Form, page: Page, tail: string): string {
+  const row: StoredRow<Page> = { form, page, tail };
+  return JSON.stringify(form === 1 ? page : row);
+}
+
+/** Throws for a form that a later release wrote: better no answer than a wrong one. */
+export function readRow<Page extends object>(text: string | undefined): StoredRow<Page> | null {
+  if (text === undefined) return null;
+  const row: StoredRow<Page> | Page = JSON.parse(text);
+  if (!('form' in row)) return { form: 1, page: row, tail: '' };
+  if (!FORMS.includes(row.form)) throw new Error(`stored in form ${row.form}, which this release does not know`);
+  return row;
+}
 
 export const OPERATIONS_TABLES = {
   operations: 'tick INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, fingerprint TEXT NOT NULL, content TEXT NOT NULL',
@@ -71,7 +93,7 @@ export class Operations<Content> {
     return this.#blocks.tail;
   }
 
-  /** What was done under a key, for a day; from then on null, whether it was dropped yet or not. */
+  /** What was done under a key, for a day by the wall clock's `now`; from then on null, whether it was dropped yet or not. */
   find(key: string, now: number): Recorded<Content> | null {
     const found = this.#ofLine(this.#blocks.find(key)) ?? this.#ofRow('key', key);
     return found && found.tick >= now - KEEP_MS ? found : null;

@@ -4,7 +4,7 @@ import type { Env } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
 import { entitlementObjectName } from '#platform/objects.ts';
 import type { Customer, EntitlementKey } from '#rules/balance.ts';
-import type { ConsumeAnswer, UseCall } from '#rules/entitlement-rpc.ts';
+import type { ConsumeAnswer, KeyedUse } from '#rules/entitlement-rpc.ts';
 
 /** Uses in one call of an entitlement's object. */
 const GROUP_MAX = 256;
@@ -13,7 +13,7 @@ const GROUP_MS = 10 * SECOND;
 const IDENTITIES_MAX = 1000;
 
 interface Passenger {
-  use: UseCall;
+  use: KeyedUse;
   resolve(answer: ConsumeAnswer | null): void;
 }
 
@@ -49,7 +49,7 @@ export class Passing {
   }
 
   /** null where the object was out of reach or did not answer in time: what became of the use is not known. */
-  async use(identity: EntitlementKey, use: UseCall): Promise<ConsumeAnswer | null> {
+  async use(identity: EntitlementKey, use: KeyedUse): Promise<ConsumeAnswer | null> {
     this.#underWay++;
     try {
       return await new Promise((resolve) => this.#board(identity, { use, resolve }));

@@ -33,12 +33,12 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   });
   c.set('ctx', ctx);
   c.set('shard', ctx);
+  c.set('caller', null);
   c.set('authenticate', authenticate);
   await next();
   const { status } = c.res;
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
-  const actor = c.var.actor ?? c.var.viewer ?? null;
-  const { key } = c.var;
+  const { caller, key } = c.var;
   if (key) {
     const outcome = { keyId: key.keyId, at: ctx.wallNow, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
     ctx.defer(c.env.ADMISSION.getByName(`account:${key.admissionId}`).record(outcome));
@@ -49,7 +49,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
     endpoint,
     status,
     ms: ctx.elapsedMs(),
-    ...(actor ? { account_id: actor.accountId, ...(actor.keyId ? { key_id: actor.keyId } : {}) } : {}),
+    ...(caller ? { account_id: caller.accountId, ...(caller.keyId ? { key_id: caller.keyId } : {}) } : {}),
     ...(c.var.errorCode ? { code: c.var.errorCode } : {}),
     ...(notes.length > 0 ? { notes } : {}),
   });

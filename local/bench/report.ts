@@ -1,5 +1,6 @@
 import { type Aim, isMet } from './aims.ts';
 import { type Measured, typical } from './measure.ts';
+import type { Price } from './prices.ts';
 import type { CostMeasured } from './whole.ts';
 
 const NAME_WIDTH = 38;
@@ -57,7 +58,16 @@ export function costsText(costs: CostMeasured[]): string {
     const verdict = cpuMs <= cost.aimMs ? 'met' : 'NOT MET';
     return `  ${cpuMs.toFixed(2).padStart(9)} ms  ${verdict.padEnd(8)}${cost.name} (at most ${cost.aimMs} ms)`;
   });
-  return ['Processor time of one, mean of 100, at the worst input that is taken', ...lines].join('\n');
+  return ['Processor time of one, a mean, at the worst input that is taken', ...lines].join('\n');
+}
+
+/** What a million consumes cost. */
+export function pricesText(prices: Price[]): string {
+  const lines = prices.map(
+    ({ clients, group, rowsWritten, dollars }) =>
+      `  ${`$${dollars.toFixed(2)}`.padStart(12)}  ${clients} clients: ${group.toFixed(1)} in one call of the object, ${rowsWritten.toFixed(3)} rows written each`,
+  );
+  return ['A million consumes with key, at the platform’s list prices', ...lines].join('\n');
 }
 
 export const limitsText = (): string => LIMITS;

@@ -4,7 +4,7 @@ import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { EntitlementKey } from '#rules/balance.ts';
-import type { UseCall } from '#rules/entitlement-rpc.ts';
+import type { KeyedUse } from '#rules/entitlement-rpc.ts';
 import { type Content, packContent, unpackContent } from '../../durable-objects/contents.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
 import { OPERATIONS_TABLES, Operations } from '../../durable-objects/operations.ts';
@@ -16,7 +16,7 @@ import { seededRandom } from '../world/faults.ts';
 
 afterEach(letTimeRun);
 
-const use = (key: string, now: number): UseCall => ({ key: `consume:${key}`, fingerprint: `2:${sha256Hex(utf8(key))}`, now, units: 1 });
+const use = (key: string, now: number): KeyedUse => ({ key: `consume:${key}`, fingerprint: `2:${sha256Hex(utf8(key))}`, now, units: 1 });
 const uuids = (count: number) => Array.from({ length: count }, () => crypto.randomUUID());
 
 /** The object's own code on its storage, which counts the rows that statements write as the platform bills them. */
@@ -101,7 +101,7 @@ describe('what an object remembers of its operations', () => {
           expect(operations.at(known.tick, tick)?.content).toEqual(known.content);
         }
       };
-      for (let step = 0; step < 11_000 * SOAK; step++) {
+      for (let step = 0; step < 10_000 * SOAK; step++) {
         tick += Math.floor(random() * 3) + 1;
         const key = `key-${step}`;
         const entry = { tick, fingerprint: `2:${sha256Hex(utf8(key))}`, content: content(step % 100) };
@@ -136,7 +136,10 @@ describe('what an object remembers of its operations', () => {
     await runInDurableObject(stub, async (object, { storage }) => {
       for (let i = 0; i < 100; i++) {
         const uses = Array.from({ length: 1000 }, (_, j) => use(`key-${i}-${j}`, now));
-        await (object as unknown as { consumeMany(identity: EntitlementKey, uses: UseCall[]): Promise<unknown> }).consumeMany(identity, uses);
+        await (object as unknown as { consumeMany(identity: EntitlementKey, uses: KeyedUse[]): Promise<unknown> }).consumeMany(
+          identity,
+          uses,
+        );
       }
       storage.sql.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
         INSERT INTO grants SELECT i, 'pay-' || i, '{"units":1}', i, 0, '{"grantedUnits":1,"uses":[],"remaining":1,"paidThrough":null}' FROM n`);

@@ -3,7 +3,7 @@ import type { AccountId } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
 import type { AdmissionRequest, PassedAnswer } from '#rules/admission.ts';
 import type { EntitlementKey } from '#rules/balance.ts';
-import type { ConsumeAnswer, UseCall } from '#rules/entitlement-rpc.ts';
+import type { ConsumeAnswer, KeyedUse } from '#rules/entitlement-rpc.ts';
 import { Passing } from '../../durable-objects/passing.ts';
 import { newHolder } from '../world/entitlement.ts';
 import { testEnv } from '../world/env.ts';
@@ -63,7 +63,7 @@ describe('uses that an account’s object passes on', () => {
 });
 
 describe('calls of an entitlement’s object', () => {
-  const answer = (use: UseCall): ConsumeAnswer => ({
+  const answer = (use: KeyedUse): ConsumeAnswer => ({
     ok: true,
     replayed: false,
     consumptionId: use.key,
@@ -71,8 +71,8 @@ describe('calls of an entitlement’s object', () => {
     remaining: 0,
     paidThrough: null,
   });
-  const use = (key: string): UseCall => ({ key, fingerprint: '', now, units: 1 });
-  const open = (consumeMany: (identity: EntitlementKey, uses: UseCall[]) => Promise<(ConsumeAnswer | null)[]>) => {
+  const use = (key: string): KeyedUse => ({ key, fingerprint: '', now, units: 1 });
+  const open = (consumeMany: (identity: EntitlementKey, uses: KeyedUse[]) => Promise<(ConsumeAnswer | null)[]>) => {
     const passing = new Passing({ getByName: () => ({ consumeMany }) } as unknown as Env['ENTITLEMENT']);
     return (ref: string, key: string) => passing.use(passing.keyOf('merchant-1', true, 'product-1', { customerRef: ref }), use(key));
   };

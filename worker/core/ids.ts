@@ -2,7 +2,7 @@ import { sha256 } from './crypto.ts';
 import { base62, canonicalJson, hex, utf8 } from './encoding.ts';
 
 declare const brand: unique symbol;
-type Id<Name extends string> = string & { readonly [brand]: Name };
+export type Id<Name extends string = string> = string & { readonly [brand]: Name };
 
 export type AccountId = Id<'account'>;
 export type KeyId = Id<'key'>;

@@ -155,11 +155,19 @@ export interface Shard extends Ctx {
 /** How a message says which database it is about: not at all of the first, as before there were others. */
 export const addressOf = ({ database, databases }: Shard): { database?: string } => (database === databases[0].name ? {} : { database });
 
-/** The rows of one merchant in one mode. */
-export interface Scope extends Shard {
+/** Whose rows: one merchant's, in one mode. Most rows say it of themselves. */
+export interface Tenant {
   readonly merchantId: AccountId;
   readonly livemode: boolean;
 }
+
+export const isOf = (tenant: Tenant, row: Tenant): boolean => row.merchantId === tenant.merchantId && row.livemode === tenant.livemode;
+
+/** The rows of one merchant in one mode. */
+export interface Scope extends Shard, Tenant {}
+
+/** The rows of whom a row belongs to that this shard holds. */
+export const scopeIn = (shard: Shard, { merchantId, livemode }: Tenant): Scope => ({ ...shard, merchantId, livemode });
 
 /**
  * How long each kind of invocation may wait for others. A request ends well before the 30 s after which another may take over what it

@@ -6,7 +6,7 @@
 
 import type { AccountId } from '#core/ids.ts';
 import type { Customer } from './balance.ts';
-import type { ConsumeAnswer, UseCall } from './entitlement-rpc.ts';
+import type { ConsumeAnswer, KeyedUse } from './entitlement-rpc.ts';
 import type { FeeAnswer, FeeSpend } from './fees.ts';
 import { type CallBucket, type PlanName, planAt } from './plans.ts';
 import type { AccountStatus } from './states.ts';
@@ -101,7 +101,7 @@ export type AdmissionAnswer =
   | { ok: false; reason: 'unknown' };
 
 /** A use that is passed on to the entitlement's object once its caller is admitted; whose entitlement it is follows from the caller. */
-export interface PassedUse extends UseCall {
+export interface PassedUse extends KeyedUse {
   productId: string;
   customer: Customer;
   /** What the usage of the key says of the call. */

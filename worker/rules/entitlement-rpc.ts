@@ -17,6 +17,9 @@ export interface Called {
   leftMs?: number;
 }
 
+/** A fingerprint that begins so is of the body as it was received: SHA-256 in hex follows. */
+export const RECEIVED_BODY = '2:';
+
 /** A caller's operation, exactly once per key while it is kept. `fingerprint` tells another request with the same key. */
 export interface Operation<T> extends Called {
   identity: EntitlementKey;
@@ -28,7 +31,7 @@ export interface Operation<T> extends Called {
 }
 
 /** A consume without whose it is: what an account's admission object passes on, many at a time. */
-export interface UseCall extends Called {
+export interface KeyedUse extends Called {
   key: string;
   fingerprint: string;
   formerFingerprint?: string | undefined;
@@ -105,7 +108,7 @@ export interface PaymentCall extends Called {
 export interface EntitlementRpc {
   consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
   /** Several for one entitlement, in order and each for itself. null: it failed, so what became of it is not known. */
-  consumeMany(identity: EntitlementKey, uses: UseCall[]): Promise<(ConsumeAnswer | null)[]>;
+  consumeMany(identity: EntitlementKey, uses: KeyedUse[]): Promise<(ConsumeAnswer | null)[]>;
   grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer>;
   refund(operation: Operation<{ consumptionId: string; reason: string }>): Promise<RefundAnswer>;
   credit(credit: Credit): Promise<CreditAnswer>;

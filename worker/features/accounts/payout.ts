@@ -7,7 +7,7 @@
 
 import { z } from '@hono/zod-openapi';
 import type { AccountId } from '#core/ids.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Actor, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { isFreshSignIn, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, orNull } from '#platform/http/openapi.ts';
@@ -44,11 +44,10 @@ export const wouldNeedSignIn = async (ctx: Shard, merchantId: AccountId, wallet:
  * wallets named at once by keys one is stored; the batches of the others fail, and planned again they are refused.
  * 403 sign_in_required by the payout rule.
  */
-export async function planPayout(ctx: Shard, actor: Actor, change: PayoutChange): Promise<Pick<Change<null>, 'events' | 'writes'>> {
-  const { livemode } = actor;
-  const merchantId = actor.accountId;
+export async function planPayout(ctx: Scope, actor: Actor, change: PayoutChange): Promise<Pick<Change<null>, 'events' | 'writes'>> {
+  const { merchantId, livemode } = ctx;
   const { wallet } = change;
-  const events = [payoutChanged(merchantId, livemode, actor.via === 'key' ? 'key' : 'person', change)];
+  const events = [payoutChanged(ctx, actor.via === 'key' ? 'key' : 'person', change)];
   if (!livemode || wallet === null) return { events, writes: [] };
   const known = await findKnownWallets(ctx.db, merchantId, wallet);
   if (needsSignIn(livemode, known)) requireFreshSignIn(ctx, actor);
@@ -59,13 +58,18 @@ export async function planPayout(ctx: Shard, actor: Actor, change: PayoutChange)
 
 /** The wallet of a new account, which its person has just signed in with. */
 export const planAccountPayout = (ctx: Shard, merchantId: AccountId, wallet: string): Pick<Change<null>, 'events' | 'writes'> => ({
-  events: [payoutChanged(merchantId, true, 'person', { subject: { type: 'account', id: merchantId, version: 1 }, wallet, previous: null })],
+  events: [
+    payoutChanged({ merchantId, livemode: true }, 'person', {
+      subject: { type: 'account', id: merchantId, version: 1 },
+      wallet,
+      previous: null,
+    }),
+  ],
   writes: [rememberWallet(ctx, merchantId, wallet)],
 });
 
 const payoutChanged = (
-  merchantId: AccountId,
-  livemode: boolean,
+  { merchantId, livemode }: Tenant,
   by: 'key' | 'person',
   { subject, wallet, previous, productId, railId }: PayoutChange,
 ): NewEvent => ({

@@ -33,11 +33,9 @@ export async function approveSetup(
 ): Promise<{ standing: SetupState; rawKey: string | null }> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
   const drafted = input.issueLiveKey ? draftLiveKey(ctx, before) : null;
-  let first: SetupState | null = before;
+  const reload = async () => requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
   const store = () =>
-    transact(ctx, async (): Promise<Change<SetupState>> => {
-      const found = first ?? requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
-      first = null;
+    transact(ctx, { known: before, reload }, (found): Change<SetupState> => {
       const { intent, account } = found;
       // An earlier try was stored and only its answer was lost.
       if (drafted && intent.liveKeyId === drafted.key.id) return unchanged(found);

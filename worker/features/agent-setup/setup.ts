@@ -97,10 +97,8 @@ export function requireOpenSetup(standing: SetupState, now: number): SetupState 
 export async function attachManifest(ctx: Shard, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupState> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
   const payoutAccount = await lookAtPayout(ctx, manifest);
-  let first: SetupState | null = before;
-  return transact(ctx, async (): Promise<Change<SetupState>> => {
-    const standing = first ?? requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
-    first = null;
+  const reload = async () => requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
+  return transact(ctx, { known: before, reload }, async (standing): Promise<Change<SetupState>> => {
     const { intent } = standing;
     const wallet = manifest.payout?.wallet_address;
     const payoutNeedsSignIn = wallet !== undefined && (await wouldNeedSignIn(ctx, intent.accountId, wallet));

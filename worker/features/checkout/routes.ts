@@ -21,7 +21,7 @@ import {
   optionalKeyErrors,
   sendStored,
 } from '#platform/http/idempotency-key.ts';
-import { errors, jsonBody, ok, optionalJsonBody, protocolBodyErrors, router, uuidParam } from '#platform/http/openapi.ts';
+import { errors, idOf, idParam, jsonBody, ok, optionalJsonBody, protocolBodyErrors, router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
@@ -64,9 +64,8 @@ const ConnectRequest = z
     }),
     locale: Locale.optional(),
     handoff_token: z.string().max(2048).optional(),
-    identity_session_id: z.uuid().optional(),
-    payment_session_id: z
-      .uuid()
+    identity_session_id: idOf<IdentitySessionId>().optional(),
+    payment_session_id: idOf<PaymentSessionId>()
       .optional()
       .openapi({ description: 'From POST /v1/access/payment-sessions: its price, customer and success URL win, and it is paid once.' }),
   })
@@ -122,7 +121,7 @@ const connect = createRoute({
   },
 });
 
-const params = uuidParam('payment_id');
+const params = idParam('payment_id', idOf<PaymentId>());
 const solanaPayLabel = createRoute({
   method: 'get',
   path: '/pay/{payment_id}/solana-pay',
@@ -187,7 +186,7 @@ export const checkoutRoutes = router()
       walletAddress: wallet_address,
       customerRef: customer_ref,
       handoffToken: handoff_token,
-      identitySessionId: identity_session_id as IdentitySessionId | undefined,
+      identitySessionId: identity_session_id,
     };
     const ctx = await enterShard(c, ({ db }) => findActiveListing(db, slug));
     // Nothing was begun where a buyer has to show who they are first.
@@ -196,18 +195,18 @@ export const checkoutRoutes = router()
         ? { status: 200, body: { identity: { required: true, provider: checkout.provider } }, isFinished: false }
         : { status: 200, body: toConnectResource(ctx, checkout) };
     const answer = payment_session_id
-      ? await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id as PaymentSessionId), present)
+      ? await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id), present)
       : await answerOnce<Checkout | IdentityNeeded>(c, (keep) => connectBuyer(ctx, buyer, keep), present);
     return sendStored(c, answer);
   })
   .openapi(solanaPayLabel, async (c) => {
-    const paymentId = c.req.valid('param').payment_id as PaymentId;
+    const paymentId = c.req.valid('param').payment_id;
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const payment = await getPayment(ctx, paymentId);
     return c.json({ label: payment.terms.productName, icon: `${ctx.baseUrl}${ICON_PATH}` }, 200);
   })
   .openapi(solanaPay, async (c) => {
-    const paymentId = c.req.valid('param').payment_id as PaymentId;
+    const paymentId = c.req.valid('param').payment_id;
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const known = (await findWithProduct(ctx, paymentId)) ?? raise('not_found');
     const { payment } = known;

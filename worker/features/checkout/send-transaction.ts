@@ -7,7 +7,7 @@ import { missingIdentity } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment } from '#features/payments/store.ts';
 import { dropRefused, rememberSent } from '#features/payments/watch/candidates.ts';
 import { sendableUntil } from '#features/rails/quote.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Shard, Tenant } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { checkPreparedTransaction } from '#solana/checkout-transaction.ts';
@@ -20,7 +20,7 @@ import { termsOf } from './prepare-transaction.ts';
  */
 export async function sendTransaction(
   ctx: Shard,
-  { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Actor | null },
+  { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Tenant | null },
 ): Promise<{ payment: Payment; txSignature: string }> {
   const known = (await findWithProduct(ctx, paymentId)) ?? raise('not_found');
   const { payment } = known;
@@ -47,9 +47,8 @@ export async function sendTransaction(
     });
   // Unclear is not refused: it may be on its way, and the rechecks will find it.
   if (broadcast.kind !== 'sent') ctx.note(`rpc: ${broadcast.reason}`);
-  const after = await transact(ctx, async () => {
-    const current = await getPayment(ctx, paymentId);
-    return current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current);
-  });
+  const after = await transact(ctx, { reload: () => getPayment(ctx, paymentId) }, (current) =>
+    current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current),
+  );
   return { payment: after, txSignature };
 }

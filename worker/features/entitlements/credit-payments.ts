@@ -14,8 +14,7 @@ const buyerOf = ({ customerRef, customerWallet, payerWallet }: Paid): Customer =
   customerRef === null ? { walletAddress: customerWallet ?? payerWallet! } : { customerRef };
 
 /** Whose entitlement a payment adds to. */
-export const entitlementKeyOfPaid = (paid: Paid): EntitlementKey =>
-  entitlementKeyOf({ accountId: paid.merchantId, livemode: paid.livemode }, paid.productId, buyerOf(paid));
+export const entitlementKeyOfPaid = (paid: Paid): EntitlementKey => entitlementKeyOf(paid, paid.productId, buyerOf(paid));
 
 /** Adds what a payment bought to its buyer's entitlement. Keyed by the payment, so that once more is harmless. */
 export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {

@@ -1,7 +1,7 @@
 import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { announceEvents, commit, eventRow } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import { entitlementObject, entitlementObjectName } from '#platform/objects.ts';
@@ -20,9 +20,8 @@ import { projectionWrites } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
-/** The key of an entitlement: its id follows from merchant, mode, product and customer, so it is never looked up. */
-export function entitlementKeyOf(owner: { accountId: string; livemode: boolean }, productId: string, customer: Customer): EntitlementKey {
-  const { accountId: merchantId, livemode } = owner;
+/** Whose entitlement: its id follows from who sells what to whom, so nothing has to be looked up. */
+export function entitlementKeyOf({ merchantId, livemode }: Owner, productId: string, customer: Customer): EntitlementKey {
   return { entitlementId: entitlementIdOf(merchantId, livemode, productId, customer), merchantId, livemode, productId, customer };
 }
 
@@ -96,20 +95,14 @@ export async function grantEntitlement(
 }
 
 /** Frees what a consumption used. The consumption's id tells which object keeps it. 404, 409 state_conflict. */
-export async function refundConsumption(
-  ctx: Ctx,
-  actor: Actor,
-  request: IdempotentRequest,
-  input: { consumptionId: string; reason: string },
-) {
+export async function refundConsumption(ctx: Scope, request: IdempotentRequest, input: { consumptionId: string; reason: string }) {
   const named = parseConsumptionId(input.consumptionId);
   if (!named) throw new ApiError('not_found');
-  const owner = { merchantId: actor.accountId, livemode: actor.livemode };
-  // Another tenant's id names an object that does not exist: it must not be made to write.
-  const known = await readEntitlement(ctx, owner, named.entitlementId);
+  // Another tenant's id names an object of ours that does not exist: nothing is asked to write there.
+  const known = await readEntitlement(ctx, ctx, named.entitlementId);
   if (!known) throw new ApiError('not_found');
   const operation = operationOf(ctx, known, 'refund', request, input);
-  const answer = await callEntitlement(ctx, owner, named.entitlementId, (object) => object.refund(operation));
+  const answer = await callEntitlement(ctx, ctx, named.entitlementId, (object) => object.refund(operation));
   if (answer.ok) return { ...answer, entitlementId: named.entitlementId };
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
   if (answer.reason === 'full') throw tooManyKeys(ctx, answer);

@@ -25,8 +25,8 @@ export const facilitatedFate: FateFollower = {
 const VERSION_OF = { 'payment.orphaned': 1, 'payment.finalized': 2 } as const;
 
 const tell = (ctx: Shard, paymentId: string, step: FateStep, type: keyof typeof VERSION_OF) =>
-  transact(ctx, async () => {
-    if (await step.isOver()) return unchanged(null);
+  transact(ctx, { reload: () => step.isOver() }, async (isOver) => {
+    if (isOver) return unchanged(null);
     const settlement = await getSettlement(ctx.db, paymentId as PaymentId);
     return { events: [eventOf(ctx, settlement, type)], writes: step.writes, result: null };
   });

@@ -55,13 +55,13 @@ const consume = createRoute({
 });
 
 export const consumeRoutes = router().openapi(consume, async (c) => {
-  const { actor, scope: ctx } = c.var;
+  const { scope: ctx } = c.var;
   const body = c.req.valid('json');
-  const identity = entitlementKeyOf(actor, await productIdOf(ctx, actor, body), customerOf(body.customer));
+  const identity = entitlementKeyOf(ctx, await productIdOf(ctx, body), customerOf(body.customer));
   const { url, description, mime_type: mimeType } = body.resource ?? {};
   const resource = url === undefined ? undefined : { url, ...(description ? { description } : {}), ...(mimeType ? { mimeType } : {}) };
   const request = await idempotentRequest(c, { validated: body });
-  const used = await consumeUnits(ctx, actor, identity, request, { units: body.units, resource }, c.var.told?.used);
+  const used = await consumeUnits(ctx, identity, request, { units: body.units, resource }, c.var.told?.used);
   if (used.replayed) c.header('Idempotent-Replayed', 'true');
   else c.set('unitsConsumed', used.units);
   return c.json(toConsumeResponse(identity.entitlementId, used), 200);

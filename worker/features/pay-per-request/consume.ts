@@ -3,7 +3,7 @@ import type { ProductId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
 import { consumeEntitlement, tooManyKeys } from '#features/entitlements/entitlement.ts';
 import { getSale } from '#features/products/product.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { EntitlementKey } from '#rules/balance.ts';
@@ -17,8 +17,7 @@ import { makeSaleChallenge } from './challenge.ts';
  * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded), 429 rate_limited.
  */
 export async function consumeUnits(
-  ctx: Shard,
-  actor: Actor,
+  ctx: Scope,
   identity: EntitlementKey,
   request: IdempotentRequest,
   input: { units: number; resource?: Partial<ResourceInfo> },
@@ -35,15 +34,14 @@ export async function consumeUnits(
       throw new ApiError('state_conflict', { detail: 'What this request consumed was refunded.', meta: { reason: 'refunded' } });
     case 'entitlement_missing':
     case 'subscription_expired':
-      throw await explainDenial(ctx, actor, identity, answer, input);
+      throw await explainDenial(ctx, identity, answer, input);
     default:
       return unreachable(answer);
   }
 }
 
 async function explainDenial(
-  ctx: Shard,
-  actor: Actor,
+  ctx: Scope,
   identity: EntitlementKey,
   {
     reason,
@@ -53,7 +51,7 @@ async function explainDenial(
   { units, resource }: { units: number; resource?: Partial<ResourceInfo> },
 ): Promise<ApiError> {
   const productId = identity.productId as ProductId;
-  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, productId, X402_RAIL);
+  const sale = await getSale(ctx, productId, X402_RAIL);
   const challenge = await makeSaleChallenge(ctx, sale, { resource, units: units - remaining });
   const standing = { entitlement_id: identity.entitlementId, remaining, paid_through: isoOrNull(paidThrough) };
   if (challenge.ok)

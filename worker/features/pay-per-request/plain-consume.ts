@@ -14,7 +14,6 @@ import { IDEMPOTENCY_KEY } from '#core/limits.ts';
 import { isoOrNull, SECOND } from '#core/time.ts';
 import { type ParsedKey, parseRawKey } from '#features/accounts/keys/keys.ts';
 import { type Config, checkedConfig, clocksOf } from '#platform/context.ts';
-import { RECEIVED_BODY } from '#platform/db/idempotency-record.ts';
 import { textOf } from '#platform/http/bodies/request-body.ts';
 import { isKnownWhole } from '#platform/http/configuration.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
@@ -23,7 +22,7 @@ import { answerHeaders, NOT_KEPT, requestIdOf } from '#platform/http/request-id.
 import { logRequest } from '#platform/log.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { AdmissionRequest, PassedAnswer, PassedUse } from '#rules/admission.ts';
-import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
+import { type ConsumeAnswer, RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
 
 export const CONSUME_PATH = '/access/entitlements/consume';
 const PATH = `/v1${CONSUME_PATH}`;

@@ -70,7 +70,8 @@ export function requireUse({ consumption }: CreditAnswer) {
   return consumption.by === 'none' ? null : consumption;
 }
 
-function entitlementOf({ merchantId: accountId, livemode, productId, customerRef, customerWallet }: Settlement) {
+function entitlementOf(settlement: Settlement) {
+  const { productId, customerRef, customerWallet } = settlement;
   const customer = customerRef === null ? { walletAddress: customerWallet! } : { customerRef };
-  return entitlementKeyOf({ accountId, livemode }, productId!, customer);
+  return entitlementKeyOf(settlement, productId!, customer);
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import { iso, SECOND } from '#core/time.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import { type Ctx, isOf, type Shard, type Tenant } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
@@ -10,10 +10,11 @@ import { memoOf, toPaymentResource } from './resource.ts';
 import { insertPayment, updatePayment } from './store.ts';
 
 export { wholePayments } from './archive.store.ts';
+export { newPayment } from './new-payment.store.ts';
 
-/** 404 for a credential of another account or mode: it learns nothing, not even that the payment exists. */
-export function requireViewer(payment: Payment, viewer: Actor | null): void {
-  if (viewer && (viewer.accountId !== payment.merchantId || viewer.livemode !== payment.livemode)) throw new ApiError('not_found');
+/** A stranger's credential is told nothing, not even that the payment exists. */
+export function requireViewer(payment: Payment, viewer: Tenant | null): void {
+  if (viewer && !isOf(viewer, payment)) throw new ApiError('not_found');
 }
 
 /** What the chain must show for this payment to count. Whether it is on time is decided by its block time, not by our clock. */
@@ -93,8 +94,8 @@ export function planFail(ctx: Shard, payment: Payment, patch: Pick<Payment, 'fai
   return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
 }
 
-/** Refuses a sandbox key where the chain is needed. */
-export function requireLive(viewer: Actor | null): void {
+/** Sandbox keys never touch the chain: they simulate. */
+export function requireLive(viewer: Tenant | null): void {
   if (!viewer || viewer.livemode) return;
   const detail = 'A sandbox key cannot pay on chain. Use a live key.';
   throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox' } });

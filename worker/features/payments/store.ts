@@ -1,11 +1,11 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { raise } from '#core/errors.ts';
-import type { AccountId, PaymentId } from '#core/ids.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { PaymentId } from '#core/ids.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
-import { type PageRequest, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
+import { type Listed, type PageRequest, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { paymentSessions } from '#platform/db/tables/checkout.ts';
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
@@ -95,18 +95,18 @@ export interface PaymentFilter {
 }
 
 /** The merchant's payments, newest first. */
-export async function listPayments(ctx: Shard, merchantId: AccountId, livemode: boolean, filter: PaymentFilter, page: PageRequest) {
+export async function listPayments(scope: Scope, filter: PaymentFilter, page: PageRequest): Promise<Listed<Payment>> {
   const { status, productId, customerRef, wallet } = filter;
   const mine = (table: typeof payments | typeof archivedPayments): [SQLiteColumn, unknown][] => [
     [table.productId, productId],
     [table.customerRef, customerRef],
     [table.payerWallet, wallet],
   ];
-  const kept = rowsOf(payments, merchantId, livemode, [[payments.status, status], ...mine(payments)]);
+  const kept = rowsOf(payments, scope, [[payments.status, status], ...mine(payments)]);
   const isPaid = status === undefined || status === 'CONFIRMED';
-  const archived = isPaid ? rowsOf(archivedPayments, merchantId, livemode, mine(archivedPayments)) : null;
-  const found = await readBoth(ctx.db, payments, archivedPayments, placesOf(payments, kept, archivedPayments, archived), page);
-  return { items: await wholePayments(ctx, found.items), total: found.total };
+  const archived = isPaid ? rowsOf(archivedPayments, scope, mine(archivedPayments)) : null;
+  const found = await readBoth(scope.db, payments, archivedPayments, placesOf(payments, kept, archivedPayments, archived), page);
+  return { items: await wholePayments(scope, found.items), total: found.total };
 }
 
 /** A session whose payment failed and was recovered afterwards is paid, unless another was begun since. */

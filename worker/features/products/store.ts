@@ -1,9 +1,9 @@
 import { and, eq, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import type { AccountId, AppId, ProductId } from '#core/ids.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { AppId, ProductId } from '#core/ids.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import type { AccessApp } from '#platform/db/tables/products.ts';
 import { accessApps, type Product, products } from '#platform/db/tables/products.ts';
@@ -11,22 +11,22 @@ import { railSettings } from '#platform/db/tables/rails.ts';
 import { type RailSetting, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 
-export const findProduct = (db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId) =>
-  db
+export const findProduct = (scope: Scope, productId: ProductId) =>
+  scope.db
     .select()
     .from(products)
-    .where(and(rowsOf(products, merchantId, livemode), eq(products.id, productId)))
+    .where(and(rowsOf(products, scope), eq(products.id, productId)))
     .get();
 
 export async function getProduct(...args: Parameters<typeof findProduct>): Promise<Product> {
   return (await findProduct(...args)) ?? raise('not_found');
 }
 
-export const findByExternalId = (db: Db, merchantId: AccountId, livemode: boolean, externalProductId: string) =>
-  db
+export const findByExternalId = (scope: Scope, externalProductId: string) =>
+  scope.db
     .select()
     .from(products)
-    .where(and(rowsOf(products, merchantId, livemode), eq(products.externalProductId, externalProductId)))
+    .where(and(rowsOf(products, scope), eq(products.externalProductId, externalProductId)))
     .get();
 
 /** Of any merchant. */
@@ -34,19 +34,20 @@ export const productExists = async (db: Db, productId: string): Promise<boolean>
   (await db.$count(products, eq(products.id, productId as ProductId))) > 0;
 
 /** A merchant's own app, in the same mode. */
-export const findApp = (db: Db, merchantId: AccountId, livemode: boolean, appId: AppId) =>
-  db
+export const findApp = (scope: Scope, appId: AppId) =>
+  scope.db
     .select()
     .from(accessApps)
-    .where(and(eq(accessApps.id, appId), eq(accessApps.merchantId, merchantId), eq(accessApps.livemode, livemode)))
+    .where(and(rowsOf(accessApps, scope), eq(accessApps.id, appId)))
     .get();
 
 /** Of any merchant. */
 export const hasSlug = (db: Db, slug: string) => db.select({ id: products.id }).from(products).where(eq(products.slug, slug)).get();
 
 /** True where another product has this one's slug, or its external id at the same merchant. */
-export async function isTaken(db: Db, { merchantId, livemode, slug, externalProductId }: Product): Promise<boolean> {
-  const sameName = externalProductId && and(rowsOf(products, merchantId, livemode), eq(products.externalProductId, externalProductId));
+export async function isTaken(db: Db, product: Product): Promise<boolean> {
+  const { slug, externalProductId } = product;
+  const sameName = externalProductId && and(rowsOf(products, product), eq(products.externalProductId, externalProductId));
   const other = await db
     .select({ id: products.id })
     .from(products)
@@ -55,8 +56,8 @@ export async function isTaken(db: Db, { merchantId, livemode, slug, externalProd
   return other !== undefined;
 }
 
-export const listProducts = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>
-  readPage(db, products, rowsOf(products, merchantId, livemode), newestFirst(products.createdAt), page);
+export const listProducts = (scope: Scope, page: PageRequest) =>
+  listPage(scope.db, products, rowsOf(products, scope), newestFirst(products.createdAt), page);
 
 /** A product, who sells it, and what the seller set for each rail; no setting: the defaults of the rail. */
 export interface Listing {
@@ -122,26 +123,21 @@ export const findOrphan = (db: Db, slug: string) =>
     .get();
 
 /** A merchant's own product, active or not; null where there is none. */
-export const findListing = (
-  db: Db,
-  merchantId: AccountId,
-  livemode: boolean,
-  named: { productId: ProductId } | { externalProductId: string },
-): Promise<Listing | null> =>
+export const findListing = (scope: Scope, named: { productId: ProductId } | { externalProductId: string }): Promise<Listing | null> =>
   readListing(
-    db,
+    scope.db,
     and(
-      rowsOf(products, merchantId, livemode),
+      rowsOf(products, scope),
       'productId' in named ? eq(products.id, named.productId) : eq(products.externalProductId, named.externalProductId),
     ),
   );
 
 /** Same as `findListing`, but over one rail; 404 where there is none. */
-export const getSale = async (db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId, railId: RailId): Promise<Sale> =>
-  saleOn((await findListing(db, merchantId, livemode, { productId })) ?? raise('not_found'), railId);
+export const getSale = async (scope: Scope, productId: ProductId, railId: RailId): Promise<Sale> =>
+  saleOn((await findListing(scope, { productId })) ?? raise('not_found'), railId);
 
-export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
-  db.$count(products, and(rowsOf(products, merchantId, livemode), eq(products.status, 'active')));
+export const countActiveProducts = (scope: Scope): Promise<number> =>
+  scope.db.$count(products, and(rowsOf(products, scope), eq(products.status, 'active')));
 
 /** Refuses the batch once the plan's active products are used up. */
 const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax: number): Write[] =>

@@ -1,19 +1,17 @@
 import { and, eq } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { vetoUnlessChanged } from '#platform/db/commit.ts';
+import { rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { products } from '#platform/db/tables/products.ts';
 import type { Setting } from '#platform/db/tables/rails.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
-export const listSettings = async (db: Db, merchantId: AccountId, livemode: boolean): Promise<Setting[]> =>
-  db
-    .select()
-    .from(railSettings)
-    .where(and(eq(railSettings.merchantId, merchantId), eq(railSettings.livemode, livemode)));
+export const listSettings = async (scope: Scope): Promise<Setting[]> =>
+  scope.db.select().from(railSettings).where(rowsOf(railSettings, scope));
 
 export const findAccountWallet = async (db: Db, merchantId: AccountId): Promise<string | null> =>
   (await db.select({ wallet: accounts.walletAddress }).from(accounts).where(eq(accounts.id, merchantId)).get())?.wallet ?? null;

@@ -90,14 +90,12 @@ async function endOnce(
   settlement: Settlement,
   plan: () => Change<SettlementOutcome>,
 ): Promise<{ outcome: SettlementOutcome; isMine: boolean }> {
-  let isFirst = true;
   let isMine = true;
-  const outcome = await transact(ctx, async () => {
-    // What the caller holds is tried as it is; after a lost race, what is stored.
-    const known = isFirst ? null : await getOutcome(ctx, settlement.paymentId);
-    isFirst = false;
-    isMine = known === null || known.status === settlement.status;
-    return isMine ? plan() : unchanged(known!);
+  // What the caller holds is tried as it is; after a lost race, what is stored.
+  const ends = { known: null, reload: () => getOutcome(ctx, settlement.paymentId) };
+  const outcome = await transact<SettlementOutcome | null, SettlementOutcome>(ctx, ends, (ended) => {
+    isMine = ended === null || ended.status === settlement.status;
+    return isMine ? plan() : unchanged(ended!);
   });
   return { outcome, isMine };
 }
@@ -131,12 +129,9 @@ const planFacilitated = (ctx: Shard, settlement: Settlement, { slot }: ChainTran
 async function finishActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
   const { paymentId } = settlement;
   const hasEnded = async () => (await getOutcome(ctx, paymentId)).status !== settlement.status;
-  let isFirst = true;
   try {
-    await changeAccount(ctx, settlement.merchantId, async (account) => {
-      const isOver = !isFirst && (await hasEnded());
-      isFirst = false;
-      if (isOver) return null;
+    await changeAccount(ctx, settlement.merchantId, async (account, attempt) => {
+      if (attempt > 1 && (await hasEnded())) return null;
       const { writes, ...change } = planActivation(ctx, settlement, transaction, await getHolding(ctx.db, account));
       // Two payments at once change an account alike: only the settlement tells whether this one was stored.
       return { ...change, writes: [...writes, ...settleSettlement(ctx, settlement, transaction.slot)], wasStored: hasEnded };

@@ -61,4 +61,6 @@ export const watchClaim = ({ db, now }: Shard, claim: Pick<NewClaim, 'txSignatur
 
 /** A step that nothing else follows from. */
 export const storeStep = (ctx: Shard, step: FateStep): Promise<unknown> =>
-  transact(ctx, async () => ((await step.isOver()) ? unchanged(null) : { events: [], writes: step.writes, result: null }));
+  transact(ctx, { reload: () => step.isOver() }, (isOver) =>
+    isOver ? unchanged(null) : { events: [], writes: step.writes, result: null },
+  );

@@ -9,6 +9,7 @@ import { canonicalJson, utf8 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import { RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
 import { vetoUnlessChanged, type Write } from './commit.ts';
 import { type Swept, sweepRounds } from './sweep-pages.ts';
 import { idempotencyRecords } from './tables/idempotency.ts';
@@ -132,9 +133,6 @@ async function openAnswer(ctx: Ctx, request: IdempotentRequest, sealed: string):
 /** A sealed answer opens for its own request alone. */
 const purposeOf = ({ scope, key }: IdempotentRequest): string => answerPurpose(`${scope}\n${key}`);
 export const answerPurpose = (scopeAndKey: string): string => `idempotency:${scopeAndKey}`;
-
-/** A fingerprint that begins so is of the body as it was received. */
-export const RECEIVED_BODY = '2:';
 
 /**
  * What tells a request from another under its key, in every form a record may hold; new records hold the first: SHA-256 of the

@@ -9,7 +9,7 @@ import { crc32, equalBytes, pepperedHash, pepperedHashes, sha256Hex } from '#cor
 import { base62, randomBase62, utf8 } from '#core/encoding.ts';
 import { ApiError, raise, storyOf } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
-import type { Actor, Config, Ctx, Shard } from '#platform/context.ts';
+import type { Actor, Config, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
@@ -102,7 +102,7 @@ export interface CreatedKey {
  * A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. 403 admin_requires_staff and
  * sign_in_required (live keys, old sessions), 422 invalid_permissions, 429 plan_limit_reached.
  */
-export async function createKey(ctx: Shard, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
+export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
   const permissions = [...new Set(input.permissions)];
   if (
     permissions.length === 0 ||
@@ -123,7 +123,7 @@ export async function createKey(ctx: Shard, actor: Actor, input: CreateKey, keep
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    const used = await countActiveKeys(ctx.db, merchantId, key.livemode);
+    const used = await countActiveKeys(ctx.db, key);
     throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   }
 }
@@ -144,7 +144,7 @@ export async function announceKey(ctx: Shard, { merchantId, id }: Pick<ApiKey, '
 }
 
 /** Immediate and permanent; a second time it is simply already so. */
-export async function revokeKey(ctx: Shard, actor: Actor, keyId: KeyId): Promise<void> {
+export async function revokeKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<void> {
   const merchantId = actor.accountId;
   const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
   const revokedAt = key.revokedAt ?? ctx.now;

@@ -109,8 +109,7 @@ export const completeIdentity = (
   { identitySessionId, ...proven }: ProvenIdentity & { identitySessionId: IdentitySessionId },
   keep: Keep<IdentitySession>,
 ): Promise<IdentitySession> =>
-  transact(ctx, async () => {
-    const session = await findIdentitySession(ctx.db, identitySessionId);
+  transact(ctx, { reload: async () => findIdentitySession(ctx.db, identitySessionId) }, async (session) => {
     if (session?.provider !== proven.provider) throw new ApiError('not_found');
     if (session.providerUserId === proven.providerUserId) return unchangedKept(session, keep);
     if (session.providerUserId !== null) {

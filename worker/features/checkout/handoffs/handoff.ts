@@ -3,7 +3,7 @@ import { type HandoffId, newId, type PaymentId, type ProductId } from '#core/ids
 import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { findActiveListing, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { commitNew } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Handoff } from '#platform/db/tables/checkout.ts';
@@ -33,12 +33,11 @@ export interface CreatedHandoff {
  * invalid_wallet_address, 503 handoff_not_configured.
  */
 export async function createHandoff(
-  ctx: Shard,
-  actor: Actor,
+  ctx: Scope,
   { productId, ...input }: HandoffInput & { productId: ProductId },
   keep: Keep<CreatedHandoff>,
 ): Promise<CreatedHandoff> {
-  const product = await getProduct(ctx.db, actor.accountId, actor.livemode, productId);
+  const product = await getProduct(ctx, productId);
   const secrets = requireSecrets(ctx);
   if (product.status !== 'active')
     throw new ApiError('state_conflict', { detail: 'The product is archived.', meta: { reason: 'product_active' } });

@@ -90,17 +90,15 @@ async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promi
  * what a hand-off and `beginPayment` refuse.
  */
 export async function connectInSession(ctx: Shard, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout | IdentityNeeded> {
-  let known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
-  let isRead = true;
+  const reload = async () => (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
+  const known = await reload();
   const listing = await getListing(ctx.db, input.slug);
   if (known.session.productId !== listing.product.id) raise('not_found');
   const named = input.handoffToken === undefined ? null : verifyHandoff(ctx, listing.product.id, input.handoffToken);
-  const begun = await transact<Begun | IdentityNeeded>(ctx, async () => {
-    if (!isRead) known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
-    isRead = false;
-    const running = runningIn(ctx, known.session, known.payment);
+  const begun = await transact(ctx, { known, reload }, async ({ session, payment }): Promise<Change<Begun | IdentityNeeded>> => {
+    const running = runningIn(ctx, session, payment);
     const handoff = named && (await getHandoff(ctx, named, running?.id));
-    if (!running) return planBegin(ctx, listing, known.session, handoff, input);
+    if (!running) return planBegin(ctx, listing, session, handoff, input);
     const hint = handoff?.paymentId === running.id ? hintOf(handoff, running.recipientWallet) : null;
     return unchanged<Begun | IdentityNeeded>({ payment: running, wallet: input.walletAddress ?? hint });
   });

@@ -1,5 +1,5 @@
 import { ApiError, raise, unreachable } from '#core/errors.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Shard, Tenant } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
@@ -17,7 +17,7 @@ import { failureOf, type Loaded, planVerdict, stateError, type Verdict } from '.
 export interface ConfirmPayment {
   paymentId: Payment['id'];
   txSignature: string;
-  viewer: Actor | null;
+  viewer: Tenant | null;
   /** Asked before a signature that the chain does not show is kept for the first time: throws where this caller named too many. */
   countUnseen?(): Promise<void>;
   /** Stores the answer in the batch that confirms. */
@@ -106,14 +106,15 @@ async function applySighting(
   // What was read before serves the first plan, if it holds the payer's membership; a lost race reads again.
   const { customerRef, expectedWallet } = known.payment;
   const isRead = (payer: string) => payer === expectedWallet || readFor.includes(payer);
-  let loaded: Loaded | null = customerRef !== null || payers.every(isRead) ? known : null;
+  const facts = {
+    known: customerRef !== null || payers.every(isRead) ? known : undefined,
+    reload: () => loadAllowed(ctx, input, payers),
+  };
   let verdict: Verdict;
   try {
-    verdict = await transact(ctx, async () => {
-      const facts = loaded ?? (await loadAllowed(ctx, input, payers));
-      loaded = null;
-      return withStoredAnswer(planConfirmation(ctx, input, facts, sighting), input.keep ?? keepNothing);
-    });
+    verdict = await transact(ctx, facts, (loaded) =>
+      withStoredAnswer(planConfirmation(ctx, input, loaded, sighting), input.keep ?? keepNothing),
+    );
   } catch (error) {
     // Too many purchases of one customer at once: nothing is lost, the service goes on by itself.
     if (!(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;

@@ -5,8 +5,6 @@ import { mintOf } from '#solana/assets.ts';
 import { accountOf } from '#solana/checkout-transaction.ts';
 import { endSessions, listEnded, listOver, restoreRow, type Which } from './ended-sessions.store.ts';
 
-export { UNPAID } from './ended-sessions.store.ts';
-
 const KEEP_MS = 30 * DAY;
 const ROUNDS = { max: 100, roundsMax: 50 };
 

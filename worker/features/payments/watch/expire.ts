@@ -47,7 +47,6 @@ function planExpiry(ctx: Ctx, { isShort, place: _, ...session }: ExpiringSession
 
 /** Races a confirmation through the version of the same row: one of the two is stored, never both. */
 export const expirePayment = (ctx: Shard, paymentId: PaymentId, failureCode: 'underpaid' | 'session_expired') =>
-  transact(ctx, async () => {
-    const payment = await getPayment(ctx, paymentId);
-    return PAYMENT.isTerminal(payment.status) ? unchanged(payment) : planFail(ctx, payment, { failureCode });
-  });
+  transact(ctx, { reload: () => getPayment(ctx, paymentId) }, (payment) =>
+    PAYMENT.isTerminal(payment.status) ? unchanged(payment) : planFail(ctx, payment, { failureCode }),
+  );

@@ -20,8 +20,7 @@ export const paymentFate: FateFollower = {
 };
 
 const finalizeGroup = (ctx: Shard, paymentIds: PaymentId[], step: FateStep) =>
-  transact(ctx, async () => {
-    const [isOver, payments] = await Promise.all([step.isOver(), listPaymentsById(ctx.db, paymentIds)]);
+  transact(ctx, { reload: () => Promise.all([step.isOver(), listPaymentsById(ctx.db, paymentIds)]) }, async ([isOver, payments]) => {
     if (isOver) return unchanged(null);
     const isNoted = ({ finalizedAt, orphanedAt }: Payment) => finalizedAt !== null && orphanedAt === null;
     const plain = payments.filter((payment) => !isNoted(payment) && payment.orphanedAt === null);
@@ -43,8 +42,8 @@ async function planRestored(ctx: Shard, payment: Payment): Promise<Change<unknow
 }
 
 const orphanPayment = (ctx: Shard, paymentId: PaymentId, step: FateStep) =>
-  transact(ctx, async () => {
-    if (await step.isOver()) return unchanged(null);
+  transact(ctx, { reload: () => step.isOver() }, async (isOver) => {
+    if (isOver) return unchanged(null);
     const payment = await getPayment(ctx, paymentId);
     const noted = { events: [], writes: step.writes, result: null };
     if (payment.orphanedAt !== null) return noted;

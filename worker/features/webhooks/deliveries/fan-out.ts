@@ -1,7 +1,7 @@
 import { ApiError, storyOf } from '#core/errors.ts';
 import type { EndpointId } from '#core/ids.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
-import { type Actor, addressOf, type Shard } from '#platform/context.ts';
+import { addressOf, type Scope, type Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
@@ -112,8 +112,8 @@ const RECOVER_DAYS = 90;
  * What this endpoint wants and never got of a window, oldest first, each on a whole schedule of its own. Answers how many; where
  * there are more than one call can take, the next call goes on.
  */
-export async function recoverEndpoint(ctx: Shard, actor: Actor, endpointId: EndpointId, since: number, until: number): Promise<number> {
-  const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
+export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since: number, until: number): Promise<number> {
+  const endpoint = await getEndpoint(ctx, endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
   const from = Math.max(since, ctx.now - RECOVER_DAYS * DAY);
