@@ -1,8 +1,3 @@
-import { sha256Hex } from '#core/crypto.ts';
-import { utf8 } from '#core/encoding.ts';
-import { RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
-import type { Tables } from './tables.ts';
-
 /**
  * Operations as lines of text, in the order of their ticks: the newest are the tail, which is stored with the object's page, so that
  * what is done alone writes one row. A tail that is full becomes a block, a row that fills a page of the database. Every so many blocks
@@ -12,7 +7,7 @@ import type { Tables } from './tables.ts';
 
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
-import { RECEIVED_BODY } from '#platform/db/idempotency-record.ts';
+import { RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
 import type { Tables } from './tables.ts';
 
 export const BLOCK_TABLES = {

@@ -45,7 +45,7 @@ export interface MembershipLookup {
   productId?: ProductId;
 }
 
-/** The one that lasts longest; for ever (no paid-through date) lasts longest of all. */
+/** The membership of a lookup that lasts longest; one without a paid-through date lasts for ever. 404. */
 export async function getMembershipBy(scope: Scope, by: MembershipLookup): Promise<Membership> {
   const ofPayment = by.paymentId
     ? eq(

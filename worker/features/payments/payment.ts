@@ -12,7 +12,7 @@ import { insertPayment, updatePayment } from './store.ts';
 export { wholePayments } from './archive.store.ts';
 export { newPayment } from './new-payment.store.ts';
 
-/** A stranger's credential is told nothing, not even that the payment exists. */
+/** 404 for a credential of another account or mode: it learns nothing, not even that the payment exists. */
 export function requireViewer(payment: Payment, viewer: Tenant | null): void {
   if (viewer && !isOf(viewer, payment)) throw new ApiError('not_found');
 }
@@ -94,7 +94,7 @@ export function planFail(ctx: Shard, payment: Payment, patch: Pick<Payment, 'fai
   return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
 }
 
-/** Sandbox keys never touch the chain: they simulate. */
+/** Refuses a sandbox key where the chain is needed. */
 export function requireLive(viewer: Tenant | null): void {
   if (!viewer || viewer.livemode) return;
   const detail = 'A sandbox key cannot pay on chain. Use a live key.';

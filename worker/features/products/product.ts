@@ -56,7 +56,7 @@ export async function planProduct(ctx: Scope, actor: Actor, input: z.infer<typeo
   return { events: payout?.events ?? [], writes, result: product };
 }
 
-/** What a product's change of its payee takes with it. 403 sign_in_required. */
+/** The writes and events of a product that names another payee. 403 sign_in_required. */
 export const planProductPayout = (ctx: Scope, actor: Actor, { id, version }: Product, wallet: string | null, previous: string | null) =>
   planPayout(ctx, actor, { subject: { type: 'product', id, version }, wallet, previous, productId: id });
 
@@ -87,7 +87,7 @@ export async function createProduct(
   }
 }
 
-/** Apps are never taken away again, so one that is there stays there. */
+/** 404 for an app that is not the merchant's. Apps are never deleted, so the answer stays true. */
 export async function requireApp(ctx: Scope, appId: AppId): Promise<void> {
   if (await findApp(ctx, appId)) return;
   throw new ApiError('not_found', { detail: 'You have no access app with this id in this mode.', meta: { field: 'access_app_id' } });

@@ -132,7 +132,7 @@ export const archiveProduct = (ctx: Scope, productId: ProductId, keep: Keep<Prod
     return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, keep(after));
   });
 
-/** Puts it on sale again, if the plan has room: 429 plan_limit_reached. */
+/** Puts an archived product on sale again. 429 plan_limit_reached where the plan has no room. */
 export async function unarchiveProduct(ctx: Scope, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
   const limit = PLANS[actor.plan].activeProductsMax;
   try {

@@ -51,7 +51,7 @@ export async function authenticate(c: RouteContext, permission: Permission | nul
   return { ...answer.caller, via: presented.credentials[0]!.kind, signIn: presented.signIn };
 }
 
-/** A credential that is not good counts against the address it came from, and there is an end to that: 429. */
+/** Refuses a bad credential and counts it against the caller's address: 401 or 403, and 429 after too many. */
 async function refuse(c: RouteContext, reason: RefusalReason | 'unknown', detail?: string): Promise<never> {
   const error = refusal(reason, detail);
   if (error.status === 401) await countRefusedCredential(c);

@@ -94,7 +94,7 @@ export const handoffRoutes = router()
       const url = `${ctx.baseUrl}/p/${product.slug}?handoff=${token}`;
       return { status: 201, body: { handoff_token: token, url, expires_at: iso(expiresAt) } };
     };
-    // Its token is as good as a buyer.
+    // The token lets its holder buy as this buyer, so the stored answer is sealed.
     return sendStored(c, await answerOnce(c, (keep) => createHandoff(ctx, input, keep), present, { isSecret: true }));
   })
   .openapi(resolve, async (c) => {

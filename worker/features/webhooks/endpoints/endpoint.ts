@@ -140,7 +140,7 @@ export async function changeEndpoint(
   }
 }
 
-/** Disabled, not erased; a second time it is simply already so. */
+/** Disables an endpoint, which keeps its row. Repeated, it changes nothing. */
 export const disableEndpoint = (ctx: Scope, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
   updateEndpointBy(ctx, actor, endpointId, {
     keep,

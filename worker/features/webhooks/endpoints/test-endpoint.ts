@@ -13,7 +13,7 @@ export interface TestResult {
   outcome: AttemptOutcome | null;
 }
 
-/** A real, signed event to this endpoint alone, at once, and what it answered. */
+/** Sends a real, signed event to this endpoint alone, at once, and answers how it went. */
 export async function testEndpoint(ctx: Scope, endpointId: EndpointId): Promise<TestResult> {
   const endpoint = await getEndpoint(ctx, endpointId);
   // Each test is a subject of its own: it happened once, and races with nothing.
