@@ -194,7 +194,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
       const { operations } = this.#ledger;
-      // Keys age by wall time: business time that was moved on makes none forgotten.
+      // Keys age by wall time, so business time that was moved on drops none of them.
       const known = operations.find(`${verb}:${key}`, Date.now());
       if (!known)
         return operations.fullUntil === null ? judge(`${verb}:${key}`) : { ok: false, reason: 'full', until: operations.fullUntil };

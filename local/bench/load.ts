@@ -20,7 +20,7 @@ export interface Sample {
   cpuMicros: number;
   /** All answers, also those before and after the measured time. */
   answered: number;
-  /** For one answer: calls of objects, and rows these wrote. Absent where they are not counted. */
+  /** For one answer: calls of objects, and rows these wrote. Absent where the server counts none. */
   objectCalls?: number;
   rowsWritten?: number;
 }

@@ -68,7 +68,7 @@ export interface Prepared {
   request(index: number): string;
   /** Throws where what was used is not what was answered: a fast wrong counter is no result. */
   check(sample: Sample): Promise<void>;
-  /** What the sample's objects were asked and wrote; null where they are not counted. */
+  /** What the sample's objects were asked and wrote; null where the server counts none. */
   spent(): Promise<Spent | null>;
 }
 

@@ -3,7 +3,7 @@ import type { Confirmed, Finality } from './finality.ts';
 import type { Unavailable } from './node.ts';
 import type { Broadcast, Sighting, Sightings } from './node-answers.ts';
 import type { AccountFacts } from './payee.ts';
-import type { Bounds, SignatureList } from './signature-list.ts';
+import type { Bounds, SignatureListing } from './signature-list.ts';
 
 /**
  * The chain as the verbs see it, whatever stands behind it: one that does not answer is `unavailable`, never an exception, and a
@@ -35,7 +35,7 @@ export interface Chain {
    * One page of the transactions that mention an address, newest first, `before` and `until` exclusive, and how far the chain has come
    * where it was asked.
    */
-  listSignatures(address: string, page: Bounds & { limit: number }): Promise<SignatureList>;
+  listSignatures(address: string, page: Bounds & { limit: number }): Promise<SignatureListing>;
 
   /** What became of up to 256 confirmed transactions. Absence is proven, never assumed. */
   finalityOf(transactions: readonly Confirmed[]): Promise<{ kind: 'finality'; finality: Finality[] } | Unavailable>;

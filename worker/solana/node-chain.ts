@@ -6,7 +6,7 @@ import { type Confirmed, finalityOf, statusesCall } from './finality.ts';
 import { Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
 import { type Broadcast, readBroadcast, readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './node-answers.ts';
 import { type AccountFacts, PAYEE_DATA } from './payee.ts';
-import { type Bounds, boundsOf, CLOCK_SECONDS, CLOCK_SYSVAR, readListed, type SignatureList } from './signature-list.ts';
+import { type Bounds, boundsOf, CLOCK_SECONDS, CLOCK_SYSVAR, readListed, type SignatureListing } from './signature-list.ts';
 
 /** Blocks for which a blockhash can be used. */
 const BLOCKHASH_LIFE = 150;
@@ -101,7 +101,7 @@ export class NodeChain implements Chain {
    * itself has come. A node that does not know `before` answers an empty page, and one that does not know `until` what it has:
    * `lost` and `knowsUntil` tell that apart from the end.
    */
-  async listSignatures(address: string, page: Bounds & { limit: number }): Promise<SignatureList> {
+  async listSignatures(address: string, page: Bounds & { limit: number }): Promise<SignatureListing> {
     const bounds = { ...(page.before ? { before: page.before } : {}), ...(page.until ? { until: page.until } : {}) };
     const answers = await this.#call([
       // Before the list, so that the list is at least as new.

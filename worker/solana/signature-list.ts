@@ -13,7 +13,7 @@ export interface ListedSignature {
   blockTime?: number | null;
 }
 
-export type SignatureList =
+export type SignatureListing =
   /**
    * `nodeSeconds`: Unix time of the newest slot this node has confirmed, null where it does not say. `knowsUntil`: false where the
    * node does not know the signature that the list was to end at, so that its list may lack what came after that.
@@ -33,7 +33,7 @@ export interface Bounds {
 export const boundsOf = ({ before, until }: Bounds): string[] => [before, until].filter((bound) => bound !== null);
 
 /** Answers to getAccountInfo (clock), getSignaturesForAddress and, for a page that has bounds, the statuses of these. */
-export function readListed([clock, listed, statuses]: RpcAnswer[], bounds: Bounds): SignatureList {
+export function readListed([clock, listed, statuses]: RpcAnswer[], bounds: Bounds): SignatureListing {
   if (!listed || 'error' in listed) return unavailable(listed ? listed.error.message : 'short answer');
   const known = statuses && 'result' in statuses ? (statuses.result as { value: unknown[] }).value : [];
   const isKnown = (bound: string | null) => bound === null || Boolean(known[boundsOf(bounds).indexOf(bound)]);

@@ -120,7 +120,7 @@ async function settleUnderLease(ctx: Scope, input: SettlePayment, caller: string
   return creditAndUse(ctx, settlement, outcome, sale, { ...input, caller, told });
 }
 
-/** The settlement of a payment, claimed by this request or brought before, here or by another; or why the payment is refused. */
+/** Follows a payment that this or another request brought before. 409 duplicate_settlement where it is for something else. */
 async function claimOrFind(
   ctx: Shard,
   sale: Sale,

@@ -65,7 +65,7 @@ const ceilingOf = (name: AddressCeiling): AddressWindow => windowOf(name, ADDRES
 
 /** One more hit in a bucket and in the ceilings over it, or 429 where one of them is full. */
 export async function hitBucket(c: RouteContext, name: PublicBucketName, subject: string): Promise<RateLimit> {
-  // What a caller names is hashed: it may be long, and an e-mail is personal.
+  // The subject is hashed, because it may be long, and an e-mail must not be readable in the name of an object.
   const own = windowOf(subject === '' ? name : `${name}:${sha256Hex(utf8(subject)).slice(0, 16)}`, PUBLIC_BUCKETS[name]);
   const ceiling = CEILINGS_OF[name];
   const rate = await hitAddress(c, [own, ...(ceiling ? [ceilingOf(ceiling)] : []), ceilingOf('all')]);

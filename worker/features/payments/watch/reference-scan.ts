@@ -2,7 +2,7 @@ import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, isConstraint, type Write } from '#platform/db/commit.ts';
 import type { Cursor } from '#platform/db/tables/candidates.ts';
-import type { ListedSignature, SignatureList } from '#solana/signature-list.ts';
+import type { ListedSignature, SignatureListing } from '#solana/signature-list.ts';
 import { insertFound } from './candidate.store.ts';
 import { SWEEP_PATIENCE_MS } from './candidates.ts';
 import { restoreEnded } from './ended-sessions.ts';
@@ -29,7 +29,7 @@ export async function sweepReference(ctx: Shard, pageSize = PAGE_SIZE): Promise<
   return (await readPages(ctx, pageSize, stepNewest)) + (await readPages(ctx, pageSize, stepBacklog));
 }
 
-type SignaturePage = Extract<SignatureList, { kind: 'page' }>;
+type SignaturePage = Extract<SignatureListing, { kind: 'page' }>;
 
 /** Where a walk goes on, and what the page it reads there changes; null where there is nothing to read. */
 type Step = (ctx: Ctx, walks: Walks) => { from: Cursor; past: (page: SignaturePage) => Cursor; lost: () => Cursor } | null;
