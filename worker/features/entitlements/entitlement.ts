@@ -98,7 +98,7 @@ export async function grantEntitlement(
 export async function refundConsumption(ctx: Scope, request: IdempotentRequest, input: { consumptionId: string; reason: string }) {
   const named = parseConsumptionId(input.consumptionId);
   if (!named) throw new ApiError('not_found');
-  // Another tenant's id names an object of ours that does not exist: nothing is asked to write there.
+  // Another tenant's id names an object that does not exist: it must not be made to write.
   const known = await readEntitlement(ctx, ctx, named.entitlementId);
   if (!known) throw new ApiError('not_found');
   const operation = operationOf(ctx, known, 'refund', request, input);
