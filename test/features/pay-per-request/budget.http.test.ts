@@ -37,7 +37,16 @@ describe('what a consume costs', () => {
 
   it('of a denial: one read more, and nothing of the node that was asked within the minute', async () => {
     const body = { ...named(), customer: { customer_ref: 'nobody' } };
-    expect(await costOf(body)).toEqual({ status: 403, calls: HOT, trips: ['read'], node: {} });
+    const calls = ['ADMISSION.consume', 'ADMISSION.record'];
+    expect(await costOf(body)).toEqual({ status: 403, calls, trips: ['read'], node: {} });
+  });
+
+  it('of a plain body: one call of the account’s object, which asks the entitlement’s; and so does its replay', async () => {
+    const customer = { customer_ref: 'plain' };
+    await shop.grant({ customer, units: 5 });
+    const key = newKey();
+    for (let times = 0; times < 2; times++)
+      expect(await costOf({ ...named(), customer }, key)).toEqual({ status: 200, calls: ['ADMISSION.consume'], trips: [], node: {} });
   });
 
   it('of a hundred units: the same as of one', async () => {
