@@ -13,6 +13,7 @@ export default defineConfig({
     './worker/platform/db/tables/audits.ts',
     './worker/platform/db/tables/handoff.ts',
     './worker/platform/db/tables/operations.ts',
+    './worker/platform/db/tables/sandbox.ts',
     './worker/platform/db/tables/sessions.ts',
   ],
   out: './migrations',

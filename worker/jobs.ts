@@ -1,10 +1,11 @@
 import { storyOf } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
+import type { AccountId, SandboxSessionId } from '#core/ids.ts';
 import { projectEntitlement } from '#features/entitlements/entitlement.ts';
 import { findQueued, recheckQueued } from '#features/payments/watch/recheck.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
+import { scopeOf } from '#platform/chain/scope.ts';
 import { type AttemptMessage, databasesOf, type Env, type Job, newCtx, type Shard } from '#platform/context.ts';
-import { homeOf, shardNamed } from '#platform/db/directory.ts';
+import { shardNamed } from '#platform/db/directory.ts';
 import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweep-pages.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, logRequest } from '#platform/log.ts';
@@ -19,8 +20,16 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
   recheckCandidate: recheckQueued,
   fanOut: (ctx, { eventIds }) => followEvents(ctx, eventIds),
   findPayment: findQueued,
-  projectEntitlement: async (ctx, { projection }) =>
-    projectEntitlement(await homeOf(ctx, projection.snapshot.merchantId as AccountId), projection),
+  projectEntitlement: async (ctx, { projection }) => {
+    const { merchantId, livemode, customer } = projection.snapshot;
+    const customerRef = 'customerRef' in customer ? customer.customerRef : null;
+    await projectEntitlement(await scopeOf(ctx, { merchantId: merchantId as AccountId, livemode, customerRef }), projection);
+  },
+  // Loaded when there is a sandbox to run, because most deployments start without one.
+  runSandboxSession: async (ctx, { sessionId }) =>
+    (await import('#features/sandbox/run.ts')).runSession(ctx, sessionId as SandboxSessionId, followEvents),
+  sweepSandbox: async (ctx, { merchantId }) =>
+    (await import('#features/sandbox/sweep.ts')).sweepOwn(ctx, merchantId as AccountId, followEvents),
 };
 const isKnown = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(JOBS, kind);
 

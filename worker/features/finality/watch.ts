@@ -25,7 +25,7 @@ type Look = Watched & { finality: Finality };
  * looked for even then, and given again where it is there after all. A node that cannot tell changes nothing.
  */
 export async function sweepFinality(ctx: Shard): Promise<number> {
-  await adoptClaims(ctx.db, ctx.now);
+  if (ctx.sandbox === null) await adoptClaims(ctx.db, ctx.now);
   return (await watch(ctx, CLAIMS, CLAIM_PAGES_MAX)) + (await watch(ctx, UNMATCHED, UNMATCHED_PAGES_MAX));
 }
 
@@ -33,7 +33,7 @@ async function watch(ctx: Shard, source: Source, pagesMax: number): Promise<numb
   let taken = 0;
   const endsAtMs = ctx.elapsedMs() + SHARE_MS;
   for (let page = 0; page < pagesMax && ctx.elapsedMs() < endsAtMs; page++) {
-    const due = await takeDue(ctx.db, source, ctx.now, STATUSES_MAX);
+    const due = await takeDue(ctx, source, STATUSES_MAX);
     taken += due.length;
     if (due.length > 0 && !(await lookAt(ctx, source, due))) break;
     if (due.length < STATUSES_MAX) break;

@@ -18,7 +18,7 @@ export async function sweepMemberships(ctx: Shard): Promise<Swept> {
     sweepPages<Lapsing>(
       ctx,
       PAGES,
-      (last) => listLapsing(ctx.db, status, ctx.now, last, PAGES.pageMax),
+      (last) => listLapsing(ctx, status, ctx.now, last, PAGES.pageMax),
       (due) =>
         lapseTogether(
           ctx,

@@ -1,6 +1,7 @@
 import { and, asc, eq, getTableColumns, lte, sql } from 'drizzle-orm';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
+import { inReach } from '#platform/db/reach.ts';
 import { memberships, products } from '#platform/db/tables/commerce.ts';
 
 export type Lapsing = Awaited<ReturnType<typeof listLapsing>>[number];
@@ -12,7 +13,7 @@ const ENDS = { active: memberships.paidThrough, grace: memberships.graceUntil };
  * now. `active` bounds what is read by the end of what was paid, `grace` by the end of the grace.
  */
 export function listLapsing(
-  db: Db,
+  ctx: Shard,
   status: keyof typeof ENDS,
   now: number,
   last: { paidThrough: number | null; graceUntil: number | null; place: number } | null,
@@ -21,7 +22,7 @@ export function listLapsing(
   const endsAt = ENDS[status];
   const lastEnd = last && (status === 'active' ? last.paidThrough : last.graceUntil);
   return (
-    db
+    ctx.db
       .select({
         ...getTableColumns(memberships),
         graceHours: products.graceHours,
@@ -34,6 +35,7 @@ export function listLapsing(
       .where(
         and(
           status === 'active' ? sql`${memberships.status} = 'active'` : sql`${memberships.status} = 'grace'`,
+          inReach(ctx, 'memberships.customer_ref', 'memberships'),
           last ? sql`(${endsAt}, memberships.rowid) > (${lastEnd}, ${last.place})` : undefined,
           lte(endsAt, now),
         ),

@@ -99,7 +99,6 @@ async function replayed(ctx: Shard, answer: StoredAnswer, caller: string): Promi
 
 async function settle(ctx: Shard, actor: Actor, input: SettlePayment, caller: string): Promise<Settling | FirstSuccess> {
   const sale = await getSale(ctx.db, actor.accountId, actor.livemode, input.productId, X402_RAIL);
-  if (!actor.livemode) throw notReady('sandbox');
   if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
   const read = await readPayment(ctx, input.paymentSignature);
   if (!read.ok) return refuse(ctx, sale, input, read.reason);

@@ -92,10 +92,3 @@ export function planFail(ctx: Shard, payment: Payment, patch: Pick<Payment, 'fai
   const { after, event } = stepPayment(ctx, payment, 'fail', patch);
   return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
 }
-
-/** Sandbox keys never touch the chain: they simulate. */
-export function requireLive(viewer: Actor | null): void {
-  if (!viewer || viewer.livemode) return;
-  const detail = 'A sandbox key cannot pay on chain. Use a live key.';
-  throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox' } });
-}

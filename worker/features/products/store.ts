@@ -1,4 +1,4 @@
-import { and, eq, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, AppId, ProductId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
@@ -56,7 +56,13 @@ export async function isTaken(db: Db, { merchantId, livemode, slug, externalProd
 }
 
 export const listProducts = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>
-  readPage(db, products, rowsOf(products, merchantId, livemode), newestFirst(products.createdAt), page);
+  readPage(
+    db,
+    products,
+    and(rowsOf(products, merchantId, livemode), isNull(products.sandboxSessionId))!,
+    newestFirst(products.createdAt),
+    page,
+  );
 
 /** A product, who sells it, and what he set for each rail; no setting: the defaults of the rail. */
 export interface Listing {
@@ -141,7 +147,7 @@ export const getSale = async (db: Db, merchantId: AccountId, livemode: boolean, 
   saleOn((await findListing(db, merchantId, livemode, { productId })) ?? raise('not_found'), railId);
 
 export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
-  db.$count(products, and(rowsOf(products, merchantId, livemode), eq(products.status, 'active')));
+  db.$count(products, and(rowsOf(products, merchantId, livemode), eq(products.status, 'active'), isNull(products.sandboxSessionId)));
 
 /** A statement, not an effect: refuses the batch once the plan's active products are used up. */
 const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax: number): Write[] =>
@@ -149,7 +155,8 @@ const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax:
     ? [
         vetoIf(
           ctx,
-          sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'active') >= ${activeMax}`,
+          sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'active'
+            AND sandbox_session_id IS NULL) >= ${activeMax}`,
         ),
       ]
     : [];

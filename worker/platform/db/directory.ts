@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { assert } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
-import type { Ctx, Scope, Shard } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { accounts } from './tables/identity.ts';
 
 /**
@@ -63,10 +63,3 @@ export async function homeOf(ctx: Ctx, accountId: AccountId): Promise<Shard> {
   if (await isHere(home)) homes.set(accountId, home.database);
   return home;
 }
-
-/** The rows of a merchant in one mode, wherever they are. */
-export const scopeOf = async (ctx: Ctx, { merchantId, livemode }: Pick<Scope, 'merchantId' | 'livemode'>): Promise<Scope> => ({
-  ...(await homeOf(ctx, merchantId)),
-  merchantId,
-  livemode,
-});

@@ -7,9 +7,10 @@ import { certainAt } from '#features/payments/watch/expire.ts';
 import { getListing, type Listing, saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
 import { notReady } from '#features/products/selling/fixes.ts';
-import { obstaclesInMode, prospectOf } from '#features/products/selling/obstacles.ts';
+import { obstaclesOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import { outage } from '#features/rails/quote.ts';
 import { foresee } from '#features/rails/receivable.ts';
+import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { PaymentSession } from '#platform/db/tables/access.ts';
@@ -75,7 +76,7 @@ export async function planPaymentSession(ctx: Shard, listing: Listing, input: Op
 
 async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promise<void> {
   const prospect = prospectOf(saleOn(listing, railId));
-  const [obstacle] = obstaclesInMode(ctx.config, prospect, railId);
+  const [obstacle] = obstaclesOf(ctx.config, prospect, railId);
   if (obstacle) throw notReady(obstacle, railId, prospect);
   if (!prospect.livemode) return;
   const { obstacles, silent } = await foresee(ctx, prospect, railId);
@@ -90,8 +91,13 @@ async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promi
  * session_expired once it is over, 422 identity_verification_required for a payment begun before the merchant asked who buys, and
  * what a hand-off and `beginPayment` refuse.
  */
-export async function connectInSession(ctx: Shard, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout | IdentityNeeded> {
-  let known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
+export async function connectInSession(
+  shard: Shard,
+  input: Connect,
+  paymentSessionId: PaymentSessionId,
+): Promise<Checkout | IdentityNeeded> {
+  let known = (await findPaymentSession(shard.db, paymentSessionId)) ?? raise('not_found');
+  const ctx = await inMode(shard, known.session);
   let isRead = true;
   const listing = await getListing(ctx.db, input.slug);
   if (known.session.productId !== listing.product.id) raise('not_found');

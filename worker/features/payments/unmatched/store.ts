@@ -25,11 +25,13 @@ export const acceptUnmatchedRow = (ctx: Shard, unmatched: Unmatched, recoveredPa
 ];
 
 /** A statement, not an effect: money that pays for something is on the chain, and no open question any more, if it ever was one. */
-export const closeUnmatched = (db: Db, txSignature: string, paymentId: PaymentId): Write =>
+export const closeUnmatched = (db: Db, txSignature: string, { id: paymentId, livemode }: Pick<Payment, 'id' | 'livemode'>): Write =>
   db
     .update(unmatchedPayments)
     .set({ status: UNMATCHED.next('open', 'accept'), recoveredPaymentId: paymentId, doubtedAt: null, droppedAt: null, nextLookAt: null })
-    .where(and(eq(unmatchedPayments.txSignature, txSignature), eq(unmatchedPayments.status, 'open')));
+    .where(
+      and(eq(unmatchedPayments.txSignature, txSignature), eq(unmatchedPayments.livemode, livemode), eq(unmatchedPayments.status, 'open')),
+    );
 
 /** A statement, not an effect: what missed its session is taken without asking once, however many transactions arrive together. */
 export const vetoRecovered = (ctx: Shard, { id }: Payment): Write =>

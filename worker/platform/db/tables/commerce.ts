@@ -1,6 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { AccountId, AppId, MembershipId, PaymentId, PaymentSessionId, ProductId, ReceiptId, UnmatchedId } from '#core/ids.ts';
+import type {
+  AccountId,
+  AppId,
+  MembershipId,
+  PaymentId,
+  PaymentSessionId,
+  ProductId,
+  ReceiptId,
+  SandboxSessionId,
+  UnmatchedId,
+} from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
 import type { IdentityProvider, PaymentTerms } from '#rules/payment-terms.ts';
 import {
@@ -48,6 +58,8 @@ export const products = sqliteTable(
     liveModeConfirmed: flag('live_mode_confirmed').notNull(),
     /** References of customers are taken from the merchant's server alone. */
     trustedCustomerRef: flag('trusted_customer_ref').notNull().default(false),
+    /** The sandbox session that made it for itself: it counts in no quota, and ends with the session. */
+    sandboxSessionId: text('sandbox_session_id').$type<SandboxSessionId>(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
@@ -56,6 +68,7 @@ export const products = sqliteTable(
     oneOf('products_status', 'status', PRODUCT.states),
     uniqueIndex('products_by_external_id').on(table.merchantId, table.livemode, table.externalProductId),
     index('products_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('products_of_session').on(table.sandboxSessionId).where(sql`sandbox_session_id IS NOT NULL`),
   ],
 );
 
@@ -128,10 +141,15 @@ export const payments = sqliteTable(
       .on(table.merchantId, table.livemode, table.payerWallet, table.createdAt)
       .where(sql`payer_wallet IS NOT NULL`),
     index('payments_by_ref').on(table.merchantId, table.livemode, table.customerRef, table.createdAt).where(sql`customer_ref IS NOT NULL`),
-    index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
+    index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1`),
+    index('sandbox_payments_expiring')
+      .on(table.expiresAt)
+      .where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 0`),
     index('payments_recovering').on(table.recoversPaymentId).where(sql`recovers_payment_id IS NOT NULL`),
     index('payments_by_membership').on(table.membershipId, table.confirmedAt).where(sql`membership_id IS NOT NULL`),
-    index('payments_unfinalized').on(table.confirmedAt).where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL`),
+    index('payments_unfinalized')
+      .on(table.confirmedAt)
+      .where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL AND livemode = 1`),
   ],
 );
 
@@ -143,7 +161,7 @@ export const unmatchedPayments = sqliteTable(
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     paymentId: text('payment_id').$type<PaymentId>().notNull(),
-    txSignature: text('tx_signature').notNull().unique(),
+    txSignature: text('tx_signature').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     amount: amount('amount').notNull(),
     /** Part of the amount that went to the service. */
@@ -160,7 +178,10 @@ export const unmatchedPayments = sqliteTable(
   },
   (table) => [
     oneOf('unmatched_payments_status', 'status', UNMATCHED.states),
-    index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL`),
+    // A transaction is recorded once in each mode: what a sandbox shows is no transaction of the real chain.
+    uniqueIndex('unmatched_by_signature').on(table.txSignature, table.livemode),
+    index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
+    index('sandbox_unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
     // Of a payment the largest first: only those are shown.
     index('unmatched_of_payment').on(table.paymentId, sql`length(amount)`, table.amount),
   ],
@@ -190,8 +211,10 @@ export const memberships = sqliteTable(
   (table) => [
     oneOf('memberships_status', 'status', MEMBERSHIP.states),
     uniqueIndex('memberships_by_customer').on(table.merchantId, table.livemode, table.productId, table.customerKey),
-    index('memberships_ending').on(table.paidThrough).where(sql`status = 'active'`),
-    index('memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace'`),
+    index('memberships_ending').on(table.paidThrough).where(sql`status = 'active' AND livemode = 1`),
+    index('memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace' AND livemode = 1`),
+    index('sandbox_memberships_ending').on(table.paidThrough).where(sql`status = 'active' AND livemode = 0`),
+    index('sandbox_memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace' AND livemode = 0`),
     index('memberships_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('memberships_by_wallet').on(table.merchantId, table.livemode, table.walletAddress).where(sql`wallet_address IS NOT NULL`),
     index('memberships_by_ref').on(table.merchantId, table.livemode, table.customerRef).where(sql`customer_ref IS NOT NULL`),
