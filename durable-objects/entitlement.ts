@@ -3,7 +3,7 @@ import { consumptionIdOf, parseConsumptionId } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
 import {
   type Addition,
-  type EntitlementIdentity,
+  type EntitlementKey,
   type EntitlementSnapshot,
   nextEndOf,
   planAddition,
@@ -192,7 +192,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     });
   }
 
-  #makeUse(identity: EntitlementIdentity, key: string, fingerprint: string, units: number, paymentId: string | null) {
+  #makeUse(identity: EntitlementKey, key: string, fingerprint: string, units: number, paymentId: string | null) {
     const planned = planConsume(this.#holding.balance, units, this.#ledger.now);
     if (!planned.ok) return planned;
     this.#holding.change(identity, planned.balance);

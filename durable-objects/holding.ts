@@ -2,14 +2,14 @@ import {
   type Addition,
   addPaid,
   type Balance,
-  type EntitlementIdentity,
+  type EntitlementKey,
   type EntitlementSnapshot,
   emptyBalance,
+  entitlementStatusOf,
   nextEndOf,
   paidThroughOf,
   remainingOf,
   snapshotOf,
-  statusOf,
 } from '#rules/balance.ts';
 import type { Credit, EntitlementEventType, EntitlementProjection } from '#rules/entitlement-rpc.ts';
 import { useOf } from '#rules/history.ts';
@@ -20,7 +20,7 @@ import type { Ledger } from './ledger.ts';
  * The identity is known from the first write; ends up to `endsSeenThrough` were seen to pass. `trackedVersion` is the balance's
  * version while its use is on record; another one tells that an earlier release changed it since.
  */
-export type State = { identity: EntitlementIdentity | null; balance: Balance; endsSeenThrough: number; trackedVersion: number };
+export type State = { identity: EntitlementKey | null; balance: Balance; endsSeenThrough: number; trackedVersion: number };
 export type Event = EntitlementProjection['events'][number];
 
 export const EMPTY_STATE: State = { identity: null, balance: emptyBalance(), endsSeenThrough: 0, trackedVersion: 0 };
@@ -56,12 +56,12 @@ export class Holding {
   }
 
   /** A call for another customer is a bug of the caller, and changes nothing. */
-  assertSame({ entitlementId }: EntitlementIdentity): void {
+  assertSame({ entitlementId }: EntitlementKey): void {
     const known = this.#ledger.state.identity?.entitlementId ?? entitlementId;
     if (known !== entitlementId) throw new Error(`this is the object of ${known}, not of ${entitlementId}`);
   }
 
-  change(identity: EntitlementIdentity, balance: Balance): void {
+  change(identity: EntitlementKey, balance: Balance): void {
     this.beginHistory();
     this.#ledger.state = { ...this.#ledger.state, identity, balance, trackedVersion: balance.version };
   }
@@ -80,7 +80,7 @@ export class Holding {
 
   /** Answers the tick of the addition. */
   add(
-    identity: EntitlementIdentity,
+    identity: EntitlementKey,
     addition: Addition,
     after: Balance,
     payment: { paymentId: string | null; credited: Credited | null } = { paymentId: null, credited: null },
@@ -108,7 +108,7 @@ export class Holding {
     return credited;
   }
 
-  revoke(identity: EntitlementIdentity, paymentId: string): void {
+  revoke(identity: EntitlementKey, paymentId: string): void {
     const grant = this.grants.find(paymentId);
     if (grant?.isRevoked) return;
     const { now } = this.#ledger;
@@ -117,7 +117,7 @@ export class Holding {
     this.change(identity, grant ? this.#setRevoked(grant, true) : this.balance);
   }
 
-  reinstate(identity: EntitlementIdentity, paymentId: string): void {
+  reinstate(identity: EntitlementKey, paymentId: string): void {
     const grant = this.grants.find(paymentId);
     if (!grant?.isRevoked) return;
     if (grant.isAdded) this.change(identity, this.#setRevoked(grant, false));
@@ -125,7 +125,7 @@ export class Holding {
   }
 
   /** It was taken back before its credit came: it is added now where that came meanwhile, else when it comes. */
-  #release(identity: EntitlementIdentity, paymentId: string, grant: Grant): void {
+  #release(identity: EntitlementKey, paymentId: string, grant: Grant): void {
     this.grants.forget(grant);
     // An earlier release did not keep what such a credit would have added, so it has to be brought again.
     const isKnown = grant.credited !== null && Object.keys(grant.addition).length > 0;
@@ -140,7 +140,7 @@ export class Holding {
     if (end === null || end > now) return;
     this.change(identity!, { ...balance, version: balance.version + 1, updatedAt: now });
     this.#ledger.state = { ...this.#ledger.state, endsSeenThrough: now };
-    if (statusOf(balance, now) === 'expired') this.emit('entitlement.expired');
+    if (entitlementStatusOf(balance, now) === 'expired') this.emit('entitlement.expired');
   }
 
   #setRevoked(grant: Grant, isRevoked: boolean): Balance {

@@ -30,7 +30,7 @@ export interface LedgerRules<State, Event> extends LogName<State> {
 }
 
 /** The one row that is written once per group. */
-interface Page<State> extends OutboxPage {
+interface LedgerRow<State> extends OutboxPage {
   state: State;
   /** The latest moment seen: time does not run backwards in here. */
   seenAt: number;
@@ -51,7 +51,7 @@ export class Ledger<State, Content, Event> {
   readonly #rules: LedgerRules<State, Event>;
   readonly tables: Tables;
   readonly operations: Operations<Content>;
-  #page!: Page<State>;
+  #page!: LedgerRow<State>;
   readonly #groups = new Groups((group) => this.#commit(group));
   #cause: string | undefined;
   /** As set by this instance; null: not known, so the next write sets it. */
@@ -199,7 +199,7 @@ export class Ledger<State, Content, Event> {
 
   readonly #version = (): number => this.#rules.versionOf(this.#page.state);
 
-  #turnPage(page: Page<State>): void {
+  #turnPage(page: LedgerRow<State>): void {
     if (page === this.#page) return;
     this.#page = page;
     this.tables.isDirty = true;
@@ -210,7 +210,7 @@ export class Ledger<State, Content, Event> {
     // Noted before it is sent: a crash between the two sends it again, never not at all.
     const due = await this.#runHere(() => {
       const { state, now } = this;
-      const { page, messages } = takeMessages<Page<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
+      const { page, messages } = takeMessages<LedgerRow<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
       this.#turnPage(page);
       return { state, now, messages };
     }, requestId);
@@ -234,7 +234,7 @@ export class Ledger<State, Content, Event> {
     this.#page = { state: this.#rules.empty, seenAt: 0, lastTick: 0, changedBy: null, ...EMPTY_OUTBOX };
     const [row] = this.tables.rows<{ content: string }>('SELECT content FROM page');
     if (!row) return;
-    const stored: Page<State> = JSON.parse(row.content);
+    const stored: LedgerRow<State> = JSON.parse(row.content);
     const { state, changedBy = null } = stored;
     this.#page = { ...stored, ...restoreOutbox(stored), changedBy, state: this.#rules.restore(state), seenAt: believable(stored.seenAt) };
   }

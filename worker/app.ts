@@ -10,7 +10,7 @@ import { rootRouters, versionedRouters } from '#features/routers.ts';
 import { newCtx } from '#platform/context.ts';
 import { closeBodies } from '#platform/http/bodies/closed-bodies.ts';
 import { readJsonBody } from '#platform/http/bodies/request-body.ts';
-import { requireConfiguration, requireWhole } from '#platform/http/configured.ts';
+import { requireConfiguration, requireWhole } from '#platform/http/configuration.ts';
 import { ICON, ICON_HEADERS, ICON_PATH } from '#platform/http/icon.ts';
 import { onError } from '#platform/http/on-error.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
@@ -82,7 +82,7 @@ const admitBody = createMiddleware<AppEnv>(async (c, next) => {
  * 405, and not the entitlement of that id.
  */
 const preferLiterals = createMiddleware<AppEnv>(async (c, next) => {
-  const methods = literals().get(c.req.path);
+  const methods = listLiteralPaths().get(c.req.path);
   const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
   if (!methods || method === 'OPTIONS' || methods.has(method)) return next();
   throw new ApiError('method_not_allowed', { headers: { Allow: [...methods].join(', ') } });
@@ -178,7 +178,7 @@ app.notFound((c) => {
 
 /** Paths without a parameter, and the methods they answer. Built once per isolate, like the document. */
 let known: Map<string, Set<string>> | null = null;
-function literals(): Map<string, Set<string>> {
+function listLiteralPaths(): Map<string, Set<string>> {
   if (known) return known;
   known = new Map();
   for (const { method, path } of app.routes.filter(isPublished))

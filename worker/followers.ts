@@ -2,7 +2,7 @@ import { creditConfirmed, followFinalized, revokeOrphaned } from '#features/enti
 import { deliverEvents } from '#features/webhooks/deliveries/fan-out.ts';
 import { loadFanOut } from '#features/webhooks/deliveries/store.ts';
 import type { Shard } from '#platform/context.ts';
-import type { StoredEvent } from '#platform/db/tables/messaging.ts';
+import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { EventType } from '#rules/events.ts';
 
 /** Acts on events of one type, which come at least once, late and in any order. Answers those it could not follow: they come again. */

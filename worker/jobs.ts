@@ -9,7 +9,7 @@ import { shardNamed } from '#platform/db/directory.ts';
 import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweep-pages.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, logRequest } from '#platform/log.ts';
-import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked.store.ts';
+import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked-messages.store.ts';
 import { followEvents } from './followers.ts';
 
 const RETRY_SECONDS = 10;
@@ -44,7 +44,7 @@ export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution:
       const ctx = newCtx(env, { requestId, kind: 'job', cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
       try {
         if (isKnown(kind)) await (JOBS[kind] as (ctx: Shard, job: Job) => Promise<void>)(shardNamed(ctx, database), message.body);
-        else await park(ctx, batch.queue, [message], 'unknown_kind');
+        else await parkMessage(ctx, batch.queue, [message], 'unknown_kind');
         message.ack();
       } catch (error) {
         notes.push(storyOf(error));
@@ -117,7 +117,7 @@ export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: 
 export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   const requestId = `dead_${batch.messages[0]?.id}`;
   try {
-    await park({ db: databasesOf(env)[0].db, wallNow: Date.now() }, batch.queue, batch.messages, 'failed');
+    await parkMessage({ db: databasesOf(env)[0].db, wallNow: Date.now() }, batch.queue, batch.messages, 'failed');
   } catch (error) {
     // It is not let go of before it is kept.
     logRequest({ request_id: requestId, notes: [storyOf(error)] });
@@ -135,7 +135,7 @@ export async function parkDeadMessages(batch: MessageBatch<unknown>, env: Env): 
 
 const kindOf = (body: unknown) => (body as { kind?: unknown } | null)?.kind;
 
-function park(
+function parkMessage(
   { db, wallNow }: Pick<Shard, 'db' | 'wallNow'>,
   queue: string,
   messages: readonly Message<unknown>[],

@@ -6,12 +6,12 @@ import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { sweepMemberships } from '#features/memberships/expire-membership.ts';
-import { sweepEndedSessions } from '#features/payments/watch/ended.ts';
+import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { sweepExpired } from '#features/payments/watch/expire.ts';
 import { sweepCandidates } from '#features/payments/watch/recheck.ts';
 import { sweepReference } from '#features/payments/watch/reference-scan.ts';
 import { sweepPlans } from '#features/plans/expire-plan.ts';
-import { sweepChains } from '#features/receipts/hash-chain.ts';
+import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
 import { sweepSeals } from '#features/seals/seals.ts';
@@ -61,7 +61,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'archive', nextDueAt: every(10 * MINUTE), run: sweepArchive },
   { name: 'endedSetups', nextDueAt: every(10 * MINUTE), run: sweepEndedSetups },
   { name: 'endedSessions', nextDueAt: every(10 * MINUTE), run: sweepEndedSessions },
-  { name: 'receiptChains', nextDueAt: atEachCron, run: sweepChains },
+  { name: 'receiptChains', nextDueAt: atEachCron, run: sweepReceiptChains },
   { name: 'fanOut', nextDueAt: atEachCron, run: (ctx) => sweepFanOut(ctx, followEvents) },
   { name: 'deliveries', nextDueAt: atEachCron, run: whole(sweepDeliveries) },
   { name: 'peppers', nextDueAt: every(HOUR), run: sweepPeppers },

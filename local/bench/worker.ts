@@ -4,7 +4,7 @@ import { crc32 } from '#core/crypto.ts';
 import { base62, randomBase62, utf8 } from '#core/encoding.ts';
 import { type AccountId, admissionIdOf } from '#core/ids.ts';
 import { parseRawKey } from '#features/accounts/keys/keys.ts';
-import { consumeEntitlement, grantEntitlement, identityOf, readEntitlement } from '#features/entitlements/entitlement.ts';
+import { consumeEntitlement, entitlementKeyOf, grantEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
 import { type Ctx, type Env, type Job, newCtx } from '#platform/context.ts';
 import { projectedOf } from '#rules/entitlement-rpc.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
@@ -93,7 +93,7 @@ function envsOf(env: BenchEnv) {
 }
 const ctxOf = (env: BenchEnv, isGrouped: boolean): Ctx =>
   newCtx(isGrouped ? envsOf(env).grouped : envsOf(env).ungrouped, { requestId: 'bench', defer: () => {} });
-const identity = (customerRef: string) => identityOf(OWNER, PRODUCT_ID, { customerRef });
+const identity = (customerRef: string) => entitlementKeyOf(OWNER, PRODUCT_ID, { customerRef });
 
 const bench = new Hono<{ Bindings: BenchEnv }>();
 bench.get('/bench/empty', (c) => c.text('ok'));
@@ -106,7 +106,7 @@ async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Reque
   const ctx = ctxOf(env, isGrouped);
   const text = await request.text();
   const body = JSON.parse(text) as ConsumeBody;
-  const owned = identityOf(OWNER, body.product_id, { customerRef: body.customer.customer_ref });
+  const owned = entitlementKeyOf(OWNER, body.product_id, { customerRef: body.customer.customer_ref });
   const key = request.headers.get('Idempotency-Key')!;
   const answer = await consumeEntitlement(ctx, owned, { scope: '', key, text, validated: body }, body.units);
   return Response.json(answer, { status: answer.ok ? 200 : 403 });

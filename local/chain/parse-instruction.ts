@@ -16,12 +16,12 @@ export function parseInstruction(instruction: CompiledInstruction, stackHeight: 
   const programId = keys[instruction.programIdIndex]!;
   const accounts = instruction.accounts.map((index) => keys[index]!);
   const data = Uint8Array.from(instruction.data);
-  const recognised = recognise(programId, accounts, data);
+  const recognised = parseKnown(programId, accounts, data);
   if (recognised !== null) return { ...recognised, programId, stackHeight };
   return { accounts, data: getBase58Decoder().decode(data), programId, stackHeight };
 }
 
-function recognise(programId: Address, accounts: Address[], data: Uint8Array): { program: string; parsed: unknown } | null {
+function parseKnown(programId: Address, accounts: Address[], data: Uint8Array): { program: string; parsed: unknown } | null {
   if (isMemoProgram(programId)) {
     const parsed = decodeText(data);
     return parsed === null ? null : { program: 'spl-memo', parsed };

@@ -37,9 +37,9 @@ export async function sellPerRequest(story: Story, shop: Shop, teardown: Teardow
   const weather = await startWeatherApi(api.baseUrl, shop.key, product.product_id, teardown);
   narrator.fact('protected', `${weather.url}, by protect() before the route`);
   const bare = await fetch(weather.url);
-  const [offer] = challengeOf(bare).accepts;
-  check(bare.status === 402 && offer?.amount === product.price.base_units, `A bare call was answered ${bare.status}`);
-  narrator.proven(`A bare call is answered 402, with a challenge for ${offer.amount} base units to ${offer.payTo.slice(0, 8)}….`);
+  const [accepted] = challengeOf(bare).accepts;
+  check(bare.status === 402 && accepted?.amount === product.price.base_units, `A bare call was answered ${bare.status}`);
+  narrator.proven(`A bare call is answered 402, with a challenge for ${accepted.amount} base units to ${accepted.payTo.slice(0, 8)}….`);
 
   narrator.step('An agent calls it with an unmodified @x402/fetch');
   const agent = await chain.newBuyer(1_000_000n);

@@ -4,9 +4,9 @@ import { ExactSvmScheme } from '@x402/svm';
 import { Hono } from 'hono';
 import type { ApiFailure } from '../api.ts';
 import type { Teardown } from '../teardown.ts';
+import { DEVNET, listen, type Seller, sellToAgent } from './facilitator-shop.ts';
 import { check } from './narrator.ts';
 import type { Story } from './shop.ts';
-import { DEVNET, listen, type Seller, sellToAgent } from './tides.ts';
 import { sign } from './wallet.ts';
 
 const MENDS_MAX = 5;

@@ -1,8 +1,8 @@
+import { AbandonedWrites, type OwnWrite } from './abandoned-writes.ts';
 import { type Access, type Admission, accessOf, FAILED_OPEN, type Incoming } from './access.ts';
 import type { Client } from './client.ts';
 import { SvcError } from './errors.ts';
 import { digestOf, isIdempotencyKey } from './keys.ts';
-import { type OwnWrite, WriteLedger } from './ledger.ts';
 import { withMark, withoutMark } from './mark.ts';
 import { RefundQueue, type WaitUntil } from './refunds.ts';
 import * as refuse from './refusals.ts';
@@ -57,7 +57,7 @@ const isRefunded = (error: unknown) => error instanceof SvcError && error.code =
 /** Decides, per request, whether the handler may run; framework-free. Adapters ask `admit`, and `refund` when the handler failed. */
 export class Gate<R> {
   readonly #options: ProtectOptions<R>;
-  readonly #ledger = new WriteLedger();
+  readonly #ledger = new AbandonedWrites();
   readonly #refunds = new RefundQueue();
   /** What to do once the use of an access was given back. */
   readonly #onRefunded = new WeakMap<Access, () => void>();

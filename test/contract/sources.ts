@@ -21,7 +21,7 @@ export const ROOMS = [
   // What server and browser share of the pages, then what runs in the browser alone.
   /^worker\/pages\/locales\//,
   /^worker\/pages\/parts\//,
-  /^worker\/pages\/checkout\/(?!page\.tsx$|offer\.tsx$|client\/|machine\/)/,
+  /^worker\/pages\/checkout\/(?!page\.tsx$|listing\.tsx$|client\/|machine\/)/,
   /^worker\/pages\/checkout\/machine\//,
   /^worker\/pages\/checkout\/client\//,
   /^worker\/pages\/receipt\/client\.ts$/,
@@ -98,7 +98,7 @@ export const rankOf = (path: string): number => {
 export const stepOf = (path: string): number => STEPS.find(([pattern]) => pattern.test(path))?.[1] ?? 1;
 export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 export const isFeature = (path: string): boolean =>
-  /^worker\/(?:features\/[\w-]+\/|pages\/(?:[^/]+|(?:checkout|receipt)\/(?:page|offer)\.tsx)$)/.test(path);
+  /^worker\/(?:features\/[\w-]+\/|pages\/(?:[^/]+|(?:checkout|receipt)\/(?:page|listing)\.tsx)$)/.test(path);
 
 function resolve(from: string, specifier: string): string {
   const parts = folderOf(from).split('/');

@@ -6,6 +6,7 @@ import {
   assertBalance,
   type Balance,
   emptyBalance,
+  entitlementStatusOf,
   nextEndOf,
   paidThroughOf,
   planAddition,
@@ -13,7 +14,6 @@ import {
   planRefund,
   remainingOf,
   snapshotOf,
-  statusOf,
 } from '#rules/balance.ts';
 import { foldHistory, type HistoryEntry, useOf } from '#rules/history.ts';
 
@@ -255,7 +255,7 @@ describe('any history', () => {
             const gone = standing[pick % standing.length];
             standing = standing.filter((other) => other !== gone);
             balance = fold(balance, standing, now);
-            if (standing.length === 0) expect(statusOf(balance, now)).toBe('revoked');
+            if (standing.length === 0) expect(entitlementStatusOf(balance, now)).toBe('revoked');
           }
           assertBalance(balance);
           const { usedUnits, remaining, status } = snapshotOf(balance, identity, now);

@@ -6,21 +6,21 @@ import {
   basisPoints,
   DECIMALS,
   formatAmount,
+  MONEY_UNITS_MAX,
   type Money,
   money,
   parseAmount,
   subtract,
   toMoneyResource,
-  UNITS_MAX,
 } from '#core/money.ts';
 
 const asset = fc.constantFrom(...ASSETS);
 /** Any amount the chain can hold; small ones, round ones and the largest as likely as the rest. */
 const units = fc.oneof(
-  fc.bigInt({ min: 0n, max: UNITS_MAX }),
+  fc.bigInt({ min: 0n, max: MONEY_UNITS_MAX }),
   fc.bigInt({ min: 0n, max: 1_000n }),
   fc.tuple(fc.bigInt({ min: 0n, max: 9n }), fc.integer({ min: 0, max: 18 })).map(([digit, zeros]) => digit * 10n ** BigInt(zeros)),
-  fc.constantFrom(UNITS_MAX, UNITS_MAX - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n),
+  fc.constantFrom(MONEY_UNITS_MAX, MONEY_UNITS_MAX - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n),
 );
 const unitsOf = (asset: Asset, text: string): bigint => {
   const parsed = parseAmount(asset, text);
@@ -82,9 +82,9 @@ describe('money as text', () => {
   });
 
   it('reads the largest amount of the chain and refuses one unit more', () => {
-    expect(unitsOf('USDC', '18446744073709.551615')).toBe(UNITS_MAX);
+    expect(unitsOf('USDC', '18446744073709.551615')).toBe(MONEY_UNITS_MAX);
     expect(refusal('USDC', '18446744073709.551616')).toBe('out_of_range');
-    expect(unitsOf('SOL', '18446744073.709551615')).toBe(UNITS_MAX);
+    expect(unitsOf('SOL', '18446744073.709551615')).toBe(MONEY_UNITS_MAX);
     expect(refusal('SOL', '18446744073.709551616')).toBe('out_of_range');
     expect(refusal('SOL', '99999999999999999999')).toBe('out_of_range');
     expect(parseAmount('USDC', '9'.repeat(1000)).ok).toBe(false);
@@ -119,7 +119,7 @@ describe('money as text', () => {
 
   it('shows both spellings of an amount on the wire, as strings', () => {
     expect(toMoneyResource(money('USDC', 12_500_000n))).toEqual({ asset: 'USDC', amount: '12.5', base_units: '12500000' });
-    expect(toMoneyResource(money('SOL', UNITS_MAX))).toEqual({
+    expect(toMoneyResource(money('SOL', MONEY_UNITS_MAX))).toEqual({
       asset: 'SOL',
       amount: '18446744073.709551615',
       base_units: '18446744073709551615',
@@ -130,8 +130,8 @@ describe('money as text', () => {
 describe('money as numbers', () => {
   it('refuses to exist below zero or above what the chain counts', () => {
     expect(() => money('USDC', -1n)).toThrow('out of range');
-    expect(() => money('SOL', UNITS_MAX + 1n)).toThrow('out of range');
-    expect(money('SOL', UNITS_MAX).units).toBe(UNITS_MAX);
+    expect(() => money('SOL', MONEY_UNITS_MAX + 1n)).toThrow('out of range');
+    expect(money('SOL', MONEY_UNITS_MAX).units).toBe(MONEY_UNITS_MAX);
     expect(money('USDC', 0n).units).toBe(0n);
   });
 
@@ -148,7 +148,7 @@ describe('money as numbers', () => {
     );
     expect(basisPoints(money('USDC', 1n), 9_999).units).toBe(0n);
     expect(basisPoints(money('USDC', 5_000_000n), 100).units).toBe(50_000n);
-    expect(basisPoints(money('USDC', UNITS_MAX), 10_000).units).toBe(UNITS_MAX);
+    expect(basisPoints(money('USDC', MONEY_UNITS_MAX), 10_000).units).toBe(MONEY_UNITS_MAX);
   });
 
   it('splits an amount into two parts that are the amount again', () => {

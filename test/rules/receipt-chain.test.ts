@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReceiptId } from '#core/ids.ts';
-import { extendChain, type Link, linkHash } from '#features/receipts/hash-chain.ts';
+import { extendReceiptChain, type Link, linkHash } from '#features/receipts/hash-chain.ts';
 
-type Chain = ReturnType<typeof extendChain>;
-type End = Parameters<typeof extendChain>[0];
+type Chain = ReturnType<typeof extendReceiptChain>;
+type End = Parameters<typeof extendReceiptChain>[0];
 
 const ZEROS = '0'.repeat(64);
 const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/);
@@ -78,20 +78,20 @@ describe('a chain of receipts', () => {
   it('begins at one with 64 zeros, and holds together to its end', () => {
     fc.assert(
       fc.property(receipts, (list) => {
-        const chain = extendChain(null, list);
+        const chain = extendReceiptChain(null, list);
         expect(chain.map(({ receiptId }) => receiptId)).toEqual(list.map(({ id }) => id));
         expect(chain.map(({ seq }) => seq)).toEqual(list.map((_, i) => i + 1));
         expect(breakOf(chain, list)).toBeNull();
         for (const { prevHash } of chain) expect(prevHash).toMatch(/^[0-9a-f]{64}$/);
       }),
     );
-    expect(extendChain(null, [])).toEqual([]);
+    expect(extendReceiptChain(null, [])).toEqual([]);
   });
 
   it('goes on where it ended', () => {
     fc.assert(
       fc.property(end, some, (end, list) => {
-        const [first] = extendChain(end, list);
+        const [first] = extendReceiptChain(end, list);
         expect(first).toEqual({
           receiptId: list[0]!.id,
           seq: end ? end.seq + 1 : 1,
@@ -105,7 +105,7 @@ describe('a chain of receipts', () => {
     fc.assert(
       fc.property(end, receipts, (end, list) => {
         const before = structuredClone({ end, list });
-        expect(extendChain(end, list)).toEqual(extendChain(structuredClone(end), structuredClone(list)));
+        expect(extendReceiptChain(end, list)).toEqual(extendReceiptChain(structuredClone(end), structuredClone(list)));
         expect({ end, list }).toEqual(before);
       }),
     );
@@ -117,11 +117,11 @@ describe('a chain of receipts', () => {
         let last = end;
         const chain: Chain = [];
         for (const part of parts) {
-          const links = extendChain(last, part);
+          const links = extendReceiptChain(last, part);
           last = endOf(last, links, part);
           chain.push(...links);
         }
-        expect(chain).toEqual(extendChain(end, parts.flat()));
+        expect(chain).toEqual(extendReceiptChain(end, parts.flat()));
         expect(last).toEqual(endOf(end, chain, parts.flat()));
       }),
     );
@@ -130,8 +130,8 @@ describe('a chain of receipts', () => {
   it('shows any change of a receipt in every later link, and in no earlier one', () => {
     fc.assert(
       fc.property(someWithChange, ({ list, at, other }) => {
-        const honest = extendChain(null, list);
-        const forged = extendChain(null, changed(list, at, other));
+        const honest = extendReceiptChain(null, list);
+        const forged = extendReceiptChain(null, changed(list, at, other));
         for (const [i, { seq, prevHash }] of honest.entries()) {
           expect(forged[i]!.seq).toBe(seq);
           expect(forged[i]!.prevHash === prevHash, `link ${i} after a change at ${at}`).toBe(i <= at);
@@ -143,7 +143,7 @@ describe('a chain of receipts', () => {
   it('shows a receipt changed, taken out or swapped under the stored links at the very next one', () => {
     fc.assert(
       fc.property(someWithChange, ({ list, at, other }) => {
-        const chain = extendChain(null, list);
+        const chain = extendReceiptChain(null, list);
         const isLast = at === list.length - 1;
         // What the last link stands for is sealed by the link after it, not before.
         expect(breakOf(chain, changed(list, at, other))).toBe(isLast ? null : at + 1);
@@ -160,7 +160,7 @@ describe('a chain of receipts', () => {
     fc.assert(
       fc.property(sha256, fc.integer({ min: 2, max: 50 }), (sha256, length) => {
         const list = Array.from({ length }, (_, i) => ({ id: `${i}` as ReceiptId, sha256 }));
-        expect(new Set(extendChain(null, list).map(({ prevHash }) => prevHash)).size).toBe(length);
+        expect(new Set(extendReceiptChain(null, list).map(({ prevHash }) => prevHash)).size).toBe(length);
       }),
     );
   });

@@ -3,7 +3,7 @@ import { getTransferSolInstruction, getTransferSolWithSeedInstruction } from '@s
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base58, base64, utf8 } from '#core/encoding.ts';
-import { convert, formatRate, type Rate, UNITS_MAX } from '#core/money.ts';
+import { convert, formatRate, MONEY_UNITS_MAX, type Rate } from '#core/money.ts';
 import { MEMO_PROGRAM, NATIVE_MINT, NETWORKS, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '#solana/assets.ts';
 import { buildCheckoutTransaction, type CheckoutTerms, checkPreparedTransaction } from '#solana/checkout-transaction.ts';
 import { type Expectation, matchPayment } from '#solana/match.ts';
@@ -153,8 +153,12 @@ describe('a transfer of lamports', () => {
     data: Uint8Array.from(data),
   });
   it('is read as what it is, and nothing else is read as one', () => {
-    const real = getTransferSolInstruction({ source: createNoopSigner(address(BUYER)), destination: address(MERCHANT), amount: UNITS_MAX });
-    const expected = { source: BUYER, mint: NATIVE_MINT, destination: MERCHANT, authority: BUYER, units: UNITS_MAX };
+    const real = getTransferSolInstruction({
+      source: createNoopSigner(address(BUYER)),
+      destination: address(MERCHANT),
+      amount: MONEY_UNITS_MAX,
+    });
+    const expected = { source: BUYER, mint: NATIVE_MINT, destination: MERCHANT, authority: BUYER, units: MONEY_UNITS_MAX };
     expect(parseLamportTransfer(ix([...real.data]))).toEqual(expected);
     const whole = [...real.data];
     for (let length = 0; length < 12; length++) expect(parseLamportTransfer(ix(whole.slice(0, length)))).toBeNull();

@@ -6,11 +6,11 @@ import { hmacSha256, seal, unseal } from '#core/crypto.ts';
 import { base64, base64url, hex, utf8 } from '#core/encoding.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import {
+  type AttemptOutcome,
   type Health,
   heldUntil,
   isGivenUp,
   isSuccess,
-  type Outcome,
   parseRetryAfter,
   scheduleOf,
   stepAfter,
@@ -20,7 +20,7 @@ import { newSecret, type Signable, secretHint, signatureHeaders } from '#feature
 import { EVENT_TYPES, isTypePattern, matchesType } from '#rules/events.ts';
 
 const NOW = 1_790_000_000_000;
-const answered = (status: number | null, retryAfterMs: number | null = null): Outcome => ({
+const answered = (status: number | null, retryAfterMs: number | null = null): AttemptOutcome => ({
   status,
   ms: 5,
   error: status === null ? 'timeout' : null,

@@ -1,7 +1,7 @@
 import { type AccountId, type KeyId, newId, type SetupIntentId } from '#core/ids.ts';
 import { hashSetupSecret, newSetupSecret } from '#features/agent-setup/secret.ts';
 import { newCtx } from '#platform/context.ts';
-import { setupIntents } from '#platform/db/tables/access.ts';
+import { setupIntents } from '#platform/db/tables/setups.ts';
 import type { PaidPlan } from '#rules/plans.ts';
 import { type Agent, decoded, feePayerOf, newAgent } from './agent.ts';
 import { testEnv } from './env.ts';

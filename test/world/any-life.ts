@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { expect } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
-import { type EntitlementIdentity, snapshotOf } from '#rules/balance.ts';
+import { type EntitlementKey, snapshotOf } from '#rules/balance.ts';
 import { PAID_PLANS, type PaidPlan } from '#rules/plans.ts';
 import { buy, payFor } from './activation.ts';
 import { type Agent, letLeasesEnd, newKey, type Shop, withObjectFaults } from './agent.ts';
@@ -275,7 +275,7 @@ export class AnyLife {
     const { version, updatedAt, ...shown } = (await this.#object.read(Date.now())) ?? { version: 0 };
     if (version === 0) return expect(this.#happened, this.story.join()).toEqual([]);
     const balance = play(this.#happened, (id) => !this.revoked.has(id));
-    const { version: _, updatedAt: __, ...told } = snapshotOf(balance, shown as EntitlementIdentity, Date.now());
+    const { version: _, updatedAt: __, ...told } = snapshotOf(balance, shown as EntitlementKey, Date.now());
     expect(shown, this.story.join()).toEqual({ ...shown, ...told });
   }
 }

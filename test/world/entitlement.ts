@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { entitlementIdOf } from '#core/ids.ts';
 import type { Job } from '#platform/context.ts';
-import type { Addition, EntitlementIdentity } from '#rules/balance.ts';
+import type { Addition, EntitlementKey } from '#rules/balance.ts';
 import {
   type ConsumeAnswer,
   type Credit,
@@ -22,7 +22,7 @@ export function newHolder() {
   const merchantId = crypto.randomUUID();
   const customer = { customerRef: 'customer-1' };
   const entitlementId: string = entitlementIdOf(merchantId, true, 'product-1', customer);
-  const identity: EntitlementIdentity = { entitlementId, merchantId, livemode: true, productId: 'product-1', customer };
+  const identity: EntitlementKey = { entitlementId, merchantId, livemode: true, productId: 'product-1', customer };
   const name = `${merchantId}:live:${entitlementId}`;
   const newStub = () => testEnv.ENTITLEMENT.getByName(name);
   const holder = { identity, stub: newStub() };

@@ -1,4 +1,4 @@
-import { sweepChains } from '#features/receipts/hash-chain.ts';
+import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import type { Env } from '#platform/context.ts';
 import { newCtx } from '#platform/context.ts';
@@ -37,7 +37,7 @@ export async function keepBooks(w: World, sales = 2): Promise<Books> {
   // What a purchase leaves to the queue, and what that leaves in turn.
   while (w.queue.sent.length > 0) await w.deliver();
   await w.attempt();
-  await sweepChains(ctxAt(w.env, 0));
+  await sweepReceiptChains(ctxAt(w.env, 0));
   // The chain made them final.
   await w.env.DB.batch([
     w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at + 20000 WHERE finalized_at IS NULL'),

@@ -1,5 +1,5 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
-import type { EntitlementIdentity, EntitlementSnapshot } from '#rules/balance.ts';
+import type { EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
 import type { Entitlement } from '../../durable-objects/entitlement.ts';
 import { testEnv } from './env.ts';
 import { Entitlement as Released } from './releases/7839a4d/entitlement.js';
@@ -10,7 +10,7 @@ import sql from './releases/7839a4d/objects.sql?raw';
 export interface Left {
   label: string;
   name: string;
-  identity: EntitlementIdentity;
+  identity: EntitlementKey;
   alarmAt: number | null;
   readings: { at: number; snapshot: EntitlementSnapshot | null }[];
   replays: { verb: 'consume' | 'grant' | 'refund' | 'credit'; input: object; answer: object }[];

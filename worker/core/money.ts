@@ -20,10 +20,10 @@ export interface MoneyResource {
 }
 
 /** The chain counts in u64; nothing above it can be paid. */
-export const UNITS_MAX = 2n ** 64n - 1n;
+export const MONEY_UNITS_MAX = 2n ** 64n - 1n;
 
 export const money = <A extends Asset>(asset: A, units: bigint): Money<A> => {
-  if (units < 0n || units > UNITS_MAX) throw new Error(`amount out of range: ${units} ${asset}`);
+  if (units < 0n || units > MONEY_UNITS_MAX) throw new Error(`amount out of range: ${units} ${asset}`);
   return { asset, units };
 };
 
@@ -40,7 +40,7 @@ export function parseAmount(asset: Asset, text: string): Result<Money, AmountPro
   const fraction = match[2] ?? '';
   if (fraction.length > decimals) return err('too_many_decimals');
   const units = BigInt(match[1] + fraction.padEnd(decimals, '0'));
-  return units > UNITS_MAX ? err('out_of_range') : ok({ asset, units });
+  return units > MONEY_UNITS_MAX ? err('out_of_range') : ok({ asset, units });
 }
 
 /** Atomic units to the one canonical decimal: no trailing zeros, no bare point. */
@@ -89,5 +89,5 @@ export function convert(amount: Money, asset: Asset, { price, expo }: Rate): Mon
   const scale = 10n ** BigInt(DECIMALS.SOL - DECIMALS.USDC - expo);
   const [numerator, denominator] = asset === 'SOL' ? [amount.units * scale, price] : [amount.units * price, scale];
   const units = (numerator + denominator - 1n) / denominator;
-  return units > UNITS_MAX ? null : money(asset, units);
+  return units > MONEY_UNITS_MAX ? null : money(asset, units);
 }

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import type { PaymentSessionId, ReceiptId } from '#core/ids.ts';
-import { getSessionOffer } from '#features/checkout/sessions/session.ts';
+import { getSessionListing } from '#features/checkout/sessions/session.ts';
 import { getListing } from '#features/products/product.ts';
 import { hasSlug } from '#features/products/store.ts';
 import { getReceiptWithFate } from '#features/receipts/receipt.ts';
@@ -56,7 +56,7 @@ pageRoutes.get('/p/:slug', (c) =>
     const ps = c.req.query('ps');
     if (ps === undefined) return sendCheckout(page, { listing: await getListing(ctx.db, slug) });
     if (!UUID.test(ps)) throw new ApiError('not_found');
-    return sendCheckout(page, await getSessionOffer(ctx, slug, ps as PaymentSessionId));
+    return sendCheckout(page, await getSessionListing(ctx, slug, ps as PaymentSessionId));
   }),
 );
 

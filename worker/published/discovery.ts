@@ -46,13 +46,13 @@ export function withPaymentInfo<D extends PublishedDocument>(document: D): D {
   const paths = Object.entries(document.paths ?? {}).map(([path, methods]) => [
     path,
     Object.fromEntries(
-      Object.entries(methods as Record<string, PublishedOperation>).map(([method, operation]) => [method, priced(path, operation)]),
+      Object.entries(methods as Record<string, PublishedOperation>).map(([method, operation]) => [method, withPrice(path, operation)]),
     ),
   ]);
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-function priced(path: string, operation: PublishedOperation): PublishedOperation {
+function withPrice(path: string, operation: PublishedOperation): PublishedOperation {
   if (!operation.responses?.['402']) return operation;
   const amount = fixedPrices.get(path);
   const price: PaymentInfo['price'] =
@@ -115,7 +115,7 @@ export function x402Discovery(ctx: Ctx, document: PublishedDocument) {
   };
 }
 
-const windowed = (buckets: Record<string, PublicBucket>) =>
+const toPublishedWindows = (buckets: Record<string, PublicBucket>) =>
   Object.fromEntries(Object.entries(buckets).map(([name, { max, windowSeconds }]) => [name, { max, window_seconds: windowSeconds }]));
 
 /** `x-limits` of the document: every figure that callers may run into, taken from where the code takes it. null: any number. */
@@ -137,8 +137,8 @@ export const publishedLimits = () => ({
       ];
     }),
   ),
-  public_buckets: windowed(PUBLIC_BUCKETS),
-  address_ceilings: windowed(ADDRESS_CEILINGS),
+  public_buckets: toPublishedWindows(PUBLIC_BUCKETS),
+  address_ceilings: toPublishedWindows(ADDRESS_CEILINGS),
   payer: { open_payments: PAYER_LIMITS.open, failed_payments: PAYER_LIMITS.failed, window_minutes: PAYER_LIMITS.failedMinutes },
   open_sessions_per_product: OPEN_SESSIONS_MAX,
   per_page: PER_PAGE,

@@ -6,7 +6,7 @@ import { isAlarming } from '#platform/chain/fee-payer.ts';
 import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
 import { type Ctx, databasesOf, type Env, hasPriceSource, hasX402 } from '#platform/context.ts';
 import { fullness, isStalled } from '#platform/db/vital-signs.ts';
-import { findFaults } from '#platform/http/configured.ts';
+import { findFaults } from '#platform/http/configuration.ts';
 import { errors, orNull, router, Timestamp } from '#platform/http/openapi.ts';
 import { isPriceHealthy } from '#platform/providers/price.ts';
 

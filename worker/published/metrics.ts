@@ -28,7 +28,7 @@ export const quantile = (sorted: readonly number[], q: number): number | null =>
   sorted.length === 0 ? null : sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)]!;
 
 /** As Prometheus reads it. (text exposition format 0.0.4) */
-export function exposition(metrics: readonly Metric[]): string {
+export function formatExposition(metrics: readonly Metric[]): string {
   const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
   const labelled = (labels: Record<string, string> = {}) => {
     const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
@@ -227,5 +227,5 @@ const metrics = createRoute({
 });
 
 export const metricsRoutes = router().openapi(metrics, async (c) =>
-  c.text(exposition(await readMetrics(c.var.ctx)), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),
+  c.text(formatExposition(await readMetrics(c.var.ctx)), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),
 );

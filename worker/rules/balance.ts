@@ -9,7 +9,7 @@ import { addDays } from '#core/time.ts';
  */
 export type Customer = { walletAddress: string } | { customerRef: string };
 
-export interface EntitlementIdentity {
+export interface EntitlementKey {
   entitlementId: string;
   merchantId: string;
   livemode: boolean;
@@ -42,7 +42,7 @@ export interface Balance {
 export type EntitlementStatus = 'active' | 'exhausted' | 'expired' | 'revoked';
 
 /** A balance as it stands at one moment, for whoever asks. */
-export interface EntitlementSnapshot extends EntitlementIdentity {
+export interface EntitlementSnapshot extends EntitlementKey {
   status: EntitlementStatus;
   /** null while use is not counted. */
   grantedUnits: number | null;
@@ -112,17 +112,17 @@ export function nextEndOf(balance: Balance, after: number): number | null {
   return ends.length > 0 ? Math.min(...ends.map(Number)) : null;
 }
 
-export function statusOf(balance: Balance, now: number): EntitlementStatus {
+export function entitlementStatusOf(balance: Balance, now: number): EntitlementStatus {
   if (remainingOf(balance, now) !== 0) return 'active';
   if (isNothing(balance)) return 'revoked';
   return balance.unlimitedThrough !== 0 || leftOf(balance) > 0 ? 'expired' : 'exhausted';
 }
 
-export function snapshotOf(balance: Balance, identity: EntitlementIdentity, now: number): EntitlementSnapshot {
+export function snapshotOf(balance: Balance, identity: EntitlementKey, now: number): EntitlementSnapshot {
   const remaining = remainingOf(balance, now);
   const usedUnits = balance.drawnUnits + balance.uncountedUnits;
   const grantedUnits = remaining === null ? null : balance.grantedUnits;
-  const access = { status: statusOf(balance, now), grantedUnits, usedUnits, remaining };
+  const access = { status: entitlementStatusOf(balance, now), grantedUnits, usedUnits, remaining };
   return { ...identity, ...access, paidThrough: paidThroughOf(balance), version: balance.version, updatedAt: balance.updatedAt };
 }
 
@@ -135,7 +135,7 @@ export function planConsume(balance: Balance, units: number, now: number): Consu
     if (!Number.isSafeInteger(balance.grantedUnits + uncountedUnits)) return { ok: false, reason: 'entitlement_missing' };
     return { ok: true, isCounted: false, balance: changed(balance, now, { uncountedUnits }) };
   }
-  const reason = statusOf(balance, now) === 'expired' ? 'subscription_expired' : 'entitlement_missing';
+  const reason = entitlementStatusOf(balance, now) === 'expired' ? 'subscription_expired' : 'entitlement_missing';
   if (remaining < units) return { ok: false, reason };
   // Uncounted use is over here; its old end must not pass for the reason when the units are used up.
   const drawn = { drawnUnits: balance.drawnUnits + units, drawnAt: now, unlimitedThrough: 0 };

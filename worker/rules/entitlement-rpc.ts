@@ -1,4 +1,4 @@
-import type { Addition, DenialReason, EntitlementIdentity, EntitlementSnapshot } from './balance.ts';
+import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot } from './balance.ts';
 
 /** What the Worker and an entitlement's object say to each other. Expected failures are answers; a rejected call is a fault. */
 
@@ -16,7 +16,7 @@ export interface Called {
 
 /** A caller's operation, exactly once per key while it is kept. `fingerprint` tells another request with the same key. */
 export interface Operation<T> extends Called {
-  identity: EntitlementIdentity;
+  identity: EntitlementKey;
   key: string;
   fingerprint: string;
   /** As the release before made it: an operation it recorded is recognised by this. */
@@ -44,7 +44,7 @@ export type RefundAnswer =
 
 /** What a payment bought, and optionally its first use in the same step. Once per payment, for ever. */
 export interface Credit extends Called {
-  identity: EntitlementIdentity;
+  identity: EntitlementKey;
   paymentId: string;
   addition: Addition;
   /**
@@ -69,7 +69,7 @@ export interface CreditAnswer {
 
 /** What is said of one payment of a customer. */
 export interface PaymentCall extends Called {
-  identity: EntitlementIdentity;
+  identity: EntitlementKey;
   paymentId: string;
   /**
    * Of the payment as the caller read it. What is said of an older one than was heard of comes too late, and changes nothing. Absent from

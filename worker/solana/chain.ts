@@ -1,9 +1,9 @@
 import type { Lifetime } from './checkout-transaction.ts';
 import type { Confirmed, Finality } from './finality.ts';
-import type { Bounds, Listed } from './listing.ts';
 import type { Unavailable } from './node.ts';
 import type { Broadcast, Sighting, Sightings } from './node-answers.ts';
 import type { AccountFacts } from './payee.ts';
+import type { Bounds, Listed } from './signature-list.ts';
 
 /**
  * The chain as the verbs see it, whatever stands behind it: one that does not answer is `unavailable`, never an exception, and a

@@ -31,7 +31,7 @@ export type MismatchReason =
   | 'too_early'
   | 'late';
 
-export interface Payment {
+export interface PaidTransfer {
   /** All of the price that arrived: the merchant's part and, up to what is due, the service's. */
   paidUnits: bigint;
   /** Authority of the transfer: who spent the money, not who paid the network fee. */
@@ -44,9 +44,9 @@ export interface Payment {
 }
 
 export type Match =
-  | { ok: true; payment: Payment }
+  | { ok: true; payment: PaidTransfer }
   /** The money is there and it is this session's; only the condition named by `reason` failed. */
-  | { ok: false; reason: 'late' | 'underpaid' | 'too_early'; payment: Payment }
+  | { ok: false; reason: 'late' | 'underpaid' | 'too_early'; payment: PaidTransfer }
   | { ok: false; reason: Exclude<MismatchReason, 'late' | 'underpaid' | 'too_early'> };
 
 export function matchPayment(transaction: ChainTransaction, expected: Expectation): Match {
@@ -62,7 +62,7 @@ export function matchPayment(transaction: ChainTransaction, expected: Expectatio
   // A fee to the merchant's own account cannot be told apart from the price: counted once.
   const feeReceived =
     expected.fee && expected.fee.destination !== expected.destination ? gained(transaction, expected.fee.destination, expected.mint) : 0n;
-  const { paid, feePaid, feeOwed } = settleFee(received, feeReceived < 0n ? 0n : feeReceived, expected);
+  const { paid, feePaid, feeOwed } = matchFee(received, feeReceived < 0n ? 0n : feeReceived, expected);
   const payment = {
     payer: transfer.authority,
     paidUnits: paid,
@@ -104,7 +104,7 @@ function paidElsewhere(transaction: ChainTransaction, expected: Expectation): 'm
  * With a fee the price is split: price - fee to the merchant, fee to the service. A merchant who got the whole price owes
  * the fee; a short first leg is made good only by a fee that really arrived.
  */
-function settleFee(
+function matchFee(
   received: bigint,
   feeReceived: bigint,
   { priceUnits, fee }: Expectation,

@@ -3,10 +3,10 @@ import { TOKEN_PROGRAM } from './assets.ts';
 import type { Chain } from './chain.ts';
 import type { Lifetime } from './checkout-transaction.ts';
 import { type Confirmed, finalityOf, statusesCall } from './finality.ts';
-import { type Bounds, boundsOf, CLOCK_SECONDS, CLOCK_SYSVAR, type Listed, readListed } from './listing.ts';
 import { Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
 import { type Broadcast, readBroadcast, readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './node-answers.ts';
 import { type AccountFacts, PAYEE_DATA } from './payee.ts';
+import { type Bounds, boundsOf, CLOCK_SECONDS, CLOCK_SYSVAR, type Listed, readListed } from './signature-list.ts';
 
 /** Blocks for which a blockhash can be used. */
 const BLOCKHASH_LIFE = 150;

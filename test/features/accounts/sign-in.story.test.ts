@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
 import { issueToken } from '#features/accounts/auth/tokens.ts';
 import { type Ctx, newCtx } from '#platform/context.ts';
-import type { Account } from '#platform/db/tables/identity.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import { testEnv } from '../../world/env.ts';
 import { sessionSince } from '../../world/session.ts';
 import { askNonce, signText, walletSignIn } from '../../world/wallet.ts';

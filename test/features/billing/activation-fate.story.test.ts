@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PaymentId } from '#core/ids.ts';
-import { conclude } from '#features/settlements/finish.ts';
+import { finishSettlement } from '#features/settlements/finish.ts';
 import { getSettlement } from '#features/settlements/store.ts';
 import { newCtx } from '#platform/context.ts';
 import { activate, buy, newSetup, newSpender, openTreasury, payFor, settlementsOf, setupRow, standing } from '../../world/activation.ts';
@@ -198,7 +198,7 @@ describe('an account', REPEATED, () => {
     if (sighting.kind !== 'found') throw new Error(sighting.kind);
     // A call that read the settlement while it was pending, and pays for more than it did: it must not show anywhere.
     const late = { ...settlement, status: 'pending' as const, terms: { ...settlement.terms, plan: 'scale' as const } };
-    expect(await conclude(ctx, late, sighting.transaction)).toMatchObject({ status: 'settled' });
+    expect(await finishSettlement(ctx, late, sighting.transaction)).toMatchObject({ status: 'settled' });
     const { headers } = await w.call('GET', '/v1/products', { key: merchant.key, env: { ...w.env, RATE_MULTIPLIER: '1' } });
     expect(headers.get('X-RateLimit-Limit')).toBe('300');
     expect((await standing(merchant)).plan).toBe('starter');

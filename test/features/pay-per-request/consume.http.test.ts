@@ -3,7 +3,7 @@ import { sha256Hex } from '#core/crypto.ts';
 import { canonicalJson, utf8 } from '#core/encoding.ts';
 import { entitlementIdOf, type ProductId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
-import { identityOf } from '#features/entitlements/entitlement.ts';
+import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { consumeUnits } from '#features/pay-per-request/consume.ts';
 import { type Actor, newCtx } from '#platform/context.ts';
 import { builtRoutes, fill, nameOf } from '../../contract/spec-routes.ts';
@@ -73,7 +73,7 @@ describe('consume', () => {
     expect((await shop.consume({ customer }, { idempotencyKey })).status).toBe(200);
     expect((await shop.consume({ customer, units: 1 }, { idempotencyKey })).body.code).toBe('idempotency_conflict');
     // As the release before recorded it: by the hash of the body with its defaults.
-    const identity = identityOf({ accountId: shop.merchant.userId, livemode: true }, shop.product.product_id, {
+    const identity = entitlementKeyOf({ accountId: shop.merchant.userId, livemode: true }, shop.product.product_id, {
       customerRef: customer.customer_ref,
     });
     const object = w.env.ENTITLEMENT.getByName(`${shop.merchant.userId}:live:${identity.entitlementId}`);
@@ -184,7 +184,7 @@ describe('consume', () => {
       via: 'jwt',
       signIn: null,
     };
-    const identity = identityOf(actor, timed.product.product_id as ProductId, { customerRef: customer.customer_ref });
+    const identity = entitlementKeyOf(actor, timed.product.product_id as ProductId, { customerRef: customer.customer_ref });
     // A server of ours whose clock is days ahead ends nothing.
     const ahead = newCtx(w.env, { requestId: 'req_ahead', defer: () => {}, now: start + 3 * DAY });
     const request = { scope: 's', key: newKey(), text: '{}' };

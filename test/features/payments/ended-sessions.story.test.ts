@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { base58 } from '#core/encoding.ts';
-import { sweepEndedSessions } from '#features/payments/watch/ended.ts';
+import { sweepEndedSessions } from '#features/payments/watch/ended-sessions.ts';
 import { newCtx } from '#platform/context.ts';
 import { expireNow } from '../../world/expire-now.ts';
 import { type Merchant, World } from '../../world/world.ts';

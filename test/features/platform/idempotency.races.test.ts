@@ -10,8 +10,8 @@ import { commit } from '#platform/db/commit.ts';
 import { type IdempotentRequest, sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
 import { type Lease, lease, onceLeased } from '#platform/db/lease.ts';
 import { commitKept, type Keep, once } from '#platform/db/once.ts';
-import { products } from '#platform/db/tables/commerce.ts';
-import { guard } from '#platform/db/tables/messaging.ts';
+import { guard } from '#platform/db/tables/idempotency.ts';
+import { products } from '#platform/db/tables/products.ts';
 import { withFaults } from '../../world/faults.ts';
 import { World } from '../../world/world.ts';
 

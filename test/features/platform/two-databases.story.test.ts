@@ -1,6 +1,6 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { identityOf } from '#features/entitlements/entitlement.ts';
+import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import type { Job } from '#platform/context.ts';
 import { newAgent, type Shop, sellToAgents, stall } from '../../world/agent.ts';
 import { consumer, received } from '../../world/consumer.ts';
@@ -38,7 +38,7 @@ describe('two merchants in two databases', () => {
   const project = async () => {
     const jobs = await each(async ({ merchant, product, agent }): Promise<Job> => {
       const { userId } = merchant;
-      const identity = identityOf({ accountId: userId, livemode: true }, product.product_id, { walletAddress: agent.wallet.address });
+      const identity = entitlementKeyOf({ accountId: userId, livemode: true }, product.product_id, { walletAddress: agent.wallet.address });
       const object = testEnv.ENTITLEMENT.getByName(`${userId}:live:${identity.entitlementId}`);
       return { kind: 'projectEntitlement', projection: { snapshot: (await object.read(Date.now()))!, events: [] } };
     });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Env } from '#platform/context.ts';
-import { exposition } from '../../../worker/published/metrics.ts';
+import { formatExposition } from '../../../worker/published/metrics.ts';
 import { SWEEPS } from '../../../worker/sweeps.ts';
 import { withFaults } from '../../world/faults.ts';
 import { World } from '../../world/world.ts';
@@ -80,6 +80,6 @@ describe('the Analytics Engine', () => {
     const { env: unbound, trips } = withFaults(w.env);
     await w.cron(unbound);
     expect(trips).toHaveLength(1);
-    expect(exposition([])).toBe('');
+    expect(formatExposition([])).toBe('');
   });
 });

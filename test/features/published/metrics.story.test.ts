@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { exposition, quantile } from '../../../worker/published/metrics.ts';
+import { formatExposition, quantile } from '../../../worker/published/metrics.ts';
 import { SWEEPS } from '../../../worker/sweeps.ts';
 import { withFaults } from '../../world/faults.ts';
 import { rowsOf, withRowCount } from '../../world/rows-read.ts';
@@ -122,7 +122,7 @@ describe('what an operator sees', () => {
 describe('the form of metrics', () => {
   it('escapes what a label may hold, and takes quantiles by nearest rank', () => {
     const metric = { name: 'a', type: 'gauge', help: 'h', samples: [{ labels: { l: 'x"\\\n' }, value: 1 }] } as const;
-    expect(exposition([{ ...metric, samples: [...metric.samples] }])).toBe('# HELP a h\n# TYPE a gauge\na{l="x\\"\\\\\\n"} 1\n');
+    expect(formatExposition([{ ...metric, samples: [...metric.samples] }])).toBe('# HELP a h\n# TYPE a gauge\na{l="x\\"\\\\\\n"} 1\n');
     expect([quantile([], 0.5), quantile([7], 0.95), quantile([1, 2, 3, 4], 0.5), quantile([1, 2, 3, 4], 0.95)]).toEqual([null, 7, 2, 4]);
   });
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { canonicalJson } from '#core/encoding.ts';
-import { sweepChains } from '#features/receipts/hash-chain.ts';
+import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { newCtx } from '#platform/context.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
@@ -232,7 +232,7 @@ describe('the chain of receipts', () => {
       return late(statement);
     };
     const DB = { prepare, batch: (statements: D1PreparedStatement[]) => w.env.DB.batch(statements) } as unknown as D1Database;
-    await sweepChains(newCtx({ ...w.env, DB }, { requestId: 'req_late', defer: () => {} }));
+    await sweepReceiptChains(newCtx({ ...w.env, DB }, { requestId: 'req_late', defer: () => {} }));
     expect(rivals).toBe(1);
     expectUnbroken(await receiptsOf(ada.key), 3);
   });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AccountId, PaymentId } from '#core/ids.ts';
 import { listCarrying } from '#features/memberships/store.ts';
-import { sweepChains } from '#features/receipts/hash-chain.ts';
+import { sweepReceiptChains } from '#features/receipts/hash-chain.ts';
 import { hasPaidBefore } from '#features/settlements/payer.store.ts';
 import { asDuplicate, newAgent, newKey, openShop, sellToAgents, stall } from '../../world/agent.ts';
 import { bytesPerCopy, legibleRows } from '../../world/life-size.ts';
@@ -17,7 +17,7 @@ const STORY_BYTES = 70;
 /** The chain made everything final, all of it was told, and then it became old. */
 async function grow(w: World): Promise<void> {
   while (w.queue.sent.length > 0) await w.deliver();
-  await sweepChains(ctxAt(w.env, 0));
+  await sweepReceiptChains(ctxAt(w.env, 0));
   await w.env.DB.batch([
     w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at WHERE finalized_at IS NULL'),
     w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at, next_look_at = NULL WHERE final_at IS NULL'),

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PaymentId } from '#core/ids.ts';
-import { identityOfPaid } from '#features/entitlements/credit-payments.ts';
+import { entitlementKeyOfPaid } from '#features/entitlements/credit-payments.ts';
 import { projectEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
-import { payments } from '#platform/db/tables/commerce.ts';
+import { payments } from '#platform/db/tables/payments.ts';
 import { bytesPerCopy, legibleRows, type Row } from '../../world/life-size.ts';
 import { archiveAll, ctxAt, keepBooks } from '../../world/old-books.ts';
 import { World } from '../../world/world.ts';
@@ -22,7 +22,7 @@ async function tellEntitlement(paymentId: string): Promise<void> {
     .select()
     .from(payments)
     .where(eq(payments.id, paymentId as PaymentId));
-  const identity = identityOfPaid(payment!);
+  const identity = entitlementKeyOfPaid(payment!);
   const snapshot = (await readEntitlement(ctx, identity, identity.entitlementId))!;
   await projectEntitlement(ctx, { snapshot, events: [{ type: 'entitlement.granted', snapshot }] });
   await w.deliver();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newId, type PaymentId } from '#core/ids.ts';
-import { settlements } from '#platform/db/tables/access.ts';
+import { settlements } from '#platform/db/tables/settlements.ts';
 import { ONE, openShop, sweepAll } from '../../world/agent.ts';
 import { SOAK } from '../../world/env.ts';
 import { World } from '../../world/world.ts';

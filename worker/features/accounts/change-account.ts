@@ -3,7 +3,7 @@ import { ApiError, storyOf } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { transact, unchanged, type Write } from '#platform/db/commit.ts';
-import type { Account } from '#platform/db/tables/identity.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
@@ -45,7 +45,7 @@ export async function changeAccount(
       await admissionOf(ctx, next).stage(toAdmittedAccount(next));
       return stored;
     });
-    if (staged) await settleStage(ctx, staged, changed);
+    if (staged) await resolveStage(ctx, staged, changed);
     return changed;
   } catch (error) {
     // Out of reach, the database may hold it after all: then the object waits until that is decided.
@@ -56,8 +56,8 @@ export async function changeAccount(
 }
 
 /** What was staged is confirmed where it was stored. Where it turned out that nothing had to be, it must not be judged by. */
-function settleStage(ctx: Ctx, staged: Account, stored: Account): Promise<void> {
-  if (stored.version >= staged.version) return confirm(ctx, stored);
+function resolveStage(ctx: Ctx, staged: Account, stored: Account): Promise<void> {
+  if (stored.version >= staged.version) return applyStaged(ctx, stored);
   const told = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged));
   return told.catch((error: unknown) => ctx.note(`admission not unstaged: ${storyOf(error)}`));
 }
@@ -73,7 +73,7 @@ function isJudgedAlike(account: Account, next: Account): boolean {
 }
 
 /** Stored is stored: an object that cannot be told now asks the database by itself within a minute. */
-async function confirm(ctx: Ctx, account: Account): Promise<void> {
+async function applyStaged(ctx: Ctx, account: Account): Promise<void> {
   const told = admissionOf(ctx, account).load(toAdmittedAccount(account), []);
   await told.catch((error: unknown) => ctx.note(`admission not confirmed: ${storyOf(error)}`));
 }

@@ -3,11 +3,12 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { accessApps, railSettings } from '#platform/db/tables/access.ts';
-import { products } from '#platform/db/tables/commerce.ts';
-import { handoffs } from '#platform/db/tables/handoff.ts';
-import { accounts, apiKeys } from '#platform/db/tables/identity.ts';
-import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
+import { accounts } from '#platform/db/tables/accounts.ts';
+import { handoffs } from '#platform/db/tables/checkout.ts';
+import { apiKeys } from '#platform/db/tables/keys.ts';
+import { accessApps, products } from '#platform/db/tables/products.ts';
+import { railSettings } from '#platform/db/tables/rails.ts';
+import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 
 /** So many rows of which `isLeft` holds. */
 const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number) =>

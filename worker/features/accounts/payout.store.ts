@@ -2,7 +2,7 @@ import { desc, eq, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import { payoutWallets } from '#platform/db/tables/identity.ts';
+import { payoutWallets } from '#platform/db/tables/accounts.ts';
 
 /** Which wallets a merchant was ever set to be paid on in live mode: none, the one in question, or others alone. */
 export type KnownWallets = 'none' | 'this_one' | 'others';

@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { iso } from '#core/time.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
-import type { Account } from '#platform/db/tables/identity.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import {
   keyedPersonRoute,
   merchantBodyErrors,

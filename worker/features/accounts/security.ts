@@ -1,7 +1,7 @@
 import { ApiError } from '#core/errors.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
-import type { Account } from '#platform/db/tables/identity.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { findByPassword, newPasswordHash } from './auth/passwords.ts';
 import { emailKeysOf, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';

@@ -4,15 +4,8 @@ import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
-import {
-  type Account,
-  type ApiKey,
-  accounts,
-  apiKeys,
-  type LoginNonce,
-  loginNonces,
-  type MerchantSettings,
-} from '#platform/db/tables/identity.ts';
+import { type Account, accounts, type LoginNonce, loginNonces, type MerchantSettings } from '#platform/db/tables/accounts.ts';
+import { type ApiKey, apiKeys } from '#platform/db/tables/keys.ts';
 import type { AdmittedAccount, AdmittedKey } from '#rules/admission.ts';
 
 export type { MerchantSettings };

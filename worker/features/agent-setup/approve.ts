@@ -9,8 +9,8 @@ import type { Manifest } from './manifest/schema.ts';
 import { activationPath, manifestPath } from './next-actions.ts';
 import { hasLiveKey } from './resource.ts';
 import { getSetup, requireOpenSetup } from './setup.ts';
-import { moved } from './status.ts';
-import { getSetupStanding, type SetupStanding, updateSetup } from './store.ts';
+import { nextSetupStatus } from './status.ts';
+import { getSetupState, type SetupState, updateSetup } from './store.ts';
 
 export interface Approve {
   issueLiveKey: boolean;
@@ -30,18 +30,18 @@ export async function approveSetup(
   setupIntentId: SetupIntentId,
   secret: string,
   input: Approve,
-): Promise<{ standing: SetupStanding; rawKey: string | null }> {
+): Promise<{ standing: SetupState; rawKey: string | null }> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
   const drafted = input.issueLiveKey ? draftLiveKey(ctx, before) : null;
-  let first: SetupStanding | null = before;
+  let first: SetupState | null = before;
   const store = () =>
-    transact(ctx, async (): Promise<Change<SetupStanding>> => {
-      const found = first ?? requireOpenSetup(await getSetupStanding(ctx.db, setupIntentId), ctx.now);
+    transact(ctx, async (): Promise<Change<SetupState>> => {
+      const found = first ?? requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
       first = null;
       const { intent, account } = found;
       // An earlier try was stored and only its answer was lost.
       if (drafted && intent.liveKeyId === drafted.key.id) return unchanged(found);
-      const status = moved(intent, 'approve');
+      const status = nextSetupStatus(intent, 'approve');
       if (drafted) requireLive(ctx, found);
       const ended = endedBy(found, input);
       if (!drafted && ended.length === 0 && intent.status === status) return unchanged(found);
@@ -66,14 +66,14 @@ export async function approveSetup(
 }
 
 /** With what the manifest asked for, which its evaluation has seen. */
-function draftLiveKey(ctx: Ctx, { intent }: SetupStanding): ReturnType<typeof draftKey> {
+function draftLiveKey(ctx: Ctx, { intent }: SetupState): ReturnType<typeof draftKey> {
   const asked = (intent.manifest as Manifest | null)?.requested_permissions ?? [];
   const permissions = (['read', 'execute'] as const).filter((permission) => asked.includes(permission));
   return draftKey(ctx, intent.accountId, { name: 'live', permissions, livemode: true });
 }
 
 /** A live key needs a manifest that was judged by the rules of live mode, and a plan. */
-function requireLive(ctx: Ctx, { intent, account }: SetupStanding): void {
+function requireLive(ctx: Ctx, { intent, account }: SetupState): void {
   const manifest = intent.manifest as Manifest | null;
   if (manifest?.live_requested !== true) {
     throw new ApiError('state_conflict', {
@@ -98,7 +98,7 @@ function requireLive(ctx: Ctx, { intent, account }: SetupStanding): void {
 }
 
 /** The live key that ends by this. Whoever names a key that is not this setup's last one, or has to and does not, learns which it is. */
-function endedBy(standing: SetupStanding, { issueLiveKey, replaceLiveKeyId }: Approve): NonNullable<SetupStanding['liveKey']>[] {
+function endedBy(standing: SetupState, { issueLiveKey, replaceLiveKeyId }: Approve): NonNullable<SetupState['liveKey']>[] {
   const { intent, liveKey } = standing;
   const active = liveKey && hasLiveKey(standing) ? liveKey : null;
   if (replaceLiveKeyId === null ? !(issueLiveKey && active) : intent.liveKeyId === replaceLiveKeyId)

@@ -6,7 +6,7 @@ import { commit, forEach } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import { planAt } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
-import { type EndedSetup, listActiveKeys, listEndedSetups, updateSetup, vetoWhilePaid } from './store.ts';
+import { type ExpiringSetup, listActiveKeys, listExpiringSetups, updateSetup, vetoWhilePaid } from './store.ts';
 
 /** Each takes half a dozen calls to the database and to its account's object. */
 const PAGES = { pageMax: 50, pagesMax: 2 };
@@ -16,15 +16,15 @@ const GRACE_MS = MINUTE;
 
 /** Ends setups nobody paid for: their keys are revoked and their endpoints disabled. */
 export const sweepSetups = (ctx: Shard): Promise<Swept> =>
-  sweepPages<EndedSetup>(
+  sweepPages<ExpiringSetup>(
     ctx,
     PAGES,
-    (last) => listEndedSetups(ctx.db, ctx.now - GRACE_MS, last, PAGES.pageMax),
+    (last) => listExpiringSetups(ctx.db, ctx.now - GRACE_MS, last, PAGES.pageMax),
     (rows) => forEach(ctx, rows, (row) => expireSetup(ctx, row), LANES),
   );
 
 /** All of it or nothing: a payment that was claimed since the list was read wins, and its setup keeps its keys. */
-async function expireSetup(ctx: Shard, { intent, account }: EndedSetup): Promise<void> {
+async function expireSetup(ctx: Shard, { intent, account }: ExpiringSetup): Promise<void> {
   if (planAt(account, ctx.now) !== 'free') {
     await commit(ctx, { events: [], writes: updateSetup(ctx, intent, { expiresAt: null }), result: null });
     return;

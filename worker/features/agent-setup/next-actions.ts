@@ -39,7 +39,7 @@ const ONCE = { 'Idempotency-Key': `<${IDEMPOTENCY_KEY.min} to ${IDEMPOTENCY_KEY.
 export const manifestPath = (setupIntentId: string): string => `${BOOTSTRAP}/${setupIntentId}/manifest`;
 export const activationPath = (plan: PaidPlan): string => `/v1/access/x402/activate/${plan}`;
 
-const start: NextAction = {
+const startAction: NextAction = {
   action: 'start_again',
   method: 'POST',
   path: BOOTSTRAP,
@@ -47,7 +47,7 @@ const start: NextAction = {
   body: { agent_name: '<name of the agent>' },
 };
 
-const submit = ({ setupIntentId, status }: Stage): NextAction => ({
+const submitAction = ({ setupIntentId, status }: Stage): NextAction => ({
   action: status === 'changes_required' ? 'fix_manifest' : 'submit_manifest',
   method: 'POST',
   path: manifestPath(setupIntentId),
@@ -58,7 +58,7 @@ const submit = ({ setupIntentId, status }: Stage): NextAction => ({
   body: { ...SECRET, manifest_version: '1', name: '<name of what you sell>' },
 });
 
-const approve = ({ setupIntentId }: Stage, live: boolean): NextAction => ({
+const approveAction = ({ setupIntentId }: Stage, live: boolean): NextAction => ({
   action: live ? 'issue_live_key' : 'approve',
   method: 'POST',
   path: `${BOOTSTRAP}/${setupIntentId}/approve`,
@@ -69,9 +69,9 @@ const approve = ({ setupIntentId }: Stage, live: boolean): NextAction => ({
 });
 
 /** A live key needs a manifest that was judged by what live mode asks for. */
-const goLive = (stage: Stage): NextAction =>
+const goLiveAction = (stage: Stage): NextAction =>
   stage.manifest?.live_requested === true
-    ? approve(stage, true)
+    ? approveAction(stage, true)
     : {
         action: 'request_live',
         method: 'POST',
@@ -80,7 +80,7 @@ const goLive = (stage: Stage): NextAction =>
         body: { ...SECRET, ...stage.manifest, live_requested: true },
       };
 
-const wait = ({ setupIntentId, pendingPlans }: Stage): NextAction => {
+const waitAction = ({ setupIntentId, pendingPlans }: Stage): NextAction => {
   const places = pendingPlans.filter((plan) => plan !== null && plan !== 'free').map((plan) => `POST ${activationPath(plan)}`);
   return {
     action: 'await_payment',
@@ -94,9 +94,9 @@ const wait = ({ setupIntentId, pendingPlans }: Stage): NextAction => {
 };
 
 /** What a plan takes: a payment, or patience with the one that was made. */
-const activate = (stage: Stage): NextAction[] => (stage.pendingPlans.length > 0 ? [wait(stage)] : buy(stage));
+const activateActions = (stage: Stage): NextAction[] => (stage.pendingPlans.length > 0 ? [waitAction(stage)] : buyActions(stage));
 
-const buy = ({ plan: asked }: Stage): NextAction[] =>
+const buyActions = ({ plan: asked }: Stage): NextAction[] =>
   PAID_PLANS.filter((plan) => asked === null || asked === 'free' || plan === asked).map((plan) => ({
     action: 'activate_plan',
     method: 'POST',
@@ -108,7 +108,7 @@ const buy = ({ plan: asked }: Stage): NextAction[] =>
     headers: { 'X-Svc-Setup-Secret': '<setup_secret>' },
   }));
 
-const trySandbox: NextAction = {
+const trySandboxActions: NextAction = {
   action: 'try_sandbox',
   method: 'POST',
   path: '/v1/access/products',
@@ -118,7 +118,7 @@ const trySandbox: NextAction = {
 };
 
 /** What the manifest declares, as calls. Approving applies none of it: what concerns money is done by a call that says so. */
-const settle = ({ manifest }: Stage): NextAction[] => [
+const settleActions = ({ manifest }: Stage): NextAction[] => [
   ...(manifest?.payout
     ? [
         {
@@ -148,11 +148,11 @@ const settle = ({ manifest }: Stage): NextAction[] => [
     headers: LIVE_KEY,
     body: { ...webhook },
   })),
-  ...checks(manifest),
+  ...checkActions(manifest),
 ];
 
 /** A whole sale is judged where a product is named: those that have a name of their own, else the account alone. */
-function checks(manifest: Manifest | null): NextAction[] {
+function checkActions(manifest: Manifest | null): NextAction[] {
   const names = (manifest?.products ?? []).flatMap(({ external_product_id: name }) => (name === undefined ? [] : [name]));
   const queries = names.length > 0 ? names.map((name) => `?external_product_id=${encodeURIComponent(name)}`) : [''];
   return queries.map((query) => ({
@@ -170,13 +170,15 @@ export function nextActionsOf(stage: Stage): NextAction[] {
   switch (stage.status) {
     case 'created':
     case 'changes_required':
-      return [submit(stage), ...(isPaid ? [] : activate(stage)), trySandbox];
+      return [submitAction(stage), ...(isPaid ? [] : activateActions(stage)), trySandboxActions];
     case 'ready':
-      return isPaid ? [goLive(stage), trySandbox] : [...activate(stage), approve(stage, false), trySandbox];
+      return isPaid
+        ? [goLiveAction(stage), trySandboxActions]
+        : [...activateActions(stage), approveAction(stage, false), trySandboxActions];
     case 'approved':
-      if (stage.hasLiveKey) return settle(stage);
-      return isPaid ? [goLive(stage), trySandbox] : [...activate(stage), trySandbox];
+      if (stage.hasLiveKey) return settleActions(stage);
+      return isPaid ? [goLiveAction(stage), trySandboxActions] : [...activateActions(stage), trySandboxActions];
     case 'expired':
-      return [start];
+      return [startAction];
   }
 }

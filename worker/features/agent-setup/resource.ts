@@ -7,7 +7,7 @@ import { SETUP } from '#rules/states.ts';
 import { type Evaluation, EvaluationBody, type Manifest, ManifestBody } from './manifest/schema.ts';
 import { NextActionBody, nextActionsOf } from './next-actions.ts';
 import { isSetupOpen } from './secret.ts';
-import type { SetupStanding } from './store.ts';
+import type { SetupState } from './store.ts';
 
 export const SetupIntentBody = z
   .object({
@@ -52,19 +52,19 @@ const usdc = (units: bigint): MoneyResource => toMoneyResource({ asset: 'USDC', 
 const limit = <N extends string>(name: N, units: bigint | null) => given(name, units === null ? null : usdc(units));
 
 /** The state that counts: the sweep that writes `expired` may be late, the time is not. */
-export const statusAt = ({ intent, pending }: Pick<SetupStanding, 'intent' | 'pending'>, now: number) =>
+export const statusAt = ({ intent, pending }: Pick<SetupState, 'intent' | 'pending'>, now: number) =>
   isSetupOpen({ ...intent, isPaying: pending.length > 0 }, now) ? intent.status : 'expired';
 
-const toPendingPayment = ({ terms, amount, txSignature, createdAt }: SetupStanding['pending'][number]) => ({
+const toPendingPayment = ({ terms, amount, txSignature, createdAt }: SetupState['pending'][number]) => ({
   ...given('plan', terms.plan ?? null),
   amount: usdc(amount),
   tx_signature: txSignature,
   created_at: iso(createdAt),
 });
 
-export const hasLiveKey = ({ liveKey }: SetupStanding): boolean => liveKey !== null && liveKey.revokedAt === null;
+export const hasLiveKey = ({ liveKey }: SetupState): boolean => liveKey !== null && liveKey.revokedAt === null;
 
-export function toSetupIntentResource(standing: SetupStanding, now: number): z.infer<typeof SetupIntentBody> {
+export function toSetupIntentResource(standing: SetupState, now: number): z.infer<typeof SetupIntentBody> {
   const { intent, account, pending } = standing;
   const activePlan = planAt(account, now);
   const status = statusAt(standing, now);

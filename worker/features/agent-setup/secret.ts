@@ -3,7 +3,7 @@ import { base64url } from '#core/encoding.ts';
 import type { SetupIntentId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { locate } from '#platform/db/directory.ts';
-import type { SetupIntent } from '#platform/db/tables/access.ts';
+import type { SetupIntent } from '#platform/db/tables/setups.ts';
 import { findSetup, replaceSecretHash } from './store.ts';
 
 /**

@@ -11,7 +11,7 @@ import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { accountAt } from '#platform/chain/payees.ts';
 import { type Ctx, hasX402, type Shard } from '#platform/context.ts';
 import { type Change, commitNew, transact, unchanged } from '#platform/db/commit.ts';
-import type { SetupIntent } from '#platform/db/tables/access.ts';
+import type { SetupIntent } from '#platform/db/tables/setups.ts';
 import { type PlanName, planAt, planRank } from '#rules/plans.ts';
 import { servedRails } from '#rules/product-rails.ts';
 import type { SetupStatus } from '#rules/states.ts';
@@ -22,8 +22,8 @@ import { spendLimitsOf } from './manifest/spend-limits.ts';
 import { manifestPath } from './next-actions.ts';
 import { statusAt } from './resource.ts';
 import { findSetupBySecret, hashSetupSecret, newSetupSecret } from './secret.ts';
-import { moved } from './status.ts';
-import { findSetup, getSetupStanding, insertSetup, type SetupStanding, updateSetup } from './store.ts';
+import { nextSetupStatus } from './status.ts';
+import { findSetup, getSetupState, insertSetup, type SetupState, updateSetup } from './store.ts';
 
 const SETUP_MS = LIFE.setupHours * HOUR;
 
@@ -41,7 +41,7 @@ export interface CreateSetup {
 export async function createSetup(
   ctx: Shard,
   input: CreateSetup,
-): Promise<{ standing: SetupStanding; setupSecret: string; sandboxApiKey: string }> {
+): Promise<{ standing: SetupState; setupSecret: string; sandboxApiKey: string }> {
   const { account, key, rawKey, writes } = planAgentAccount(ctx, input.agentName);
   const id = newId<SetupIntentId>(ctx.now);
   const setupSecret = newSetupSecret(id);
@@ -74,14 +74,14 @@ export async function createSetup(
  * The setup a secret opens, under its own id. A wrong secret, a wrong id, one of nobody and two that do not belong together
  * are the same 404, after the same work.
  */
-export async function getSetup(ctx: Shard, setupIntentId: SetupIntentId, secret: string): Promise<SetupStanding> {
+export async function getSetup(ctx: Shard, setupIntentId: SetupIntentId, secret: string): Promise<SetupState> {
   const intent = await findSetupBySecret(ctx, secret);
   if (!intent || intent.id !== setupIntentId) return raise('not_found');
-  return getSetupStanding(ctx.db, setupIntentId);
+  return getSetupState(ctx.db, setupIntentId);
 }
 
 /** 409 state_conflict once it is over, 403 where its account is suspended. */
-export function requireOpenSetup(standing: SetupStanding, now: number): SetupStanding {
+export function requireOpenSetup(standing: SetupState, now: number): SetupState {
   requireActive(standing.account);
   if (statusAt(standing, now) !== 'expired') return standing;
   throw new ApiError('state_conflict', {
@@ -94,12 +94,12 @@ export function requireOpenSetup(standing: SetupStanding, now: number): SetupSta
  * Attaches a manifest and evaluates it. The whole of it replaces the one before, with its spend limits; a limit that cannot be
  * read leaves the one before in force. Of two that come at once, the later one stands.
  */
-export async function attachManifest(ctx: Shard, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupStanding> {
+export async function attachManifest(ctx: Shard, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupState> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
   const payoutAccount = await lookAtPayout(ctx, manifest);
-  let first: SetupStanding | null = before;
-  return transact(ctx, async (): Promise<Change<SetupStanding>> => {
-    const standing = first ?? requireOpenSetup(await getSetupStanding(ctx.db, setupIntentId), ctx.now);
+  let first: SetupState | null = before;
+  return transact(ctx, async (): Promise<Change<SetupState>> => {
+    const standing = first ?? requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
     first = null;
     const { intent } = standing;
     const wallet = manifest.payout?.wallet_address;
@@ -109,7 +109,7 @@ export async function attachManifest(ctx: Shard, setupIntentId: SetupIntentId, s
     const patch = {
       status: asksForLive(intent, manifest)
         ? requireLiveRules(intent, evaluation)
-        : moved(intent, isAcceptable(evaluation) ? 'accept' : 'refuse'),
+        : nextSetupStatus(intent, isAcceptable(evaluation) ? 'accept' : 'refuse'),
       manifest,
       evaluation,
       spendPerPayment: limits.perPayment === undefined ? intent.spendPerPayment : limits.perPayment,
@@ -135,7 +135,7 @@ function requireLiveRules({ id, status }: SetupIntent, evaluation: Evaluation): 
   });
 }
 
-function factsOf(ctx: Ctx, { intent, account }: SetupStanding): Omit<ManifestFacts, 'payoutAccount' | 'payoutNeedsSignIn'> {
+function factsOf(ctx: Ctx, { intent, account }: SetupState): Omit<ManifestFacts, 'payoutAccount' | 'payoutNeedsSignIn'> {
   const { config, now } = ctx;
   const { TREASURY_WALLET: treasury, FEE_WALLET: fees } = config;
   return {

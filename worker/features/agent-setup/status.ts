@@ -1,5 +1,5 @@
 import { ApiError } from '#core/errors.ts';
-import type { SetupIntent } from '#platform/db/tables/access.ts';
+import type { SetupIntent } from '#platform/db/tables/setups.ts';
 import { SETUP, type SetupStatus } from '#rules/states.ts';
 
 const NEXT = {
@@ -9,7 +9,10 @@ const NEXT = {
 };
 
 /** The state after a transition; where there is none, 409 state_conflict says what to do instead. */
-export function moved({ id, status }: Pick<SetupIntent, 'id' | 'status'>, transition: 'accept' | 'refuse' | 'approve'): SetupStatus {
+export function nextSetupStatus(
+  { id, status }: Pick<SetupIntent, 'id' | 'status'>,
+  transition: 'accept' | 'refuse' | 'approve',
+): SetupStatus {
   if (SETUP.can(status, transition) || status === 'ready' || status === 'expired') return SETUP.next(status, transition);
   const step = status === 'approved' ? 'approve' : 'manifest';
   const next = `POST /v1/access/agent-bootstrap/${id}/${step}`;

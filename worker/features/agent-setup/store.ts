@@ -3,15 +3,17 @@ import { raise } from '#core/errors.ts';
 import type { AccountId, SetupIntentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import type { SetupIntent } from '#platform/db/tables/access.ts';
-import { settlements, setupIntents } from '#platform/db/tables/access.ts';
-import { accounts, apiKeys } from '#platform/db/tables/identity.ts';
+import { accounts } from '#platform/db/tables/accounts.ts';
+import { apiKeys } from '#platform/db/tables/keys.ts';
+import { settlements } from '#platform/db/tables/settlements.ts';
+import type { SetupIntent } from '#platform/db/tables/setups.ts';
+import { setupIntents } from '#platform/db/tables/setups.ts';
 
 /**
  * A setup as it stands: with its account's plan, the live key it issued, whether that is revoked by now or not, and payments
  * on their way. These are read first: one that arrives in between has lifted the end that is read after it.
  */
-export async function getSetupStanding(db: Db, setupIntentId: SetupIntentId) {
+export async function getSetupState(db: Db, setupIntentId: SetupIntentId) {
   const pending = await listPendingPayments(db, setupIntentId);
   const found = await db
     .select({ intent: setupIntents, account: accounts, liveKey: apiKeys })
@@ -23,7 +25,7 @@ export async function getSetupStanding(db: Db, setupIntentId: SetupIntentId) {
   return found ? { ...found, pending } : raise('not_found');
 }
 
-export type SetupStanding = Awaited<ReturnType<typeof getSetupStanding>>;
+export type SetupState = Awaited<ReturnType<typeof getSetupState>>;
 
 export const insertSetup = (db: Db, intent: SetupIntent): Write => db.insert(setupIntents).values(intent);
 
@@ -40,10 +42,10 @@ export const updateSetup = (
   vetoUnlessChanged(ctx),
 ];
 
-export type EndedSetup = Awaited<ReturnType<typeof listEndedSetups>>[number];
+export type ExpiringSetup = Awaited<ReturnType<typeof listExpiringSetups>>[number];
 
 /** Setups whose time is over, and that no payment still on its way can save: longest over first, and after `last`. */
-export const listEndedSetups = (
+export const listExpiringSetups = (
   db: Db,
   endedBefore: number,
   last: { intent: Pick<SetupIntent, 'expiresAt'>; place: number } | null,

@@ -1,11 +1,11 @@
 import { base58, hex } from '#core/encoding.ts';
 import { DAY, iso, MINUTE } from '#core/time.ts';
-import { identityOfPaid } from '#features/entitlements/credit-payments.ts';
+import { entitlementKeyOfPaid } from '#features/entitlements/credit-payments.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import type { Audit } from '#platform/db/tables/audits.ts';
 import { logRequest } from '#platform/log.ts';
-import { compareEntitlements, hasCaughtUp, type Named } from './entitlements.ts';
+import { compareEntitlements, hasCaughtUp, type NamedEntitlement } from './entitlements.ts';
 import { auditPayments, readWhole, UNKNOWN, type Whole } from './payments.ts';
 import { listCopies, noteAudit, type Suspect, sampleEntitlements, samplePayments, takeAudit } from './store.ts';
 
@@ -51,12 +51,12 @@ async function firstLook(ctx: Shard, audit: Audit): Promise<number> {
 }
 
 /** Entitlements the database knows of, and those it must know of because the payments bought them: each once. */
-async function listNamed(ctx: Shard, payments: readonly Whole[]): Promise<Named[]> {
+async function listNamed(ctx: Shard, payments: readonly Whole[]): Promise<NamedEntitlement[]> {
   const known = (await sampleEntitlements(ctx.db, hex.encode(randomBytes(4)), SAMPLE)).map(({ id, ...row }) => ({
     ...row,
     entitlementId: id,
   }));
-  const bought = payments.flatMap(({ payment }) => (payment?.payerWallet ? [identityOfPaid(payment)] : []));
+  const bought = payments.flatMap(({ payment }) => (payment?.payerWallet ? [entitlementKeyOfPaid(payment)] : []));
   return [...new Map([...known, ...bought].map((one) => [one.entitlementId, one])).values()].map(
     ({ merchantId, livemode, entitlementId }) => ({ merchantId, livemode, entitlementId }),
   );
@@ -73,7 +73,7 @@ async function secondLook(ctx: Shard, audit: Audit, suspects: Suspect[]): Promis
 }
 
 /** The copies are read first, so that in order none is newer than what its object says. */
-async function compareNow(ctx: Shard, named: readonly Named[]) {
+async function compareNow(ctx: Shard, named: readonly NamedEntitlement[]) {
   const ids = named.map(({ entitlementId }) => entitlementId);
   const compared = await compareEntitlements(ctx, named, await listCopies(ctx.db, ids));
   return { compared, suspects: compared.filter(({ finding }) => finding !== null).map(({ suspect }) => suspect) };

@@ -7,7 +7,7 @@ import type { listCopies, Suspect } from './store.ts';
 
 type Copy = Awaited<ReturnType<typeof listCopies>>[number];
 /** An entitlement and whose it is. */
-export type Named = Omit<Suspect, 'version'>;
+export type NamedEntitlement = Omit<Suspect, 'version'>;
 
 /** What was compared: `finding` is null where object and copy agree. */
 export interface Compared {
@@ -23,9 +23,9 @@ const LANES = 6;
  * Compares entitlements' objects with their copies in the database, which were read before. Answers those that could be asked; the
  * others are not known.
  */
-export async function compareEntitlements(ctx: Ctx, named: readonly Named[], copies: readonly Copy[]): Promise<Compared[]> {
+export async function compareEntitlements(ctx: Ctx, named: readonly NamedEntitlement[], copies: readonly Copy[]): Promise<Compared[]> {
   const compared: Compared[] = [];
-  const compare = async (one: Named) => {
+  const compare = async (one: NamedEntitlement) => {
     const copy = copies.find(({ id }) => id === one.entitlementId) ?? null;
     const said = await readEntitlement(ctx, one, one.entitlementId);
     const suspect = { ...one, version: said?.version ?? 0 };

@@ -3,20 +3,20 @@ import { expectationOf, wholePayments } from '#features/payments/payment.ts';
 import { verifyReceipt } from '#features/receipts/document.ts';
 import { type Receipt, wholeReceipts } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import type { Payment } from '#platform/db/archive.ts';
+import type { StoredPayment } from '#platform/db/archive.ts';
 import type { Finality } from '#solana/finality.ts';
 import { matchPayment } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
-import type { Recorded } from './store.ts';
+import type { RecordedPayment } from './store.ts';
 
 /** How a final payment stands: `null` as recorded, `unknown` where no node could tell, else the first thing that differs. */
-export type Finding = string | null;
+export type ChainFinding = string | null;
 export const UNKNOWN = 'unknown';
 
 /** What is recorded of a payment, whole. `isRead` is false where the archive, which has it, does not answer. */
 export interface Whole {
-  claim: Recorded['claim'];
-  payment: Payment | null;
+  claim: RecordedPayment['claim'];
+  payment: StoredPayment | null;
   receipt: Receipt | null;
   isRead: boolean;
 }
@@ -25,8 +25,8 @@ export interface Whole {
 const GROUP_MAX = 20;
 
 /** Compares final payments with their receipts and with the chain, in their order. Changes nothing. */
-export async function auditPayments(ctx: Ctx, sample: readonly Whole[]): Promise<Finding[]> {
-  const findings: Finding[] = [];
+export async function auditPayments(ctx: Ctx, sample: readonly Whole[]): Promise<ChainFinding[]> {
+  const findings: ChainFinding[] = [];
   for (let from = 0; from < sample.length; from += GROUP_MAX) {
     const group = sample.slice(from, from + GROUP_MAX);
     const shown = await lookUp(ctx, group);
@@ -35,7 +35,7 @@ export async function auditPayments(ctx: Ctx, sample: readonly Whole[]): Promise
   return findings;
 }
 
-export async function readWhole(ctx: Shard, { claim, ...rows }: Recorded): Promise<Whole> {
+export async function readWhole(ctx: Shard, { claim, ...rows }: RecordedPayment): Promise<Whole> {
   try {
     const [payment = null] = await wholePayments(ctx, rows.payment ? [rows.payment] : []);
     const [receipt = null] = await wholeReceipts(ctx, rows.receipt ? [rows.receipt] : []);
@@ -47,7 +47,7 @@ export async function readWhole(ctx: Shard, { claim, ...rows }: Recorded): Promi
 }
 
 /** What the rows say of each other needs no node. */
-const problemOf = (recorded: Whole, seen: ChainTransaction | string, receiptKeys: string): Finding =>
+const problemOf = (recorded: Whole, seen: ChainTransaction | string, receiptKeys: string): ChainFinding =>
   recordProblem(recorded, receiptKeys) ?? (typeof seen === 'string' ? seen : chainProblem(recorded, seen));
 
 /** Each transaction as the chain has it; a word where it has not, or cannot tell. */

@@ -2,10 +2,11 @@ import { and, asc, desc, eq, gte, inArray, isNotNull, isNull, lt, lte, type SQL,
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { entitlements } from '#platform/db/tables/access.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { type Audit, audits } from '#platform/db/tables/audits.ts';
-import { payments, receipts } from '#platform/db/tables/commerce.ts';
+import { entitlements } from '#platform/db/tables/entitlements.ts';
+import { payments } from '#platform/db/tables/payments.ts';
+import { receipts } from '#platform/db/tables/receipts.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
 export type { Suspect } from '#platform/db/tables/audits.ts';
@@ -84,7 +85,7 @@ export async function samplePayments(db: Db, place: string, count: number) {
 }
 
 /** What is recorded of a payment, as far as the database has it. */
-export type Recorded = Awaited<ReturnType<typeof samplePayments>>[number];
+export type RecordedPayment = Awaited<ReturnType<typeof samplePayments>>[number];
 
 /** Copies of entitlements that follow `place` in the order of their ids, which are hashes. */
 export async function sampleEntitlements(db: Db, place: string, count: number) {

@@ -1,21 +1,20 @@
 import { ApiError } from '#core/errors.ts';
 import type { Asset } from '#core/money.ts';
-import type { PaymentSession } from '#platform/db/tables/access.ts';
-import type { Product } from '#platform/db/tables/commerce.ts';
-import type { Handoff } from '#platform/db/tables/handoff.ts';
+import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import type { PaymentTerms, ProvenIdentity } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, checkoutRailOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 
 /** What a buyer says of themselves, as far as the merchant's server may know better. */
-interface Introduced {
+interface StatedBuyer {
   walletAddress?: string;
   email?: string;
   customerRef?: string;
 }
 
 /** Whom the merchant's server sent is who it says; a wallet is only a hint, and the buyer's own choice goes first. */
-export const introduced = <T extends Introduced>(input: T, handoff: Handoff): T => ({
+export const withHandoff = <T extends StatedBuyer>(input: T, handoff: Handoff): T => ({
   ...input,
   customerRef: handoff.customerRef ?? input.customerRef,
   email: handoff.email ?? input.email,
@@ -26,7 +25,7 @@ export const introduced = <T extends Introduced>(input: T, handoff: Handoff): T 
  * The terms of a payment with what is known of its buyer: it is sold to nobody else. What the payment session of the
  * merchant's server says goes before what its hand-off says.
  */
-export const recognise = (
+export const buyerTerms = (
   terms: PaymentTerms,
   known: {
     identity: ProvenIdentity | null;

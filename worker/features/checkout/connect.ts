@@ -5,29 +5,28 @@ import type { Asset } from '#core/money.ts';
 import { SECOND } from '#core/time.ts';
 import { planCreate } from '#features/payments/payment.ts';
 import { findPayment } from '#features/payments/store.ts';
-import { UNPAID } from '#features/payments/watch/ended.ts';
-import { getOffer, type Listing, saleOn } from '#features/products/product.ts';
+import { UNPAID } from '#features/payments/watch/ended-sessions.ts';
+import { getActiveListing, type Listing, saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
-import { notReady } from '#features/products/selling/fixes.ts';
+import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { type Obstacle, obstaclesOf, type Prospect, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
+import { planFee, requireReceivable } from '#features/rails/outlook.ts';
 import { type Due, quotePrice } from '#features/rails/quote.ts';
-import { feeOf, requireReceivable } from '#features/rails/receivable.ts';
 import { payeeOfToday } from '#platform/chain/payees.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, commitNew, isVeto } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
-import type { PaymentSession } from '#platform/db/tables/access.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
-import type { Handoff } from '#platform/db/tables/handoff.ts';
+import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import type { IdentityProvider, PaymentTerms } from '#rules/payment-terms.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { mintOf, parseWallet } from '#solana/assets.ts';
 import { accountOf } from '#solana/checkout-transaction.ts';
-import { identityFor } from './buyer-identity/identity.ts';
-import { introduced, recognise, requireRail, requireTrusted } from './buyer-terms.ts';
+import { requireProvenIdentity } from './buyer-identity/identity.ts';
+import { buyerTerms, requireRail, requireTrusted, withHandoff } from './buyer-terms.ts';
 import { requireRoom, vetoCrowd } from './crowd.store.ts';
-import { getHandedOffer, getHandoff, hintOf, requireUnused, verifyHandoff } from './handoffs/handoff.ts';
+import { getHandedListing, getHandoff, hintOf, requireUnused, verifyHandoff } from './handoffs/handoff.ts';
 import { useHandoff } from './handoffs/store.ts';
 import { type Prepared, prepareTransaction } from './prepare-transaction.ts';
 
@@ -62,7 +61,9 @@ export interface IdentityNeeded {
  */
 export async function connectBuyer(shard: Shard, input: Connect, keep: Keep<Checkout>): Promise<Checkout | IdentityNeeded> {
   const { handoffToken } = input;
-  const listing = await (handoffToken === undefined ? getOffer(shard.db, input.slug) : getHandedOffer(shard, input.slug, handoffToken));
+  const listing = await (handoffToken === undefined
+    ? getActiveListing(shard.db, input.slug)
+    : getHandedListing(shard, input.slug, handoffToken));
   const ctx = await inMode(shard, listing.product);
   const life = (listing.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
   const handoff = handoffToken === undefined ? null : await getHandoff(ctx, verifyHandoff(ctx, listing.product.id, handoffToken));
@@ -105,10 +106,10 @@ export async function beginPayment(
   const { product, merchant } = listing;
   const { asset, recipient, prospect, railId } = requireCheckout(ctx, listing, given.asset);
   requireTrusted(product, given.customerRef, [handoff, session]);
-  if (await payeeOfToday(ctx, recipient)) throw notReady('payout_wallet_unspendable', railId, prospect);
-  const input = handoff ? introduced(given, { ...handoff, walletAddress: hintOf(handoff, recipient) }) : given;
+  if (await payeeOfToday(ctx, recipient)) throw newObstacleError('payout_wallet_unspendable', railId, prospect);
+  const input = handoff ? withHandoff(given, { ...handoff, walletAddress: hintOf(handoff, recipient) }) : given;
   if (input.walletAddress !== undefined) requireBuyer(input.walletAddress, recipient);
-  const identity = await identityFor(ctx, product, input.identitySessionId);
+  const identity = await requireProvenIdentity(ctx, product, input.identitySessionId);
   if (identity === 'missing') return { provider: product.requiresIdentity! };
 
   const due = await quotePrice(ctx, { asset: product.asset, units: product.priceAmount }, asset, expiresAt);
@@ -122,7 +123,7 @@ export async function beginPayment(
   };
   const payment: Payment = {
     ...(await newPayment(ctx, listing, recipient, due)),
-    terms: recognise(terms, { identity, handoff, session }),
+    terms: buyerTerms(terms, { identity, handoff, session }),
     expectedWallet: input.walletAddress ?? null,
     customerRef: session?.customerRef ?? input.customerRef ?? null,
     email: input.email?.trim().toLowerCase() ?? null,
@@ -150,7 +151,7 @@ function requireCheckout(
   const [obstacle] = obstaclesOf(config, prospect, railId).filter(
     (one) => !NOT_FOR_BUYERS.includes(one) || (isOff && one === 'rail_unavailable'),
   );
-  if (obstacle) throw notReady(obstacle, railId, prospect);
+  if (obstacle) throw newObstacleError(obstacle, railId, prospect);
   return { asset: RAILS[railId].asset, recipient: payoutOf(prospect)!, prospect, railId };
 }
 
@@ -167,7 +168,7 @@ async function newPayment(
   due: Due,
 ): Promise<Omit<Payment, 'terms' | 'expectedWallet' | 'customerRef' | 'email' | 'paymentSessionId'>> {
   const mint = mintOf(ctx.config.network, due.price.asset);
-  const fee = feeOf(ctx, due.price, recipient);
+  const fee = planFee(ctx, due.price, recipient);
   return {
     ...UNPAID,
     id: newId<PaymentId>(ctx.now),

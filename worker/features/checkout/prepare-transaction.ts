@@ -2,7 +2,7 @@ import { ApiError } from '#core/errors.ts';
 import { DECIMALS, formatAmount, money, subtract } from '#core/money.ts';
 import { memoOf, priceOf } from '#features/payments/resource.ts';
 import type { Ctx } from '#platform/context.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
 import { buildCheckoutTransaction, type CheckoutTerms } from '#solana/checkout-transaction.ts';
 

@@ -4,11 +4,11 @@ import type { IdentitySessionId, PaymentId, PaymentSessionId } from '#core/ids.t
 import { ASSETS } from '#core/money.ts';
 import { CustomerRef } from '#features/entitlements/resource.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
-import type { Asked } from '#features/payments/required-identity.ts';
-import { identityProblem } from '#features/payments/required-identity.ts';
+import type { IdentityRequirement } from '#features/payments/required-identity.ts';
+import { missingIdentity } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment, hasPayment } from '#features/payments/store.ts';
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
-import { findOffer } from '#features/products/store.ts';
+import { findActiveListing } from '#features/products/store.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
@@ -165,13 +165,13 @@ const solanaPay = createRoute({
 });
 
 /** Only what can be paid in time, by whoever the merchant asks for, is worth a signature. */
-function requireOpen(ctx: Ctx, asked: Asked): void {
+function requireOpen(ctx: Ctx, asked: IdentityRequirement): void {
   const { payment } = asked;
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (payment.status === 'CONFIRMED')
     throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
   if (ctx.now > payment.expiresAt) throw new ApiError('session_expired');
-  const unidentified = identityProblem(asked);
+  const unidentified = missingIdentity(asked);
   if (unidentified) throw unidentified;
 }
 
@@ -190,7 +190,7 @@ export const checkoutRoutes = router()
       handoffToken: handoff_token,
       identitySessionId: identity_session_id as IdentitySessionId | undefined,
     };
-    const ctx = await enterShard(c, ({ db }) => findOffer(db, slug));
+    const ctx = await enterShard(c, ({ db }) => findActiveListing(db, slug));
     // Nothing was begun where a buyer has to show who they are first.
     const present = (checkout: Checkout | IdentityNeeded): Answer =>
       'provider' in checkout

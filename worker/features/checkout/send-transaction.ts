@@ -3,14 +3,14 @@ import { ApiError, raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { planSubmit, requireViewer } from '#features/payments/payment.ts';
-import { identityProblem } from '#features/payments/required-identity.ts';
+import { missingIdentity } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment } from '#features/payments/store.ts';
 import { dropRefused, rememberSent } from '#features/payments/watch/candidates.ts';
 import { sendableUntil } from '#features/rails/quote.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Actor, Shard } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import { checkPreparedTransaction } from '#solana/checkout-transaction.ts';
 import { termsOf } from './prepare-transaction.ts';
 
@@ -36,7 +36,7 @@ export async function sendTransaction(
   }
   if (payment.status === 'FAILED') throw failureOf(payment);
   if (ctx.now > sendableUntil(payment)) throw new ApiError('session_expired');
-  const unidentified = identityProblem(known);
+  const unidentified = missingIdentity(known);
   if (unidentified) throw unidentified;
 
   const { candidate, isNew } = await rememberSent(ctx, paymentId, txSignature);

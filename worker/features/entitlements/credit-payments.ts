@@ -2,11 +2,11 @@ import { storyOf } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import type { StoredEvent } from '#platform/db/tables/messaging.ts';
+import type { StoredEvent } from '#platform/db/tables/events.ts';
 import { inTime } from '#platform/deadline.ts';
-import type { Customer, EntitlementIdentity } from '#rules/balance.ts';
+import type { Customer, EntitlementKey } from '#rules/balance.ts';
 import type { Credit, CreditAnswer, PaymentCall } from '#rules/entitlement-rpc.ts';
-import { callEntitlement, calledBy, identityOf } from './entitlement.ts';
+import { callEntitlement, calledBy, entitlementKeyOf } from './entitlement.ts';
 import { listPaid, type Paid } from './store.ts';
 
 /** The reference a purchase gave, else the wallet it named, else the wallet that paid. */
@@ -14,12 +14,12 @@ const buyerOf = ({ customerRef, customerWallet, payerWallet }: Paid): Customer =
   customerRef === null ? { walletAddress: customerWallet ?? payerWallet! } : { customerRef };
 
 /** Whose entitlement a payment adds to. */
-export const identityOfPaid = (paid: Paid): EntitlementIdentity =>
-  identityOf({ accountId: paid.merchantId, livemode: paid.livemode }, paid.productId, buyerOf(paid));
+export const entitlementKeyOfPaid = (paid: Paid): EntitlementKey =>
+  entitlementKeyOf({ accountId: paid.merchantId, livemode: paid.livemode }, paid.productId, buyerOf(paid));
 
 /** Adds what a payment bought to its buyer's entitlement. Keyed by the payment, so that once more is harmless. */
 export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {
-  const identity = identityOfPaid(paid);
+  const identity = entitlementKeyOfPaid(paid);
   const { usageUnits: units, accessPeriodDays: days } = paid.terms;
   const credit = { identity, paymentId: paid.id, addition: { units, days }, consume, ...calledBy(ctx) };
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.credit(credit));
@@ -82,7 +82,7 @@ async function bringEach(
 
 /** Tells each buyer's object which payments can no longer be dropped. A hint that shortens what it reads, so a failure is only noted. */
 async function hintFinal(ctx: Ctx, payments: Paid[]): Promise<void> {
-  const byObject = Map.groupBy(payments, (payment) => identityOfPaid(payment).entitlementId);
+  const byObject = Map.groupBy(payments, (payment) => entitlementKeyOfPaid(payment).entitlementId);
   await Promise.all(
     Array.from(byObject, ([entitlementId, [first, ...more]]) => {
       const paymentIds = [first!, ...more].map(({ id }) => id);
@@ -97,7 +97,7 @@ type Read = Paid & { version: number; orphanedAt: number | null };
 
 /** What is said of a payment to the object of its buyer. */
 const callOf = (ctx: Ctx, payment: Read): PaymentCall => ({
-  identity: identityOfPaid(payment),
+  identity: entitlementKeyOfPaid(payment),
   paymentId: payment.id,
   paymentVersion: payment.version,
   ...calledBy(ctx),

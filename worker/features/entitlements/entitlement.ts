@@ -4,7 +4,7 @@ import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { announceEvents, commit, eventRow } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import { entitlementObject } from '#platform/objects.ts';
-import type { Addition, Customer, EntitlementIdentity, EntitlementSnapshot } from '#rules/balance.ts';
+import type { Addition, Customer, EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
 import {
   type Called,
   type ConsumeAnswer,
@@ -19,7 +19,7 @@ import { projectionWrites } from './store.ts';
 export { listEntitlements, toSnapshot } from './store.ts';
 
 /** Whose entitlement: its id follows from who sells what to whom, so nothing has to be looked up. */
-export function identityOf(owner: { accountId: string; livemode: boolean }, productId: string, customer: Customer): EntitlementIdentity {
+export function entitlementKeyOf(owner: { accountId: string; livemode: boolean }, productId: string, customer: Customer): EntitlementKey {
   const { accountId: merchantId, livemode } = owner;
   return { entitlementId: entitlementIdOf(merchantId, livemode, productId, customer), merchantId, livemode, productId, customer };
 }
@@ -59,18 +59,13 @@ export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): 
   callEntitlement(ctx, owner, entitlementId, (object) => object.read(ctx.now, ctx.now - ctx.wallNow));
 
 /** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
-function operationOf<T>(ctx: Ctx, identity: EntitlementIdentity, verb: string, request: IdempotentRequest, input: T): Operation<T> {
+function operationOf<T>(ctx: Ctx, identity: EntitlementKey, verb: string, request: IdempotentRequest, input: T): Operation<T> {
   const [fingerprint, formerFingerprint] = fingerprintsOf(ctx, request);
   return { identity, key: `${verb}:${request.key}`, fingerprint, formerFingerprint, input, ...calledBy(ctx) };
 }
 
 /** Consumes units in one step, exactly once per key. Denials and conflicts are answers; the caller knows what to offer. */
-export function consumeEntitlement(
-  ctx: Ctx,
-  identity: EntitlementIdentity,
-  request: IdempotentRequest,
-  units: number,
-): Promise<ConsumeAnswer> {
+export function consumeEntitlement(ctx: Ctx, identity: EntitlementKey, request: IdempotentRequest, units: number): Promise<ConsumeAnswer> {
   const operation = operationOf(ctx, identity, 'consume', request, { units });
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.consume(operation));
 }
@@ -78,7 +73,7 @@ export function consumeEntitlement(
 /** Gives units or days without a payment. 409 idempotency_conflict, 422 where it would be more than can be counted. */
 export async function grantEntitlement(
   ctx: Ctx,
-  identity: EntitlementIdentity,
+  identity: EntitlementKey,
   request: IdempotentRequest,
   input: Addition & { reason: string },
 ) {

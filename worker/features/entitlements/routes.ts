@@ -8,7 +8,7 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { jsonBody, ModeQuery, ok, orNull, PageQuery, pageOf, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
-import { grantEntitlement, identityOf, listEntitlements, readEntitlement, refundConsumption } from './entitlement.ts';
+import { entitlementKeyOf, grantEntitlement, listEntitlements, readEntitlement, refundConsumption } from './entitlement.ts';
 import { CustomerBody, customerOf, EntitlementBody, toEntitlementResource } from './resource.ts';
 
 const UNITS_MAX = 1_000_000_000;
@@ -102,7 +102,7 @@ export const entitlementRoutes = router()
     const productId = await productIdOf(ctx, actor, body);
     // A grant is rare, so that it is for a product of this merchant is looked up.
     await getProduct(ctx.db, actor.accountId, actor.livemode, productId);
-    const identity = identityOf(actor, productId, customerOf(body.customer));
+    const identity = entitlementKeyOf(actor, productId, customerOf(body.customer));
     const { units, days, reason } = body;
     const request = await idempotentRequest(c, { validated: body });
     const granted = await grantEntitlement(ctx, identity, request, { units, days, reason });

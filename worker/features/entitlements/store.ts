@@ -3,9 +3,9 @@ import type { AccountId, EntitlementId, PaymentId, ProductId } from '#core/ids.t
 import type { Db, Shard } from '#platform/context.ts';
 import type { EventRow, Write } from '#platform/db/commit.ts';
 import { oldestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
-import { entitlements } from '#platform/db/tables/access.ts';
-import { payments } from '#platform/db/tables/commerce.ts';
-import { events } from '#platform/db/tables/messaging.ts';
+import { entitlements } from '#platform/db/tables/entitlements.ts';
+import { events } from '#platform/db/tables/events.ts';
+import { payments } from '#platform/db/tables/payments.ts';
 import type { EntitlementSnapshot } from '#rules/balance.ts';
 
 /** What a confirmed payment bought, and for whom. */

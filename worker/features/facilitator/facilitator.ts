@@ -1,15 +1,21 @@
 import { storyOf } from '#core/errors.ts';
 import { type AnswerId, newId } from '#core/ids.ts';
-import { notReady as notReadyFor } from '#features/products/selling/fixes.ts';
+import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { isPayoutWallet, listSettings } from '#features/rails/store.ts';
-import { notReady } from '#features/rails/x402.ts';
-import { type Cause, type Draft, draftPayment, type Read, readPayload } from '#features/settlements/co-sign.ts';
+import { newX402NotReady } from '#features/rails/x402.ts';
+import {
+  draftPayment,
+  type PaymentReading,
+  readPayload,
+  type SettlementDraft,
+  type SettlementPurposeFacts,
+} from '#features/settlements/co-sign.ts';
 import { takeSuccess } from '#features/settlements/finish.ts';
-import { claimOnce, outcomeOf, see } from '#features/settlements/follow-through.ts';
+import { claimOnce, followThrough, getOutcome } from '#features/settlements/follow-through.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import { type Actor, type Ctx, hasX402, type Shard } from '#platform/context.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import {
   type PaymentPayload,
   type PaymentRequirements,
@@ -45,12 +51,12 @@ export function supportedKinds({ config }: Ctx) {
  * what was paid while no call knew, and never serves twice. 409 setup_not_ready, 503 rpc_unavailable.
  */
 export async function verifyFacilitated(ctx: Shard, actor: Actor, call: FacilitatorCall): Promise<VerifyResponse> {
-  const judged = await judge(ctx, actor, call);
+  const judged = await readFacilitatorCall(ctx, actor, call);
   if (!judged.ok) return { isValid: false, invalidReason: judged.reason, ...(judged.payer ? { payer: judged.payer } : {}) };
   const { messageHash, payer } = judged.read.verified;
   const known = await findSettlement(ctx, messageHash);
-  const drafted = known ? null : await draft(ctx, actor, judged);
-  const refusal = known && (refusalOf(known, actor) ?? (await lossOf(ctx, known)));
+  const drafted = known ? null : await draftFacilitated(ctx, actor, judged);
+  const refusal = known && (refusalOf(known, actor) ?? (await findLoss(ctx, known)));
   const invalidReason = known ? refusal : drafted && !drafted.ok ? drafted.reason : null;
   return invalidReason === null ? { isValid: true, payer } : { isValid: false, invalidReason, payer };
 }
@@ -62,27 +68,27 @@ export async function verifyFacilitated(ctx: Shard, actor: Actor, call: Facilita
  */
 export async function settleFacilitated(ctx: Shard, actor: Actor, call: FacilitatorCall): Promise<SettleResponse> {
   const network = ctx.config.network.caip2;
-  const judged = await judge(ctx, actor, call);
-  if (!judged.ok) return refuse(network, judged.reason, judged.payer);
+  const judged = await readFacilitatorCall(ctx, actor, call);
+  if (!judged.ok) return newRefusal(network, judged.reason, judged.payer);
   const { messageHash, payer } = judged.read.verified;
   const known = await findSettlement(ctx, messageHash);
-  const claimed = known ? { ok: true as const, settlement: known, isNew: false } : await claim(ctx, actor, judged);
-  if (!claimed.ok) return refuse(network, claimed.reason, payer);
+  const claimed = known ? { ok: true as const, settlement: known, isNew: false } : await claimFacilitated(ctx, actor, judged);
+  if (!claimed.ok) return newRefusal(network, claimed.reason, payer);
   const { settlement, isNew } = claimed;
   const transaction = isTheirs(settlement, actor) ? settlement.txSignature : '';
   const refusal = refusalOf(settlement, actor);
-  if (refusal !== null) return refuse(network, refusal, payer, transaction);
-  const outcome = await see(ctx, settlement, isNew);
-  if (outcome.status === 'pending') return refuse(network, 'settlement_pending', payer, transaction);
-  if (outcome.status === 'failed') return refuse(network, FAILED, payer, transaction);
-  const taken = await take(ctx, settlement);
-  if (taken !== 'ours') return refuse(network, taken === 'theirs' ? 'duplicate_settlement' : 'settlement_pending', payer, transaction);
+  if (refusal !== null) return newRefusal(network, refusal, payer, transaction);
+  const outcome = await followThrough(ctx, settlement, isNew);
+  if (outcome.status === 'pending') return newRefusal(network, 'settlement_pending', payer, transaction);
+  if (outcome.status === 'failed') return newRefusal(network, FAILED, payer, transaction);
+  const taken = await takeSuccessForCall(ctx, settlement);
+  if (taken !== 'ours') return newRefusal(network, taken === 'theirs' ? 'duplicate_settlement' : 'settlement_pending', payer, transaction);
   return { success: true, payer, transaction, network, amount: settlement.amount.toString() };
 }
 
 const FAILED = 'invalid_exact_svm_transaction_failed';
 
-const refuse = (network: string, errorReason: string, payer?: string, transaction = ''): SettleResponse => ({
+const newRefusal = (network: string, errorReason: string, payer?: string, transaction = ''): SettleResponse => ({
   success: false,
   errorReason,
   ...(payer === undefined ? {} : { payer }),
@@ -97,8 +103,8 @@ function refusalOf(settlement: Settlement, actor: Actor): string | null {
 }
 
 /** A payment that was settled, and whose transaction the chain dropped before its success was told. */
-async function lossOf(ctx: Shard, { status, paymentId }: Settlement): Promise<string | null> {
-  return status === 'settled' && (await outcomeOf(ctx, paymentId)).status === 'failed' ? FAILED : null;
+async function findLoss(ctx: Shard, { status, paymentId }: Settlement): Promise<string | null> {
+  return status === 'settled' && (await getOutcome(ctx, paymentId)).status === 'failed' ? FAILED : null;
 }
 
 const TAKES_MAX = 3;
@@ -107,7 +113,7 @@ const TAKES_MAX = 3;
  * Whose is the success? `unknown` where the database does not say: then no call is told of it, for two that are would both serve. If
  * it was ours all the same the buyer has to ask the merchant; to be certain of that and of serving once is not to be had.
  */
-async function take(ctx: Shard, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {
+async function takeSuccessForCall(ctx: Shard, settlement: Settlement): Promise<'ours' | 'theirs' | 'unknown'> {
   const call = newId<AnswerId>(ctx.now);
   for (let attempt = 1; attempt <= TAKES_MAX; attempt++) {
     try {
@@ -119,24 +125,26 @@ async function take(ctx: Shard, settlement: Settlement): Promise<'ours' | 'their
   return 'unknown';
 }
 
-type Judged = { ok: true; read: Read & { ok: true }; requirements: PaymentRequirements } | { ok: false; reason: string; payer?: string };
+type FacilitatorReading =
+  | { ok: true; read: PaymentReading & { ok: true }; requirements: PaymentRequirements }
+  | { ok: false; reason: string; payer?: string };
 
 /** Is it a payment to this merchant, in our money, on our network, that we could co-sign without being drained? */
-async function judge(ctx: Shard, actor: Actor, call: FacilitatorCall): Promise<Judged> {
-  if (!actor.livemode) throw notReady('sandbox');
-  if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
+async function readFacilitatorCall(ctx: Shard, actor: Actor, call: FacilitatorCall): Promise<FacilitatorReading> {
+  if (!actor.livemode) throw newX402NotReady('sandbox');
+  if (!hasX402(ctx.config)) throw newX402NotReady('rail_unavailable');
   if (call.x402Version !== X402_VERSION) return { ok: false, reason: 'invalid_x402_version' };
   const payload = parsePaymentPayload(call.paymentPayload);
   if (!payload.ok) return payload;
   const requirements = parseRequirements(call.paymentRequirements);
   if (!requirements.ok) return requirements;
-  const mismatch = await mismatchOf(ctx, actor, payload.value, requirements.value);
+  const mismatch = await findMismatch(ctx, actor, payload.value, requirements.value);
   if (mismatch) return { ok: false, reason: mismatch };
   const read = await readPayload(ctx, payload.value, requirements.value);
   return read.ok ? { ok: true, read, requirements: requirements.value } : read;
 }
 
-async function mismatchOf(ctx: Shard, actor: Actor, payload: PaymentPayload, asked: PaymentRequirements): Promise<string | null> {
+async function findMismatch(ctx: Shard, actor: Actor, payload: PaymentPayload, asked: PaymentRequirements): Promise<string | null> {
   if (asked.scheme !== 'exact' || payload.accepted.scheme !== 'exact') return 'invalid_exact_svm_unsupported_scheme';
   if (asked.network !== ctx.config.network.caip2) return 'invalid_network';
   if (payload.accepted.network !== asked.network) return 'invalid_exact_svm_network_mismatch';
@@ -148,19 +156,23 @@ const isTheirs = ({ purpose, merchantId, livemode }: Settlement, actor: Actor): 
   purpose === 'facilitator' && merchantId === actor.accountId && livemode === actor.livemode;
 
 /** A payment that no call brought before, where this merchant takes any. */
-async function draft(ctx: Shard, actor: Actor, { read, requirements }: Judged & { ok: true }): Promise<Draft> {
+async function draftFacilitated(
+  ctx: Shard,
+  actor: Actor,
+  { read, requirements }: FacilitatorReading & { ok: true },
+): Promise<SettlementDraft> {
   const settings = await listSettings(ctx.db, actor.accountId, actor.livemode);
   const setting = settingOf(settings, X402_RAIL);
-  if (setting?.enabled === false) throw notReadyFor('rail_enabled', X402_RAIL, { product: null, setting, accountWallet: null });
-  return draftPayment(ctx, read.verified, causeOf(actor, requirements));
+  if (setting?.enabled === false) throw newObstacleError('rail_enabled', X402_RAIL, { product: null, setting, accountWallet: null });
+  return draftPayment(ctx, read.verified, purposeFactsOf(actor, requirements));
 }
 
-async function claim(ctx: Shard, actor: Actor, judged: Judged & { ok: true }) {
-  const drafted = await draft(ctx, actor, judged);
+async function claimFacilitated(ctx: Shard, actor: Actor, judged: FacilitatorReading & { ok: true }) {
+  const drafted = await draftFacilitated(ctx, actor, judged);
   return drafted.ok ? { ok: true as const, ...(await claimOnce(ctx, drafted.settlement)) } : drafted;
 }
 
-const causeOf = (actor: Actor, { payTo }: PaymentRequirements): Cause => ({
+const purposeFactsOf = (actor: Actor, { payTo }: PaymentRequirements): SettlementPurposeFacts => ({
   merchantId: actor.accountId,
   livemode: actor.livemode,
   purpose: 'facilitator',

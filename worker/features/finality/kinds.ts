@@ -1,4 +1,4 @@
-import { facilitatedFate } from '#features/facilitator/facilitated-fate.ts';
+import { facilitatedFate } from '#features/facilitator/fate.ts';
 import { unmatchedFate } from '#features/payments/unmatched/unmatched.ts';
 import { paymentFate } from '#features/payments/watch/finality.ts';
 import { activationFate } from '#features/plans/activation-fate.ts';

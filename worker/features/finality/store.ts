@@ -5,7 +5,7 @@ import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { type FateStep, FINAL_AFTER_MS, type Watched } from '#platform/db/fate.ts';
 import { isOfPaymentInReach } from '#platform/db/reach.ts';
-import { unmatchedPayments } from '#platform/db/tables/commerce.ts';
+import { unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { DOUBT_MS } from '#solana/finality.ts';
 
@@ -20,7 +20,7 @@ export interface Source {
   isStanding(ctx: Shard): SQL;
 }
 
-export const CLAIMS: Source = {
+export const CLAIMS_SOURCE: Source = {
   table: txClaims,
   subjectId: txClaims.subjectId,
   kind: sql.raw('kind'),
@@ -28,7 +28,7 @@ export const CLAIMS: Source = {
   isStanding: (ctx) => sql`${isOfPaymentInReach(ctx, 'subject_id')} AND kind NOT IN ('payment', 'settlement')`,
 };
 
-export const UNMATCHED: Source = {
+export const UNMATCHED_SOURCE: Source = {
   table: unmatchedPayments,
   subjectId: unmatchedPayments.id,
   kind: sql.raw("'unmatched'"),

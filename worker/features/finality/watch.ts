@@ -5,7 +5,7 @@ import { commit, forEach } from '#platform/db/commit.ts';
 import type { Watched } from '#platform/db/fate.ts';
 import { DOUBT_MS, type Finality, STATUSES_MAX } from '#solana/finality.ts';
 import { FATES } from './kinds.ts';
-import { adoptClaims, CLAIMS, noteLooks, type Source, stepTogether, takeDue, UNMATCHED } from './store.ts';
+import { adoptClaims, CLAIMS_SOURCE, noteLooks, type Source, stepTogether, takeDue, UNMATCHED_SOURCE } from './store.ts';
 
 /** Steps in one batch; their events fit one message of the queue. */
 const GROUP_MAX = 40;
@@ -26,23 +26,23 @@ type Look = Watched & { finality: Finality };
  */
 export async function sweepFinality(ctx: Shard): Promise<number> {
   if (ctx.sandbox === null) await adoptClaims(ctx.db, ctx.now);
-  return (await watch(ctx, CLAIMS, CLAIM_PAGES_MAX)) + (await watch(ctx, UNMATCHED, UNMATCHED_PAGES_MAX));
+  return (await watchSource(ctx, CLAIMS_SOURCE, CLAIM_PAGES_MAX)) + (await watchSource(ctx, UNMATCHED_SOURCE, UNMATCHED_PAGES_MAX));
 }
 
-async function watch(ctx: Shard, source: Source, pagesMax: number): Promise<number> {
+async function watchSource(ctx: Shard, source: Source, pagesMax: number): Promise<number> {
   let taken = 0;
   const endsAtMs = ctx.elapsedMs() + SHARE_MS;
   for (let page = 0; page < pagesMax && ctx.elapsedMs() < endsAtMs; page++) {
     const due = await takeDue(ctx, source, STATUSES_MAX);
     taken += due.length;
-    if (due.length > 0 && !(await lookAt(ctx, source, due))) break;
+    if (due.length > 0 && !(await lookAtWatched(ctx, source, due))) break;
     if (due.length < STATUSES_MAX) break;
   }
   return taken;
 }
 
 /** False where no node could be asked. */
-async function lookAt(ctx: Shard, source: Source, due: Watched[]): Promise<boolean> {
+async function lookAtWatched(ctx: Shard, source: Source, due: Watched[]): Promise<boolean> {
   const answer = await ctx.chain.finalityOf(due);
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);

@@ -1,9 +1,9 @@
 import { HOUR } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
-import type { Membership } from '#platform/db/tables/commerce.ts';
+import type { Membership } from '#platform/db/tables/memberships.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
-import { type Lapsing, lapseTogether, listLapsing } from './expired.store.ts';
+import { type ExpiringMembership, expireMembershipsTogether, listExpiringMemberships } from './expiry.store.ts';
 import { membershipChange } from './membership.ts';
 
 /** Some thousand rows are read for a page. */
@@ -15,21 +15,21 @@ const PAGES = { pageMax: 250, pagesMax: 20 };
  */
 export async function sweepMemberships(ctx: Shard): Promise<Swept> {
   const sweep = (status: 'active' | 'grace') =>
-    sweepPages<Lapsing>(
+    sweepPages<ExpiringMembership>(
       ctx,
       PAGES,
-      (last) => listLapsing(ctx, status, ctx.now, last, PAGES.pageMax),
+      (last) => listExpiringMemberships(ctx, status, ctx.now, last, PAGES.pageMax),
       (due) =>
-        lapseTogether(
+        expireMembershipsTogether(
           ctx,
-          due.map((one) => lapse(ctx, one)),
+          due.map((one) => expireMembership(ctx, one)),
         ),
     );
   const [active, inGrace] = [await sweep('active'), await sweep('grace')];
   return { taken: active.taken + inGrace.taken, isFinished: active.isFinished && inGrace.isFinished };
 }
 
-function lapse(ctx: Shard, { graceHours, place: _, ...membership }: Lapsing) {
+function expireMembership(ctx: Shard, { graceHours, place: _, ...membership }: ExpiringMembership) {
   const graceEnd = membership.graceUntil ?? membership.paidThrough! + graceHours * HOUR;
   const isGrace = membership.status === 'active' && graceEnd > ctx.now;
   const type = isGrace ? 'membership.grace_started' : 'membership.expired';

@@ -2,7 +2,7 @@ import { type AccountId, type MembershipId, newId, type PaymentId, type ProductI
 import { addDays, isoOrNull } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
-import type { Membership } from '#platform/db/tables/commerce.ts';
+import type { Membership } from '#platform/db/tables/memberships.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { toMembershipResource } from './resource.ts';
 import { findMembership, insertMembership, listCarrying, updateMembership } from './store.ts';
@@ -26,7 +26,7 @@ const customerKeyOf = ({ customerRef, payerWallet }: Purchase): string =>
 
 /** A first purchase activates, a later one extends from whichever is later: now, or what is already paid. */
 export function planMembership(ctx: Shard, existing: Membership | null, purchase: Purchase): Change<Membership> {
-  const membership = existing ? renewed(ctx.now, existing, purchase) : activated(ctx.now, purchase);
+  const membership = existing ? renewMembership(ctx.now, existing, purchase) : newMembership(ctx.now, purchase);
   const type = existing ? 'membership.renewed' : 'membership.activated';
   return {
     events: [
@@ -121,7 +121,7 @@ export function carriedThrough(payments: { confirmedAt: number; accessPeriodDays
   return through;
 }
 
-const activated = (now: number, purchase: Purchase): Membership => ({
+const newMembership = (now: number, purchase: Purchase): Membership => ({
   id: newId<MembershipId>(now),
   merchantId: purchase.merchantId,
   livemode: purchase.livemode,
@@ -140,16 +140,16 @@ const activated = (now: number, purchase: Purchase): Membership => ({
   version: 1,
 });
 
-const extended = (now: number, paidThrough: number | null, days: number | null): number | null =>
+const extendPaidThrough = (now: number, paidThrough: number | null, days: number | null): number | null =>
   paidThrough === null || days === null ? null : addDays(Math.max(now, paidThrough), days);
 
 /** A claim is a reference that the buyer named alone: it gives time, and takes nothing. Wallet and e-mail stay those of the customer. */
-const renewed = (now: number, existing: Membership, purchase: Purchase): Membership => ({
+const renewMembership = (now: number, existing: Membership, purchase: Purchase): Membership => ({
   ...existing,
   ...(purchase.isClaim ? {} : { walletAddress: purchase.payerWallet, email: purchase.email ?? existing.email }),
   status: MEMBERSHIP.next(existing.status, 'renew'),
   // Access without an end cannot be extended, and no later purchase takes it away.
-  paidThrough: extended(now, existing.paidThrough, purchase.accessPeriodDays),
+  paidThrough: extendPaidThrough(now, existing.paidThrough, purchase.accessPeriodDays),
   graceUntil: null,
   cancelledAt: null,
   lastPaymentId: purchase.paymentId,

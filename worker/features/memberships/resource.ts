@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { iso, isoOrNull } from '#core/time.ts';
-import type { Membership } from '#platform/db/tables/commerce.ts';
+import type { Membership } from '#platform/db/tables/memberships.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 

@@ -6,7 +6,8 @@ import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
-import { type Membership, memberships, payments } from '#platform/db/tables/commerce.ts';
+import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
+import { payments } from '#platform/db/tables/payments.ts';
 
 /** The merchant's memberships, newest first. */
 export const listMemberships = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isoOrNull } from '#core/time.ts';
-import { identityOf } from '#features/entitlements/entitlement.ts';
+import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { CustomerBody, customerOf } from '#features/entitlements/resource.ts';
 import { productIdOf, productRef } from '#features/products/product-ref.ts';
 import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
@@ -57,7 +57,7 @@ const consume = createRoute({
 export const consumeRoutes = router().openapi(consume, async (c) => {
   const { actor, scope: ctx } = c.var;
   const body = c.req.valid('json');
-  const identity = identityOf(actor, await productIdOf(ctx, actor, body), customerOf(body.customer));
+  const identity = entitlementKeyOf(actor, await productIdOf(ctx, actor, body), customerOf(body.customer));
   const { url, description, mime_type: mimeType } = body.resource ?? {};
   const resource = url === undefined ? undefined : { url, ...(description ? { description } : {}), ...(mimeType ? { mimeType } : {}) };
   const request = await idempotentRequest(c, { validated: body });

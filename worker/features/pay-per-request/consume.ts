@@ -6,10 +6,10 @@ import { getSale } from '#features/products/product.ts';
 import type { Actor, Shard } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import type { ResourceInfo } from '#protocols/x402/wire.ts';
-import type { EntitlementIdentity } from '#rules/balance.ts';
+import type { EntitlementKey } from '#rules/balance.ts';
 import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
 import { X402_RAIL } from '#rules/rails.ts';
-import { offerPayment } from './offer.ts';
+import { makeSaleChallenge } from './challenge.ts';
 
 /**
  * Uses units, or says what to ask the buyer for. One call to the object, and no database unless there is nothing left: then
@@ -19,7 +19,7 @@ import { offerPayment } from './offer.ts';
 export async function consumeUnits(
   ctx: Shard,
   actor: Actor,
-  identity: EntitlementIdentity,
+  identity: EntitlementKey,
   request: IdempotentRequest,
   input: { units: number; resource?: Partial<ResourceInfo> },
 ): Promise<ConsumeAnswer & { ok: true }> {
@@ -32,16 +32,16 @@ export async function consumeUnits(
       throw new ApiError('state_conflict', { detail: 'What this request consumed was refunded.', meta: { reason: 'refunded' } });
     case 'entitlement_missing':
     case 'subscription_expired':
-      throw await denial(ctx, actor, identity, answer, input);
+      throw await explainDenial(ctx, actor, identity, answer, input);
     default:
       return unreachable(answer);
   }
 }
 
-async function denial(
+async function explainDenial(
   ctx: Shard,
   actor: Actor,
-  identity: EntitlementIdentity,
+  identity: EntitlementKey,
   {
     reason,
     remaining,
@@ -51,10 +51,13 @@ async function denial(
 ): Promise<ApiError> {
   const productId = identity.productId as ProductId;
   const sale = await getSale(ctx.db, actor.accountId, actor.livemode, productId, X402_RAIL);
-  const offer = await offerPayment(ctx, sale, { resource, units: units - remaining });
+  const challenge = await makeSaleChallenge(ctx, sale, { resource, units: units - remaining });
   const standing = { entitlement_id: identity.entitlementId, remaining, paid_through: isoOrNull(paidThrough) };
-  if (offer.ok)
-    return new ApiError(reason, { headers: { 'PAYMENT-REQUIRED': offer.header }, meta: { ...standing, payment_required: offer.required } });
-  const { missing, fix } = offer;
+  if (challenge.ok)
+    return new ApiError(reason, {
+      headers: { 'PAYMENT-REQUIRED': challenge.header },
+      meta: { ...standing, payment_required: challenge.required },
+    });
+  const { missing, fix } = challenge;
   return new ApiError(reason, { meta: { ...standing, payment_required: null, reason: 'setup_not_ready', missing, fix } });
 }

@@ -2,9 +2,9 @@ import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import type { ReceiptId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
-import { identityOf, readEntitlement } from '#features/entitlements/entitlement.ts';
+import { entitlementKeyOf, readEntitlement } from '#features/entitlements/entitlement.ts';
 import type { Ctx } from '#platform/context.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { MoneyBody, orNull } from '#platform/http/openapi.ts';
 import { encodeHeader } from '#protocols/x402/wire.ts';
 import type { CreditAnswer } from '#rules/entitlement-rpc.ts';
@@ -72,5 +72,5 @@ export function requireUse({ consumption }: CreditAnswer) {
 
 function entitlementOf({ merchantId: accountId, livemode, productId, customerRef, customerWallet }: Settlement) {
   const customer = customerRef === null ? { walletAddress: customerWallet! } : { customerRef };
-  return identityOf({ accountId, livemode }, productId!, customer);
+  return entitlementKeyOf({ accountId, livemode }, productId!, customer);
 }

@@ -8,7 +8,7 @@ import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
 import { SettlementBody } from './resource.ts';
-import { type Settling, settlePayment } from './settle.ts';
+import { type SettleResult, settlePayment } from './settle.ts';
 
 const SettleRequest = z
   .object({
@@ -49,14 +49,14 @@ const settle = createRoute({
 });
 
 /** A payment that is none: why, in the words of x402, and a fresh challenge to pay instead. */
-function refusal({ reason, offer }: Settling & { kind: 'refused' }): ApiError {
-  if (offer.ok)
+function newRefusal({ reason, challenge }: SettleResult & { kind: 'refused' }): ApiError {
+  if (challenge.ok)
     return new ApiError('payment_mismatch', {
       detail: 'This payment was refused. Pay the fresh challenge in the PAYMENT-REQUIRED header.',
-      headers: { 'PAYMENT-REQUIRED': offer.header },
-      meta: { reason, payment_required: offer.required },
+      headers: { 'PAYMENT-REQUIRED': challenge.header },
+      meta: { reason, payment_required: challenge.required },
     });
-  return new ApiError('payment_mismatch', { detail: offer.fix, meta: { reason, payment_required: null, missing: offer.missing } });
+  return new ApiError('payment_mismatch', { detail: challenge.fix, meta: { reason, payment_required: null, missing: challenge.missing } });
 }
 
 export const x402Routes = router().openapi(settle, async (c) => {
@@ -69,7 +69,7 @@ export const x402Routes = router().openapi(settle, async (c) => {
     consumeUnits: body.consume_units,
   };
   const settling = await settlePayment(ctx, actor, await idempotentRequest(c, { validated: body }), input);
-  if (settling.kind === 'refused') throw refusal(settling);
+  if (settling.kind === 'refused') throw newRefusal(settling);
   if (settling.kind === 'pending') {
     c.header('Retry-After', String(RETRY_AFTER_SECONDS));
     const pending = {

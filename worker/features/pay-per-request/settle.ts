@@ -4,19 +4,19 @@ import { ApiError, storyOf } from '#core/errors.ts';
 import type { PaymentId, ProductId } from '#core/ids.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
-import { notReady, switchedOff } from '#features/rails/x402.ts';
+import { newSwitchedOffError, newX402NotReady } from '#features/rails/x402.ts';
 import { customerColumns, draftSettlement, readPayment } from '#features/settlements/co-sign.ts';
 import { findTold, giveSuccess, TOLD_UNKNOWN } from '#features/settlements/finish.ts';
-import { claimOnce, type Outcome, paidOf, see } from '#features/settlements/follow-through.ts';
+import { claimOnce, followThrough, type SettlementOutcome, toPaidPurchase } from '#features/settlements/follow-through.ts';
 import { findSettlement, loadSettlement } from '#features/settlements/store.ts';
 import { type Actor, type Ctx, hasX402, type Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { findRecord, type IdempotentRequest, MONEY_KEEP_MS, replayRecord, type StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { type Lease, lease, releaseLease } from '#platform/db/lease.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { Customer } from '#rules/balance.ts';
 import { X402_RAIL } from '#rules/rails.ts';
-import { type Offer, offerPayment } from './offer.ts';
+import { makeSaleChallenge, type SaleChallenge } from './challenge.ts';
 import { requireUse, type SettlementBody, toDuplicateResource, toSettlementResource } from './resource.ts';
 
 export interface SettlePayment {
@@ -29,7 +29,10 @@ export interface SettlePayment {
   consumeUnits: number;
 }
 
-export type Settling = Settled | { kind: 'pending'; txSignature: string } | { kind: 'refused'; reason: string; offer: Offer };
+export type SettleResult =
+  | Settled
+  | { kind: 'pending'; txSignature: string }
+  | { kind: 'refused'; reason: string; challenge: SaleChallenge };
 
 /** `isDuplicate`: another request was told of its success; nothing may be served for this one. */
 interface Settled {
@@ -50,16 +53,16 @@ interface FirstSuccess extends Settled {
  * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by the next request.
  * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 429, 503 rpc_unavailable.
  */
-export async function settlePayment(ctx: Shard, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<Settling> {
+export async function settlePayment(ctx: Shard, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
   const held = await lease(ctx, { ...request, keepMs: MONEY_KEEP_MS });
-  if ('answer' in held) return replayed(ctx, held.answer, caller);
-  const settling = await settle(ctx, actor, input, caller).catch(async (error: unknown) => {
+  if ('answer' in held) return replayAnswer(ctx, held.answer, caller);
+  const settling = await settleUnderLease(ctx, actor, input, caller).catch(async (error: unknown) => {
     await releaseLease(ctx, held.lease);
     throw error;
   });
   // Only what had an effect is kept: no refusal, nothing unknown, and no second look at what some request was told before.
-  if ('toldBefore' in settling) return keep(ctx, request, held.lease, settling, caller);
+  if ('toldBefore' in settling) return storeAnswer(ctx, request, held.lease, settling, caller);
   await releaseLease(ctx, held.lease);
   return settling;
 }
@@ -68,7 +71,13 @@ export async function settlePayment(ctx: Shard, actor: Actor, request: Idempoten
  * An answer that is not kept is not given: asked for again under its key it would pass for the first, and be served twice. With it the
  * success of the payment belongs to this caller, for longer than any answer is kept.
  */
-async function keep(ctx: Shard, request: IdempotentRequest, held: Lease, first: FirstSuccess, caller: string): Promise<Settling> {
+async function storeAnswer(
+  ctx: Shard,
+  request: IdempotentRequest,
+  held: Lease,
+  first: FirstSuccess,
+  caller: string,
+): Promise<SettleResult> {
   const { settlement, toldBefore, ...settling } = first;
   try {
     const writes = [...held.finish(settling.answer), ...giveSuccess(ctx, settlement, caller, toldBefore)];
@@ -84,46 +93,46 @@ async function keep(ctx: Shard, request: IdempotentRequest, held: Lease, first: 
     await releaseLease(ctx, held);
     const told = await findTold(ctx.db, settlement).catch(() => null);
     const isAnothers = told !== null && told !== toldBefore && told !== caller;
-    if (isAnothers) return duplicate(ctx, settlement, JSON.parse(settling.answer.body));
+    if (isAnothers) return answerDuplicate(ctx, settlement, JSON.parse(settling.answer.body));
     return { kind: 'pending', txSignature: settlement.txSignature };
   }
 }
 
 /** A kept answer is given again, but never where what it served was taken back. */
-async function replayed(ctx: Shard, answer: StoredAnswer, caller: string): Promise<Settling> {
+async function replayAnswer(ctx: Shard, answer: StoredAnswer, caller: string): Promise<SettleResult> {
   const { payment_id: paymentId, consumed_units: consumedUnits } = JSON.parse(answer.body) as SettlementBody & { payment_id: PaymentId };
   const stored = consumedUnits > 0 ? await loadSettlement(ctx, paymentId) : null;
-  if (stored) requireUse(await creditPayment(ctx, paidOf(stored.settlement), { key: caller, units: consumedUnits }));
+  if (stored) requireUse(await creditPayment(ctx, toPaidPurchase(stored.settlement), { key: caller, units: consumedUnits }));
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: false };
 }
 
-async function settle(ctx: Shard, actor: Actor, input: SettlePayment, caller: string): Promise<Settling | FirstSuccess> {
+async function settleUnderLease(ctx: Shard, actor: Actor, input: SettlePayment, caller: string): Promise<SettleResult | FirstSuccess> {
   const sale = await getSale(ctx.db, actor.accountId, actor.livemode, input.productId, X402_RAIL);
-  if (!hasX402(ctx.config)) throw notReady('rail_unavailable');
+  if (!hasX402(ctx.config)) throw newX402NotReady('rail_unavailable');
   const read = await readPayment(ctx, input.paymentSignature);
-  if (!read.ok) return refuse(ctx, sale, input, read.reason);
+  if (!read.ok) return refuseWithChallenge(ctx, sale, input, read.reason);
   const { messageHash } = read.verified;
   const known = await findSettlement(ctx, messageHash);
-  if (known) return resume(ctx, actor, known, sale, input, caller);
-  if (sale.switchedOff) throw switchedOff(sale);
+  if (known) return resumeSettlement(ctx, actor, known, sale, input, caller);
+  if (sale.switchedOff) throw newSwitchedOffError(sale);
   const drafted = await draftSettlement(ctx, sale, read, input.customer);
   if (!drafted.ok) {
     // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
     const claimed = await findSettlement(ctx, messageHash);
-    return claimed ? resume(ctx, actor, claimed, sale, input, caller) : refuse(ctx, sale, input, drafted.reason);
+    return claimed ? resumeSettlement(ctx, actor, claimed, sale, input, caller) : refuseWithChallenge(ctx, sale, input, drafted.reason);
   }
   const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);
   // The faster request may even have settled it by now.
-  if (!isNew) return resume(ctx, actor, settlement, sale, input, caller);
-  return settled(ctx, settlement, await see(ctx, settlement, true), sale, { ...input, caller, told: null });
+  if (!isNew) return resumeSettlement(ctx, actor, settlement, sale, input, caller);
+  return creditAndUse(ctx, settlement, await followThrough(ctx, settlement, true), sale, { ...input, caller, told: null });
 }
 
 /** A payment that was brought before, here or by another request. */
-async function resume(ctx: Shard, actor: Actor, known: Settlement, sale: Sale, input: SettlePayment, caller: string) {
+async function resumeSettlement(ctx: Shard, actor: Actor, known: Settlement, sale: Sale, input: SettlePayment, caller: string) {
   requireSamePurpose(known, actor, input);
-  const outcome = await see(ctx, known, false);
+  const outcome = await followThrough(ctx, known, false);
   const told = outcome.status === 'settled' ? await findTold(ctx.db, known) : null;
-  return settled(ctx, known, outcome, sale, { ...input, caller, told });
+  return creditAndUse(ctx, known, outcome, sale, { ...input, caller, told });
 }
 
 /** One payment is for one product and one customer of one merchant, for ever. */
@@ -139,21 +148,21 @@ function requireSamePurpose(settlement: Settlement, actor: Actor, { productId, c
  * The end of a settlement, whichever request brought it about; and whether this request is the one that is told of a success. `told`: who was, as
  * far as it is known; that it still holds is made sure when this one's answer is stored.
  */
-async function settled(
+async function creditAndUse(
   ctx: Ctx,
   settlement: Settlement,
-  outcome: Outcome,
+  outcome: SettlementOutcome,
   sale: Sale,
   input: SettlePayment & { caller: string; told: string | null },
-): Promise<Settling | FirstSuccess> {
+): Promise<SettleResult | FirstSuccess> {
   if (outcome.status === 'pending') return { kind: 'pending', txSignature: settlement.txSignature };
   if (outcome.status === 'failed') {
     ctx.note(`settlement: ${outcome.reason}`);
-    return refuse(ctx, sale, input, 'invalid_exact_svm_transaction_failed');
+    return refuseWithChallenge(ctx, sale, input, 'invalid_exact_svm_transaction_failed');
   }
   const { caller, told } = input;
   const consume = input.consumeUnits > 0 ? { key: caller, units: input.consumeUnits, isTold: told !== null } : null;
-  const credit = await creditPayment(ctx, paidOf(settlement), consume);
+  const credit = await creditPayment(ctx, toPaidPurchase(settlement), consume);
   const use = requireUse(credit);
   const body = toSettlementResource(ctx, settlement, outcome.receiptId!, credit);
   const answer = { status: 200, body: JSON.stringify(body), replayed: false };
@@ -162,18 +171,23 @@ async function settled(
   if (wasTold) return { kind: 'settled', answer: { ...answer, replayed: true }, consumedUnits: 0, isDuplicate: false };
   // Where another was told, only a use of its own is this request's: then the other's was given back.
   const isFirst = use?.by === 'mine' || (told === null && use === null);
-  if (!isFirst) return duplicate(ctx, settlement, body);
+  if (!isFirst) return answerDuplicate(ctx, settlement, body);
   return { kind: 'settled', answer, consumedUnits: use?.units ?? 0, isDuplicate: false, settlement, toldBefore: told };
 }
 
-async function duplicate(ctx: Ctx, settlement: Settlement, body: SettlementBody): Promise<Settled> {
+async function answerDuplicate(ctx: Ctx, settlement: Settlement, body: SettlementBody): Promise<Settled> {
   const answer = { status: 200, body: JSON.stringify(await toDuplicateResource(ctx, settlement, body)), replayed: false };
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: true };
 }
 
 /** The fresh challenge asks for as much as this request was to use. */
-const refuse = async (ctx: Ctx, sale: Sale, { consumeUnits: units }: SettlePayment, reason: string): Promise<Settling> => ({
+const refuseWithChallenge = async (
+  ctx: Ctx,
+  sale: Sale,
+  { consumeUnits: units }: SettlePayment,
+  reason: string,
+): Promise<SettleResult> => ({
   kind: 'refused',
   reason,
-  offer: await offerPayment(ctx, sale, { error: reason, units }),
+  challenge: await makeSaleChallenge(ctx, sale, { error: reason, units }),
 });

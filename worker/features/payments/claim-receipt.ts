@@ -2,7 +2,7 @@ import { ApiError, raise } from '#core/errors.ts';
 import { findReceiptOfTransaction, type Receipt } from '#features/receipts/receipt.ts';
 import type { Actor, Shard } from '#platform/context.ts';
 import { PAYMENT } from '#rules/states.ts';
-import { findNamedSession, settleFound } from './confirm/confirm.ts';
+import { confirmFound, findNamedSession } from './confirm/confirm.ts';
 
 /**
  * The receipt of a transaction that paid this merchant. If the payment is still open, the confirmation runs first and its
@@ -18,7 +18,7 @@ export async function claimReceipt(ctx: Shard, actor: Actor, txSignature: string
   if (!payment || payment === 'none') throw new ApiError('not_found');
   const isOpen = !PAYMENT.isTerminal(payment.status);
   try {
-    await settleFound(ctx, { paymentId: payment.id, txSignature, viewer: actor }, sighting);
+    await confirmFound(ctx, { paymentId: payment.id, txSignature, viewer: actor }, sighting);
   } catch (error) {
     // It may have become the receipt of a recovered payment; of a session that was over before, there is no more to say.
     const made = await findMine();

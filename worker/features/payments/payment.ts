@@ -2,14 +2,14 @@ import { ApiError } from '#core/errors.ts';
 import { iso, SECOND } from '#core/time.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
 import { PAYMENT, type PaymentStatus } from '#rules/states.ts';
 import type { Expectation } from '#solana/match.ts';
 import { memoOf, toPaymentResource } from './resource.ts';
 import { insertPayment, updatePayment } from './store.ts';
 
-export { wholePayments } from './archived.store.ts';
+export { wholePayments } from './archive.store.ts';
 
 /** A stranger's credential is told nothing, not even that the payment exists. */
 export function requireViewer(payment: Payment, viewer: Actor | null): void {

@@ -4,7 +4,8 @@ import { planMembership } from '#features/memberships/membership.ts';
 import { planReceipt, type Receipt } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
-import type { Membership, Payment } from '#platform/db/tables/commerce.ts';
+import type { Membership } from '#platform/db/tables/memberships.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import { memoOf } from './resource.ts';
 
 /** What the chain proved about a payment: the facts that receipt and membership rest on. */

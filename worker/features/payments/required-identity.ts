@@ -1,9 +1,9 @@
 import { ApiError } from '#core/errors.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
 
 /** What a product asks of its buyers by now, however it was when their payment began. */
-export interface Asked {
+export interface IdentityRequirement {
   payment: Payment;
   requiresIdentity: IdentityProvider | null;
 }
@@ -12,7 +12,7 @@ export interface Asked {
  * Connect begins nothing without it; asked again wherever money moves and before anything is sold, because the merchant may have
  * changed his mind. Null where all is well.
  */
-export function identityProblem({ payment, requiresIdentity }: Asked): ApiError | null {
+export function missingIdentity({ payment, requiresIdentity }: IdentityRequirement): ApiError | null {
   if (!requiresIdentity || payment.terms.identity?.provider === requiresIdentity) return null;
   const detail =
     'The merchant asks by now who the buyer is, and this payment was begun without. Do not pay it; begin another once it has ended.';

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { type Money, subtract, toMoneyResource } from '#core/money.ts';
 import { iso, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
-import type { Payment, Unmatched } from '#platform/db/tables/commerce.ts';
+import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
 import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS, type PriceQuote, type ProvenIdentity } from '#rules/payment-terms.ts';
 import { PAYMENT, UNMATCHED } from '#rules/states.ts';

@@ -3,7 +3,7 @@ import type { Asset } from '#core/money.ts';
 import { planReceipt } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import { paymentEvent } from './payment.ts';
 import type { Proof } from './purchase.ts';
 import { memoOf } from './resource.ts';

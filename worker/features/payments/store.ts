@@ -6,12 +6,13 @@ import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
 import { type PageRequest, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
-import { paymentSessions } from '#platform/db/tables/access.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
-import { type Payment, payments, products } from '#platform/db/tables/commerce.ts';
+import { paymentSessions } from '#platform/db/tables/checkout.ts';
+import { type Payment, payments } from '#platform/db/tables/payments.ts';
+import { products } from '#platform/db/tables/products.ts';
 import type { PaymentStatus } from '#rules/states.ts';
-import { findArchived, wholePayments } from './archived.store.ts';
-import { findEnded } from './watch/ended.store.ts';
+import { findArchived, wholePayments } from './archive.store.ts';
+import { findEnded } from './watch/ended-sessions.store.ts';
 
 /**
  * Of any merchant: the id itself is the capability. One that ended long ago is told from what is kept of it, one that was

@@ -5,7 +5,7 @@ import { changeAccount } from '#features/accounts/change-account.ts';
 import type { Shard } from '#platform/context.ts';
 import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.ts';
 import { planAt } from '#rules/plans.ts';
-import { foldStanding } from './holding.ts';
+import { foldActivations } from './holding.ts';
 import { getActivationOfSetup, setExpiry } from './store.ts';
 
 /**
@@ -25,7 +25,7 @@ async function countAfresh(ctx: Shard, one: { paymentId: PaymentId; stands: bool
   const { accountId, setupIntentId } = await getActivationOfSetup(ctx.db, one.paymentId);
   await changeAccount(ctx, accountId, async (account) => {
     if (await step.isOver()) return null;
-    const { planPrice: _price, ...folded } = await foldStanding(ctx.db, accountId, one);
+    const { planPrice: _price, ...folded } = await foldActivations(ctx.db, accountId, one);
     const isPaid = planAt(folded, ctx.now) !== 'free';
     // A plan without an end was not bought, and no purchase moves it.
     const isEndless = account.plan !== 'free' && account.planThrough === null;

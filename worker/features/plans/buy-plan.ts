@@ -4,7 +4,7 @@ import { SECOND } from '#core/time.ts';
 import { planReceipt } from '#features/receipts/receipt.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { extendPlan, type HeldPlan, PAID_PLANS, type PaidPlan, PLAN_DAYS } from '#rules/plans.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';

@@ -1,6 +1,6 @@
 import type { AccountId, PaymentId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
-import type { Activation } from '#platform/db/tables/access.ts';
+import type { Activation } from '#platform/db/tables/plans.ts';
 import type { HeldPlan, PaidTime, PlanPurchase } from '#rules/plans.ts';
 import { foldPurchases, planPrice } from '#rules/plans.ts';
 import { listActivations } from './store.ts';
@@ -11,7 +11,7 @@ const toPurchase = ({ plan, amount, createdAt: at, resultingPlan, paidThrough, r
     : { plan, paidUnits: amount, at };
 
 /** What an account's activations amount to: those that stand, and this one only if it does. */
-export async function foldStanding(db: Db, accountId: AccountId, one: { paymentId: PaymentId; stands: boolean }): Promise<PaidTime> {
+export async function foldActivations(db: Db, accountId: AccountId, one: { paymentId: PaymentId; stands: boolean }): Promise<PaidTime> {
   const rows = await listActivations(db, accountId);
   const standing = rows.filter(({ activation, droppedAt }) => (activation.paymentId === one.paymentId ? one.stands : droppedAt === null));
   return foldPurchases(standing.map(({ activation }) => toPurchase(activation)));

@@ -3,15 +3,17 @@ import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId, SetupIntentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import type { Activation } from '#platform/db/tables/access.ts';
-import { activations, settlements, setupIntents } from '#platform/db/tables/access.ts';
-import { accounts } from '#platform/db/tables/identity.ts';
+import { accounts } from '#platform/db/tables/accounts.ts';
+import type { Activation } from '#platform/db/tables/plans.ts';
+import { activations } from '#platform/db/tables/plans.ts';
+import { settlements } from '#platform/db/tables/settlements.ts';
+import { setupIntents } from '#platform/db/tables/setups.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import type { HeldPlan } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
 
 /** What an account holds, as it is stored: a plan that has ended may still stand there. */
-export async function getStanding(db: Db, accountId: AccountId): Promise<HeldPlan & Pick<typeof accounts.$inferSelect, 'status'>> {
+export async function getHeldPlan(db: Db, accountId: AccountId): Promise<HeldPlan & Pick<typeof accounts.$inferSelect, 'status'>> {
   const { plan, planThrough, status } = accounts;
   return (await db.select({ plan, planThrough, status }).from(accounts).where(eq(accounts.id, accountId)).get()) ?? raise('not_found');
 }

@@ -3,7 +3,7 @@ import { type AppId, newId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import type { Actor, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
-import type { AccessApp } from '#platform/db/tables/access.ts';
+import type { AccessApp } from '#platform/db/tables/products.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
 import { insertApp } from './store.ts';
 

@@ -10,17 +10,17 @@ import { type Keep, withAnswer } from '#platform/db/once.ts';
 import { PLANS } from '#rules/plans.ts';
 import { allowedRailsOf } from '#rules/product-rails.ts';
 import type { CreateProductRequest, UpdateProductRequest } from './resource.ts';
-import { invalid, narrowed, priceOf, requireMeant } from './terms.ts';
+import { invalid, narrowed, requireMeant, requirePrice } from './terms.ts';
 
 // What other features may use of products goes through here.
 export {
+  findActiveListing,
   findApp,
   findByExternalId,
   findListing,
-  findOffer,
   findOrphan,
+  getActiveListing,
   getListing,
-  getOffer,
   getProduct,
   getSale,
   type Listing,
@@ -29,14 +29,14 @@ export {
   saleOn,
 } from './store.ts';
 
-import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { countActiveProducts, findApp, findProduct, insertProduct, isTaken } from './store.ts';
 
 /** What can be sold today. The other types of the contract answer setup_not_ready until their delivery exists. */
 const TYPES = { api: { usageUnits: 1, accessPeriodDays: null }, link: { usageUnits: null, accessPeriodDays: 30 } } as const;
 const TYPES_TO_COME = ['telegram', 'discord'];
 
-const notReady = (feature: string): ApiError =>
+const newTypeNotReady = (feature: string): ApiError =>
   new ApiError('setup_not_ready', { detail: `${feature} is not available on this service yet.`, meta: { reason: 'not_available' } });
 
 /**
@@ -103,12 +103,12 @@ export async function requireApp(ctx: Shard, actor: Actor, appId: string): Promi
 /** What a request asks for, before and after it is a product: terms that contradict each other or cannot be kept yet are refused. */
 export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { product_type: string }): keyof typeof TYPES {
   const productType = input.product_type;
-  if (TYPES_TO_COME.includes(productType)) throw notReady(`Delivery to ${productType}`);
+  if (TYPES_TO_COME.includes(productType)) throw newTypeNotReady(`Delivery to ${productType}`);
   if (!Object.hasOwn(TYPES, productType)) throw new ApiError('invalid_product_type', { meta: { supported: Object.keys(TYPES) } });
   const automatic = input.renewal_mode === 'AUTOMATIC' || input.renewal_mode === 'solana_native_subscription';
   if (automatic && input.billing_model === 'one_off') throw invalid('renewal_mode', 'A one_off product has nothing to renew');
-  if (automatic) throw notReady('Automatic renewal');
-  if (input.delivery !== undefined) throw notReady('Delivery');
+  if (automatic) throw newTypeNotReady('Automatic renewal');
+  if (input.delivery !== undefined) throw newTypeNotReady('Delivery');
   return productType as keyof typeof TYPES;
 }
 
@@ -116,8 +116,8 @@ export function requireSellable(input: z.infer<typeof UpdateProductRequest> & { 
 export function requireRails({ config }: Ctx, product: Product): void {
   const { allowedRails, defaultRail } = product;
   const available = allowedRailsOf({ ...product, allowedRails: null }, config);
-  const isOffered = (railId: string) => available.includes(railId);
-  if (allowedRails && !allowedRails.every(isOffered))
+  const isAvailable = (railId: string) => available.includes(railId);
+  if (allowedRails && !allowedRails.every(isAvailable))
     throw invalid('allowed_rails', 'Not available here, or not for what this product accepts: GET /v1/access/rails', 'rail_unavailable');
   if (defaultRail && !(allowedRails ?? available).includes(defaultRail))
     throw invalid('default_rail', 'The default rail is not among the allowed ones', 'rail_not_allowed');
@@ -134,7 +134,7 @@ export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<P
 }
 
 function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, input: z.infer<typeof CreateProductRequest>): Product {
-  const price = priceOf(input.price);
+  const price = requirePrice(input.price);
   const defaults = TYPES[productType];
   const usageUnits = input.usage_units === undefined ? defaults.usageUnits : input.usage_units;
   const accessPeriodDays = input.access_period_days === undefined ? defaults.accessPeriodDays : input.access_period_days;

@@ -3,7 +3,7 @@ import { OWN_NAME_MAX } from '#core/limits.ts';
 import { ASSETS, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
-import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, allowedRailsOf, firstRailOf, SELLING_RAILS } from '#rules/product-rails.ts';
@@ -161,7 +161,7 @@ export const toProductResource = ({ baseUrl, config }: Ctx, product: Product): z
 });
 
 /** What a buyer sees before paying: the offer and who sells it. */
-export const OfferBody = z
+export const ListingBody = z
   .object({
     product_id: z.uuid(),
     slug: z.string(),

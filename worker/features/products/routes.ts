@@ -5,17 +5,17 @@ import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
-import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, errors, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { RAILS } from '#rules/rails.ts';
-import { createProduct, findOffer } from './product.ts';
-import { CreateProductRequest, OfferBody, ProductBody, toProductResource, UpdateProductRequest } from './resource.ts';
+import { createProduct, findActiveListing } from './product.ts';
+import { CreateProductRequest, ListingBody, ProductBody, toProductResource, UpdateProductRequest } from './resource.ts';
 import { openRails } from './selling/checkout-rails.ts';
-import { getOffer, getProduct, type Listing, listProducts } from './store.ts';
+import { getActiveListing, getProduct, type Listing, listProducts } from './store.ts';
 import { archiveProduct, changeProduct, unarchiveProduct } from './update-product.ts';
 
 const tags = ['Products'];
@@ -97,7 +97,7 @@ const unarchive = createRoute({
   request: { headers: OptionalIdempotencyHeader, params: uuidParam('product_id'), query: z.object(ModeQuery) },
   responses: { ...ok(ProductBody), ...merchantWriteErrors('not_found', 'plan_limit_reached', 'state_conflict') },
 });
-const offer = createRoute({
+const showListing = createRoute({
   method: 'get',
   path: '/products/p/{slug}',
   operationId: 'getOffer',
@@ -112,10 +112,10 @@ const offer = createRoute({
         .openapi({ param: { name: 'slug', in: 'path' } }),
     }),
   },
-  responses: { ...ok(OfferBody), ...errors('not_found', 'rate_limited', 'validation_error') },
+  responses: { ...ok(ListingBody), ...errors('not_found', 'rate_limited', 'validation_error') },
 });
 
-function toOfferResource(ctx: Ctx, listing: Listing): z.infer<typeof OfferBody> {
+function toListingResource(ctx: Ctx, listing: Listing): z.infer<typeof ListingBody> {
   const { product, merchant } = listing;
   const settings = merchant.merchantSettings;
   return {
@@ -146,11 +146,11 @@ function toOfferResource(ctx: Ctx, listing: Listing): z.infer<typeof OfferBody> 
 }
 
 export const productRoutes = router()
-  .openapi(offer, async (c) => {
+  .openapi(showListing, async (c) => {
     const { slug } = c.req.valid('param');
-    const shard = await enterShard(c, ({ db }) => findOffer(db, slug));
-    const listing = await getOffer(shard.db, slug);
-    return c.json(toOfferResource(await inMode(shard, listing.product), listing), 200);
+    const shard = await enterShard(c, ({ db }) => findActiveListing(db, slug));
+    const listing = await getActiveListing(shard.db, slug);
+    return c.json(toListingResource(await inMode(shard, listing.product), listing), 200);
   })
   .openapi(create, async (c) => {
     const { actor, scope: ctx } = c.var;

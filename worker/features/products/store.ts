@@ -4,10 +4,10 @@ import type { AccountId, AppId, ProductId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
-import type { AccessApp } from '#platform/db/tables/access.ts';
-import { accessApps, railSettings } from '#platform/db/tables/access.ts';
-import { type Product, products } from '#platform/db/tables/commerce.ts';
-import { accounts } from '#platform/db/tables/identity.ts';
+import { accounts } from '#platform/db/tables/accounts.ts';
+import type { AccessApp } from '#platform/db/tables/products.ts';
+import { accessApps, type Product, products } from '#platform/db/tables/products.ts';
+import { railSettings } from '#platform/db/tables/rails.ts';
 import { type RailSetting, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 
@@ -110,13 +110,13 @@ export const getListing = async (db: Db, slug: string): Promise<Listing> =>
   (await readListing(db, and(eq(products.slug, slug), eq(accounts.status, 'active')))) ?? raise('not_found');
 
 /** An active product: what a checkout begins with. */
-export async function findOffer(db: Db, slug: string): Promise<Listing | null> {
+export async function findActiveListing(db: Db, slug: string): Promise<Listing | null> {
   const listing = await readListing(db, and(eq(products.slug, slug), eq(accounts.status, 'active')));
   return listing?.product.status === 'active' && !listing.switchedOff.includes('product') ? listing : null;
 }
 
 /** The same. 404. */
-export const getOffer = async (db: Db, slug: string): Promise<Listing> => (await findOffer(db, slug)) ?? raise('not_found');
+export const getActiveListing = async (db: Db, slug: string): Promise<Listing> => (await findActiveListing(db, slug)) ?? raise('not_found');
 
 /** A product that an account left behind when it was deleted. */
 export const findOrphan = (db: Db, slug: string) =>

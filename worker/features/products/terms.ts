@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { ASSETS, type Asset, type Money, parseAmount } from '#core/money.ts';
-import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import type { UpdateProductRequest } from './resource.ts';
 
 /** 422 for a term of a product that contradicts another, or itself. */
@@ -15,7 +15,7 @@ export function narrowed(assets: Asset[], priced: Asset): Asset[] | null {
   return accepted.length === 1 && accepted[0] === priced ? null : accepted;
 }
 
-export function priceOf(input: { asset: Asset; amount: string }): Money {
+export function requirePrice(input: { asset: Asset; amount: string }): Money {
   const price = parseAmount(input.asset, input.amount);
   if (!price.ok) throw invalid('price.amount', `Not an amount of ${input.asset}`, price.reason);
   if (price.value.units === 0n) throw invalid('price.amount', 'A price is more than zero', 'too_small');

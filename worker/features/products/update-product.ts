@@ -6,7 +6,7 @@ import { requireSpendable } from '#platform/chain/payees.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
-import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
 import { SELLING_RAILS, suits } from '#rules/product-rails.ts';
@@ -24,7 +24,7 @@ import {
   saleOn,
   updateProduct,
 } from './store.ts';
-import { narrowed, priceOf, requireMeant } from './terms.ts';
+import { narrowed, requireMeant, requirePrice } from './terms.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
@@ -96,7 +96,7 @@ const isSame = (a: unknown, b: unknown): boolean =>
 
 /** The columns a request names; what it leaves out is not there. */
 function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product): Partial<Product> {
-  const price = input.price && priceOf(input.price);
+  const price = input.price && requirePrice(input.price);
   const named: Partial<Product> = {
     name: input.name,
     asset: price?.asset,

@@ -4,8 +4,8 @@ import { hasPriceSource } from '#platform/context.ts';
 import { isPriceHealthy } from '#platform/providers/price.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { isNative } from '#solana/assets.ts';
+import { lookAhead } from './outlook.ts';
 import { AVAILABLE, type LiveView, type Rail } from './rail.ts';
-import { foresee } from './receivable.ts';
 
 const SILENT: LiveView = { obstacles: [], hasAccount: null, silent: 'rpc_unavailable' };
 
@@ -20,10 +20,10 @@ export const checkoutRail = (railId: RailId): Rail => ({
   async look(ctx, prospect) {
     // There is no account to look for, only the node to be heard from.
     if (isNative(RAILS[railId].asset))
-      return (await ctx.chain.isHealthy(ctx.wallNow)) ? { ...(await foresee(ctx, prospect, railId)), hasAccount: null } : SILENT;
+      return (await ctx.chain.isHealthy(ctx.wallNow)) ? { ...(await lookAhead(ctx, prospect, railId)), hasAccount: null } : SILENT;
     const payTo = payoutOf(prospect);
     const hasAccount = payTo === null ? null : await payoutAccountExists(ctx, payTo, 'nothing');
-    return payTo !== null && hasAccount === null ? SILENT : { ...(await foresee(ctx, prospect, railId)), hasAccount };
+    return payTo !== null && hasAccount === null ? SILENT : { ...(await lookAhead(ctx, prospect, railId)), hasAccount };
   },
   caution: () => null,
 });

@@ -2,7 +2,7 @@ import { ApiError } from '#core/errors.ts';
 import { type Asset, convert, formatRate, type Money } from '#core/money.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { type Ctx, hasPriceSource } from '#platform/context.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import { priceBetween } from '#platform/providers/price.ts';
 import type { PriceQuote } from '#rules/payment-terms.ts';
 
@@ -21,7 +21,7 @@ export type Outage = 'price_unavailable' | 'rpc_unavailable';
 
 const RETRY_AFTER_SECONDS = { price_unavailable: 5, rpc_unavailable: 2 };
 
-export const outage = (code: Outage): ApiError => new ApiError(code, { retryAfterSeconds: RETRY_AFTER_SECONDS[code] });
+export const newOutageError = (code: Outage): ApiError => new ApiError(code, { retryAfterSeconds: RETRY_AFTER_SECONDS[code] });
 
 /**
  * A price in the asset a buyer wants to pay in. Its own asset needs no source; another one is quoted, for five minutes, or
@@ -33,7 +33,7 @@ export async function quotePrice(ctx: Ctx, price: Money, asset: Asset, expiresAt
     throw new ApiError('price_unavailable', { detail, meta: { missing: ['PRICE_URL'] } });
   }
   const due = await dueIn(ctx, price, asset, expiresAt);
-  if (due.kind === 'unavailable') throw outage('price_unavailable');
+  if (due.kind === 'unavailable') throw newOutageError('price_unavailable');
   if (due.kind === 'due') return due;
   // Not the rate's fault: it is within its bounds, or there would be none.
   const problem = { loc: ['body', 'asset'], msg: `The price in ${asset} is more than the chain can count`, type: 'out_of_range' };

@@ -1,12 +1,12 @@
 import type { Fix } from '#features/products/selling/fixes.ts';
 import type { Prospect } from '#features/products/selling/obstacles.ts';
 import type { Ctx } from '#platform/context.ts';
-import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Product } from '#platform/db/tables/products.ts';
+import type { Outlook } from './outlook.ts';
 import type { Outage } from './quote.ts';
-import type { Foreseen } from './receivable.ts';
 
 /** What the node and the price source say of a sale, asked this moment. While one does not answer, nothing can be sold. */
-export interface LiveView extends Foreseen {
+export interface LiveView extends Outlook {
   /** Of the payout wallet's token account; null where there is no wallet, none is needed, or the node does not answer. */
   hasAccount: boolean | null;
 }

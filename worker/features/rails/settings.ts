@@ -7,7 +7,7 @@ import { requireSpendable } from '#platform/chain/payees.ts';
 import { tokenAccountExists } from '#platform/chain/token-accounts.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
-import type { Setting } from '#platform/db/tables/access.ts';
+import type { Setting } from '#platform/db/tables/rails.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { isConfigured, RAIL_IDS, RAIL_KINDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
@@ -34,14 +34,14 @@ export const RailBody = z
   .openapi('Rail');
 
 /** How a rail is right now: not switched off, configured, and well by what it asks of others. */
-async function statusOf(ctx: Ctx, railId: RailId, railsOff: string[]): Promise<RailStatus> {
+async function railStatusOf(ctx: Ctx, railId: RailId, railsOff: string[]): Promise<RailStatus> {
   if (railsOff.includes(railId)) return { status: 'unavailable', reason: 'switched_off' };
   return isConfigured(ctx.config, railId) ? getRail(railId).status(ctx) : { status: 'unavailable', reason: 'not_configured' };
 }
 
 export async function listRails(ctx: Shard): Promise<z.infer<typeof RailBody>[]> {
   const railsOff = await listRailsOff(ctx.db);
-  return Promise.all(RAIL_IDS.map(async (railId) => ({ ...railFacts(ctx, railId), ...(await statusOf(ctx, railId, railsOff)) })));
+  return Promise.all(RAIL_IDS.map(async (railId) => ({ ...railFacts(ctx, railId), ...(await railStatusOf(ctx, railId, railsOff)) })));
 }
 
 /** What a rail is, whatever its state. */
@@ -86,7 +86,7 @@ export const RailSettingUpdate = z
   .openapi('RailSettingUpdate', { example: { payout_wallet: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' } });
 
 /** A setting with what the chain says of its wallet, and the transaction that mends what is missing. The sandbox asks no node. */
-async function presentSetting(
+async function toRailSettingResource(
   ctx: Ctx,
   railId: RailId,
   setting: Pick<Setting, 'livemode' | 'enabled' | 'payoutWallet'> & { updatedAt: number | null },
@@ -120,7 +120,7 @@ export async function listRailSettings(ctx: Shard, actor: Actor): Promise<z.infe
   return Promise.all(
     SELLING_RAILS.map((railId) => {
       const known = settingOf(settings, railId);
-      return presentSetting(ctx, railId, known ?? { livemode, enabled: true, payoutWallet: null, updatedAt: null }, accountWallet);
+      return toRailSettingResource(ctx, railId, known ?? { livemode, enabled: true, payoutWallet: null, updatedAt: null }, accountWallet);
     }),
   );
 }
@@ -154,7 +154,7 @@ export async function planRailSetting(
     updatedAt: ctx.now,
     version: (before?.version ?? 0) + 1,
   };
-  const shown = await presentSetting(ctx, railId, after, accountWallet);
+  const shown = await toRailSettingResource(ctx, railId, after, accountWallet);
   const { payoutWallet: previous = null } = before ?? {};
   const subject = { type: 'rail', id: `${merchantId}:${livemode ? 'live' : 'sandbox'}:${railId}`, version: after.version } as const;
   const isMoved = after.payoutWallet !== previous;

@@ -3,10 +3,10 @@ import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { vetoUnlessChanged } from '#platform/db/commit.ts';
-import type { Setting } from '#platform/db/tables/access.ts';
-import { railSettings } from '#platform/db/tables/access.ts';
-import { products } from '#platform/db/tables/commerce.ts';
-import { accounts } from '#platform/db/tables/identity.ts';
+import { accounts } from '#platform/db/tables/accounts.ts';
+import { products } from '#platform/db/tables/products.ts';
+import type { Setting } from '#platform/db/tables/rails.ts';
+import { railSettings } from '#platform/db/tables/rails.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
 export const listSettings = async (db: Db, merchantId: AccountId, livemode: boolean): Promise<Setting[]> =>

@@ -1,6 +1,6 @@
 import type { ApiError } from '#core/errors.ts';
 import type { Sale } from '#features/products/product.ts';
-import { notReady as notReadyFor } from '#features/products/selling/fixes.ts';
+import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { type Obstacle, obstaclesOf, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import { feePayerFunds } from '#platform/chain/fee-payer.ts';
 import { payoutAccountExists } from '#platform/chain/token-accounts.ts';
@@ -57,7 +57,7 @@ export async function chainObstacles(ctx: Ctx, payTo: string | null): Promise<Ob
 }
 
 /** Would a payment by x402 work right now? Asks the node only for what it cannot know, and only where nothing else is missing. */
-export async function readyForX402(ctx: Ctx, sale: Sale): Promise<{ ok: true; payTo: string } | { ok: false; missing: Obstacle }> {
+export async function checkX402Ready(ctx: Ctx, sale: Sale): Promise<{ ok: true; payTo: string } | { ok: false; missing: Obstacle }> {
   const prospect = prospectOf(sale);
   const [missing] = obstaclesOf(ctx.config, prospect, X402_RAIL);
   if (missing) return { ok: false, missing };
@@ -67,9 +67,9 @@ export async function readyForX402(ctx: Ctx, sale: Sale): Promise<{ ok: true; pa
 }
 
 /** What is missing to settle any x402 payment, whatever is sold. */
-export const notReady = (missing: Obstacle): ApiError =>
-  notReadyFor(missing, X402_RAIL, { product: null, setting: null, accountWallet: null });
+export const newX402NotReady = (missing: Obstacle): ApiError =>
+  newObstacleError(missing, X402_RAIL, { product: null, setting: null, accountWallet: null });
 
 /** What the operator switched off is not settled over, however good the challenge. */
-export const switchedOff = (sale: Sale): ApiError =>
-  notReadyFor(sale.switchedOff === 'rail' ? 'rail_unavailable' : 'product_active', X402_RAIL, prospectOf(sale));
+export const newSwitchedOffError = (sale: Sale): ApiError =>
+  newObstacleError(sale.switchedOff === 'rail' ? 'rail_unavailable' : 'product_active', X402_RAIL, prospectOf(sale));

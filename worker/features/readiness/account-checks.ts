@@ -1,19 +1,19 @@
 import { DAY, iso } from '#core/time.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
-import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { PLANS } from '#rules/plans.ts';
 import { type Check, pass, skip, warn } from './checks.ts';
 import type { Setup } from './store.ts';
 
 /** What is worth knowing of the account. None of it stops a sale. */
 export const accountChecks = (ctx: Ctx, actor: Actor, setup: Setup, product: Product | null): Check[] => [
-  webhooks(setup, product),
-  plan(ctx, setup),
-  actor.livemode ? liveKey(setup) : skip('live_key_present', 'Skipped: the sandbox needs no live key.'),
+  webhooksCheck(setup, product),
+  planCheck(ctx, setup),
+  actor.livemode ? liveKeyCheck(setup) : skip('live_key_present', 'Skipped: the sandbox needs no live key.'),
   skip('subscription_plan_published', 'Automatic renewal is not sold on this service yet: there is no plan to publish.'),
 ];
 
-function webhooks({ endpoints }: Setup, product: Product | null): Check {
+function webhooksCheck({ endpoints }: Setup, product: Product | null): Check {
   const hears = ({ productIds }: { productIds: string[] }) =>
     productIds.length === 0 || (product !== null && productIds.includes(product.id));
   if (endpoints.some(hears)) return pass('webhook_endpoint_enabled', 'An enabled endpoint hears of sales.');
@@ -24,7 +24,7 @@ function webhooks({ endpoints }: Setup, product: Product | null): Check {
 
 const ENDING_MS = 3 * DAY;
 
-function plan({ now }: Ctx, { account }: Setup): Check {
+function planCheck({ now }: Ctx, { account }: Setup): Check {
   const name = account?.plan ?? 'free';
   const through = account?.planThrough ?? null;
   if (name !== 'free' && through !== null && through - now < ENDING_MS) {
@@ -37,7 +37,7 @@ function plan({ now }: Ctx, { account }: Setup): Check {
   return pass('plan_active', `The plan ${name} is active: ${limits}. Every plan sells.`);
 }
 
-function liveKey({ keys }: Setup): Check {
+function liveKeyCheck({ keys }: Setup): Check {
   if (keys.some(({ permissions }) => permissions.includes('execute')))
     return pass('live_key_present', 'A live key can consume and settle.');
   const detail =

@@ -4,7 +4,7 @@ import type { AppId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { findApp, findListing, saleOn } from '#features/products/product.ts';
 import type { NamedProduct } from '#features/products/product-ref.ts';
-import { isAllowed, isOffered, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
+import { isAllowed, isSoldOver, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
 import { FixBody } from '#features/rails/product-rails.ts';
 import type { Actor, Shard } from '#platform/context.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
@@ -12,7 +12,7 @@ import { SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 import { accountChecks } from './account-checks.ts';
 import { CHECKS, type CheckCode, skip } from './checks.ts';
-import { found, look, ofProduct, ofRails, SANDBOX, SANDBOX_SKIPS } from './sale-checks.ts';
+import { productChecks, productFoundCheck, railChecks, SANDBOX, SANDBOX_SKIPS, viewRail } from './sale-checks.ts';
 import { loadSetup } from './store.ts';
 
 const CheckBody = z
@@ -61,12 +61,16 @@ export async function checkReadiness(
     accountWallet: setup.account?.wallet ?? null,
   });
   const prospects = SELLING_RAILS.map((railId) => ({ railId, prospect: listing ? prospectOf(saleOn(listing, railId)) : bare(railId) }));
-  const ways = await Promise.all(prospects.filter((one) => isOffered(ctx.config, one.prospect, one.railId)).map((one) => look(ctx, one)));
+  const ways = await Promise.all(
+    prospects.filter((one) => isSoldOver(ctx.config, one.prospect, one.railId)).map((one) => viewRail(ctx, one)),
+  );
   const checks = [
-    found(product, named !== null, appId),
-    ...(listing ? ofProduct(ways, listing) : (['product_active', 'price_set'] as const).map((code) => skip(code, 'No product is named.'))),
+    productFoundCheck(product, named !== null, appId),
+    ...(listing
+      ? productChecks(ways, listing)
+      : (['product_active', 'price_set'] as const).map((code) => skip(code, 'No product is named.'))),
     ...(livemode
-      ? await ofRails(ctx, ways, prospects.find((one) => isAllowed(one.prospect, one.railId)) ?? prospects[0]!)
+      ? await railChecks(ctx, ways, prospects.find((one) => isAllowed(one.prospect, one.railId)) ?? prospects[0]!)
       : SANDBOX_SKIPS.map((code) => skip(code, SANDBOX))),
     ...accountChecks(ctx, actor, setup, product),
   ];

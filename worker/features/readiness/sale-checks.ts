@@ -7,7 +7,7 @@ import { getRail } from '#features/rails/registry.ts';
 import { ataTransaction } from '#features/rails/settings.ts';
 import { lookAtPayee } from '#platform/chain/payees.ts';
 import type { Ctx } from '#platform/context.ts';
-import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { given } from '#platform/http/openapi.ts';
 import { SELLING_RAILS } from '#rules/product-rails.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
@@ -15,7 +15,7 @@ import { isNative } from '#solana/assets.ts';
 import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
 
 /** A rail the product is offered on, and what is in the way there. */
-export interface Way extends LiveView {
+export interface RailView extends LiveView {
   railId: RailId;
   prospect: Prospect;
 }
@@ -30,7 +30,7 @@ export const SANDBOX_SKIPS = [
 ] satisfies CheckCode[];
 
 /** What is in the way on one rail; the node is asked too. */
-export async function look(ctx: Ctx, { railId, prospect }: Pick<Way, 'railId' | 'prospect'>): Promise<Way> {
+export async function viewRail(ctx: Ctx, { railId, prospect }: Pick<RailView, 'railId' | 'prospect'>): Promise<RailView> {
   const obstacles = obstaclesOf(ctx.config, prospect, railId);
   if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null, silent: null };
   const payTo = payoutOf(prospect);
@@ -39,7 +39,7 @@ export async function look(ctx: Ctx, { railId, prospect }: Pick<Way, 'railId' | 
   return { railId, prospect, ...seen, obstacles: [...obstacles, ...unspendable, ...seen.obstacles] };
 }
 
-export function found(product: Product | null, isNamed: boolean, appId: AppId | null): Check {
+export function productFoundCheck(product: Product | null, isNamed: boolean, appId: AppId | null): Check {
   if (!isNamed) return skip('product_found', 'Name a product to have a whole sale judged; without one only the account is.');
   if (!product) {
     const body = { name: '<name>', price: { asset: 'USDC', amount: '5' }, live_mode_confirmed: true, ...given('access_app_id', appId) };
@@ -54,7 +54,7 @@ export function found(product: Product | null, isNamed: boolean, appId: AppId | 
 }
 
 /** One check over all ways: it fails for the first that has the obstacle, and names every one. */
-function over(code: CheckCode, ways: Way[], obstacle: Obstacle, fine: Check | string): Check {
+function checkAcross(code: CheckCode, ways: RailView[], obstacle: Obstacle, fine: Check | string): Check {
   const blocked = ways.filter(({ obstacles }) => obstacles.includes(obstacle));
   const [first] = blocked;
   if (!first) return typeof fine === 'string' ? pass(code, fine) : fine;
@@ -62,7 +62,7 @@ function over(code: CheckCode, ways: Way[], obstacle: Obstacle, fine: Check | st
   return fail(code, `${blocked.map(({ railId }) => railId).join(', ')}: ${fix.detail}`, fix);
 }
 
-export function ofProduct(ways: Way[], { product, switchedOff }: Listing): Check[] {
+export function productChecks(ways: RailView[], { product, switchedOff }: Listing): Check[] {
   const isOff = switchedOff.includes('product');
   const fix = fixOf('product_active', SELLING_RAILS[0], {
     product,
@@ -71,16 +71,19 @@ export function ofProduct(ways: Way[], { product, switchedOff }: Listing): Check
     switchedOff: isOff ? 'product' : null,
   });
   const isOnSale = product.status === 'active' && !isOff;
-  return [isOnSale ? pass('product_active', 'The product is on sale.') : fail('product_active', fix.detail, fix), price(ways, product)];
+  return [
+    isOnSale ? pass('product_active', 'The product is on sale.') : fail('product_active', fix.detail, fix),
+    priceCheck(ways, product),
+  ];
 }
 
-function price(ways: Way[], product: Product): Check {
-  const check = over('price_set', ways, 'price_set', 'The price is in an asset that its rails take.');
+function priceCheck(ways: RailView[], product: Product): Check {
+  const check = checkAcross('price_set', ways, 'price_set', 'The price is in an asset that its rails take.');
   const cautions = ways.flatMap(({ railId }) => getRail(railId).caution(product) ?? []);
   return check.status === 'fail' || cautions.length === 0 ? check : warn('price_set', cautions.join(' '), null);
 }
 
-export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' | 'prospect'>): Promise<Check[]> {
+export async function railChecks(ctx: Ctx, ways: RailView[], usual: Pick<RailView, 'railId' | 'prospect'>): Promise<Check[]> {
   if (ways.length === 0) {
     const fix = fixOf('rail_enabled', usual.railId, usual.prospect);
     const rest = SANDBOX_SKIPS.filter((code) => code !== 'rail_enabled');
@@ -90,36 +93,41 @@ export async function ofRails(ctx: Ctx, ways: Way[], usual: Pick<Way, 'railId' |
   const hasFee = ways.some(({ railId }) => RAILS[railId].takesFee);
   const names = ways.map(({ railId }) => railId).join(', ');
   return [
-    serving(ways, `Offered over ${names}.`),
-    over(
+    servingCheck(ways, `Offered over ${names}.`),
+    checkAcross(
       'payout_wallet_set',
       ways,
       'payout_wallet_set',
-      over('payout_wallet_set', ways, 'payout_wallet_unspendable', 'Every rail knows where its money goes.'),
+      checkAcross('payout_wallet_set', ways, 'payout_wallet_unspendable', 'Every rail knows where its money goes.'),
     ),
-    over('payout_ata_exists', ways, 'payout_wallet_empty', await payoutAccounts(ctx, ways)),
+    checkAcross('payout_ata_exists', ways, 'payout_wallet_empty', await payoutAccountsCheck(ctx, ways)),
     hasFee
-      ? over('fee_wallet_configured', ways, 'fee_wallet_configured', over('fee_wallet_configured', ways, 'fee_wallet_empty', FEE_FINE))
+      ? checkAcross(
+          'fee_wallet_configured',
+          ways,
+          'fee_wallet_configured',
+          checkAcross('fee_wallet_configured', ways, 'fee_wallet_empty', FEE_FINE),
+        )
       : skip('fee_wallet_configured', 'No fee is taken where no checkout is offered.'),
-    confirmed(ways, product),
+    liveModeCheck(ways, product),
   ];
 }
 
 /** Where only plain checkout is offered, nothing waits for the merchant's word. */
-function confirmed(ways: Way[], product: Prospect['product']): Check {
+function liveModeCheck(ways: RailView[], product: Prospect['product']): Check {
   const code = 'live_mode_confirmed';
   if (!product) return skip(code, 'No product is named.');
   const fine = product.liveModeConfirmed
     ? pass(code, 'You said that you are ready to be paid.')
     : skip(code, 'Plain checkout sells without it.');
-  return over(code, ways, code, fine);
+  return checkAcross(code, ways, code, fine);
 }
 
 const FEE_FINE = 'The fee of this service, if any, can be paid.';
 
 /** A rail the service cannot serve, or whose node is silent, sells nothing; nor does one in another asset while nobody knows its worth. */
-function serving(ways: Way[], fine: string): Check {
-  const check = over('rail_enabled', ways, 'rail_unavailable', fine);
+function servingCheck(ways: RailView[], fine: string): Check {
+  const check = checkAcross('rail_enabled', ways, 'rail_unavailable', fine);
   const outage = ways.find(({ silent }) => silent)?.silent;
   if (check.status === 'fail' || !outage) return check;
   const fix = SILENCE[outage];
@@ -128,7 +136,7 @@ function serving(ways: Way[], fine: string): Check {
 }
 
 /** Agents cannot pay into an account that does not exist; a buyer at checkout creates it on the way, at his expense. */
-async function payoutAccounts(ctx: Ctx, everyWay: Way[]): Promise<Check> {
+async function payoutAccountsCheck(ctx: Ctx, everyWay: RailView[]): Promise<Check> {
   const code = 'payout_ata_exists';
   const ways = everyWay.filter(({ railId }) => !isNative(RAILS[railId].asset));
   if (ways.length === 0) return skip(code, 'SOL goes to the wallet itself.');

@@ -1,9 +1,10 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Shard } from '#platform/context.ts';
-import { railSettings } from '#platform/db/tables/access.ts';
-import { accounts, apiKeys } from '#platform/db/tables/identity.ts';
-import { webhookEndpoints } from '#platform/db/tables/messaging.ts';
+import { accounts } from '#platform/db/tables/accounts.ts';
+import { apiKeys } from '#platform/db/tables/keys.ts';
+import { railSettings } from '#platform/db/tables/rails.ts';
+import { webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 
 /** What a merchant has set up beside his products, in one round trip: bounded by what plans allow of each. */
 export async function loadSetup({ db }: Shard, merchantId: AccountId, livemode: boolean) {

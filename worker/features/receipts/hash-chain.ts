@@ -3,7 +3,7 @@ import { canonicalJson, utf8 } from '#core/encoding.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, forEach, isConstraint } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
-import { linkReceipts, listChainEnds, listUnlinked, type Receipt } from './store.ts';
+import { linkReceipts, listReceiptChainEnds, listUnlinked, type Receipt } from './store.ts';
 
 /**
  * The hash chain over a merchant's receipts, per mode: appended afterwards, because a sequence inside a confirmation would
@@ -23,7 +23,7 @@ export const linkHash = ({ seq, prevHash }: Link, receiptSha256: string): string
   sha256Hex(utf8(canonicalJson({ seq, prev_hash: prevHash, sha256: receiptSha256 })));
 
 /** Links of receipts in their order, after the end of the chain so far. Pure. */
-export function extendChain(
+export function extendReceiptChain(
   end: (Link & { sha256: string }) | null,
   receipts: Pick<Receipt, 'id' | 'sha256'>[],
 ): (Link & { receiptId: string })[] {
@@ -36,7 +36,7 @@ export function extendChain(
 }
 
 /** What has no link yet, oldest first: one read and one batch for a page, of however many merchants it is. */
-export const sweepChains = (ctx: Shard): Promise<Swept> =>
+export const sweepReceiptChains = (ctx: Shard): Promise<Swept> =>
   sweepPages(
     ctx,
     PAGES,
@@ -45,17 +45,17 @@ export const sweepChains = (ctx: Shard): Promise<Swept> =>
   );
 
 async function linkPage(ctx: Shard, unlinked: Awaited<ReturnType<typeof listUnlinked>>): Promise<void> {
-  const chains = Map.groupBy(unlinked, chainOf);
+  const chains = Map.groupBy(unlinked, receiptChainOf);
   const ends = new Map(
     (
-      await listChainEnds(
+      await listReceiptChainEnds(
         ctx.db,
         [...chains.values()].map(([first]) => first!),
       )
-    ).map((end) => [chainOf(end), end]),
+    ).map((end) => [receiptChainOf(end), end]),
   );
-  const links = [...chains].map(([chain, receipts]) => extendChain(ends.get(chain) ?? null, receipts));
-  const store = (some: ReturnType<typeof extendChain>) =>
+  const links = [...chains].map(([chain, receipts]) => extendReceiptChain(ends.get(chain) ?? null, receipts));
+  const store = (some: ReturnType<typeof extendReceiptChain>) =>
     commit(ctx, { events: [], writes: linkReceipts(ctx, some), result: null }).catch((error: unknown) => {
       // Another sweep appended at the same moment; what it left is taken next time.
       if (isConstraint(error)) return 'taken';
@@ -65,4 +65,4 @@ async function linkPage(ctx: Shard, unlinked: Awaited<ReturnType<typeof listUnli
   if ((await store(links.flat())) === 'taken' && links.length > 1) await forEach(ctx, links, store);
 }
 
-const chainOf = ({ merchantId, livemode }: Pick<Receipt, 'merchantId' | 'livemode'>): string => `${merchantId}:${livemode}`;
+const receiptChainOf = ({ merchantId, livemode }: Pick<Receipt, 'merchantId' | 'livemode'>): string => `${merchantId}:${livemode}`;

@@ -7,7 +7,7 @@ import { MoneyBody, Timestamp } from '#platform/http/openapi.ts';
 import { type ReceiptFacts, signReceipt } from './document.ts';
 import { insertReceipt, type Receipt } from './store.ts';
 
-export { wholeReceipts } from './archived.store.ts';
+export { wholeReceipts } from './archive.store.ts';
 export { findReceiptOfTransaction, getReceiptWithFate, type Receipt } from './store.ts';
 
 const DocumentBody = z

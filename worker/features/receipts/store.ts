@@ -3,20 +3,20 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { type Receipt, storyIdOf } from '#platform/db/archive.ts';
+import { type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { type PageRequest, type Places, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
-import { receipts } from '#platform/db/tables/commerce.ts';
+import { receipts } from '#platform/db/tables/receipts.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
-import { wholeReceipts } from './archived.store.ts';
+import { wholeReceipts } from './archive.store.ts';
 
-export type { Receipt };
+export type { StoredReceipt as Receipt };
 
 type Table = typeof receipts | typeof archivedReceipts;
 
 /** The receipt that this is true of, in the database or in the archive; null where there is none. */
-async function findReceipt(ctx: Shard, isIt: (table: Table) => SQL | undefined): Promise<Receipt | null> {
+async function findReceipt(ctx: Shard, isIt: (table: Table) => SQL | undefined): Promise<StoredReceipt | null> {
   const { db } = ctx;
   const found =
     (await db.select().from(receipts).where(isIt(receipts)).limit(1).get()) ??
@@ -25,7 +25,7 @@ async function findReceipt(ctx: Shard, isIt: (table: Table) => SQL | undefined):
   return found ? (await wholeReceipts(ctx, [found]))[0]! : null;
 }
 
-export async function getReceipt(ctx: Shard, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<Receipt> {
+export async function getReceipt(ctx: Shard, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<StoredReceipt> {
   return (await findReceipt(ctx, (table) => and(rowsOf(table, merchantId, livemode), eq(table.id, receiptId)))) ?? raise('not_found');
 }
 
@@ -35,7 +35,7 @@ export const hasReceipt = async (db: Db, receiptId: ReceiptId) =>
   db.select({ id: archivedReceipts.id }).from(archivedReceipts).where(eq(archivedReceipts.id, receiptId)).get();
 
 /** Of any merchant: a receipt proves itself to whoever holds its id. */
-export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promise<Receipt> {
+export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promise<StoredReceipt> {
   return (await findReceipt(ctx, (table) => eq(table.id, receiptId))) ?? raise('not_found');
 }
 
@@ -44,7 +44,7 @@ export async function findReceiptOfTransaction(
   merchantId: AccountId,
   livemode: boolean,
   txSignature: string,
-): Promise<Receipt | null> {
+): Promise<StoredReceipt | null> {
   const isClaim = and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, livemode));
   const claim = await ctx.db.select({ paymentId: txClaims.subjectId }).from(txClaims).where(isClaim).get();
   if (!claim) return null;
@@ -52,7 +52,7 @@ export async function findReceiptOfTransaction(
 }
 
 /** With what became of its transaction, whatever that paid: for verification. */
-export async function getReceiptWithFate(ctx: Shard, receiptId: ReceiptId): Promise<{ receipt: Receipt; isOrphaned: boolean }> {
+export async function getReceiptWithFate(ctx: Shard, receiptId: ReceiptId): Promise<{ receipt: StoredReceipt; isOrphaned: boolean }> {
   const receipt = await getPublicReceipt(ctx, receiptId);
   const claim = await ctx.db
     .select({ droppedAt: txClaims.droppedAt })
@@ -143,7 +143,7 @@ export const listUnlinked = (db: Db, limit: number) =>
     .limit(limit);
 
 /** The newest link of each of these merchants' chains that has one, with the hash of its receipt. */
-export async function listChainEnds(db: Db, chains: Pick<Receipt, 'merchantId' | 'livemode'>[]) {
+export async function listReceiptChainEnds(db: Db, chains: Pick<StoredReceipt, 'merchantId' | 'livemode'>[]) {
   const named = chains.map(({ merchantId, livemode }) => ({ merchantId, livemode }));
   const ends = await db
     .select({
@@ -172,4 +172,4 @@ export const linkReceipts = (ctx: Shard, links: { receiptId: string; seq: number
   vetoIf(ctx, sql`changes() <> ${links.length}`),
 ];
 
-export const insertReceipt = (db: Db, receipt: Receipt): Write => db.insert(receipts).values(receipt);
+export const insertReceipt = (db: Db, receipt: StoredReceipt): Write => db.insert(receipts).values(receipt);

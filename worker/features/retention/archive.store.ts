@@ -1,8 +1,7 @@
 import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { Db, Shard } from '#platform/context.ts';
-import { type Payment, type Receipt, storyIdOf } from '#platform/db/archive.ts';
+import { type StoredPayment, type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { settlements } from '#platform/db/tables/access.ts';
 import {
   ANY_TYPE,
   archiveDrafts,
@@ -12,11 +11,13 @@ import {
   archivedTypes,
   archives,
 } from '#platform/db/tables/archives.ts';
-import { payments, receipts } from '#platform/db/tables/commerce.ts';
-import { events } from '#platform/db/tables/messaging.ts';
-import { among, type Owner } from './movable.store.ts';
+import { events } from '#platform/db/tables/events.ts';
+import { payments } from '#platform/db/tables/payments.ts';
+import { receipts } from '#platform/db/tables/receipts.ts';
+import { settlements } from '#platform/db/tables/settlements.ts';
+import { among, type Owner } from './movable-rows.store.ts';
 
-export type StoredEvent = typeof events.$inferSelect;
+export type ArchivableEvent = typeof events.$inferSelect;
 
 /** Events that one search passes over, of owners whose archive fails: it reads no more of them than this. */
 const PASSED_MAX = 100_000;
@@ -50,7 +51,7 @@ export interface RunLimits {
  * A merchant's events in the order in which they were stored, from the first one on up to one that happened at `before` or later, or to
  * one behind as many or as much as `limits` says. The first one is always among them.
  */
-export async function listRun(db: Db, { merchantId, livemode }: Owner, before: number, limits: RunLimits): Promise<StoredEvent[]> {
+export async function listRun(db: Db, { merchantId, livemode }: Owner, before: number, limits: RunLimits): Promise<ArchivableEvent[]> {
   const mine = and(eq(events.merchantId, merchantId), eq(events.livemode, livemode), isNotNull(events.fannedOutAt));
   const first = db
     .select({ seq: events.seq, createdAt: events.createdAt, bytes: sql`length(${events.data})`.as('bytes') })
@@ -78,9 +79,9 @@ export interface Placed<T> {
 /** An object as it was written: what it holds, and where in it each payment and receipt is. */
 export interface Written extends Owner {
   key: string;
-  events: StoredEvent[];
-  payments: Placed<Payment>[];
-  receipts: Placed<Receipt>[];
+  events: ArchivableEvent[];
+  payments: Placed<StoredPayment>[];
+  receipts: Placed<StoredReceipt>[];
 }
 
 const rowsOf = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
@@ -118,7 +119,7 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
 const ARCHIVE_ID = sql`(SELECT max(id) FROM archives)`;
 const PLACE = sql`${ARCHIVE_ID}, j.value ->> 'lineAt', j.value ->> 'lineLength'`;
 
-function moveReceipts(db: Db, moved: Placed<Receipt>[]): Write[] {
+function moveReceipts(db: Db, moved: Placed<StoredReceipt>[]): Write[] {
   const rows = moved.map(({ row: { id, document, sha256, signature }, ...place }) => ({ id, document, sha256, signature, ...place }));
   return [
     db.insert(archivedReceipts).select(
@@ -133,7 +134,7 @@ function moveReceipts(db: Db, moved: Placed<Receipt>[]): Write[] {
   ];
 }
 
-function movePayments(db: Db, moved: Placed<Payment>[]): Write[] {
+function movePayments(db: Db, moved: Placed<StoredPayment>[]): Write[] {
   const rows = moved.map(({ row: { id, version }, ...place }) => ({ id, version, ...place }));
   const ids = among(rows.map(({ id }) => id));
   const isMoved = (column: string) => sql`EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = ${bytesOf(column)})`;
@@ -151,7 +152,7 @@ function movePayments(db: Db, moved: Placed<Payment>[]): Write[] {
 
 const bytesOf = (column: string): SQL => storyIdOf(sql.raw(column));
 
-function countTypes(happened: StoredEvent[]): Map<string, number> {
+function countTypes(happened: ArchivableEvent[]): Map<string, number> {
   const counts = new Map([[ANY_TYPE, happened.length]]);
   for (const { type } of happened) counts.set(type, (counts.get(type) ?? 0) + 1);
   return counts;

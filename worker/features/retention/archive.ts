@@ -4,14 +4,14 @@ import { storyOf } from '#core/errors.ts';
 import { type AccountId, newId } from '#core/ids.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
-import { type ArchivedLine, lineOf, type Payment, type Receipt } from '#platform/db/archive.ts';
+import { type ArchivedLine, lineOf, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { inTime } from '#platform/deadline.ts';
-import { findOldest, listRun, moveToArchive, type Placed, type RunLimits, type StoredEvent, type Written } from './archive.store.ts';
+import { type ArchivableEvent, findOldest, listRun, moveToArchive, type Placed, type RunLimits, type Written } from './archive.store.ts';
 import { beginDraft, forgetDrafts, giveUpDrafts } from './draft.store.ts';
-import { listMovable, type Owner } from './movable.store.ts';
+import { listMovable, type Owner } from './movable-rows.store.ts';
 
 /** As long as missed events are recovered. A recovery that began just before still finds what it has read. */
 const KEEP_MS = 90 * DAY + HOUR;
@@ -78,13 +78,13 @@ async function deleteDrafts(ctx: Shard, bucket: R2Bucket): Promise<void> {
 }
 
 /** The receipts and payments that events tell of. */
-const namedIn = (happened: StoredEvent[]) => ({
+const namedIn = (happened: ArchivableEvent[]) => ({
   receiptIds: happened.filter(({ type }) => type === 'receipt.created').map(({ subjectId }) => subjectId),
   paymentIds: [...new Set(happened.flatMap(({ paymentId }) => paymentId ?? []))],
 });
 
 /** The lines of an object: events, payments and receipts, each kind together; and the bytes at which each of the last two stands. */
-function objectOf(happened: StoredEvent[], paid: (Payment & { settlement?: Settlement | undefined })[], issued: Receipt[]) {
+function objectOf(happened: ArchivableEvent[], paid: (StoredPayment & { settlement?: Settlement | undefined })[], issued: StoredReceipt[]) {
   const lines: Uint8Array[] = [];
   let length = 0;
   const place = <T>(row: T, line: ArchivedLine): Placed<T> => {
@@ -94,7 +94,9 @@ function objectOf(happened: StoredEvent[], paid: (Payment & { settlement?: Settl
     return { row, lineAt: length - bytes.length, lineLength: bytes.length };
   };
   for (const event of happened) place(event, { event });
-  const payments = paid.map(({ settlement, ...payment }) => place<Payment>(payment, { payment, ...(settlement ? { settlement } : {}) }));
+  const payments = paid.map(({ settlement, ...payment }) =>
+    place<StoredPayment>(payment, { payment, ...(settlement ? { settlement } : {}) }),
+  );
   const receipts = issued.map((receipt) => place(receipt, { receipt }));
   const bytes = new Uint8Array(length);
   let end = 0;

@@ -2,11 +2,15 @@ import { lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf } from '#platform/db/commit.ts';
-import { accessApps, paymentSessions, railSettings, settlements, setupIntents } from '#platform/db/tables/access.ts';
-import { products } from '#platform/db/tables/commerce.ts';
-import { handoffs, identitySessions } from '#platform/db/tables/handoff.ts';
-import { accounts, apiKeys, loginNonces, payoutWallets } from '#platform/db/tables/identity.ts';
-import { endpointHours, events, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
+import { accounts, loginNonces, payoutWallets } from '#platform/db/tables/accounts.ts';
+import { handoffs, identitySessions, paymentSessions } from '#platform/db/tables/checkout.ts';
+import { events } from '#platform/db/tables/events.ts';
+import { apiKeys } from '#platform/db/tables/keys.ts';
+import { accessApps, products } from '#platform/db/tables/products.ts';
+import { railSettings } from '#platform/db/tables/rails.ts';
+import { settlements } from '#platform/db/tables/settlements.ts';
+import { setupIntents } from '#platform/db/tables/setups.ts';
+import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 
 /** Deletes up to so many rows of which `isOver` holds: it must be what an index of the table begins with. Answers how many. */
 export type Forget = (db: Db, before: number, limit: number) => Promise<number>;

@@ -1,5 +1,5 @@
 import { ApiError, raise } from '#core/errors.ts';
-import { consumeEntitlement, identityOf } from '#features/entitlements/entitlement.ts';
+import { consumeEntitlement, entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { consumeUnits } from '#features/pay-per-request/consume.ts';
 import { settlePayment } from '#features/pay-per-request/settle.ts';
 import type { Actor } from '#platform/context.ts';
@@ -25,7 +25,7 @@ export const serverOf = ({ session }: Pick<Stage, 'session'>): Actor => ({
 
 const identityIn = (stage: Stage) => {
   const { session } = stage;
-  return identityOf({ accountId: session.merchantId, livemode: false }, session.productId!, customerOf(stage));
+  return entitlementKeyOf({ accountId: session.merchantId, livemode: false }, session.productId!, customerOf(stage));
 };
 
 /** A call of the session under a key of its own: made again, it answers the same. */

@@ -3,13 +3,13 @@ import type { PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { requireViewer } from '#features/payments/payment.ts';
-import { identityProblem } from '#features/payments/required-identity.ts';
+import { missingIdentity } from '#features/payments/required-identity.ts';
 import { findWithProduct } from '#features/payments/store.ts';
 import { rememberFound } from '#features/payments/watch/candidates.ts';
 import { certainAt, expirePayment } from '#features/payments/watch/expire.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Actor, Scope } from '#platform/context.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
 import { type Paying, payChallenge, payCheckout, signWith, type TestWallet, testWallet } from './wallet.ts';
 
@@ -38,7 +38,7 @@ export async function payPayment(
   const wallet = walletOf(own, label);
   if (outcome === 'declined') return { txSignature: null, payer: wallet.address };
   requirePayable(own, payment, outcome);
-  const unidentified = identityProblem(known);
+  const unidentified = missingIdentity(known);
   if (unidentified) throw unidentified;
   const paid = outcome === 'late' ? await endSession(own, payment) : { scope: own, payment };
   const txSignature = await payCheckout(paid.scope, paid.payment, { wallet, paying: payingOf(outcome) });

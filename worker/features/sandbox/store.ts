@@ -6,8 +6,9 @@ import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { inReach, isOfPaymentInReach } from '#platform/db/reach.ts';
-import { events, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
+import { events } from '#platform/db/tables/events.ts';
 import { type SandboxSession, sandboxSessions } from '#platform/db/tables/sandbox.ts';
+import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 
 export const findSandboxSession = (db: Db, sessionId: SandboxSessionId): Promise<SandboxSession | undefined> =>
   db.select().from(sandboxSessions).where(eq(sandboxSessions.id, sessionId)).get();

@@ -1,4 +1,4 @@
-import { post } from '#features/webhooks/deliveries/post.ts';
+import { postAttempt } from '#features/webhooks/deliveries/post.ts';
 import type { EventType } from '#rules/events.ts';
 import { done, later, type Step } from './script.ts';
 import { listSessionDeliveries } from './store.ts';
@@ -18,7 +18,8 @@ export const tellAgain = (type: EventType): Step => ({
   run: async ({ scope, session }) => {
     const deliveries = await listSessionDeliveries(scope.db, session.id, type);
     for (const { delivery, endpoint, event } of deliveries)
-      if (endpoint.status === 'enabled') await post(scope, { delivery: { ...delivery, attempt: delivery.attempt - 1 }, endpoint, event });
+      if (endpoint.status === 'enabled')
+        await postAttempt(scope, { delivery: { ...delivery, attempt: delivery.attempt - 1 }, endpoint, event });
     return done('sent');
   },
 });

@@ -24,7 +24,7 @@ import { prepareTransaction, termsOf } from '#features/checkout/prepare-transact
 import { SimulatedChain } from '#platform/chain/simulated-chain.ts';
 import { sandboxSeed } from '#platform/chain/simulated-config.ts';
 import type { Scope } from '#platform/context.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
 import { encodeHeader, type PaymentRequired, X402_VERSION } from '#protocols/x402/wire.ts';
 import { MEMO_PROGRAM } from '#solana/assets.ts';

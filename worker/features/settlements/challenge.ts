@@ -17,7 +17,7 @@ import { encodeHeader, type PaymentRequired, type PaymentRequirements, type Reso
 type Ours = 'network' | 'asset' | 'feePayer';
 
 /** A fresh challenge in USDC, and the header that carries it. Costs no write. */
-export function askFor(
+export function makeChallenge(
   ctx: Ctx,
   sold: Omit<ChallengeFacts, Ours>,
   resource: ResourceInfo,
@@ -31,16 +31,16 @@ export function askFor(
   return { required, header: encodeHeader(required) };
 }
 
-export type Offered =
+export type ChallengeReading =
   | ({ ok: true; nonce: string } & Pick<ChallengeFacts, 'payTo' | 'quantity' | 'units' | 'days'>)
   | { ok: false; reason: string };
 
 /** Did we offer what a client echoes, for this very thing, and does the offer still stand? */
-export function readOffer(
+export function readChallenge(
   ctx: Ctx,
   accepted: PaymentRequirements,
   sold: Pick<ChallengeFacts, 'livemode' | 'merchantId' | 'productId'>,
-): Offered {
+): ChallengeReading {
   const claimed = claimedChallenge(accepted, sold);
   const verdict = claimed && verifyChallenge(claimed.memo, claimed.facts, { keys: ctx.config.CHALLENGE_KEYS!, now: ctx.now });
   if (claimed && verdict?.ok) {

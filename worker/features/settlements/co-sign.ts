@@ -5,27 +5,27 @@ import { SECOND } from '#core/time.ts';
 import type { Sale } from '#features/products/product.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { coSign, type VerifiedTransaction, verifyExact } from '#protocols/x402/exact.ts';
 import { type PaymentPayload, type PaymentRequirements, parsePaymentSignature } from '#protocols/x402/wire.ts';
 import type { Customer } from '#rules/balance.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
-import { readOffer } from './challenge.ts';
+import { readChallenge } from './challenge.ts';
 import { findSettlement } from './store.ts';
 
-export type Read =
+export type PaymentReading =
   | { ok: true; verified: VerifiedTransaction; accepted: PaymentRequirements }
   | { ok: false; reason: string; payer?: string };
 
 /** The payload as such: well formed, and a transaction we could co-sign without being drained. */
-export async function readPayment(ctx: Ctx, paymentSignature: string): Promise<Read> {
+export async function readPayment(ctx: Ctx, paymentSignature: string): Promise<PaymentReading> {
   const parsed = parsePaymentSignature(paymentSignature);
   // What was offered is in the MAC: price and payee come from the echo.
   return parsed.ok ? readPayload(ctx, parsed.value, parsed.value.accepted) : parsed;
 }
 
 /** The same for a payload that was taken apart already, against what was asked for. Network and scheme are ours alone. */
-export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirements: PaymentRequirements): Promise<Read> {
+export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirements: PaymentRequirements): Promise<PaymentReading> {
   const { network } = ctx.config;
   const asked = { ...requirements, scheme: 'exact', network: network.caip2 };
   const verdict = await verifyExact(payload, asked, { feePayers: feePayersOf(ctx.config).addresses, mints: [network.usdcMint] });
@@ -38,20 +38,20 @@ export const customerColumns = (customer: Customer | null, payer: string) =>
     ? { customerRef: customer.customerRef, customerWallet: null }
     : { customerRef: null, customerWallet: customer?.walletAddress ?? payer };
 
-export type Draft = { ok: true; settlement: Settlement } | { ok: false; reason: string };
+export type SettlementDraft = { ok: true; settlement: Settlement } | { ok: false; reason: string };
 
 /** Did we offer this, does the offer stand, would it succeed? Then it is co-signed, and still only on paper. */
 export async function draftSettlement(
   ctx: Shard,
   { product, merchant }: Sale,
-  { verified, accepted }: Read & { ok: true },
+  { verified, accepted }: PaymentReading & { ok: true },
   customer: Customer | null,
-): Promise<Draft> {
+): Promise<SettlementDraft> {
   const { livemode, merchantId, id: productId } = product;
-  const offered = readOffer(ctx, accepted, { livemode, merchantId, productId });
-  if (!offered.ok) return offered;
+  const challenge = readChallenge(ctx, accepted, { livemode, merchantId, productId });
+  if (!challenge.ok) return challenge;
   // What was offered, not what the product says by now: price and piece belong together.
-  const { payTo, quantity, units, days, nonce } = offered;
+  const { payTo, quantity, units, days, nonce } = challenge;
   return draftPayment(ctx, verified, {
     merchantId,
     livemode,
@@ -72,7 +72,7 @@ export async function draftSettlement(
 }
 
 /** What a payment is for: all of a settlement that its transaction does not tell. */
-export type Cause = Pick<
+export type SettlementPurposeFacts = Pick<
   Settlement,
   | 'merchantId'
   | 'livemode'
@@ -87,7 +87,7 @@ export type Cause = Pick<
 >;
 
 /** A payment that would succeed, co-signed on paper. 503 where the node cannot say. */
-export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, cause: Cause): Promise<Draft> {
+export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, cause: SettlementPurposeFacts): Promise<SettlementDraft> {
   const { wire, txSignature } = coSign(verified, feePayersOf(ctx.config).signerOf(verified.feePayer));
   const simulated = await ctx.chain.simulate(wire);
   if (simulated.kind === 'unavailable') {

@@ -2,7 +2,7 @@ import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { FeeAnswer, FeeSpend } from '#rules/fees.ts';
 import { PAYER_LIMITS, PLAN_NAMES, PLANS } from '#rules/plans.ts';
@@ -37,32 +37,33 @@ export async function spendFee(ctx: Shard, settlement: Settlement, fees = 1): Pr
   if (!settlement.livemode) return async () => {};
   if (settlement.purpose === 'activation') {
     const pooled = await spendPool(ctx, PLAN_POOL, fees);
-    if (!pooled.allowed) throw usedUp(ctx, pooled, 'plans');
+    if (!pooled.allowed) throw newBudgetError(ctx, pooled, 'plans');
     return () => giveBack(ctx, [PLAN_POOL], fees);
   }
   const own = accountObject(settlement.merchantId);
-  let answer = await spend(ctx, own, { fees, isKnownPayer: false });
-  if (answer.isForKnownPayers && (await hasPaidBefore(ctx.db, settlement))) answer = await spend(ctx, own, { fees, isKnownPayer: true });
-  if (!answer.allowed) throw usedUp(ctx, answer);
+  let answer = await spendAtObject(ctx, own, { fees, isKnownPayer: false });
+  if (answer.isForKnownPayers && (await hasPaidBefore(ctx.db, settlement)))
+    answer = await spendAtObject(ctx, own, { fees, isKnownPayer: true });
+  if (!answer.allowed) throw newBudgetError(ctx, answer);
   if (answer.plan !== 'free') return () => giveBack(ctx, [own], fees);
   const shared = await spendPool(ctx, FREE_POOL, fees);
   if (shared.allowed) return () => giveBack(ctx, [own, FREE_POOL], fees);
   await giveBack(ctx, [own], fees);
-  throw usedUp(ctx, shared, 'free');
+  throw newBudgetError(ctx, shared, 'free');
 }
 
 async function spendPool(ctx: Ctx, name: string, fees: number): Promise<FeeAnswer> {
   const place = `${name} ${ctx.config.FREE_FEES_PER_DAY}`;
   const known = poolRefusals.get(place);
   if (known && ctx.wallNow < known.until) return known.answer;
-  const answer = await spend(ctx, name, { fees, isKnownPayer: true });
+  const answer = await spendAtObject(ctx, name, { fees, isKnownPayer: true });
   // For a minute only: what is given back may be spent again.
   if (answer.allowed) poolRefusals.delete(place);
   else poolRefusals.set(place, { until: Math.min(ctx.wallNow + MINUTE, answer.resetAt), answer });
   return answer;
 }
 
-async function spend(ctx: Ctx, name: string, { fees, isKnownPayer }: Pick<FeeSpend, 'fees' | 'isKnownPayer'>): Promise<FeeAnswer> {
+async function spendAtObject(ctx: Ctx, name: string, { fees, isKnownPayer }: Pick<FeeSpend, 'fees' | 'isKnownPayer'>): Promise<FeeAnswer> {
   const { RATE_MULTIPLIER: rateMultiplier, FREE_FEES_PER_DAY } = ctx.config;
   const max = name === FREE_POOL || name === PLAN_POOL ? FREE_FEES_PER_DAY : null;
   try {
@@ -75,7 +76,7 @@ async function spend(ctx: Ctx, name: string, { fees, isKnownPayer }: Pick<FeeSpe
 
 /** A fee that was not given back is missed by nothing but today's budget. */
 const giveBack = async (ctx: Ctx, names: string[], fees: number): Promise<void> => {
-  await Promise.allSettled(names.map((name) => spend(ctx, name, { fees: -fees, isKnownPayer: true })));
+  await Promise.allSettled(names.map((name) => spendAtObject(ctx, name, { fees: -fees, isKnownPayer: true })));
 };
 
 /** Its fee is paid and nothing came of it: counted against the share of failures of its merchant, whose budget paid for it. */
@@ -90,7 +91,11 @@ const POOL_TEXT = {
   plans: 'The network fees we pay for plans are used up for today (UTC), for all accounts together.',
 };
 
-function usedUp(ctx: Ctx, { isForKnownPayers, plan, limit, left, resetAt }: FeeAnswer, pool: 'free' | 'plans' | null = null): ApiError {
+function newBudgetError(
+  ctx: Ctx,
+  { isForKnownPayers, plan, limit, left, resetAt }: FeeAnswer,
+  pool: 'free' | 'plans' | null = null,
+): ApiError {
   const detail = pool
     ? POOL_TEXT[pool]
     : isForKnownPayers

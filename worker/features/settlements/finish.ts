@@ -7,7 +7,7 @@ import { planActivation } from '#features/plans/buy-plan.ts';
 import { getHolding } from '#features/plans/holding.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
 import { matchPayment } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
@@ -21,10 +21,13 @@ import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
  * What became of a settlement. `pending`: it may land yet, and the service keeps looking by itself. A receipt belongs to what
  * the service sold or was paid for itself; what a merchant sold through us as his facilitator has none.
  */
-export type Outcome = { status: 'settled'; receiptId: ReceiptId | null } | { status: 'failed'; reason: string } | { status: 'pending' };
+export type SettlementOutcome =
+  | { status: 'settled'; receiptId: ReceiptId | null }
+  | { status: 'failed'; reason: string }
+  | { status: 'pending' };
 
 /** The chain has spoken. What it shows is judged once more, as any payment is: we co-signed bytes, the chain moved money. */
-export async function conclude(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<Outcome> {
+export async function finishSettlement(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
   const match = matchPayment(transaction, {
     // A merchant's own server has a memo of its own; there the signature, which is ours, correlates.
     memo: settlement.purpose === 'facilitator' ? null : `svc:${settlement.nonce}`,
@@ -38,7 +41,7 @@ export async function conclude(ctx: Shard, settlement: Settlement, transaction: 
   // A fork may reverse a failure as it may a payment, so it is looked at again.
   if (!match.ok) {
     const { outcome, isMine } = await endOnce(ctx, settlement, () =>
-      failing(ctx, settlement, match.reason, nextLookAtFailed(ctx, settlement)),
+      planFailure(ctx, settlement, match.reason, nextLookAtFailed(ctx, settlement)),
     );
     // Once for each payment, however many calls see it fail at the same moment.
     if (isMine && settlement.status === 'pending') await noteFailedFee(ctx, settlement);
@@ -46,11 +49,11 @@ export async function conclude(ctx: Shard, settlement: Settlement, transaction: 
   }
   switch (settlement.purpose) {
     case 'access':
-      return end(ctx, settlement, () => planSold(ctx, settlement, transaction));
+      return storeEnd(ctx, settlement, () => planSold(ctx, settlement, transaction));
     case 'activation':
-      return activate(ctx, settlement, transaction);
+      return finishActivation(ctx, settlement, transaction);
     case 'facilitator':
-      return end(ctx, settlement, () => planFacilitated(ctx, settlement, transaction));
+      return storeEnd(ctx, settlement, () => planFacilitated(ctx, settlement, transaction));
     default:
       return unreachable(settlement.purpose);
   }
@@ -62,28 +65,36 @@ function nextLookAtFailed({ now }: Ctx, { status, createdAt }: Settlement): numb
   return now < createdAt + DAY ? createdAt + DAY : null;
 }
 
-export const endWith = (ctx: Shard, settlement: Settlement, reason: string, nextCheckAt: number | null): Promise<Outcome> =>
-  end(ctx, settlement, () => failing(ctx, settlement, reason, nextCheckAt));
+export const failSettlement = (
+  ctx: Shard,
+  settlement: Settlement,
+  reason: string,
+  nextCheckAt: number | null,
+): Promise<SettlementOutcome> => storeEnd(ctx, settlement, () => planFailure(ctx, settlement, reason, nextCheckAt));
 
-const failing = (ctx: Shard, settlement: Settlement, reason: string, nextCheckAt: number | null): Change<Outcome> => ({
+const planFailure = (ctx: Shard, settlement: Settlement, reason: string, nextCheckAt: number | null): Change<SettlementOutcome> => ({
   events: [],
   writes: endSettlement(ctx, settlement, 'fail', reason, nextCheckAt),
   result: { status: 'failed', reason },
 });
 
-const end = async (ctx: Shard, settlement: Settlement, plan: () => Change<Outcome>): Promise<Outcome> =>
+const storeEnd = async (ctx: Shard, settlement: Settlement, plan: () => Change<SettlementOutcome>): Promise<SettlementOutcome> =>
   (await endOnce(ctx, settlement, plan)).outcome;
 
 /**
  * Ends a settlement once. Whoever comes second finds the end the first one gave it. `isMine`: this call stored it and knows so; none
  * does where the answer of the database was lost.
  */
-async function endOnce(ctx: Shard, settlement: Settlement, plan: () => Change<Outcome>): Promise<{ outcome: Outcome; isMine: boolean }> {
+async function endOnce(
+  ctx: Shard,
+  settlement: Settlement,
+  plan: () => Change<SettlementOutcome>,
+): Promise<{ outcome: SettlementOutcome; isMine: boolean }> {
   let isFirst = true;
   let isMine = true;
   const outcome = await transact(ctx, async () => {
     // What the caller holds is tried as it is; after a lost race, what is stored.
-    const known = isFirst ? null : await outcomeOf(ctx, settlement.paymentId);
+    const known = isFirst ? null : await getOutcome(ctx, settlement.paymentId);
     isFirst = false;
     isMine = known === null || known.status === settlement.status;
     return isMine ? plan() : unchanged(known!);
@@ -92,7 +103,7 @@ async function endOnce(ctx: Shard, settlement: Settlement, plan: () => Change<Ou
 }
 
 /** A merchant's product: payment, receipt and their events. */
-function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Change<Outcome> {
+function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Change<SettlementOutcome> {
   const { terms, txSignature, payerWallet: payer, amount } = settlement;
   const { productId } = settlement as Settlement & { productId: NonNullable<Settlement['productId']> };
   const sale = { ...settlement, ...terms, productId, expiresAt: settlement.createdAt + CHALLENGE_SECONDS * SECOND };
@@ -107,7 +118,7 @@ function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransact
 }
 
 /** The merchant's own server keeps the books: nothing but the end of the settlement. */
-const planFacilitated = (ctx: Shard, settlement: Settlement, { slot }: ChainTransaction): Change<Outcome> => ({
+const planFacilitated = (ctx: Shard, settlement: Settlement, { slot }: ChainTransaction): Change<SettlementOutcome> => ({
   events: [],
   writes: settleSettlement(ctx, settlement, slot),
   result: { status: 'settled', receiptId: null },
@@ -117,9 +128,9 @@ const planFacilitated = (ctx: Shard, settlement: Settlement, { slot }: ChainTran
  * A plan of ours: the account changes in the same batch, and its limits with it. What hinders that is never the payer's loss:
  * the payment is claimed and on the chain, so it stays pending, and the next look stores it.
  */
-async function activate(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<Outcome> {
+async function finishActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
   const { paymentId } = settlement;
-  const hasEnded = async () => (await outcomeOf(ctx, paymentId)).status !== settlement.status;
+  const hasEnded = async () => (await getOutcome(ctx, paymentId)).status !== settlement.status;
   let isFirst = true;
   try {
     await changeAccount(ctx, settlement.merchantId, async (account) => {
@@ -130,7 +141,7 @@ async function activate(ctx: Shard, settlement: Settlement, transaction: ChainTr
       // Two payments at once change an account alike: only the settlement tells whether this one was stored.
       return { ...change, writes: [...writes, ...settleSettlement(ctx, settlement, transaction.slot)], wasStored: hasEnded };
     });
-    return await outcomeOf(ctx, paymentId);
+    return await getOutcome(ctx, paymentId);
   } catch (error) {
     ctx.note(`activation: ${storyOf(error)}`);
     return { status: 'pending' };
@@ -141,7 +152,7 @@ async function activate(ctx: Shard, settlement: Settlement, transaction: ChainTr
 export const ORPHANED = 'transaction_orphaned';
 
 /** As it is stored; the word of a success is given for no money that the chain dropped meanwhile. */
-export async function outcomeOf(ctx: Shard, paymentId: PaymentId): Promise<Outcome> {
+export async function getOutcome(ctx: Shard, paymentId: PaymentId): Promise<SettlementOutcome> {
   const stored = await loadSettlement(ctx, paymentId);
   if (!stored) throw new ApiError('not_found');
   const { settlement, receiptId, isLost } = stored;

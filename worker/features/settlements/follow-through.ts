@@ -4,15 +4,15 @@ import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { creditPayment } from '#features/entitlements/credit-payments.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, isConstraint, isVeto, type Write } from '#platform/db/commit.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { DOUBT_MS } from '#solana/finality.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { spendFee } from './fee-budget.ts';
-import { conclude, endWith, type Outcome, outcomeOf } from './finish.ts';
+import { failSettlement, finishSettlement, getOutcome, type SettlementOutcome } from './finish.ts';
 import { readPayerLimits, vetoBusyPayer } from './payer.store.ts';
 import { claimSettlement, EXPIRED, findSettlement, noteLook } from './store.ts';
 
-export { type Outcome, outcomeOf } from './finish.ts';
+export { getOutcome, type SettlementOutcome } from './finish.ts';
 
 /**
  * Claims a message and a signature for one thing, for ever, before anything is sent. Where another request was faster, its claim
@@ -34,14 +34,14 @@ export async function claimOnce(
     const isOurs = winner?.paymentId === settlement.paymentId;
     if (!isOurs && (winner || isConstraint(error))) await giveBack();
     if (winner) return { settlement: winner, isNew: isOurs };
-    if (isVeto(error)) throw await busyPayer(ctx, settlement);
+    if (isVeto(error)) throw await newBusyPayerError(ctx, settlement);
     // Not the message, so the signature: it paid something else before.
     if (isConstraint(error)) throw new ApiError('duplicate_settlement');
     throw error;
   }
 }
 
-async function busyPayer(ctx: Shard, settlement: Settlement): Promise<ApiError> {
+async function newBusyPayerError(ctx: Shard, settlement: Settlement): Promise<ApiError> {
   return new ApiError('rate_limited', {
     detail: 'This payer has too many payments open, or too many that failed on chain. The same payment may be sent again later.',
     retryAfterSeconds: BUSY_SECONDS,
@@ -60,8 +60,8 @@ const CALL_MS = 3 * SECOND;
  * call that claimed it and for others that bring the same payment. It may have been sent by now, so whatever goes wrong here
  * leaves the outcome unknown, and is never a refusal.
  */
-const pursue = (ctx: Shard, settlement: Settlement, options: Pursuit): Promise<Outcome> =>
-  sendAndLook(ctx, settlement, options).catch((error: unknown) => {
+const broadcastAndWatch = (ctx: Shard, settlement: Settlement, options: WatchOptions): Promise<SettlementOutcome> =>
+  broadcastAndLook(ctx, settlement, options).catch((error: unknown) => {
     ctx.note(`not stored: ${storyOf(error)}`);
     return { status: 'pending' };
   });
@@ -70,18 +70,18 @@ const pursue = (ctx: Shard, settlement: Settlement, options: Pursuit): Promise<O
 const RESEND_AFTER_MS = 5 * SECOND;
 
 /** The outcome for a request that brings a payment, the one that claimed it (`isNew`) or a later one: none depends on another that may be gone. */
-export function see(ctx: Shard, settlement: Settlement, isNew: boolean): Promise<Outcome> {
-  if (settlement.status !== 'pending') return outcomeOf(ctx, settlement.paymentId);
+export function followThrough(ctx: Shard, settlement: Settlement, isNew: boolean): Promise<SettlementOutcome> {
+  if (settlement.status !== 'pending') return getOutcome(ctx, settlement.paymentId);
   const send = isNew || ctx.now >= settlement.createdAt + RESEND_AFTER_MS;
-  return pursue(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
+  return broadcastAndWatch(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });
 }
 
-interface Pursuit {
+interface WatchOptions {
   send: boolean;
   patienceMs: number;
 }
 
-async function sendAndLook(ctx: Shard, settlement: Settlement, options: Pursuit): Promise<Outcome> {
+async function broadcastAndLook(ctx: Shard, settlement: Settlement, options: WatchOptions): Promise<SettlementOutcome> {
   const chain = ctx.chain.within(CALL_MS, 2);
   if (options.send) {
     const sent = await chain.sendTransaction(base64.decode(settlement.wire), { preflight: false });
@@ -94,13 +94,13 @@ async function sendAndLook(ctx: Shard, settlement: Settlement, options: Pursuit)
     if (ctx.leftMs() <= wait) return { status: 'pending' };
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const sighting = await chain.findTransaction(settlement.txSignature);
-    const outcome = sighting.kind === 'found' ? await conclude(ctx, settlement, sighting.transaction) : null;
+    const outcome = sighting.kind === 'found' ? await finishSettlement(ctx, settlement, sighting.transaction) : null;
     // Pending although it is on the chain: others were storing at the same moment, so it is tried again like a look.
     if (outcome && outcome.status !== 'pending') return outcome;
     if (sighting.kind === 'unavailable') ctx.note(`rpc: ${sighting.reason}`);
   }
   const last = await chain.findTransactions([settlement.txSignature]);
-  return last.kind === 'unavailable' ? { status: 'pending' } : judge(ctx, settlement, last.sightings[0]!, last.finalHeight);
+  return last.kind === 'unavailable' ? { status: 'pending' } : interpretSighting(ctx, settlement, last.sightings[0]!, last.finalHeight);
 }
 
 /** Blocks past the end we estimated for it: our node may have been behind the one that knew the blockhash. */
@@ -114,8 +114,13 @@ export const deadAfter = ({ lastValidBlockHeight }: Settlement): number => lastV
  * What a look at the chain means. Given up is only what is absent twice from a final chain past its blockhash's life; and even
  * that is looked for again after ten minutes and after a day, because nodes may lie and the money would be out of sight.
  */
-export async function judge(ctx: Shard, settlement: Settlement, sighting: Sighting, finalHeight: number | null): Promise<Outcome> {
-  if (sighting.kind === 'found') return conclude(ctx, settlement, sighting.transaction);
+export async function interpretSighting(
+  ctx: Shard,
+  settlement: Settlement,
+  sighting: Sighting,
+  finalHeight: number | null,
+): Promise<SettlementOutcome> {
+  if (sighting.kind === 'found') return finishSettlement(ctx, settlement, sighting.transaction);
   const { status, doubtedAt, failureReason } = settlement;
   const note = (seen: Parameters<typeof noteLook>[2]) =>
     commit(ctx, { events: [], writes: [noteLook(ctx.db, settlement, seen)], result: null });
@@ -127,7 +132,7 @@ export async function judge(ctx: Shard, settlement: Settlement, sighting: Sighti
   if (isGone && doubtedAt !== null && ctx.now >= doubtedAt + DOUBT_MS) {
     // One node's silence is not enough where there are others.
     const [isUnknown] = await ctx.chain.areUnknownEverywhere([settlement.txSignature]);
-    return isUnknown ? endWith(ctx, settlement, EXPIRED, ctx.now + LATER_LOOK_MS) : { status: 'pending' };
+    return isUnknown ? failSettlement(ctx, settlement, EXPIRED, ctx.now + LATER_LOOK_MS) : { status: 'pending' };
   }
   if (isGone && doubtedAt === null) await note({ doubtedAt: ctx.now });
   // Doubts must follow each other: one that was answered is gone.
@@ -136,7 +141,7 @@ export async function judge(ctx: Shard, settlement: Settlement, sighting: Sighti
 }
 
 /** What a settled payment bought, as its entitlement's object takes it. */
-export const paidOf = (settlement: Settlement): Parameters<typeof creditPayment>[1] => ({
+export const toPaidPurchase = (settlement: Settlement): Parameters<typeof creditPayment>[1] => ({
   ...settlement,
   id: settlement.paymentId,
   productId: settlement.productId!,

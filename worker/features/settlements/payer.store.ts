@@ -2,9 +2,9 @@ import { and, eq, isNull, sql } from 'drizzle-orm';
 import { MINUTE } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
-import { settlements } from '#platform/db/tables/access.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
+import { settlements } from '#platform/db/tables/settlements.ts';
 import { PAYER_LIMITS } from '#rules/plans.ts';
 import { EXPIRED } from './store.ts';
 

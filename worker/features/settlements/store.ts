@@ -7,9 +7,10 @@ import { paymentOf, readLines, settlementOf, storyIdOf } from '#platform/db/arch
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim, watchClaim } from '#platform/db/fate.ts';
 import { inReach } from '#platform/db/reach.ts';
-import { activations, type Settlement, settlements } from '#platform/db/tables/access.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
-import { payments } from '#platform/db/tables/commerce.ts';
+import { payments } from '#platform/db/tables/payments.ts';
+import { activations } from '#platform/db/tables/plans.ts';
+import { type Settlement, settlements } from '#platform/db/tables/settlements.ts';
 import { type ClaimKind, txClaims } from '#platform/db/tables/tx-claims.ts';
 import { SETTLEMENT } from '#rules/states.ts';
 

@@ -2,8 +2,8 @@ import { and, eq, exists, isNull, sql } from 'drizzle-orm';
 import type { AnswerId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
-import { settlements } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
+import { settlements } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
 /** Stands for whoever was told of a success before it was kept who. */

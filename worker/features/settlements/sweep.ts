@@ -3,9 +3,9 @@ import { SECOND } from '#core/time.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { STATUSES_MAX } from '#solana/finality.ts';
-import { deadAfter, judge, paidOf } from './follow-through.ts';
+import { deadAfter, interpretSighting, toPaidPurchase } from './follow-through.ts';
 import { takeDueSettlements } from './store.ts';
 
 /** A node shows so many whole transactions at once. */
@@ -20,7 +20,7 @@ export async function sweepSettlements(ctx: Shard): Promise<number> {
   while (ctx.elapsedMs() < SWEEP_MS) {
     const due = await takeDueSettlements(ctx, STATUSES_MAX);
     taken += due.length;
-    const reason = due.length > 0 ? await lookAt(ctx, due) : null;
+    const reason = due.length > 0 ? await lookAtSettlements(ctx, due) : null;
     if (reason !== null) ctx.note(`rpc: ${reason}`);
     if (reason !== null || due.length < STATUSES_MAX) break;
   }
@@ -28,14 +28,14 @@ export async function sweepSettlements(ctx: Shard): Promise<number> {
 }
 
 /** Why the node could not be asked, or null. */
-async function lookAt(ctx: Shard, due: Settlement[]): Promise<string | null> {
+async function lookAtSettlements(ctx: Shard, due: Settlement[]): Promise<string | null> {
   const known = await ctx.chain.knows(due.map(({ txSignature }) => txSignature));
   if (known.kind === 'unavailable') return known.reason;
   const { finalHeight, isKnown } = known;
   // What a merchant's server asked for is sent by its own calls alone, which serve for it; what landed is stored all the same.
   const isUnsent = (one: Settlement, i: number) =>
     one.status === 'pending' && one.purpose !== 'facilitator' && !isKnown[i] && finalHeight <= one.lastValidBlockHeight;
-  await forEach(ctx, due.filter(isUnsent), (settlement) => send(ctx, settlement), LANES);
+  await forEach(ctx, due.filter(isUnsent), (settlement) => sendAgain(ctx, settlement), LANES);
   // Whether the rest is gone or only on its way cannot be told yet.
   const telling = due.filter((one, i) => isKnown[i] || isUnsent(one, i) || finalHeight > deadAfter(one));
   for (let i = 0; i < telling.length; i += GROUP_MAX) {
@@ -43,8 +43,8 @@ async function lookAt(ctx: Shard, due: Settlement[]): Promise<string | null> {
     const looks = await ctx.chain.findTransactions(group.map(({ txSignature }) => txSignature));
     if (looks.kind === 'unavailable') return looks.reason;
     const judgeOne = async ([index, settlement]: [number, Settlement]) => {
-      const outcome = await judge(ctx, settlement, looks.sightings[index]!, looks.finalHeight);
-      if (outcome.status === 'settled' && settlement.purpose === 'access') await creditPayment(ctx, paidOf(settlement));
+      const outcome = await interpretSighting(ctx, settlement, looks.sightings[index]!, looks.finalHeight);
+      if (outcome.status === 'settled' && settlement.purpose === 'access') await creditPayment(ctx, toPaidPurchase(settlement));
       if (outcome.status === 'failed') ctx.note(`settlement ${settlement.paymentId}: ${outcome.reason}`);
     };
     await forEach(ctx, [...group.entries()], judgeOne, LANES);
@@ -52,7 +52,7 @@ async function lookAt(ctx: Shard, due: Settlement[]): Promise<string | null> {
   return null;
 }
 
-async function send(ctx: Ctx, { wire }: Settlement): Promise<void> {
+async function sendAgain(ctx: Ctx, { wire }: Settlement): Promise<void> {
   const sent = await ctx.chain.sendTransaction(base64.decode(wire), { preflight: false });
   if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
 }

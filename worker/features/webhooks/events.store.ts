@@ -6,8 +6,10 @@ import type { Shard } from '#platform/context.ts';
 import { lineOfType, readArchivedEvents, storyIdOf } from '#platform/db/archive.ts';
 import { countTo, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
-import type { Delivery, StoredEvent } from '#platform/db/tables/messaging.ts';
-import { events, webhookDeliveries } from '#platform/db/tables/messaging.ts';
+import type { StoredEvent } from '#platform/db/tables/events.ts';
+import { events } from '#platform/db/tables/events.ts';
+import type { Delivery } from '#platform/db/tables/webhooks.ts';
+import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 
 export interface EventFilter {
   eventType?: string | undefined;

@@ -4,7 +4,7 @@ import type { AccountId, EndpointId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
-import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
+import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 
 export const findEndpoint = (db: Db, merchantId: AccountId, livemode: boolean, endpointId: EndpointId) =>
   db

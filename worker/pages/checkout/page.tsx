@@ -1,6 +1,6 @@
 import { type Asset, toMoneyResource } from '#core/money.ts';
 import { toConnectResource } from '#features/checkout/resource.ts';
-import type { SessionOffer } from '#features/checkout/sessions/session.ts';
+import type { SessionListing } from '#features/checkout/sessions/session.ts';
 import { certainAt } from '#features/payments/watch/expire.ts';
 import { saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail, openRails } from '#features/products/selling/checkout-rails.ts';
@@ -12,7 +12,7 @@ import { type PageContext, sendPage } from '../document.tsx';
 import type { TextKey } from '../locales/en.ts';
 import { plain, plainName } from '../parts/text.ts';
 import type { PageFacts } from './facts.ts';
-import { About, Brand, Price, type ShownListing } from './offer.tsx';
+import { About, Brand, Price, type ShownListing } from './listing.tsx';
 import { Panel } from './panel.tsx';
 import { firstState } from './state.ts';
 
@@ -28,7 +28,7 @@ const tokenOf = (text: string | undefined, lengthMax: number): string | null =>
 const isPhone = (userAgent: string): boolean => /Android|iPhone|iPad|iPod|Mobile/i.test(userAgent);
 
 /** `/p/{slug}`: who sells what for how much, whole before any script has run; then the panel that takes the payment. */
-export function sendCheckout(page: PageContext, sold: Pick<SessionOffer, 'listing'> & Partial<SessionOffer>): Response {
+export function sendCheckout(page: PageContext, sold: Pick<SessionListing, 'listing'> & Partial<SessionListing>): Response {
   const { ctx } = page.c.var;
   const shown = openListing(page, ctx, sold);
   const { facts, sale } = shown;

@@ -39,15 +39,15 @@ const ASK_MS = 1500;
 const looks = new Map<string, { until: number; funds: Funds }>();
 
 /** What the current fee payer has left. Asked of the node at most once a minute: every agent's denial wants to know. */
-export const feePayerFunds = async (ctx: Ctx): Promise<Funds> => (await look(ctx)).funds;
+export const feePayerFunds = async (ctx: Ctx): Promise<Funds> => (await lookAtFunds(ctx)).funds;
 
-interface Look {
+interface FundsLook {
   funds: Funds;
   /** Only of a look that was just made. */
   lamports?: number;
 }
 
-async function look(ctx: Ctx): Promise<Look> {
+async function lookAtFunds(ctx: Ctx): Promise<FundsLook> {
   const address = feePayersOf(ctx.config).current;
   const place = `${ctx.chain.place} ${address}`;
   const known = looks.get(place);
@@ -72,7 +72,7 @@ async function look(ctx: Ctx): Promise<Look> {
 export async function sweepFeePayer(ctx: Ctx): Promise<number> {
   if (!hasX402(ctx.config)) return 0;
   const address = feePayersOf(ctx.config).current;
-  const { funds, lamports } = await look(ctx);
+  const { funds, lamports } = await lookAtFunds(ctx);
   if (lamports !== undefined) await saveLook(ctx.databases[0].db, address, lamports, ctx.wallNow);
   const spent = await readLamportsSpent(ctx.databases[0].db, ctx.wallNow);
   const isTooMuch = isAlarming(ctx.config, spent);

@@ -6,8 +6,8 @@ import type { SandboxFate, SandboxTransaction } from '#platform/db/tables/sandbo
 import type { Chain } from '#solana/chain.ts';
 import type { Lifetime } from '#solana/checkout-transaction.ts';
 import type { Confirmed, Finality } from '#solana/finality.ts';
-import type { Listed } from '#solana/listing.ts';
 import type { Broadcast, Sighting, Sightings } from '#solana/node-answers.ts';
+import type { Listed } from '#solana/signature-list.ts';
 import { parseTransaction } from '#solana/transaction.ts';
 import { findTransactions, insertTransaction, markSent, type SandboxPlace } from './simulated.store.ts';
 import { blockhashAt, decodeSigned, landedTransaction, type SignedTransaction, slotAt, slotOfBlockhash } from './simulated-blocks.ts';

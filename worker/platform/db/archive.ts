@@ -2,30 +2,31 @@ import { type SQL, sql } from 'drizzle-orm';
 import { raise, storyOf } from '#core/errors.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
-import type { Settlement } from './tables/access.ts';
 import { archives } from './tables/archives.ts';
-import type { payments, receipts } from './tables/commerce.ts';
-import type { events } from './tables/messaging.ts';
+import type { events } from './tables/events.ts';
+import type { payments } from './tables/payments.ts';
+import type { receipts } from './tables/receipts.ts';
+import type { Settlement } from './tables/settlements.ts';
 
 type EventRow = typeof events.$inferSelect;
-export type Receipt = Omit<typeof receipts.$inferSelect, 'archiveId' | 'lineAt' | 'lineLength'>;
-export type Payment = typeof payments.$inferSelect;
+export type StoredReceipt = Omit<typeof receipts.$inferSelect, 'archiveId' | 'lineAt' | 'lineLength'>;
+export type StoredPayment = typeof payments.$inferSelect;
 
 /**
  * A line of an object: a row as the database held it, under the names that the tables give its columns. Objects are read for ever, so
  * a release that renames one of these goes on reading the old name.
  */
-export type ArchivedLine = { event: EventRow } | { receipt: Receipt } | { payment: Payment; settlement?: Settlement };
+export type ArchivedLine = { event: EventRow } | { receipt: StoredReceipt } | { payment: StoredPayment; settlement?: Settlement };
 
 /** The columns of a payment that hold amounts, which lines have as decimal text. */
-const AMOUNTS = ['priceAmount', 'feeAmount', 'feeOwedAmount', 'overpaidAmount'] as const satisfies (keyof Payment)[];
+const AMOUNTS = ['priceAmount', 'feeAmount', 'feeOwedAmount', 'overpaidAmount'] as const satisfies (keyof StoredPayment)[];
 
 export const lineOf = (line: ArchivedLine): string =>
   `${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? value.toString() : value))}\n`;
 
 /** The payment of a line. */
-export function paymentOf(line: string): Payment {
-  const { payment } = JSON.parse(line) as { payment: Payment };
+export function paymentOf(line: string): StoredPayment {
+  const { payment } = JSON.parse(line) as { payment: StoredPayment };
   const amounts = AMOUNTS.map((name) => [name, payment[name] === null ? null : BigInt(payment[name])]);
   return { ...payment, ...Object.fromEntries(amounts) };
 }
@@ -36,7 +37,7 @@ export function settlementOf(line: string): Settlement | null {
   return settlement ? { ...settlement, amount: BigInt(settlement.amount) } : null;
 }
 
-export const receiptOf = (line: string): Receipt => (JSON.parse(line) as { receipt: Receipt }).receipt;
+export const receiptOf = (line: string): StoredReceipt => (JSON.parse(line) as { receipt: StoredReceipt }).receipt;
 
 /** An id as the tables of the archive have it: its 16 bytes. */
 export const storyIdOf = (id: string | SQL): SQL => sql`coalesce(unhex(replace(${id}, '-', '')), ${id})`;

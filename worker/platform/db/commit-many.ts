@@ -4,7 +4,7 @@ import { storyOf } from '#core/errors.ts';
 import type { Shard } from '#platform/context.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { announceEvents, eventRow, forEach } from './commit.ts';
-import { events as eventsTable } from './tables/messaging.ts';
+import { events as eventsTable } from './tables/events.ts';
 
 /** A table whose rows move from version to version, each step under an event. */
 type Versioned = SQLiteTable & { id: SQLiteColumn; version: SQLiteColumn };

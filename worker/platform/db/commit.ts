@@ -5,7 +5,8 @@ import { newEventId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
 import type { NewEvent } from '#rules/events.ts';
-import { events as eventsTable, guard } from './tables/messaging.ts';
+import { events as eventsTable } from './tables/events.ts';
+import { guard } from './tables/idempotency.ts';
 
 export type Write = BatchItem<'sqlite'>;
 

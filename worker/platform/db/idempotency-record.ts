@@ -10,7 +10,7 @@ import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from './commit.ts';
 import { type Swept, sweepRounds } from './sweep-pages.ts';
-import { claims } from './tables/messaging.ts';
+import { idempotencyRecords } from './tables/idempotency.ts';
 
 export interface IdempotentRequest {
   /** Account or setup intent, livemode, method and concrete path: the same key elsewhere is another request. */
@@ -44,7 +44,7 @@ export const toStoredAnswer = ({ status, body }: Answer): StoredAnswer => ({
   replayed: false,
 });
 
-type IdempotencyRecord = typeof claims.$inferSelect;
+type IdempotencyRecord = typeof idempotencyRecords.$inferSelect;
 const KEEP_MS = 24 * HOUR;
 /** Of routes that move money. */
 export const MONEY_KEEP_MS = 30 * DAY;
@@ -65,8 +65,8 @@ export const newRecord = (ctx: Ctx, request: IdempotentRequest, fence: number) =
 });
 
 export async function findRecord(ctx: Shard, { scope, key }: IdempotentRequest): Promise<IdempotencyRecord | null> {
-  const mine = and(eq(claims.scope, scope), eq(claims.key, key));
-  const known = await ctx.db.select().from(claims).where(mine).get();
+  const mine = and(eq(idempotencyRecords.scope, scope), eq(idempotencyRecords.key, key));
+  const known = await ctx.db.select().from(idempotencyRecords).where(mine).get();
   return known && known.expiresAt > ctx.wallNow ? known : null;
 }
 
@@ -74,7 +74,8 @@ export async function findRecord(ctx: Shard, { scope, key }: IdempotentRequest):
 export type LateFields = Record<string, SQL>;
 
 /** Past its life, or a lease that ended without an answer: its holder's fence finishes nothing once the record has another. */
-const isOver = (now: number): SQL => sql`(${claims.expiresAt} <= ${now} OR (${claims.status} IS NULL AND ${claims.leaseUntil} <= ${now}))`;
+const isOver = (now: number): SQL =>
+  sql`(${idempotencyRecords.expiresAt} <= ${now} OR (${idempotencyRecords.status} IS NULL AND ${idempotencyRecords.leaseUntil} <= ${now}))`;
 
 /** A record that is over gives way to the new one; any other fails the batch. */
 export async function insertRecord(
@@ -89,9 +90,9 @@ export async function insertRecord(
   const { scope, key, ...anew } = { ...newRecord(ctx, request, fence), status, ...answer, leaseUntil: null };
   return [
     ctx.db
-      .insert(claims)
+      .insert(idempotencyRecords)
       .values({ scope, key, ...anew })
-      .onConflictDoUpdate({ target: [claims.scope, claims.key], set: anew, setWhere: isOver(ctx.wallNow) }),
+      .onConflictDoUpdate({ target: [idempotencyRecords.scope, idempotencyRecords.key], set: anew, setWhere: isOver(ctx.wallNow) }),
     vetoUnlessChanged(ctx),
   ];
 }
@@ -159,5 +160,5 @@ const ROUNDS = { max: 500, roundsMax: 40 };
 export const sweepIdempotencyRecords = (ctx: Shard): Promise<Swept> =>
   sweepRounds(ctx, ROUNDS, async (max) => {
     const ended = sql`rowid IN (SELECT rowid FROM claims WHERE expires_at <= ${ctx.wallNow} ORDER BY expires_at LIMIT ${max})`;
-    return (await ctx.db.delete(claims).where(ended)).meta.changes;
+    return (await ctx.db.delete(idempotencyRecords).where(ended)).meta.changes;
   });

@@ -19,7 +19,7 @@ import {
   type StoredAnswer,
   toStoredAnswer,
 } from './idempotency-record.ts';
-import { claims } from './tables/messaging.ts';
+import { idempotencyRecords } from './tables/idempotency.ts';
 
 export interface Lease {
   /** Names this taking of the lease, and no other. */
@@ -105,34 +105,34 @@ async function takeLease(ctx: Shard, request: IdempotentRequest, fence: number):
     leaseUntil: ctx.wallNow + LEASE_MS,
     expiresAt: ctx.wallNow + UNFINISHED_KEEP_MS,
   };
-  const isSame = sql`${claims.fingerprint} IN (SELECT value FROM json_each(${JSON.stringify(fingerprintsOf(ctx, request))}))`;
+  const isSame = sql`${idempotencyRecords.fingerprint} IN (SELECT value FROM json_each(${JSON.stringify(fingerprintsOf(ctx, request))}))`;
   const rows = await ctx.db
-    .insert(claims)
+    .insert(idempotencyRecords)
     .values({ scope, key, ...anew })
     .onConflictDoUpdate({
-      target: [claims.scope, claims.key],
+      target: [idempotencyRecords.scope, idempotencyRecords.key],
       set: anew,
-      setWhere: sql`${claims.expiresAt} <= ${ctx.wallNow} OR (${claims.status} IS NULL AND ${claims.leaseUntil} <= ${ctx.wallNow} AND ${isSame})`,
+      setWhere: sql`${idempotencyRecords.expiresAt} <= ${ctx.wallNow} OR (${idempotencyRecords.status} IS NULL AND ${idempotencyRecords.leaseUntil} <= ${ctx.wallNow} AND ${isSame})`,
     })
-    .returning({ fence: claims.fence });
+    .returning({ fence: idempotencyRecords.fence });
   return rows.length > 0;
 }
 
 function leaseOf(ctx: Shard, request: IdempotentRequest, fence: number): Lease {
   const { scope, key, fingerprint, expiresAt } = newRecord(ctx, request, fence);
   const held = and(
-    eq(claims.scope, scope),
-    eq(claims.key, key),
-    eq(claims.fence, fence),
-    eq(claims.fingerprint, fingerprint),
-    sql`${claims.status} IS NULL`,
+    eq(idempotencyRecords.scope, scope),
+    eq(idempotencyRecords.key, key),
+    eq(idempotencyRecords.fence, fence),
+    eq(idempotencyRecords.fingerprint, fingerprint),
+    sql`${idempotencyRecords.status} IS NULL`,
   );
   return {
     fence,
     finish: ({ status, body }) => [
-      ctx.db.update(claims).set({ status, body, leaseUntil: null, expiresAt }).where(held),
+      ctx.db.update(idempotencyRecords).set({ status, body, leaseUntil: null, expiresAt }).where(held),
       vetoUnlessChanged(ctx),
     ],
-    release: () => ctx.db.delete(claims).where(held),
+    release: () => ctx.db.delete(idempotencyRecords).where(held),
   };
 }

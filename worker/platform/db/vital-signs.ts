@@ -4,7 +4,7 @@ import type { Ctx, Db } from '#platform/context.ts';
 import { sweeps } from './tables/operations.ts';
 
 /** What waits longest, each read from the end of the index that its sweep reads. Epoch ms; null: nothing waits. */
-export interface Waiting {
+export interface WaitingWork {
   /** Since when the event that is due longest is due to be fanned out. */
   outbox: number | null;
   /** When the payment was confirmed that waits longest to be final. */
@@ -18,7 +18,7 @@ export interface Waiting {
 }
 
 export interface VitalSigns {
-  waiting: Waiting;
+  waiting: WaitingWork;
   sweeps: (typeof sweeps.$inferSelect)[];
   /** Up to one more than `PARKED_MAX`. */
   parked: { unknown_kind: number; failed: number };
@@ -58,7 +58,7 @@ export async function readVitalSigns(db: Db): Promise<VitalSigns> {
     db.all<{ ms: number }>(served),
     db.select().from(sweeps).orderBy(sweeps.name),
   ]);
-  const { unknown_kind, failed, oldestEventAt, ...ends } = first.results[0] as Waiting &
+  const { unknown_kind, failed, oldestEventAt, ...ends } = first.results[0] as WaitingWork &
     VitalSigns['parked'] &
     Pick<VitalSigns, 'oldestEventAt'>;
   return {
@@ -77,11 +77,11 @@ export function ofAll(each: VitalSigns[]): VitalSigns {
   const [first, ...others] = each as [VitalSigns, ...VitalSigns[]];
   const earliest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b));
   return others.reduce((all, one) => {
-    const ends = Object.entries(all.waiting).map(([name, at]) => [name, earliest(at, one.waiting[name as keyof Waiting])]);
+    const ends = Object.entries(all.waiting).map(([name, at]) => [name, earliest(at, one.waiting[name as keyof WaitingWork])]);
     const isLatest = (row: VitalSigns['sweeps'][number], i: number, rows: VitalSigns['sweeps']) =>
       rows.every((other, j) => other.name !== row.name || other.dueAt > row.dueAt || (other.dueAt === row.dueAt && j >= i));
     return {
-      waiting: Object.fromEntries(ends) as unknown as Waiting,
+      waiting: Object.fromEntries(ends) as unknown as WaitingWork,
       sweeps: [...all.sweeps, ...one.sweeps].filter(isLatest),
       parked: {
         unknown_kind: all.parked.unknown_kind + one.parked.unknown_kind,

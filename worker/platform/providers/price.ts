@@ -50,20 +50,25 @@ export const SIMULATED_PRICE_URL = 'sandbox:price';
 const SIMULATED_RATE: Rate = { price: 150n, expo: 0 };
 
 /** A configuration that names a source. */
-type Asked = Pick<Config, 'PRICE_SOURCE'> & { PRICE_URL: string };
+type PriceConfig = Pick<Config, 'PRICE_SOURCE'> & { PRICE_URL: string };
 
 /**
  * The price between two assets at `now`, in milliseconds: fresh, sure of itself and near its own average, or none at all. Kept for
  * seconds, by source and pair; a promise is not, because one request may not wait for what another one asks.
  */
-export async function priceBetween(config: Asked, assets: readonly [Asset, Asset], now: number, leftMs = TIMEOUT_MS): Promise<PriceAnswer> {
+export async function priceBetween(
+  config: PriceConfig,
+  assets: readonly [Asset, Asset],
+  now: number,
+  leftMs = TIMEOUT_MS,
+): Promise<PriceAnswer> {
   const pair = PAIRS.find((one) => assets.includes(one.of) && assets.includes(one.in));
   if (!pair) return unavailable(`no source tells the price between ${assets.join(' and ')}`);
   if (config.PRICE_URL === SIMULATED_PRICE_URL) return { kind: 'price', price: { rate: SIMULATED_RATE, source: 'sandbox', asOf: now } };
   const source = `${keyOf(config)} ${pair.of}/${pair.in}`;
   const known = kept.get(source);
-  if (known && now < known.until) return timely(known.answer, now);
-  const answer = timely(await ask(config, pair, Math.min(TIMEOUT_MS, leftMs)), now);
+  if (known && now < known.until) return refuseStale(known.answer, now);
+  const answer = refuseStale(await askSource(config, pair, Math.min(TIMEOUT_MS, leftMs)), now);
   // Who was asked later may have answered sooner.
   const other = kept.get(source);
   const isOutdone = answer.kind === 'unavailable' && other?.answer.kind === 'price' && now < other.until;
@@ -74,7 +79,7 @@ export async function priceBetween(config: Asked, assets: readonly [Asset, Asset
 }
 
 /** Asked by everybody, so answered from memory most of the time. */
-export async function isPriceHealthy(config: Asked, now: number): Promise<boolean> {
+export async function isPriceHealthy(config: PriceConfig, now: number): Promise<boolean> {
   const source = keyOf(config);
   const known = health.get(source);
   if (known && now - known.at < HEALTH_KEPT_MS) return known.isHealthy;
@@ -84,7 +89,7 @@ export async function isPriceHealthy(config: Asked, now: number): Promise<boolea
   return isHealthy;
 }
 
-const keyOf = ({ PRICE_SOURCE, PRICE_URL }: Asked): string => `${PRICE_SOURCE} ${PRICE_URL}`;
+const keyOf = ({ PRICE_SOURCE, PRICE_URL }: PriceConfig): string => `${PRICE_SOURCE} ${PRICE_URL}`;
 
 const unavailable = (reason: string): PriceAnswer => ({ kind: 'unavailable', reason });
 
@@ -94,14 +99,14 @@ function keepFor(answer: PriceAnswer): number {
   return FAILED_KEPT_MS + (answer.reason === 'TimeoutError' ? TIMEOUT_MS : 0);
 }
 
-function timely(answer: PriceAnswer, now: number): PriceAnswer {
+function refuseStale(answer: PriceAnswer, now: number): PriceAnswer {
   if (answer.kind === 'unavailable') return answer;
   const { asOf } = answer.price;
   if (now - asOf > AGE_MAX_MS) return unavailable('stale');
   return asOf - now > AHEAD_MAX_MS ? unavailable('from the future') : answer;
 }
 
-async function ask({ PRICE_SOURCE, PRICE_URL: url }: Asked, pair: Pair, timeoutMs: number): Promise<PriceAnswer> {
+async function askSource({ PRICE_SOURCE, PRICE_URL: url }: PriceConfig, pair: Pair, timeoutMs: number): Promise<PriceAnswer> {
   try {
     const response = await fetch(url, { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(timeoutMs) });
     if (!response.ok) {
@@ -109,13 +114,13 @@ async function ask({ PRICE_SOURCE, PRICE_URL: url }: Asked, pair: Pair, timeoutM
       return unavailable(`HTTP ${response.status}`);
     }
     const reading = getPriceSource(PRICE_SOURCE).read(url, await response.json());
-    return reading ? believed(reading, pair, new URL(url).host) : unavailable('not an update of the one price');
+    return reading ? checkReading(reading, pair, new URL(url).host) : unavailable('not an update of the one price');
   } catch (error) {
     return unavailable(error instanceof Error ? error.name : 'unknown');
   }
 }
 
-function believed({ rate, doubt, average, asOf }: Reading, { sane }: Pair, source: string): PriceAnswer {
+function checkReading({ rate, doubt, average, asOf }: Reading, { sane }: Pair, source: string): PriceAnswer {
   if (doubt * DOUBT_DIVISOR > rate.price) return unavailable('unsure of itself');
   if (isAbove(sane.least, rate) || isAbove(rate, sane.most)) return unavailable('out of bounds');
   if (average && isAdrift(rate, average)) return unavailable('far from its own average');

@@ -150,10 +150,10 @@ const DYNAMIC_EXTRA: readonly string[] = ['recentBlockhash', 'lastValidBlockHeig
  * into `extra` is in it unchanged, and a client may have added to it. (worker/protocols/README.md#x402-v2-the-echo)
  */
 export function sameRequirements(advertised: PaymentRequirements, accepted: PaymentRequirements): boolean {
-  const { extra: offered, ...offer } = advertised;
+  const { extra: advertisedExtra, ...advertisedRest } = advertised;
   const { extra: echoed, ...echo } = accepted;
-  if (!isEqual(offer, echo)) return false;
-  const fixed = Object.entries(offered ?? {}).filter(([key]) => !DYNAMIC_EXTRA.includes(key));
+  if (!isEqual(advertisedRest, echo)) return false;
+  const fixed = Object.entries(advertisedExtra ?? {}).filter(([key]) => !DYNAMIC_EXTRA.includes(key));
   return isWithin(Object.fromEntries(fixed), echoed ?? {});
 }
 

@@ -13,7 +13,7 @@ import { base64url, utf8 } from '#core/encoding.ts';
 import { overloaded, storyOf } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import type { Account } from '#platform/db/tables/identity.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import { replacePassword } from '../store.ts';
 
 /** What opens a stored password hash, wherever it is kept: it is of no use in another column. */

@@ -1,8 +1,8 @@
 import { and, asc, eq, gt, isNotNull, or, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
+import { accounts } from '#platform/db/tables/accounts.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
-import { accounts } from '#platform/db/tables/identity.ts';
 
 /** How far the walk over all accounts has come; null: it begins. */
 const PLACE = 'peppers';

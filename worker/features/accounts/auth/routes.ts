@@ -4,7 +4,7 @@ import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { newestOf } from '#platform/db/directory.ts';
 import type { Keep } from '#platform/db/once.ts';
-import type { Account, LoginNonce } from '#platform/db/tables/identity.ts';
+import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import { merchantBodyErrors, personRoute, publicBodyErrors } from '#platform/http/callers.ts';
 import {
   answerOnce,

@@ -6,7 +6,7 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint } from '#platform/db/commit.ts';
 import { findAnywhere, homeOf, othersOf } from '#platform/db/directory.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
-import type { Account } from '#platform/db/tables/identity.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { planAccountPayout } from '../payout.ts';
 import { type AccountKeys, findAccount, findAccountByKeys, insertAccount, vetoTaken } from '../store.ts';
@@ -38,10 +38,10 @@ export function requirePasswordLength(password: string): void {
   if (length < PASSWORD_LENGTH.min || length > PASSWORD_LENGTH.max) throw new ApiError('password_too_short');
 }
 
-type Identity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
+type SignInIdentity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
 
 /** An account on the free plan, before it is stored. */
-export function newAccount(ctx: Ctx, displayName: string, identity: Identity): Account {
+export function newAccount(ctx: Ctx, displayName: string, identity: SignInIdentity): Account {
   const accountId = newId<AccountId>(ctx.now);
   return {
     id: accountId,

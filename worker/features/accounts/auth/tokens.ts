@@ -4,7 +4,7 @@ import { keyRing } from '#core/crypto.ts';
 import type { AccountId } from '#core/ids.ts';
 import { DAY, SECOND, unixSeconds } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
-import type { Account } from '#platform/db/tables/identity.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import { SIGN_IN_METHODS, type SignIn } from '#rules/admission.ts';
 import { planAt } from '#rules/plans.ts';
 import { isStaffMember } from '../store.ts';

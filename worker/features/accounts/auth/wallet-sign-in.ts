@@ -6,7 +6,7 @@ import { iso, SECOND } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, isConstraint } from '#platform/db/commit.ts';
 import { findAnywhere, globalOf, newestOf } from '#platform/db/directory.ts';
-import type { Account, LoginNonce } from '#platform/db/tables/identity.ts';
+import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import { parseWallet } from '#solana/assets.ts';
 import { findAccountByKeys, insertLoginNonce, takeLoginNonce } from '../store.ts';
 import { newAccount, requireActive, storeAccount, walletKeysOf } from './sign-in.ts';

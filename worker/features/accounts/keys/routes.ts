@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { admissionIdOf, type KeyId } from '#core/ids.ts';
 import { iso, isoOrNull } from '#core/time.ts';
-import type { ApiKey } from '#platform/db/tables/identity.ts';
+import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, jsonBody, ModeQuery, ok, orNull, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';

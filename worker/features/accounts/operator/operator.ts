@@ -4,7 +4,7 @@ import { ApiError, raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { findAnywhere, homeOf } from '#platform/db/directory.ts';
-import type { Account } from '#platform/db/tables/identity.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import { OPERATOR_SECRET_BYTES } from '#platform/variables.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { findAccountByEmail } from '../auth/sign-in.ts';

@@ -30,18 +30,18 @@ export interface ManifestFacts {
 type Finding = Evaluation['findings'][number];
 type Rule = (manifest: Manifest, facts: ManifestFacts) => Finding[];
 
-const find = (code: FindingCode, path: string, detail?: string): Finding => {
+const newFinding = (code: FindingCode, path: string, detail?: string): Finding => {
   const { message, ...rest } = FINDINGS[code];
   return { code, path, message: detail ? `${message} (${detail})` : message, ...rest };
 };
 const when = (condition: boolean, code: FindingCode, path: string, detail?: string): Finding[] =>
-  condition ? [find(code, path, detail)] : [];
+  condition ? [newFinding(code, path, detail)] : [];
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'];
 const PERMISSIONS = ['read', 'execute'];
 const WEIGHTS: Record<Severity, number> = { error: 15, warning: 5, info: 1 };
 
-const about: Rule = ({ description, homepage_url: homepage, contact_email: contact, live_requested: isLive }, { target }) => {
+const descriptionRule: Rule = ({ description, homepage_url: homepage, contact_email: contact, live_requested: isLive }, { target }) => {
   const email = contact === undefined ? null : /^[^\s@<>"]{1,64}@([a-z0-9-]+(?:\.[a-z0-9-]+)+)$/i.exec(contact.trim());
   const site = homepage === undefined ? null : checkTarget(homepage, target);
   const host = site?.ok ? site.value.hostname.toLowerCase() : null;
@@ -49,14 +49,14 @@ const about: Rule = ({ description, homepage_url: homepage, contact_email: conta
   const isSame = host !== null && domain !== null && (host === domain || host.endsWith(`.${domain}`) || domain.endsWith(`.${host}`));
   return [
     ...when(description === undefined || description.trim() === '', 'description_missing', 'description'),
-    ...(site && !site.ok ? [find('homepage_url_refused', 'homepage_url', site.reason)] : []),
+    ...(site && !site.ok ? [newFinding('homepage_url_refused', 'homepage_url', site.reason)] : []),
     ...when(contact !== undefined && !email, 'contact_email_invalid', 'contact_email'),
     ...when(contact === undefined, isLive ? 'live_needs_contact' : 'contact_missing', 'contact_email'),
     ...when(host !== null && domain !== null && !isSame, 'contact_domain_differs', 'contact_email', `${domain}, ${host}`),
   ];
 };
 
-const priced: Rule = ({ products, resources }, { availableRails }) =>
+const pricesRule: Rule = ({ products, resources }, { availableRails }) =>
   products.flatMap(({ external_product_id: id, name, price }, index) => {
     const path = `products[${index}]`;
     const asset = isAsset(price.asset) ? price.asset : null;
@@ -77,7 +77,7 @@ const priced: Rule = ({ products, resources }, { availableRails }) =>
     ];
   });
 
-const sold: Rule = ({ resources, products }, { target }) => [
+const salesRule: Rule = ({ resources, products }, { target }) => [
   ...when(resources.length === 0, 'resources_missing', 'resources'),
   ...resources.flatMap(({ method, url, product_ref: ref, units }, index) => {
     const path = `resources[${index}]`;
@@ -89,7 +89,7 @@ const sold: Rule = ({ resources, products }, { target }) => [
     const isRepeated = resources.findIndex((other) => other.url === url && other.method.toUpperCase() === method.toUpperCase()) < index;
     return [
       ...when(!METHODS.includes(method.toUpperCase()), 'resource_method_unknown', `${path}.method`),
-      ...(checked.ok ? [] : [find('resource_url_refused', `${path}.url`, checked.reason)]),
+      ...(checked.ok ? [] : [newFinding('resource_url_refused', `${path}.url`, checked.reason)]),
       ...when(named.length === 0, 'resource_product_unknown', `${path}.product_ref`),
       ...when(named.length > 1, 'resource_product_ambiguous', `${path}.product_ref`),
       ...when(!isCount, 'resource_units_invalid', `${path}.units`),
@@ -109,7 +109,7 @@ const UNSPENDABLE: Record<UnspendableReason, FindingCode> = {
   not_system_account: 'payout_wallet_of_program',
 };
 
-const paid: Rule = ({ payout }, { availableRails, ownWallets, payoutAccount, payoutNeedsSignIn }) => {
+const payoutRule: Rule = ({ payout }, { availableRails, ownWallets, payoutAccount, payoutNeedsSignIn }) => {
   if (!payout) return [];
   const { rail_id: railId, wallet_address: address } = payout;
   const wallet = parseWallet(address);
@@ -120,12 +120,12 @@ const paid: Rule = ({ payout }, { availableRails, ownWallets, payoutAccount, pay
     ...when(!isRailId(railId), 'payout_rail_unknown', 'payout.rail_id'),
     ...when(isRailId(railId) && !availableRails.includes(railId), 'payout_rail_unavailable', 'payout.rail_id'),
     ...when(!isAddress, 'payout_wallet_invalid', path),
-    ...(found ? [find(UNSPENDABLE[found.reason], path, found.owner && `owner ${found.owner}`)] : []),
+    ...(found ? [newFinding(UNSPENDABLE[found.reason], path, found.owner && `owner ${found.owner}`)] : []),
     ...when(payoutNeedsSignIn, 'payout_needs_sign_in', path),
   ];
 };
 
-const told: Rule = ({ webhooks, live_requested: isLive }, { target, plan }) => [
+const webhooksRule: Rule = ({ webhooks, live_requested: isLive }, { target, plan }) => [
   ...when(isLive && webhooks.length === 0, 'webhooks_missing', 'webhooks'),
   ...when(
     webhooks.length > PLANS[plan].enabledEndpointsMax,
@@ -137,14 +137,14 @@ const told: Rule = ({ webhooks, live_requested: isLive }, { target, plan }) => [
     const path = `webhooks[${index}]`;
     const checked = checkTarget(url, target);
     return [
-      ...(checked.ok ? [] : [find('webhook_url_refused', `${path}.url`, checked.reason)]),
+      ...(checked.ok ? [] : [newFinding('webhook_url_refused', `${path}.url`, checked.reason)]),
       ...types.flatMap((type, at) => when(!isTypePattern(type), 'webhook_event_type_unknown', `${path}.event_types[${at}]`)),
       ...when(webhooks.findIndex((other) => other.url === url) < index, 'webhook_duplicate', path),
     ];
   }),
 ];
 
-const allowed: Rule = ({ requested_permissions: asked, resources }) => [
+const permissionsRule: Rule = ({ requested_permissions: asked, resources }) => [
   ...when(asked.length === 0, 'permissions_missing', 'requested_permissions'),
   ...asked.flatMap((permission, index) =>
     when(!PERMISSIONS.includes(permission), 'permission_unavailable', `requested_permissions[${index}]`),
@@ -152,22 +152,22 @@ const allowed: Rule = ({ requested_permissions: asked, resources }) => [
   ...when(resources.length > 0 && asked.length > 0 && !asked.includes('execute'), 'permission_too_narrow', 'requested_permissions'),
 ];
 
-const live: Rule = ({ live_requested: isLive, payout, products }, { plan }) => [
+const liveModeRule: Rule = ({ live_requested: isLive, payout, products }, { plan }) => [
   ...when(isLive && payout === undefined, 'live_needs_payout', 'payout'),
   ...when(isLive && products.length === 0, 'live_needs_products', 'products'),
   ...when(products.length > PLANS[plan].activeProductsMax, 'too_many_products', 'products', `${plan}: ${PLANS[plan].activeProductsMax}`),
 ];
 
-const limited: Rule = (manifest, { plan }) => {
+const spendLimitsRule: Rule = (manifest, { plan }) => {
   const { per_payment: perPayment, per_day: perDay } = manifest.spend_limits;
   const limits = spendLimitsOf(manifest);
-  const judge = (limit: typeof perPayment, units: bigint | null | undefined, path: string): Finding[] =>
+  const checkLimit = (limit: typeof perPayment, units: bigint | null | undefined, path: string): Finding[] =>
     limit === undefined
       ? []
       : limit.asset !== 'USDC'
-        ? [find('spend_limit_asset', `${path}.asset`)]
+        ? [newFinding('spend_limit_asset', `${path}.asset`)]
         : typeof units !== 'bigint'
-          ? [find('spend_limit_invalid', `${path}.amount`)]
+          ? [newFinding('spend_limit_invalid', `${path}.amount`)]
           : when(
               units < planPrice(plan),
               'spend_limit_below_plan',
@@ -177,13 +177,22 @@ const limited: Rule = (manifest, { plan }) => {
   const isContrary = typeof limits.perPayment === 'bigint' && typeof limits.perDay === 'bigint' && limits.perPayment > limits.perDay;
   return [
     ...when(perPayment === undefined && perDay === undefined, 'spend_limits_missing', 'spend_limits'),
-    ...judge(perPayment, limits.perPayment, 'spend_limits.per_payment'),
-    ...judge(perDay, limits.perDay, 'spend_limits.per_day'),
+    ...checkLimit(perPayment, limits.perPayment, 'spend_limits.per_payment'),
+    ...checkLimit(perDay, limits.perDay, 'spend_limits.per_day'),
     ...when(isContrary, 'spend_limit_contradiction', 'spend_limits'),
   ];
 };
 
-const RULES: readonly Rule[] = [about, priced, sold, paid, told, allowed, live, limited];
+const RULES: readonly Rule[] = [
+  descriptionRule,
+  pricesRule,
+  salesRule,
+  payoutRule,
+  webhooksRule,
+  permissionsRule,
+  liveModeRule,
+  spendLimitsRule,
+];
 
 export function evaluateManifest(manifest: Manifest, facts: ManifestFacts): Evaluation {
   const findings = RULES.flatMap((rule) => rule(manifest, facts));

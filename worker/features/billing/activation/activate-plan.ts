@@ -3,13 +3,14 @@ import type { AccountId, SetupIntentId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
 import { planTitle } from '#features/plans/buy-plan.ts';
 import { getActivation } from '#features/plans/store.ts';
-import { notReady } from '#features/rails/x402.ts';
-import { askFor, readOffer } from '#features/settlements/challenge.ts';
-import { type Draft, draftPayment, type Read, readPayment } from '#features/settlements/co-sign.ts';
-import { claimOnce, type Outcome, see } from '#features/settlements/follow-through.ts';
+import { newX402NotReady } from '#features/rails/x402.ts';
+import { makeChallenge, readChallenge } from '#features/settlements/challenge.ts';
+import { draftPayment, type PaymentReading, readPayment, type SettlementDraft } from '#features/settlements/co-sign.ts';
+import { claimOnce, followThrough, type SettlementOutcome } from '#features/settlements/follow-through.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { type Actor, type Ctx, hasX402, type Shard } from '#platform/context.ts';
-import type { Activation, Settlement } from '#platform/db/tables/access.ts';
+import type { Activation } from '#platform/db/tables/plans.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { encodeHeader, type PaymentRequired } from '#protocols/x402/wire.ts';
 import { type HeldPlan, type PaidPlan, PLAN_DAYS, planPrice } from '#rules/plans.ts';
 import { requireForSale, requireTimeLeft, requireWithinLimits, treasuryNotReady } from './preconditions.ts';
@@ -23,7 +24,7 @@ export interface ActivatePlan {
   setupIntentId: SetupIntentId | null;
 }
 
-export type Activating =
+export type ActivationResult =
   | {
       kind: 'activated';
       body: { plan: string; paid_through: string | null; account_id: string; receipt_id: string };
@@ -31,10 +32,10 @@ export type Activating =
     }
   | { kind: 'pending'; txSignature: string }
   /** To be paid, or paid again. `paymentResponse` where a payment was tried and came to nothing. */
-  | Required;
+  | PlanChallenge;
 
 /** `result`: what the account would hold if it were paid now. */
-export type Required = {
+export type PlanChallenge = {
   kind: 'required';
   required: PaymentRequired;
   header: string;
@@ -48,24 +49,24 @@ export type Required = {
  * again gives the first answer. 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs),
  * duplicate_settlement, 503 rpc_unavailable.
  */
-export async function activatePlan(ctx: Shard, actor: Actor, input: ActivatePlan): Promise<Activating> {
-  if (!actor.livemode) throw notReady('sandbox');
+export async function activatePlan(ctx: Shard, actor: Actor, input: ActivatePlan): Promise<ActivationResult> {
+  if (!actor.livemode) throw newX402NotReady('sandbox');
   const payTo = requireTreasury(ctx);
   const accountId = actor.accountId;
   const read = input.paymentSignature === null ? null : await readPayment(ctx, input.paymentSignature);
   const known = read?.ok ? await findSettlement(ctx, read.verified.messageHash) : undefined;
   if (known) {
     requireSamePlan(known, accountId, input.plan);
-    return answer(ctx, payTo, known, await see(ctx, known, false), input);
+    return answerActivation(ctx, payTo, known, await followThrough(ctx, known, false), input);
   }
   const asked = { payTo, accountId, plan: input.plan, result: await requireForSale(ctx, payTo, accountId, input) };
-  if (!read) return ask(ctx, asked, null);
-  if (!read.ok) return ask(ctx, asked, read.reason);
+  if (!read) return makePlanChallenge(ctx, asked, null);
+  if (!read.ok) return makePlanChallenge(ctx, asked, read.reason);
   const drafted = await draftActivation(ctx, accountId, input, read);
-  if (!drafted.ok) return ask(ctx, asked, drafted.reason);
-  const { settlement, isNew } = await claim(ctx, drafted.settlement);
+  if (!drafted.ok) return makePlanChallenge(ctx, asked, drafted.reason);
+  const { settlement, isNew } = await claimActivation(ctx, drafted.settlement);
   requireSamePlan(settlement, accountId, input.plan);
-  return answer(ctx, payTo, settlement, await see(ctx, settlement, isNew), input);
+  return answerActivation(ctx, payTo, settlement, await followThrough(ctx, settlement, isNew), input);
 }
 
 function requireTreasury({ config }: Ctx): string {
@@ -79,7 +80,7 @@ function requireSamePlan(settlement: Settlement, accountId: AccountId, plan: Pai
   if (purpose !== 'activation' || merchantId !== accountId || terms.plan !== plan) throw new ApiError('duplicate_settlement');
 }
 
-async function claim(ctx: Shard, settlement: Settlement): Promise<{ settlement: Settlement; isNew: boolean }> {
+async function claimActivation(ctx: Shard, settlement: Settlement): Promise<{ settlement: Settlement; isNew: boolean }> {
   try {
     return await claimOnce(ctx, settlement, [vetoEnded(ctx, settlement), ...vetoOverspending(ctx, settlement)]);
   } catch (error) {
@@ -99,10 +100,15 @@ async function claim(ctx: Shard, settlement: Settlement): Promise<{ settlement: 
   }
 }
 
-async function draftActivation(ctx: Shard, accountId: AccountId, input: ActivatePlan, read: Read & { ok: true }): Promise<Draft> {
+async function draftActivation(
+  ctx: Shard,
+  accountId: AccountId,
+  input: ActivatePlan,
+  read: PaymentReading & { ok: true },
+): Promise<SettlementDraft> {
   const { plan, setupIntentId } = input;
-  const offered = readOffer(ctx, read.accepted, { livemode: true, merchantId: accountId, productId: `plan:${plan}` });
-  if (!offered.ok) return offered;
+  const challenge = readChallenge(ctx, read.accepted, { livemode: true, merchantId: accountId, productId: `plan:${plan}` });
+  if (!challenge.ok) return challenge;
   return draftPayment(ctx, read.verified, {
     merchantId: accountId,
     livemode: true,
@@ -111,14 +117,20 @@ async function draftActivation(ctx: Shard, accountId: AccountId, input: Activate
     setupIntentId,
     customerRef: null,
     customerWallet: null,
-    recipientWallet: offered.payTo,
-    nonce: offered.nonce,
+    recipientWallet: challenge.payTo,
+    nonce: challenge.nonce,
     terms: { productName: planTitle(plan), slug: '', merchantName: 'svc', accessPeriodDays: PLAN_DAYS, usageUnits: null, plan },
   });
 }
 
 /** Everything in it follows from facts that no longer change, so that a repetition is equal to the last byte. */
-async function answer(ctx: Shard, payTo: string, settlement: Settlement, outcome: Outcome, input: ActivatePlan): Promise<Activating> {
+async function answerActivation(
+  ctx: Shard,
+  payTo: string,
+  settlement: Settlement,
+  outcome: SettlementOutcome,
+  input: ActivatePlan,
+): Promise<ActivationResult> {
   const { txSignature: transaction, payerWallet: payer, merchantId } = settlement;
   const network = ctx.config.network.caip2;
   if (outcome.status === 'pending') return { kind: 'pending', txSignature: transaction };
@@ -127,7 +139,7 @@ async function answer(ctx: Shard, payTo: string, settlement: Settlement, outcome
     const errorReason = 'invalid_exact_svm_transaction_failed';
     const paymentResponse = encodeHeader({ success: false, errorReason, payer, transaction, network });
     const result = await requireForSale(ctx, payTo, merchantId, input);
-    return { ...ask(ctx, { payTo, accountId: merchantId, plan: input.plan, result }, errorReason), paymentResponse };
+    return { ...makePlanChallenge(ctx, { payTo, accountId: merchantId, plan: input.plan, result }, errorReason), paymentResponse };
   }
   const amount = settlement.amount.toString();
   const paymentResponse = encodeHeader({ success: true, payer, transaction, network, amount });
@@ -141,14 +153,14 @@ const bodyOf = ({ resultingPlan, paidThrough, accountId, receiptId }: Activation
   receipt_id: receiptId,
 });
 
-interface Asked {
+interface PlanChallengeFacts {
   payTo: string;
   accountId: AccountId;
   plan: PaidPlan;
   result: HeldPlan;
 }
 
-function ask(ctx: Ctx, { payTo, accountId, plan, result }: Asked, reason: string | null): Required {
+function makePlanChallenge(ctx: Ctx, { payTo, accountId, plan, result }: PlanChallengeFacts, reason: string | null): PlanChallenge {
   const sold = {
     livemode: true,
     merchantId: accountId,
@@ -160,6 +172,6 @@ function ask(ctx: Ctx, { payTo, accountId, plan, result }: Asked, reason: string
     days: null,
   };
   const url = `${ctx.baseUrl}/v1/access/x402/activate/${plan}`;
-  const offer = askFor(ctx, sold, { url, description: planTitle(plan), mimeType: 'application/json' }, reason ?? undefined);
-  return { kind: 'required', ...offer, reason, paymentResponse: null, result };
+  const challenge = makeChallenge(ctx, sold, { url, description: planTitle(plan), mimeType: 'application/json' }, reason ?? undefined);
+  return { kind: 'required', ...challenge, reason, paymentResponse: null, result };
 }

@@ -1,7 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { findSetupBySecret, isSetupOpen, locateSetup, parseSetupSecret } from '#features/agent-setup/secret.ts';
-import { getStanding } from '#features/plans/store.ts';
+import { getHeldPlan } from '#features/plans/store.ts';
 import type { Actor } from '#platform/context.ts';
 import { setActor } from '#platform/http/callers.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
@@ -30,7 +30,7 @@ const requireActivator = createMiddleware<AppEnv>(async (c, next) => {
     await countRefusedCredential(c);
     throw new ApiError('invalid_authorization');
   }
-  const account = await getStanding(shard.db, setup.accountId);
+  const account = await getHeldPlan(shard.db, setup.accountId);
   if (account.status === 'suspended') throw new ApiError('account_suspended');
   if (account.status === 'deleted') throw new ApiError('invalid_authorization');
   const actor: Actor = {

@@ -5,7 +5,7 @@ import { isoOrNull } from '#core/time.ts';
 import { isSetupOpen } from '#features/agent-setup/secret.ts';
 import { findSetup, listPendingPayments } from '#features/agent-setup/store.ts';
 import { getHolding } from '#features/plans/holding.ts';
-import { getStanding } from '#features/plans/store.ts';
+import { getHeldPlan } from '#features/plans/store.ts';
 import { chainObstacles } from '#features/rails/x402.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { extendPlan, type HeldPlan, type PaidPlan, planAt, planPrice, planRank } from '#rules/plans.ts';
@@ -21,7 +21,7 @@ export async function requireForSale(
   accountId: AccountId,
   { plan, setupIntentId }: { plan: PaidPlan; setupIntentId: SetupIntentId | null },
 ): Promise<HeldPlan> {
-  const standing = await getStanding(ctx.db, accountId);
+  const standing = await getHeldPlan(ctx.db, accountId);
   requireNotLower(ctx, standing, plan);
   if (setupIntentId) {
     await requireTimeLeft(ctx, setupIntentId);

@@ -7,7 +7,7 @@ import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resour
 import { merchantBodyErrors } from '#platform/http/callers.ts';
 import { type AppEnv, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
 import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLAN_NAMES, PLANS } from '#rules/plans.ts';
-import { activatePlan, type Required } from './activate-plan.ts';
+import { activatePlan, type PlanChallenge } from './activate-plan.ts';
 import { activatorRoute } from './caller.ts';
 
 const ActivationBody = z
@@ -63,7 +63,7 @@ const routeOf = (plan: PaidPlan) =>
     },
   });
 
-function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResponse, result }: Required): ApiError {
+function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResponse, result }: PlanChallenge): ApiError {
   const setting = clientSetting(plan);
   const why = reason === null ? '' : `The payment was refused: ${reason}. `;
   return new ApiError('payment_required', {

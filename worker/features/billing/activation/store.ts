@@ -4,8 +4,8 @@ import type { SetupIntentId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
-import { setupIntents } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
+import { setupIntents } from '#platform/db/tables/setups.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 export const isSignatureTaken = async (db: Db, { txSignature, livemode }: Settlement): Promise<boolean> =>
   (await db.$count(txClaims, and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, livemode)))) > 0;

@@ -4,12 +4,12 @@ import { ApiError } from '#core/errors.ts';
 import { type IdentitySessionId, newId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE } from '#core/time.ts';
-import { getOffer } from '#features/products/product.ts';
+import { getActiveListing } from '#features/products/product.ts';
 import type { Config, Ctx, Shard } from '#platform/context.ts';
 import { commitNew, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
-import type { Product } from '#platform/db/tables/commerce.ts';
-import type { IdentitySession } from '#platform/db/tables/handoff.ts';
+import type { IdentitySession } from '#platform/db/tables/checkout.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider, type ProvenIdentity } from '#rules/payment-terms.ts';
 import { completeIdentitySession, findIdentitySession, insertIdentitySession } from './store.ts';
 
@@ -53,7 +53,7 @@ export interface OpenedIdentity {
  * sandbox, 503 handoff_not_configured.
  */
 export async function openIdentitySession(ctx: Shard, slug: string, keep: Keep<OpenedIdentity>): Promise<OpenedIdentity> {
-  const { product } = await getOffer(ctx.db, slug);
+  const { product } = await getActiveListing(ctx.db, slug);
   const { requiresIdentity: provider } = product;
   if (!provider) {
     const detail = 'This product is sold to anybody: connect without an identity.';
@@ -126,7 +126,7 @@ export const completeIdentity = (
  * Who the buyer of this product is: null where nobody has to be known, `missing` where the platform has not told us yet. 404
  * for a session of another product, 410 identity_expired.
  */
-export async function identityFor(
+export async function requireProvenIdentity(
   ctx: Shard,
   product: Product,
   identitySessionId: IdentitySessionId | undefined,

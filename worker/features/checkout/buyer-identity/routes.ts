@@ -3,9 +3,9 @@ import { createMiddleware } from 'hono/factory';
 import { raise } from '#core/errors.ts';
 import type { IdentitySessionId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
-import { findOffer } from '#features/products/store.ts';
+import { findActiveListing } from '#features/products/store.ts';
 import type { Keep } from '#platform/db/once.ts';
-import type { IdentitySession } from '#platform/db/tables/handoff.ts';
+import type { IdentitySession } from '#platform/db/tables/checkout.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import {
   answerOnce,
@@ -106,7 +106,7 @@ const complete = createRoute({
 export const identityRoutes = router()
   .openapi(openIdentity, async (c) => {
     const { slug } = c.req.valid('param');
-    const shard = await enterShard(c, ({ db }) => findOffer(db, slug));
+    const shard = await enterShard(c, ({ db }) => findActiveListing(db, slug));
     const run = (keep: Keep<OpenedIdentity>) => openIdentitySession(shard, slug, keep);
     const present = ({ session: { id, provider, expiresAt }, deepLink }: OpenedIdentity) => ({
       status: 201,

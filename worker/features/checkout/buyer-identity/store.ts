@@ -2,7 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type { IdentitySessionId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { type IdentitySession, identitySessions } from '#platform/db/tables/handoff.ts';
+import { type IdentitySession, identitySessions } from '#platform/db/tables/checkout.ts';
 
 /** Of any merchant: the id itself is the capability. */
 export const findIdentitySession = (db: Db, identitySessionId: IdentitySessionId) =>

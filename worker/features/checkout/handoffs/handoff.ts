@@ -2,12 +2,12 @@ import { ApiError, raise } from '#core/errors.ts';
 import { type HandoffId, newId, type PaymentId, type ProductId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
-import { findOffer, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
+import { findActiveListing, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { commitNew } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
-import type { Product } from '#platform/db/tables/commerce.ts';
-import type { Handoff } from '#platform/db/tables/handoff.ts';
+import type { Handoff } from '#platform/db/tables/checkout.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { parseWallet } from '#solana/assets.ts';
 import { findHandoff, insertHandoff } from './store.ts';
 import { type NamedHandoff, newHandoffToken, parseHandoffToken } from './token.ts';
@@ -88,9 +88,9 @@ export async function getHandoff(ctx: Shard, named: NamedHandoff, running: Payme
  * What a hand-off leads to: an active product. 404 for an unknown or archived one; of an account that was deleted since, 410
  * handoff_expired, as for any hand-off that is over.
  */
-export async function getHandedOffer(ctx: Shard, slug: string, token: string): Promise<Listing> {
-  const offer = await findOffer(ctx.db, slug);
-  if (offer) return offer;
+export async function getHandedListing(ctx: Shard, slug: string, token: string): Promise<Listing> {
+  const listing = await findActiveListing(ctx.db, slug);
+  if (listing) return listing;
   const orphan = (await findOrphan(ctx.db, slug)) ?? raise('not_found');
   verifyHandoff(ctx, orphan.id, token);
   throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });

@@ -4,13 +4,13 @@ import { LIFE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { CustomerRef } from '#features/entitlements/resource.ts';
 import { HttpsUrl, Metadata } from '#features/products/resource.ts';
-import { findOffer } from '#features/products/store.ts';
+import { findActiveListing } from '#features/products/store.ts';
 import { merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, errors, given, ModeQuery, ok, optionalJsonBody, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
-import { type CreatedHandoff, createHandoff, getHandedOffer, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
+import { type CreatedHandoff, createHandoff, getHandedListing, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
 
 const slug = z
   .string()
@@ -99,8 +99,8 @@ export const handoffRoutes = router()
   })
   .openapi(resolve, async (c) => {
     const params = c.req.valid('param');
-    const ctx = await enterShard(c, ({ db }) => findOffer(db, params.slug));
-    const { product } = await getHandedOffer(ctx, params.slug, params.token);
+    const ctx = await enterShard(c, ({ db }) => findActiveListing(db, params.slug));
+    const { product } = await getHandedListing(ctx, params.slug, params.token);
     const handoff = await getHandoff(ctx, verifyHandoff(ctx, product.id, params.token));
     return c.json(
       {

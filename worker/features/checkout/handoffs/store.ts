@@ -2,7 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type { HandoffId, PaymentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { type Handoff, handoffs } from '#platform/db/tables/handoff.ts';
+import { type Handoff, handoffs } from '#platform/db/tables/checkout.ts';
 
 /** Of any merchant: whoever asks has shown a token that names it. */
 export const findHandoff = (db: Db, handoffId: HandoffId) => db.select().from(handoffs).where(eq(handoffs.id, handoffId)).get();

@@ -8,12 +8,12 @@ import { namedProduct, productRef } from '#features/products/product-ref.ts';
 import { getOwnListing } from '#features/rails/product-rails.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commitKept, once } from '#platform/db/once.ts';
-import type { PaymentSession } from '#platform/db/tables/access.ts';
+import type { PaymentSession } from '#platform/db/tables/checkout.ts';
 import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, given, jsonBody, ModeQuery, MoneyBody, router, Timestamp } from '#platform/http/openapi.ts';
 import { CHECKOUT_RAILS, RAIL_IDS } from '#rules/product-rails.ts';
-import { planPaymentSession, statusOf } from './session.ts';
+import { paymentSessionStatusOf, planPaymentSession } from './session.ts';
 
 const PaymentSessionRequest = z
   .object({
@@ -75,7 +75,7 @@ const create = createRoute({
 const toPaymentSessionResource = (ctx: Ctx, session: PaymentSession, slug: string): z.infer<typeof PaymentSessionBody> => ({
   payment_session_id: session.id,
   ...given('payment_id', session.paymentId),
-  status: statusOf(session, null, ctx.now),
+  status: paymentSessionStatusOf(session, null, ctx.now),
   checkout_url: `${ctx.baseUrl}/p/${slug}?ps=${session.id}`,
   product_id: session.productId,
   price: toMoneyResource({ asset: session.asset, units: session.priceAmount }),

@@ -2,20 +2,19 @@ import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentSessionId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
-import { identityProblem } from '#features/payments/required-identity.ts';
+import { missingIdentity } from '#features/payments/required-identity.ts';
 import { certainAt } from '#features/payments/watch/expire.ts';
 import { getListing, type Listing, saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
-import { notReady } from '#features/products/selling/fixes.ts';
+import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { obstaclesOf, prospectOf } from '#features/products/selling/obstacles.ts';
-import { outage } from '#features/rails/quote.ts';
-import { foresee } from '#features/rails/receivable.ts';
+import { lookAhead } from '#features/rails/outlook.ts';
+import { newOutageError } from '#features/rails/quote.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
-import type { PaymentSession } from '#platform/db/tables/access.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
-import type { Handoff } from '#platform/db/tables/handoff.ts';
+import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import type { RailId } from '#rules/rails.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { beginPayment, type Checkout, type Connect, type IdentityNeeded, requireBuyer } from '../connect.ts';
@@ -32,7 +31,7 @@ const LEAST_WAIT_SECONDS = 10;
 
 export type PaymentSessionStatus = 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
 
-export function statusOf({ expiresAt }: PaymentSession, payment: Payment | null, now: number): PaymentSessionStatus {
+export function paymentSessionStatusOf({ expiresAt }: PaymentSession, payment: Payment | null, now: number): PaymentSessionStatus {
   if (payment?.status === 'CONFIRMED') return 'completed';
   if (payment?.status === 'PENDING_CONFIRMATION') return 'pending_confirmation';
   if (now <= expiresAt) return 'open';
@@ -77,11 +76,11 @@ export async function planPaymentSession(ctx: Shard, listing: Listing, input: Op
 async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promise<void> {
   const prospect = prospectOf(saleOn(listing, railId));
   const [obstacle] = obstaclesOf(ctx.config, prospect, railId);
-  if (obstacle) throw notReady(obstacle, railId, prospect);
+  if (obstacle) throw newObstacleError(obstacle, railId, prospect);
   if (!prospect.livemode) return;
-  const { obstacles, silent } = await foresee(ctx, prospect, railId);
-  if (silent) throw outage(silent);
-  if (obstacles[0]) throw notReady(obstacles[0], railId, prospect);
+  const { obstacles, silent } = await lookAhead(ctx, prospect, railId);
+  if (silent) throw newOutageError(silent);
+  if (obstacles[0]) throw newObstacleError(obstacles[0], railId, prospect);
 }
 
 /**
@@ -114,7 +113,7 @@ export async function connectInSession(
   if ('provider' in begun) return begun;
   const { payment, wallet } = begun;
   if (payment.status !== 'PENDING_SIGNATURE') return { payment, prepared: null };
-  const unidentified = identityProblem({ payment, requiresIdentity: listing.product.requiresIdentity });
+  const unidentified = missingIdentity({ payment, requiresIdentity: listing.product.requiresIdentity });
   if (unidentified) throw unidentified;
   if (wallet === null) return { payment, prepared: null };
   requireBuyer(wallet, payment.recipientWallet);
@@ -131,7 +130,7 @@ interface Begun {
 /** The payment a buyer is to go on with; null where a new one may begin. */
 function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): Payment | null {
   const { now } = ctx;
-  const status = statusOf(session, payment, now);
+  const status = paymentSessionStatusOf(session, payment, now);
   if (status === 'completed') {
     const meta = { reason: 'completed', payment_id: payment!.id };
     throw new ApiError('state_conflict', { detail: 'This payment session is already paid.', meta });
@@ -157,14 +156,14 @@ const promisedIn = ({ asset, priceAmount, railId }: PaymentSession, { product, .
 });
 
 /** What is behind the link a merchant's server sends a buyer to. `payment` is the one to go on with, or the one that paid it. */
-export interface SessionOffer {
+export interface SessionListing {
   listing: Listing;
   payment: Payment | null;
   isOver: boolean;
 }
 
 /** A payment session as its buyer sees it before connecting. 404 for one of another product, and where nothing can begin any more. */
-export async function getSessionOffer(ctx: Shard, slug: string, paymentSessionId: PaymentSessionId): Promise<SessionOffer> {
+export async function getSessionListing(ctx: Shard, slug: string, paymentSessionId: PaymentSessionId): Promise<SessionListing> {
   const { session, payment } = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
   const listing = await getListing(ctx.db, slug);
   if (session.productId !== listing.product.id) raise('not_found');

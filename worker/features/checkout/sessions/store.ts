@@ -2,9 +2,9 @@ import { and, eq } from 'drizzle-orm';
 import type { PaymentId, PaymentSessionId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { type PaymentSession, paymentSessions } from '#platform/db/tables/access.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
-import { payments } from '#platform/db/tables/commerce.ts';
+import { type PaymentSession, paymentSessions } from '#platform/db/tables/checkout.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
+import { payments } from '#platform/db/tables/payments.ts';
 
 /** Of any merchant: the id itself is the capability. With the last payment begun in it. */
 export async function findPaymentSession(

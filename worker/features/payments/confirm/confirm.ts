@@ -3,17 +3,17 @@ import { inMode } from '#platform/chain/scope.ts';
 import type { Actor, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
 import { planSubmit, requireViewer } from '../payment.ts';
 import { grantAccess } from '../purchase.ts';
-import { identityProblem } from '../required-identity.ts';
+import { missingIdentity } from '../required-identity.ts';
 import { findPayment, findSession, getPayment } from '../store.ts';
 import { rememberFound, rememberNamed } from '../watch/candidates.ts';
-import { restoreEnded } from '../watch/ended.ts';
+import { restoreEnded } from '../watch/ended-sessions.ts';
 import { loadConfirmation } from './store.ts';
-import { failureOf, type Loaded, planJudged, stateError, type Verdict } from './verdict.ts';
+import { failureOf, type Loaded, planVerdict, stateError, type Verdict } from './verdict.ts';
 
 export interface ConfirmPayment {
   paymentId: Payment['id'];
@@ -43,7 +43,7 @@ export async function confirmPayment(shard: Shard, input: ConfirmPayment): Promi
     await grantAccess(ctx, known.payment);
     return { payment: known.payment, alreadyConfirmed: true };
   }
-  return settle(ctx, input, known, await ctx.chain.findTransaction(input.txSignature));
+  return applySighting(ctx, input, known, await ctx.chain.findTransaction(input.txSignature));
 }
 
 /**
@@ -56,7 +56,7 @@ export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'s
   const payment = await findNamedSession(ctx, sighting.transaction);
   if (payment === 'none') return 'nothing';
   if (!payment) return 'later';
-  await settleFound(ctx, { paymentId: payment.id, txSignature, viewer: null }, sighting);
+  await confirmFound(ctx, { paymentId: payment.id, txSignature, viewer: null }, sighting);
   return 'settled';
 }
 
@@ -73,9 +73,9 @@ export async function findNamedSession(ctx: Shard, { memos }: ChainTransaction):
 }
 
 /** The confirmation of a transaction already looked up: who may have paid is known before anything is read, so one read is enough. */
-export async function settleFound(ctx: Shard, input: ConfirmPayment, sighting: Sighting): Promise<Confirmation> {
+export async function confirmFound(ctx: Shard, input: ConfirmPayment, sighting: Sighting): Promise<Confirmation> {
   const payers = sighting.kind === 'found' ? spendersOf(sighting.transaction) : [];
-  return settle(ctx, input, await loadAllowed(ctx, input, payers), sighting, payers);
+  return applySighting(ctx, input, await loadAllowed(ctx, input, payers), sighting, payers);
 }
 
 const isReplay = (payment: Payment, { txSignature }: ConfirmPayment): boolean =>
@@ -100,7 +100,7 @@ async function loadEnded(shard: Shard, { paymentId, txSignature, viewer }: Confi
 }
 
 /** `known` was read with the memberships of the expected wallet and of the wallets in `readFor`. */
-async function settle(
+async function applySighting(
   ctx: Shard,
   input: ConfirmPayment,
   known: Loaded,
@@ -117,7 +117,7 @@ async function settle(
     verdict = await transact(ctx, async () => {
       const facts = loaded ?? (await loadAllowed(ctx, input, payers));
       loaded = null;
-      return keepDone(planConfirmation(ctx, input, facts, sighting), input.keep ?? keepNothing);
+      return withStoredAnswer(planConfirmation(ctx, input, facts, sighting), input.keep ?? keepNothing);
     });
   } catch (error) {
     // Too many purchases of one customer at once: nothing is lost, the service goes on by itself.
@@ -136,7 +136,7 @@ async function settle(
 }
 
 /** Only what was brought about is kept: a session that goes on waiting is looked at afresh. */
-const keepDone = async (change: Change<Verdict>, keep: Keep<Confirmation>): Promise<Change<Verdict>> =>
+const withStoredAnswer = async (change: Change<Verdict>, keep: Keep<Confirmation>): Promise<Change<Verdict>> =>
   change.result.outcome === 'done' ? withAnswer(change, keep({ payment: change.result.payment, alreadyConfirmed: false })) : change;
 
 /** For an answer that is given again: its first call may have died between the confirmation and the access that was bought. */
@@ -149,9 +149,9 @@ export async function grantConfirmed(ctx: Shard, paymentId: Payment['id']): Prom
 function planConfirmation(ctx: Shard, input: ConfirmPayment, loaded: Loaded, sighting: Sighting): Change<Verdict> {
   const { payment } = loaded;
   if (isReplay(payment, input)) return unchanged({ outcome: 'already', payment });
-  if (sighting.kind === 'found') return planJudged(ctx, loaded, sighting.transaction);
+  if (sighting.kind === 'found') return planVerdict(ctx, loaded, sighting.transaction);
   // A session that cannot be paid says so; the signature is remembered all the same: if this is money, the merchant decides.
-  const standing = stateError(payment) ?? identityProblem(loaded);
+  const standing = stateError(payment) ?? missingIdentity(loaded);
   if (standing) return unchanged({ outcome: 'refused', error: standing, isUnseen: true });
   switch (sighting.kind) {
     case 'unavailable':

@@ -1,14 +1,16 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import type { Payment } from '#platform/db/archive.ts';
+import type { StoredPayment } from '#platform/db/archive.ts';
 import { rowsOf } from '#platform/db/page.ts';
+import { accounts } from '#platform/db/tables/accounts.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { paymentCandidates } from '#platform/db/tables/candidates.ts';
-import { memberships, payments, products, unmatchedPayments } from '#platform/db/tables/commerce.ts';
-import { accounts } from '#platform/db/tables/identity.ts';
+import { memberships } from '#platform/db/tables/memberships.ts';
+import { payments, unmatchedPayments } from '#platform/db/tables/payments.ts';
+import { products } from '#platform/db/tables/products.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
-import { findArchived } from '../archived.store.ts';
+import { findArchived } from '../archive.store.ts';
 
 /**
  * All a confirmation has to know, in one round trip: the payment with its seller and product, what became of the transaction before and
@@ -66,7 +68,7 @@ async function loadArchived(ctx: Shard, paymentId: PaymentId, txSignature: strin
   return seller ? { payment, ...seller, memberships: held, ...besides(known) } : null;
 }
 
-const keysOf = ({ customerRef, expectedWallet }: Payment, payers: string[]): string[] =>
+const keysOf = ({ customerRef, expectedWallet }: StoredPayment, payers: string[]): string[] =>
   customerRef === null
     ? [expectedWallet, ...payers].flatMap((wallet) => (wallet === null ? [] : `wallet:${wallet}`))
     : [`ref:${customerRef}`];

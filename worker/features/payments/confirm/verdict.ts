@@ -2,12 +2,12 @@ import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
-import { matchPayment, type Payment as PaidTransfer } from '#solana/match.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
+import { matchPayment, type PaidTransfer } from '#solana/match.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
 import { expectationOf, planFail, stepPayment } from '../payment.ts';
 import { type Proof, planPurchase } from '../purchase.ts';
-import { identityProblem } from '../required-identity.ts';
+import { missingIdentity } from '../required-identity.ts';
 import { memoOf } from '../resource.ts';
 import { claimTransaction, updatePayment } from '../store.ts';
 import { closeUnmatched, vetoRecovered } from '../unmatched/store.ts';
@@ -25,7 +25,7 @@ export const failureOf = (payment: Payment, meta: Record<string, unknown> = {}):
   new ApiError(payment.failureCode === 'session_expired' ? 'session_expired' : 'payment_failed', { meta });
 
 /** What a transaction the chain confirmed means for this session: the state it meets decides, money is never overlooked. */
-export function planJudged(ctx: Shard, loaded: Loaded, transaction: ChainTransaction): Change<Verdict> {
+export function planVerdict(ctx: Shard, loaded: Loaded, transaction: ChainTransaction): Change<Verdict> {
   const { payment, claim } = loaded;
   const match = matchPayment(transaction, expectationOf(payment));
   const refuse = (error: ApiError, change: Change<unknown> = unchanged(null)): Change<Verdict> => ({
@@ -52,7 +52,7 @@ export function planJudged(ctx: Shard, loaded: Loaded, transaction: ChainTransac
     return refuse(refusal, planUnmatched(ctx, loaded, proof, match.reason === 'too_early' ? 'late' : match.reason));
   }
   // A buyer who did not show who they are is sold nothing. What becomes of the money is for the merchant to decide, at once.
-  const unidentified = identityProblem(loaded);
+  const unidentified = missingIdentity(loaded);
   if (unidentified) return refuse(standing ?? unidentified, planUnmatched(ctx, loaded, proof, 'identity_missing'));
   // What the merchant was already asked to decide stays the merchant's to decide.
   if (payment.status === 'FAILED' && (loaded.timesRecovered > 0 || loaded.unmatched))

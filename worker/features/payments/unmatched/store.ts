@@ -2,8 +2,8 @@ import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import type { AccountId, PaymentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
-import { type Unmatched, unmatchedPayments } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
+import { type Unmatched, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { UNMATCHED } from '#rules/states.ts';
 
 /** Statements, not effects: refused where the transaction has paid for something since it was looked at, or little is left of its session. */

@@ -4,13 +4,13 @@ import type { Actor, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
-import type { Payment, Unmatched } from '#platform/db/tables/commerce.ts';
+import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
 import { loadConfirmation } from '../confirm/store.ts';
 import { paymentEvent, requireViewer } from '../payment.ts';
 import { grantAccess, type Proof, planPurchase } from '../purchase.ts';
 import { toUnmatchedResource } from '../resource.ts';
 import { claimTransaction, findPayment, holdRecovered, insertPayment } from '../store.ts';
-import { restoreEnded } from '../watch/ended.ts';
+import { restoreEnded } from '../watch/ended-sessions.ts';
 import { acceptUnmatchedRow, closeUnmatched, insertUnmatched } from './store.ts';
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
@@ -106,7 +106,7 @@ export const unmatchedFate: FateFollower = {
   onReturned: (ctx, _id, step) => storeStep(ctx, step),
 };
 
-const orphaned = (): ApiError =>
+const newOrphanedError = (): ApiError =>
   new ApiError('state_conflict', {
     detail: 'The chain dropped this transaction after it was seen: the money is not there. It can be accepted if it comes back.',
     meta: { reason: 'transaction_orphaned' },
@@ -125,7 +125,7 @@ export async function acceptUnmatched(
     const { unmatched } = known;
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
     if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx, unmatched.recoveredPaymentId)) ?? raise('not_found'));
-    if (unmatched.droppedAt !== null) throw orphaned();
+    if (unmatched.droppedAt !== null) throw newOrphanedError();
     // Only the recorded payer tells whose membership this extends, so it is read once more with that name.
     const loaded = (await loadConfirmation(ctx, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
     if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });

@@ -4,7 +4,7 @@ import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
 import { hasSent, insertFound, isCandidate, keepCandidate } from './candidate.store.ts';
 

@@ -2,7 +2,7 @@ import { and, asc, getTableColumns, lte, sql } from 'drizzle-orm';
 import type { Shard } from '#platform/context.ts';
 import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
 import { inReach } from '#platform/db/reach.ts';
-import { payments } from '#platform/db/tables/commerce.ts';
+import { payments } from '#platform/db/tables/payments.ts';
 
 /** Up to when sessions are certainly over, epoch ms, and from when on they are given up whatever is still looked at. */
 export interface ExpiryBounds {
@@ -11,7 +11,7 @@ export interface ExpiryBounds {
   abandonedBefore: number;
 }
 
-export type Ended = Awaited<ReturnType<typeof listExpired>>[number];
+export type ExpiringSession = Awaited<ReturnType<typeof listExpired>>[number];
 
 /**
  * Unfinished sessions that are certainly over at `endedBy`, late grace included, oldest first and after `last`, with what came in

@@ -3,11 +3,11 @@ import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { planFail, stepPayment } from '../payment.ts';
 import { getPayment } from '../store.ts';
-import { type Ended, expireTogether, listExpired } from './expire.store.ts';
+import { type ExpiringSession, expireTogether, listExpired } from './expire.store.ts';
 import { loadWalks } from './scan.store.ts';
 
 /** Some thousand rows are read for a page. */
@@ -28,19 +28,19 @@ export async function sweepExpired(ctx: Shard): Promise<Swept> {
   const passedAt = ctx.sandbox === null ? (await loadWalks(ctx.db)).newest.passedAt : ctx.now;
   const endedBy = Math.min(ctx.now - PATIENCE_MS, passedAt);
   const bounds = { endedBy, graceMs: ctx.config.LATE_GRACE_SECONDS * SECOND, abandonedBefore: ctx.now - DAY };
-  return sweepPages<Ended>(
+  return sweepPages<ExpiringSession>(
     ctx,
     PAGES,
     (last) => listExpired(ctx, bounds, last, PAGES.pageMax),
     (ended) =>
       expireTogether(
         ctx,
-        ended.map((session) => expiry(ctx, session)),
+        ended.map((session) => planExpiry(ctx, session)),
       ),
   );
 }
 
-function expiry(ctx: Ctx, { isShort, place: _, ...session }: Ended) {
+function planExpiry(ctx: Ctx, { isShort, place: _, ...session }: ExpiringSession) {
   const failureCode = isShort ? 'underpaid' : 'session_expired';
   const { after, event } = stepPayment(ctx, session, 'fail', { failureCode });
   return { event, values: { status: after.status, failureCode, updatedAt: after.updatedAt } };

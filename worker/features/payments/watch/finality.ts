@@ -3,7 +3,7 @@ import { planReinstatement, planRevocation } from '#features/memberships/members
 import type { Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { FateFollower, FateStep } from '#platform/db/fate.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import { notePayment, paymentAfter, paymentEvent } from '../payment.ts';
 import { finalizePayments, getPayment, listPaymentsById } from '../store.ts';
 
@@ -12,12 +12,12 @@ import { finalizePayments, getPayment, listPaymentsById } from '../store.ts';
  * follows in the same batch, and its entitlement with the event.
  */
 export const paymentFate: FateFollower = {
-  onFinal: (ctx, paymentIds, step) => finalize(ctx, paymentIds as PaymentId[], step),
-  onDropped: (ctx, paymentId, step) => orphan(ctx, paymentId as PaymentId, step),
-  onReturned: (ctx, paymentId, step) => finalize(ctx, [paymentId as PaymentId], step),
+  onFinal: (ctx, paymentIds, step) => finalizeGroup(ctx, paymentIds as PaymentId[], step),
+  onDropped: (ctx, paymentId, step) => orphanPayment(ctx, paymentId as PaymentId, step),
+  onReturned: (ctx, paymentId, step) => finalizeGroup(ctx, [paymentId as PaymentId], step),
 };
 
-const finalize = (ctx: Shard, paymentIds: PaymentId[], step: FateStep) =>
+const finalizeGroup = (ctx: Shard, paymentIds: PaymentId[], step: FateStep) =>
   transact(ctx, async () => {
     const [isOver, payments] = await Promise.all([step.isOver(), listPaymentsById(ctx.db, paymentIds)]);
     if (isOver) return unchanged(null);
@@ -37,20 +37,20 @@ const finalize = (ctx: Shard, paymentIds: PaymentId[], step: FateStep) =>
 /** One that was taken for dropped: `previous` tells those who follow the event that there is something to give back. */
 async function planRestored(ctx: Shard, payment: Payment): Promise<Change<unknown>> {
   const noted = notePayment(ctx, payment, 'payment.finalized', { finalizedAt: ctx.now, orphanedAt: null });
-  return merged(noted, await planReinstatement(ctx, payment));
+  return mergeChanges(noted, await planReinstatement(ctx, payment));
 }
 
-const orphan = (ctx: Shard, paymentId: PaymentId, step: FateStep) =>
+const orphanPayment = (ctx: Shard, paymentId: PaymentId, step: FateStep) =>
   transact(ctx, async () => {
     if (await step.isOver()) return unchanged(null);
     const payment = await getPayment(ctx, paymentId);
     const noted = { events: [], writes: step.writes, result: null };
     if (payment.orphanedAt !== null) return noted;
     const orphaned = notePayment(ctx, payment, 'payment.orphaned', { orphanedAt: ctx.now });
-    return merged(noted, merged(orphaned, await planRevocation(ctx, payment)));
+    return mergeChanges(noted, mergeChanges(orphaned, await planRevocation(ctx, payment)));
   });
 
-const merged = (one: Change<unknown>, other: Change<unknown>): Change<unknown> => ({
+const mergeChanges = (one: Change<unknown>, other: Change<unknown>): Change<unknown> => ({
   events: [...one.events, ...other.events],
   writes: [...one.writes, ...other.writes],
   result: null,

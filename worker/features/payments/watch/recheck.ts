@@ -8,7 +8,7 @@ import type { Candidate } from '#platform/db/tables/candidates.ts';
 import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
 import { PAYMENT } from '#rules/states.ts';
 import type { Sighting } from '#solana/node-answers.ts';
-import { confirmByMemo, settleFound } from '../confirm/confirm.ts';
+import { confirmByMemo, confirmFound } from '../confirm/confirm.ts';
 import { getPayment } from '../store.ts';
 import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
@@ -18,7 +18,7 @@ export async function recheckQueued(ctx: Shard, job: { paymentId: string; txSign
   const candidate = await findCandidate(ctx.db, job.paymentId as PaymentId, job.txSignature);
   if (!candidate || candidate.attempt !== job.attempt) return;
   const scope = candidate.livemode ? ctx : await inMode(ctx, await getPayment(ctx, candidate.paymentId));
-  await lookAt(scope, [candidate]);
+  await lookAtCandidates(scope, [candidate]);
 }
 
 /** A transaction somebody pointed at: looked up now, and again for a while where the chain or the session is not there yet. */
@@ -26,7 +26,7 @@ export async function findQueued(ctx: Shard, job: { txSignature: string; attempt
   const outcome = await confirmByMemo(ctx, job.txSignature).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
     ctx.note(`hint: ${error.code}`);
-    return isPassing(error) ? ('unavailable' as const) : ('nothing' as const);
+    return isTransient(error) ? ('unavailable' as const) : ('nothing' as const);
   });
   const { delaySeconds, isQueued } = nextCheck(job.attempt, 0);
   // Past the schedule the cursor finds what is ours; but while nobody could look, a hint is all there is, for a day.
@@ -64,7 +64,7 @@ export async function sweepCandidates(ctx: Shard): Promise<number> {
     let isFull = true;
     while (isFull && ctx.elapsedMs() < endsAtMs) {
       const due = await listDueCandidates(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, GROUP_MAX);
-      if (!(await lookAt(ctx, due))) return taken;
+      if (!(await lookAtCandidates(ctx, due))) return taken;
       taken += due.length;
       isFull = due.length === GROUP_MAX;
     }
@@ -76,7 +76,7 @@ export async function sweepCandidates(ctx: Shard): Promise<number> {
  * Looks signatures up once more, in one call; false where the node did not answer it. The next look is written down before this
  * one begins, so a crash in between costs one look, not the candidate.
  */
-async function lookAt(ctx: Shard, candidates: Candidate[]): Promise<boolean> {
+async function lookAtCandidates(ctx: Shard, candidates: Candidate[]): Promise<boolean> {
   if (candidates.length === 0) return true;
   const next = (candidate: Candidate) => nextCheck(candidate.attempt + 1, ctx.now - candidate.createdAt);
   const looks = candidates.map((candidate) => ({ candidate, nextCheckAt: ctx.now + next(candidate).delaySeconds * SECOND }));
@@ -94,18 +94,18 @@ async function lookAt(ctx: Shard, candidates: Candidate[]): Promise<boolean> {
   }
   const looked = taken.map((candidate, i) => ({ candidate, sighting: answer.sightings[i]! }));
   const invented = answer.finalHeight === null ? [] : await listInvented(ctx, looked);
-  const judgeLook = (look: Look) => judgeSighting(ctx, look, invented.includes(look));
+  const judgeLook = (look: CandidateLook) => applyLook(ctx, look, invented.includes(look));
   await forEach(ctx, looked, judgeLook, LANES);
   return true;
 }
 
-interface Look {
+interface CandidateLook {
   candidate: Candidate;
   sighting: Sighting;
 }
 
 /** What was only named, could not land any more, and is unknown to every node: asked together, and only of nodes that are not behind. */
-async function listInvented(ctx: Ctx, looked: Look[]): Promise<Look[]> {
+async function listInvented(ctx: Ctx, looked: CandidateLook[]): Promise<CandidateLook[]> {
   const absent = looked.filter(
     ({ candidate: { origin, createdAt }, sighting }) =>
       origin === 'named' && sighting.kind === 'not_found' && ctx.now > createdAt + NAMED_MS,
@@ -116,26 +116,26 @@ async function listInvented(ctx: Ctx, looked: Look[]): Promise<Look[]> {
 }
 
 /** What the chain shows of a candidate. It is judged even when its session is over: it may be money. */
-async function judgeSighting(ctx: Shard, { candidate, sighting }: Look, isInvented: boolean): Promise<void> {
+async function applyLook(ctx: Shard, { candidate, sighting }: CandidateLook, isInvented: boolean): Promise<void> {
   if (sighting.kind === 'unreadable') ctx.note(`unreadable ${candidate.txSignature}: ${sighting.reason}`);
-  const isJudged = (sighting.kind === 'found' || sighting.kind === 'seen') && (await settleCandidate(ctx, candidate, sighting));
-  if (isJudged || isInvented || isTooOld(ctx, candidate, sighting)) await forget(ctx, candidate);
+  const isJudged = (sighting.kind === 'found' || sighting.kind === 'seen') && (await confirmCandidate(ctx, candidate, sighting));
+  if (isJudged || isInvented || isTooOld(ctx, candidate, sighting)) await forgetCandidate(ctx, candidate);
 }
 
 /** True where the transaction got its verdict; false where the same look may tell something else next time. */
-async function settleCandidate(ctx: Shard, { paymentId, txSignature }: Candidate, sighting: Sighting): Promise<boolean> {
+async function confirmCandidate(ctx: Shard, { paymentId, txSignature }: Candidate, sighting: Sighting): Promise<boolean> {
   try {
-    const { payment } = await settleFound(ctx, { paymentId, txSignature, viewer: null }, sighting);
+    const { payment } = await confirmFound(ctx, { paymentId, txSignature, viewer: null }, sighting);
     return payment.txSignature === txSignature && PAYMENT.isTerminal(payment.status);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     ctx.note(`recheck: ${error.code}`);
-    return sighting.kind === 'found' && !isPassing(error);
+    return sighting.kind === 'found' && !isTransient(error);
   }
 }
 
 /** Transient failures: the next look may pass. */
-const isPassing = ({ code }: ApiError): boolean => ['rpc_unavailable', 'temporarily_unavailable', 'state_conflict'].includes(code);
+const isTransient = ({ code }: ApiError): boolean => ['rpc_unavailable', 'temporarily_unavailable', 'state_conflict'].includes(code);
 
 /** What the cursor found is on the chain, and ends by a verdict alone. What was sent or named and never seen is given up after a day. */
 const isTooOld = (ctx: Ctx, { origin, createdAt }: Candidate, { kind }: Sighting): boolean =>
@@ -144,7 +144,7 @@ const isTooOld = (ctx: Ctx, { origin, createdAt }: Candidate, { kind }: Sighting
 /** Longer than the cursor reads the same list again. */
 const JUDGED_MS = 15 * MINUTE;
 
-const forget = (ctx: Shard, candidate: Candidate): Promise<void> => {
+const forgetCandidate = (ctx: Shard, candidate: Candidate): Promise<void> => {
   const { paymentId, txSignature, origin } = candidate;
   const writes = origin === 'found' ? markJudged(ctx, candidate, ctx.now + JUDGED_MS) : [dropCandidate(ctx.db, paymentId, txSignature)];
   return commit(ctx, { events: [], writes, result: undefined });

@@ -2,10 +2,10 @@ import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, isConstraint, type Write } from '#platform/db/commit.ts';
 import type { Cursor } from '#platform/db/tables/candidates.ts';
-import type { Listed, ListedSignature } from '#solana/listing.ts';
+import type { Listed, ListedSignature } from '#solana/signature-list.ts';
 import { insertFound } from './candidate.store.ts';
 import { SWEEP_PATIENCE_MS } from './candidates.ts';
-import { restoreEnded } from './ended.ts';
+import { restoreEnded } from './ended-sessions.ts';
 import { loadWalks, stepCursor, type Walks } from './scan.store.ts';
 
 const PAGE_SIZE = 1000;
@@ -25,14 +25,14 @@ const OVERLAP_MS = 5 * MINUTE;
  */
 export async function sweepReference(ctx: Shard, pageSize = PAGE_SIZE): Promise<number> {
   const walks = await loadWalks(ctx.db);
-  if (walks.newest.walkBefore !== null) await storeStep(ctx, setAside(ctx, walks));
+  if (walks.newest.walkBefore !== null) await storeScanStep(ctx, setAside(ctx, walks));
   return (await readPages(ctx, pageSize, stepNewest)) + (await readPages(ctx, pageSize, stepBacklog));
 }
 
-type Page = Extract<Listed, { kind: 'page' }>;
+type SignaturePage = Extract<Listed, { kind: 'page' }>;
 
 /** Where a walk goes on, and what the page it reads there changes; null where there is nothing to read. */
-type Step = (ctx: Ctx, walks: Walks) => { from: Cursor; past: (page: Page) => Cursor; lost: () => Cursor } | null;
+type Step = (ctx: Ctx, walks: Walks) => { from: Cursor; past: (page: SignaturePage) => Cursor; lost: () => Cursor } | null;
 
 async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<number> {
   let read = 0;
@@ -52,7 +52,7 @@ async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<
     await restoreEnded(ctx, { nonces: found.map(({ nonce }) => nonce) });
     const finds = found.length > 0 ? [insertFound(ctx, found, ctx.now - SWEEP_PATIENCE_MS)] : [];
     // Another walker took this step; it goes on from there.
-    if (!(await storeStep(ctx, [...finds, ...stepCursor(ctx, step.from, next)]))) return read;
+    if (!(await storeScanStep(ctx, [...finds, ...stepCursor(ctx, step.from, next)]))) return read;
     read += items.length;
     // The end, or a node that cannot show what comes next: asked again at once, it would tell the same.
     if (items.length === 0) return read;
@@ -61,7 +61,7 @@ async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<
 }
 
 /** False where another walker was faster. */
-async function storeStep(ctx: Shard, writes: Write[]): Promise<boolean> {
+async function storeScanStep(ctx: Shard, writes: Write[]): Promise<boolean> {
   try {
     await commit(ctx, { events: [], writes, result: null });
     return true;
@@ -78,7 +78,7 @@ const ENDED = { walkTop: null, walkBefore: null, walkStartedAt: null };
  * no history of the address, and what came meanwhile may be missing. Sessions wait a day for what nobody can see, and no longer; by
  * then a node that lost its history for good is believed, or no walk would ever end again.
  */
-const isEnd = (ctx: Ctx, { passedAt }: Cursor, { knowsUntil }: Page): boolean => knowsUntil || passedAt <= ctx.now - DAY;
+const isEnd = (ctx: Ctx, { passedAt }: Cursor, { knowsUntil }: SignaturePage): boolean => knowsUntil || passedAt <= ctx.now - DAY;
 
 /**
  * A walk from the top. Only an empty page ends it; some nodes give less than asked for. The next one ends at the newest transaction

@@ -104,7 +104,7 @@ const LEAST = `An account on chain holds at least ${LEAST_SOL} SOL: send it that
  * 409 setup_not_ready in the words of readiness, with the call that mends it; 503 fee_wallet_missing where the service's own wallet is
  * in the way, which no merchant can mend.
  */
-export function notReady(obstacle: Obstacle, railId: RailId, prospect: Mendable): ApiError {
+export function newObstacleError(obstacle: Obstacle, railId: RailId, prospect: Mendable): ApiError {
   const fix = fixOf(obstacle, railId, prospect);
   if (obstacle === 'fee_wallet_configured' || obstacle === 'fee_wallet_empty')
     return new ApiError('fee_wallet_missing', { detail: fix.detail, meta: { reason: obstacle } });

@@ -1,6 +1,6 @@
 import { SANDBOX_WALLET } from '#platform/chain/simulated-config.ts';
 import { type Config, hasPriceSource } from '#platform/context.ts';
-import type { Product } from '#platform/db/tables/commerce.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import {
   allowedRailsOf,
   isConfigured,
@@ -66,7 +66,7 @@ export const isAllowed = ({ product }: Pick<Prospect, 'product'>, railId: RailId
   product?.allowedRails?.includes(railId) ?? (product === null ? SELLING_RAILS.includes(railId) : suits(product, railId));
 
 /** Is the product meant to be sold over this rail? Neither its own list nor the merchant's switch says no. */
-export const isOffered = (config: Config, { product, setting }: Prospect, railId: RailId): boolean =>
+export const isSoldOver = (config: Config, { product, setting }: Prospect, railId: RailId): boolean =>
   setting?.enabled !== false && allowedRailsOf(product ?? { allowedRails: null }, config).includes(railId);
 
 /** A service fee without a wallet for it stops every rail that the fee is taken on. */

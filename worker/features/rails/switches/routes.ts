@@ -3,7 +3,7 @@ import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { jsonBody, ok, router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
-import { turn } from './switches.ts';
+import { turnSwitch } from './switches.ts';
 
 const route = createRoute({
   method: 'post',
@@ -19,5 +19,5 @@ const route = createRoute({
 
 export const switchRoutes = router().openapi(route, async (c) => {
   const { subject, to } = c.req.valid('json');
-  return c.json({ switched_off: await turn(c.var.ctx, subject, to) }, 200);
+  return c.json({ switched_off: await turnSwitch(c.var.ctx, subject, to) }, 200);
 });

@@ -10,7 +10,7 @@ import { listSwitchedOff, switchOff, switchOn } from './store.ts';
  * begins; what has begun ends as it would, because its money may be on the chain. Twice the same is harmless. Answers all that is
  * off by now. 404 not_found for a rail or product that does not exist.
  */
-export async function turn(ctx: Ctx, subject: string, to: 'on' | 'off'): Promise<string[]> {
+export async function turnSwitch(ctx: Ctx, subject: string, to: 'on' | 'off'): Promise<string[]> {
   const [kind, id = ''] = subject.split(':', 2);
   const places = kind === 'product' ? [await locate(ctx, ({ db }) => productExists(db, id))] : shardsOf(ctx);
   const exists = kind === 'rail' ? isRailId(id) : kind === 'product' && (await productExists(places[0]!.db, id));

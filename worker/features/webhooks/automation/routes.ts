@@ -5,7 +5,7 @@ import { PER_PAGE } from '#core/limits.ts';
 import { DAY, isoOrNull, SECOND } from '#core/time.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
-import type { Endpoint } from '#platform/db/tables/messaging.ts';
+import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import {
@@ -22,7 +22,7 @@ import {
   uuidParam,
 } from '#platform/http/openapi.ts';
 import { isTypePattern } from '#rules/events.ts';
-import { loadIntegrationHealth } from '../deliveries/story.store.ts';
+import { loadIntegrationHealth } from '../deliveries/health.store.ts';
 import { createEndpoint, disableEndpoint, type EndpointWithSecret } from '../endpoints/endpoint.ts';
 import { listEvents } from '../events.store.ts';
 import { CreateEndpointRequest, EndpointBody, EventBody, EventQuery, toEndpointResource, toEventResource } from '../resource.ts';

@@ -2,26 +2,26 @@ import { storyOf } from '#core/errors.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, isConstraint, transact, unchanged, type Write } from '#platform/db/commit.ts';
-import type { Delivery, Endpoint } from '#platform/db/tables/messaging.ts';
+import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
 import { toEndpointResource } from '../resource.ts';
 import { getEndpoint, noteHealth, takeProbe, updateEndpoint } from '../store.ts';
+import { cancelWaiting, dueAsProbe, HELD, holdBeside, listDueOf, promoteHeld, releaseHeld } from './breaker.store.ts';
 import { sendAttempts } from './fan-out.ts';
-import { POST_MS, post } from './post.ts';
+import { POST_MS, postAttempt } from './post.ts';
 import {
+  type AttemptOutcome,
   BREAKER_STREAK,
   heldUntil,
   isBroken,
   isGivenUp,
   isSuccess,
-  type Outcome,
   PROBE_EVERY_MS,
   stepAfter,
   warningsDue,
 } from './schedule.ts';
 import { type Claimed, claimDelivery, type DeliveryChange, recordDelivery } from './store.ts';
-import { cancelWaiting, dueAsProbe, HELD, holdBeside, listDueOf, promoteHeld, releaseHeld } from './waiting.store.ts';
 
 /** Longer than an attempt and its record can take; who is silent for so long is dead. */
 const LEASE_MS = MINUTE;
@@ -41,32 +41,32 @@ export async function claimAttempt(ctx: Shard, deliveryId: number): Promise<Clai
   const { delivery, endpoint, event } = claimed;
   if (event) return { delivery, endpoint, event };
   ctx.note(`delivery ${deliveryId} is cancelled: there is no event ${delivery.eventId}`);
-  await cancel(ctx, delivery, isBroken(endpoint) ? [promoteHeld(ctx, endpoint.id, ctx.wallNow)] : []);
+  await cancelDelivery(ctx, delivery, isBroken(endpoint) ? [promoteHeld(ctx, endpoint.id, ctx.wallNow)] : []);
   return null;
 }
 
 /** Makes a claimed attempt and records how it went, in one batch with what it says about the endpoint. */
-export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Outcome | null> {
+export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<AttemptOutcome | null> {
   const { delivery, endpoint } = claimed;
   if (endpoint.status === 'disabled') {
-    await cancel(ctx, delivery);
+    await cancelDelivery(ctx, delivery);
     return null;
   }
   // An endpoint that is given less than its time would be blamed for ours: the delivery stays due, and the sweep brings it again.
   if (ctx.leftMs() < ATTEMPT_MS) {
     ctx.note(`delivery ${delivery.id}: too little time is left for an attempt`);
-    await record(ctx, delivery, {});
+    await recordAttempt(ctx, delivery, {});
     return null;
   }
   // Single attempts, replays and tests, were asked for by a person who wants to see an answer.
-  const held = delivery.maxAttempts > 1 ? await holdOrProbe(ctx, endpoint) : null;
+  const held = delivery.maxAttempts > 1 ? await heldUntilOrProbe(ctx, endpoint) : null;
   if (held !== null) {
     const probe = { at: held, streak: BREAKER_STREAK };
-    await record(ctx, delivery, { nextAttemptAt: dueAsProbe(ctx, delivery, probe), error: HELD }, holdBeside(ctx, delivery, probe));
+    await recordAttempt(ctx, delivery, { nextAttemptAt: dueAsProbe(ctx, delivery, probe), error: HELD }, holdBeside(ctx, delivery, probe));
     return null;
   }
 
-  const outcome = await post(ctx, claimed);
+  const outcome = await postAttempt(ctx, claimed);
   const now = ctx.wallNow + ctx.elapsedMs();
   const attempt = delivery.attempt + 1;
   const step = stepAfter(outcome, attempt, delivery.maxAttempts, delivery.livemode, now, Math.random());
@@ -80,7 +80,7 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Outcome
           nextAttemptAt: null,
           completedAt: now,
         };
-  await record(ctx, delivery, after, ...lessonOf(ctx, claimed, outcome, now));
+  await recordAttempt(ctx, delivery, after, ...healthWrites(ctx, claimed, outcome, now));
   if (isSuccess(outcome) && isBroken(endpoint)) await sendHeld(ctx, endpoint, now);
   const isGone = step.kind === 'failed' && step.isGone;
   if (isGone || !(isSuccess(outcome) || isTest(claimed))) await judgeEndpoint(ctx, endpoint, isGone, now);
@@ -96,7 +96,7 @@ const isTest = ({ delivery }: Claimed): boolean => delivery.eventType === 'webho
  * What an answer says about its endpoint. A test is no real traffic, so it neither counts against an endpoint nor clears one
  * whose real events fail; but where the breaker waits for a sign of life, its success is as good as a probe's.
  */
-function lessonOf(ctx: Shard, claimed: Claimed, outcome: Outcome, now: number): Write[] {
+function healthWrites(ctx: Shard, claimed: Claimed, outcome: AttemptOutcome, now: number): Write[] {
   const { endpoint } = claimed;
   const success = isSuccess(outcome);
   if (isTest(claimed) && !(success && isBroken(endpoint))) return [];
@@ -114,14 +114,19 @@ async function sendHeld(ctx: Shard, endpoint: Endpoint, now: number): Promise<vo
 }
 
 /** Null where the attempt may go out. Of all that are due when a broken endpoint may be probed, one is the probe. */
-async function holdOrProbe(ctx: Shard, endpoint: Endpoint): Promise<number | null> {
+async function heldUntilOrProbe(ctx: Shard, endpoint: Endpoint): Promise<number | null> {
   const held = heldUntil(endpoint, ctx.wallNow);
   if (held !== null || !isBroken(endpoint)) return held;
   return (await takeProbe(ctx, endpoint)) ? null : heldUntil({ ...endpoint, lastFailureAt: ctx.wallNow }, ctx.wallNow);
 }
 
-const cancel = (ctx: Shard, delivery: Delivery, beside: Write[] = []): Promise<void> =>
-  record(ctx, delivery, { status: DELIVERY.next(delivery.status, 'cancel'), nextAttemptAt: null, completedAt: ctx.wallNow }, ...beside);
+const cancelDelivery = (ctx: Shard, delivery: Delivery, beside: Write[] = []): Promise<void> =>
+  recordAttempt(
+    ctx,
+    delivery,
+    { status: DELIVERY.next(delivery.status, 'cancel'), nextAttemptAt: null, completedAt: ctx.wallNow },
+    ...beside,
+  );
 
 const RECORD_TRIES_MAX = 3;
 const RECORD_PAUSE_MS = 300;
@@ -130,7 +135,7 @@ const RECORD_PAUSE_MS = 300;
  * Says how an attempt went, once. A database that is out of reach for a moment must not make an attempt look as if its maker
  * had died, or the consumer would be sent what he has already taken.
  */
-async function record(ctx: Shard, delivery: Delivery, after: DeliveryChange, ...more: Write[]): Promise<void> {
+async function recordAttempt(ctx: Shard, delivery: Delivery, after: DeliveryChange, ...more: Write[]): Promise<void> {
   const lease = { ...delivery, leaseUntil: ctx.wallNow + LEASE_MS };
   for (let tries = 1; ; tries++) {
     try {
@@ -149,11 +154,11 @@ async function record(ctx: Shard, delivery: Delivery, after: DeliveryChange, ...
 async function judgeEndpoint(ctx: Shard, endpoint: Endpoint, isGone: boolean, now: number): Promise<void> {
   const current = await getEndpoint(ctx.db, endpoint.merchantId, endpoint.livemode, endpoint.id);
   if (isGone || isGivenUp(current, now)) await giveUp(ctx, endpoint, isGone, now);
-  else if (warningsDue(current, now) > current.warningsTold) await warn(ctx, endpoint, now);
+  else if (warningsDue(current, now) > current.warningsTold) await newWarning(ctx, endpoint, now);
 }
 
 /** Tells the merchant's other endpoints, once for each warning that is due; two that are due together are one event. */
-const warn = (ctx: Shard, { merchantId, livemode, id }: Endpoint, now: number): Promise<void> =>
+const newWarning = (ctx: Shard, { merchantId, livemode, id }: Endpoint, now: number): Promise<void> =>
   transact(ctx, async () => {
     const current = await getEndpoint(ctx.db, merchantId, livemode, id);
     const warningsTold = warningsDue(current, now);

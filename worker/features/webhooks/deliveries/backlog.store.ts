@@ -1,8 +1,9 @@
 import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm';
 import type { Db, Shard } from '#platform/context.ts';
 import { eventsInReach } from '#platform/db/reach.ts';
-import { EVENT_DUE_AT, events, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
-import { isWaiting } from './waiting.store.ts';
+import { EVENT_DUE_AT, events } from '#platform/db/tables/events.ts';
+import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { isWaiting } from './breaker.store.ts';
 
 /** Events that are not fanned out although their message should have come by now, longest due first. */
 export const listDueEvents = (ctx: Pick<Shard, 'db' | 'sandbox' | 'cause'>, dueBefore: number, limit: number) =>

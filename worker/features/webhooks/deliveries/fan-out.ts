@@ -3,7 +3,8 @@ import type { EndpointId } from '#core/ids.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import { type Actor, addressOf, type Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
-import type { Endpoint, StoredEvent } from '#platform/db/tables/messaging.ts';
+import type { StoredEvent } from '#platform/db/tables/events.ts';
+import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { EVENT_TYPES, matchesType } from '#rules/events.ts';
 import { getEndpoint } from '../store.ts';
 import { listDueEvents, listOverdue, postponeEvents } from './backlog.store.ts';
@@ -15,7 +16,7 @@ const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): bool
   type === 'webhook.endpoint_failing' && subjectId === id;
 
 /** Does this endpoint want this event? Its type, its product, its mode, and neither what happened before it existed nor its own failing. */
-export const wants = (endpoint: Endpoint, event: StoredEvent): boolean =>
+export const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
   endpoint.merchantId === event.merchantId &&
   endpoint.livemode === event.livemode &&
   endpoint.createdAt <= event.createdAt &&
@@ -42,7 +43,7 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
  */
 export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
-    endpoints.filter((endpoint) => hears(ctx, endpoint) && wants(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
+    endpoints.filter((endpoint) => hears(ctx, endpoint) && wantsEvent(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
   );
   const mark = markFannedOut(
     ctx,

@@ -5,7 +5,7 @@ import type { Ctx } from '#platform/context.ts';
 import { liveSecrets, SecretLost, targetRules } from '../endpoints/endpoint.ts';
 import { checkTarget } from '../endpoints/target-url.ts';
 import { toEventResource } from '../resource.ts';
-import { type Outcome, parseRetryAfter } from './schedule.ts';
+import { type AttemptOutcome, parseRetryAfter } from './schedule.ts';
 import { signatureHeaders } from './signature.ts';
 import type { Claimed } from './store.ts';
 
@@ -17,9 +17,15 @@ const EXCERPT_BYTES = 4096;
  * One POST to a stranger's server: no redirect followed, no more than 4 KB read, `POST_MS` at most. Its caller has that much left, so that a
  * timeout is always the server's own.
  */
-export async function post(ctx: Ctx, { delivery, endpoint, event }: Claimed): Promise<Outcome> {
+export async function postAttempt(ctx: Ctx, { delivery, endpoint, event }: Claimed): Promise<AttemptOutcome> {
   const startedMs = ctx.elapsedMs();
-  const failed = (error: string): Outcome => ({ status: null, ms: ctx.elapsedMs() - startedMs, error, excerpt: null, retryAfterMs: null });
+  const failed = (error: string): AttemptOutcome => ({
+    status: null,
+    ms: ctx.elapsedMs() - startedMs,
+    error,
+    excerpt: null,
+    retryAfterMs: null,
+  });
   // The rules may have changed since it was saved.
   const target = checkTarget(endpoint.url, targetRules(ctx));
   if (!target.ok) return failed(`refused: ${target.reason}`);

@@ -1,8 +1,8 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import type { Delivery } from '#platform/db/tables/messaging.ts';
-import { webhookDeliveries } from '#platform/db/tables/messaging.ts';
+import type { Delivery } from '#platform/db/tables/webhooks.ts';
+import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 
 /** Replays that were asked for, each of one attempt: what a recovery brings has a whole schedule. */
 const replaysOf = ({ eventId, id }: { eventId: string; id: number }): SQL =>

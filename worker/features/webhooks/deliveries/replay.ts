@@ -2,7 +2,7 @@ import { ApiError, raise } from '#core/errors.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
-import type { Delivery } from '#platform/db/tables/messaging.ts';
+import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { getDelivery, getEndpoint } from '../store.ts';
 import { sendAttempts } from './fan-out.ts';
 import { findWaitingReplay, insertReplay, newestReplayId } from './replay.store.ts';

@@ -10,7 +10,7 @@ const RETRY_AFTER_MAX_MS = DAY;
 export const scheduleOf = (livemode: boolean): readonly number[] => (livemode ? LIVE_SCHEDULE : SANDBOX_SCHEDULE);
 
 /** What came back from a stranger's server, or did not. */
-export interface Outcome {
+export interface AttemptOutcome {
   status: number | null;
   ms: number;
   /** Why there is no status: timeout, reset, refused target. */
@@ -19,19 +19,26 @@ export interface Outcome {
   retryAfterMs: number | null;
 }
 
-export type Step =
+export type DeliveryStep =
   | { kind: 'succeeded' }
   | { kind: 'retrying'; nextAttemptAt: number }
   /** The schedule is used up, or the consumer said that the endpoint is gone. */
   | { kind: 'failed'; isGone: boolean };
 
-export const isSuccess = ({ status }: Outcome): boolean => status !== null && status >= 200 && status < 300;
+export const isSuccess = ({ status }: AttemptOutcome): boolean => status !== null && status >= 200 && status < 300;
 
 /**
  * `attempt` counts from 1 and was the one just made. The first two delays are exact, later ones vary by 10 %, so that a
  * thousand deliveries that failed together do not come back together. `random` is in [0, 1).
  */
-export function stepAfter(outcome: Outcome, attempt: number, maxAttempts: number, livemode: boolean, now: number, random: number): Step {
+export function stepAfter(
+  outcome: AttemptOutcome,
+  attempt: number,
+  maxAttempts: number,
+  livemode: boolean,
+  now: number,
+  random: number,
+): DeliveryStep {
   if (isSuccess(outcome)) return { kind: 'succeeded' };
   if (outcome.status === 410) return { kind: 'failed', isGone: true };
   const delay = scheduleOf(livemode)[attempt];

@@ -1,11 +1,13 @@
 import { and, eq, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Db, Shard } from '#platform/context.ts';
 import { type EventRow, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import type { Delivery, Endpoint, StoredEvent } from '#platform/db/tables/messaging.ts';
-import { events, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
+import type { StoredEvent } from '#platform/db/tables/events.ts';
+import { events } from '#platform/db/tables/events.ts';
+import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
+import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { findArchivedEvent } from '../events.store.ts';
-import { countEnded } from './story.store.ts';
-import { isWaiting } from './waiting.store.ts';
+import { isWaiting } from './breaker.store.ts';
+import { countEnded } from './health.store.ts';
 
 /** Undelivered events and the endpoints of their merchants, in one round trip. */
 export async function loadFanOut(db: Db, eventIds: string[]) {

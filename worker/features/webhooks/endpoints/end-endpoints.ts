@@ -3,7 +3,7 @@ import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { ENDPOINT } from '#rules/states.ts';
 import { endpointEvent } from '../deliveries/attempt.ts';
-import { cancelWaiting } from '../deliveries/waiting.store.ts';
+import { cancelWaiting } from '../deliveries/breaker.store.ts';
 import { listEnabledEndpoints, updateEndpoint, vetoWhileEnabled } from '../store.ts';
 
 /**

@@ -6,11 +6,11 @@ import { HOUR } from '#core/time.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
-import type { Endpoint } from '#platform/db/tables/messaging.ts';
+import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { PLANS } from '#rules/plans.ts';
 import { ENDPOINT } from '#rules/states.ts';
+import { cancelWaiting } from '../deliveries/breaker.store.ts';
 import { newSecret, secretHint } from '../deliveries/signature.ts';
-import { cancelWaiting } from '../deliveries/waiting.store.ts';
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../resource.ts';
 import { countEnabledEndpoints, findEndpoint, getEndpoint, insertEndpoint, updateEndpoint, vetoOverQuota } from '../store.ts';
 import { checkTarget, type TargetRules } from './target-url.ts';
@@ -123,7 +123,7 @@ export async function changeEndpoint(
   };
   const settings = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
   try {
-    return await move(ctx, actor, input.endpointId, {
+    return await updateEndpointBy(ctx, actor, input.endpointId, {
       keep,
       decide: (endpoint) => {
         if (input.status === undefined || input.status === endpoint.status) return { patch: settings, revives: false };
@@ -142,7 +142,7 @@ export async function changeEndpoint(
 
 /** Disabled, not erased; a second time it is simply already so. */
 export const disableEndpoint = (ctx: Shard, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
-  move(ctx, actor, endpointId, {
+  updateEndpointBy(ctx, actor, endpointId, {
     keep,
     decide: (endpoint) =>
       endpoint.status === 'disabled'
@@ -170,7 +170,7 @@ export async function rotateSecret(
     const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
     return { patch: { secretSealed, secretHint: secretHint(rawSecret), previousSealed: previous, previousUntil }, revives: false };
   };
-  const endpoint = await move(ctx, actor, endpointId, { decide, keep: (after) => keep({ endpoint: after, rawSecret }) });
+  const endpoint = await updateEndpointBy(ctx, actor, endpointId, { decide, keep: (after) => keep({ endpoint: after, rawSecret }) });
   return { endpoint, rawSecret };
 }
 
@@ -179,7 +179,7 @@ interface Decision {
   revives: boolean;
 }
 
-const move = (
+const updateEndpointBy = (
   ctx: Shard,
   actor: Actor,
   endpointId: EndpointId,

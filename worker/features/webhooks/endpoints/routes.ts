@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { EndpointId } from '#core/ids.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
-import type { Endpoint } from '#platform/db/tables/messaging.ts';
+import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, given, jsonBody, ModeQuery, ok, optionalJsonBody, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';

@@ -3,14 +3,14 @@ import { type EndpointId, newId } from '#core/ids.ts';
 import type { Actor, Shard } from '#platform/context.ts';
 import { type EventRow, eventRow } from '#platform/db/commit.ts';
 import { claimAttempt, endpointEvent, makeAttempt } from '../deliveries/attempt.ts';
-import type { Outcome } from '../deliveries/schedule.ts';
+import type { AttemptOutcome } from '../deliveries/schedule.ts';
 import { findDeliveryOf, insertDeliveries, insertEvent, type NewDelivery } from '../deliveries/store.ts';
 import { getEndpoint } from '../store.ts';
 
 export interface TestResult {
   deliveryId: number;
   eventId: string;
-  outcome: Outcome | null;
+  outcome: AttemptOutcome | null;
 }
 
 /** A real, signed event to this endpoint alone, at once, and what it answered. */

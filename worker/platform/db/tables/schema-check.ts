@@ -1,21 +1,51 @@
 import { getTableName, is, sql } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Db } from '#platform/context.ts';
-import * as access from './access.ts';
+import * as accounts from './accounts.ts';
 import * as archives from './archives.ts';
 import * as audits from './audits.ts';
 import * as candidates from './candidates.ts';
-import * as commerce from './commerce.ts';
-import * as handoff from './handoff.ts';
-import * as identity from './identity.ts';
-import * as messaging from './messaging.ts';
+import * as checkout from './checkout.ts';
+import * as entitlements from './entitlements.ts';
+import * as events from './events.ts';
+import * as idempotency from './idempotency.ts';
+import * as keys from './keys.ts';
+import * as memberships from './memberships.ts';
 import * as operations from './operations.ts';
-import * as sessions from './sessions.ts';
+import * as payments from './payments.ts';
+import * as plans from './plans.ts';
+import * as products from './products.ts';
+import * as rails from './rails.ts';
+import * as receipts from './receipts.ts';
+import * as sandbox from './sandbox.ts';
+import * as settlements from './settlements.ts';
+import * as setups from './setups.ts';
 import * as txClaims from './tx-claims.ts';
+import * as webhooks from './webhooks.ts';
 
-const TABLES = [access, archives, audits, candidates, commerce, handoff, identity, messaging, operations, sessions, txClaims].flatMap(
-  (module) => Object.values(module).filter((value) => is(value, SQLiteTable)),
-) as SQLiteTable[];
+const TABLES = [
+  accounts,
+  archives,
+  audits,
+  candidates,
+  checkout,
+  entitlements,
+  events,
+  idempotency,
+  keys,
+  memberships,
+  operations,
+  payments,
+  plans,
+  products,
+  rails,
+  receipts,
+  sandbox,
+  settlements,
+  setups,
+  txClaims,
+  webhooks,
+].flatMap((module) => Object.values(module).filter((value) => is(value, SQLiteTable))) as SQLiteTable[];
 
 /** Columns this release reads and writes that the database does not have: its migrations were not applied. As `table.column`. */
 export async function listMissingColumns(db: Db): Promise<string[]> {

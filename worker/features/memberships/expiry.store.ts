@@ -2,9 +2,10 @@ import { and, asc, eq, getTableColumns, lte, sql } from 'drizzle-orm';
 import type { Shard } from '#platform/context.ts';
 import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
 import { inReach } from '#platform/db/reach.ts';
-import { memberships, products } from '#platform/db/tables/commerce.ts';
+import { memberships } from '#platform/db/tables/memberships.ts';
+import { products } from '#platform/db/tables/products.ts';
 
-export type Lapsing = Awaited<ReturnType<typeof listLapsing>>[number];
+export type ExpiringMembership = Awaited<ReturnType<typeof listExpiringMemberships>>[number];
 
 const ENDS = { active: memberships.paidThrough, grace: memberships.graceUntil };
 
@@ -12,7 +13,7 @@ const ENDS = { active: memberships.paidThrough, grace: memberships.graceUntil };
  * Active ones past their end, or ones whose grace is over, longest due first and after `last`, with the grace their product grants
  * now. `active` bounds what is read by the end of what was paid, `grace` by the end of the grace.
  */
-export function listLapsing(
+export function listExpiringMemberships(
   ctx: Shard,
   status: keyof typeof ENDS,
   now: number,
@@ -46,7 +47,7 @@ export function listLapsing(
 }
 
 /** A row that was changed since it was read is left as it is. */
-export const lapseTogether = (
+export const expireMembershipsTogether = (
   ctx: Shard,
   steps: RowStep<{ status: string; graceUntil: number | null; updatedAt: number }>[],
 ): Promise<void> => commitMany(ctx, memberships, steps);

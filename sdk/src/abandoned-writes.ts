@@ -8,7 +8,7 @@ export interface OwnWrite {
 }
 
 /** What this process knows of its own writes that served nobody, where the service alone could not tell. */
-export class WriteLedger {
+export class AbandonedWrites {
   readonly #abandoned = new Map<string, OwnWrite>();
 
   /** The answer never arrived, or was given back, so it has served nobody: the next same request may go on with it. */

@@ -1,25 +1,25 @@
 import { ApiError } from '#core/errors.ts';
 import { basisPoints, type Money } from '#core/money.ts';
-import { notReady } from '#features/products/selling/fixes.ts';
+import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { type Obstacle, type Prospect, payoutOf } from '#features/products/selling/obstacles.ts';
 import type { Ctx } from '#platform/context.ts';
-import type { Payment } from '#platform/db/tables/commerce.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
 import { checkoutRailOf, takesPrice } from '#rules/product-rails.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { isNative, RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
-import { dueIn, type Outage, outage } from './quote.ts';
+import { dueIn, newOutageError, type Outage } from './quote.ts';
 
 /** What others say of a payment before it is made: the wallets on chain, and the source of the price. */
-export interface Foreseen {
+export interface Outlook {
   obstacles: Obstacle[];
   /** Who does not answer; then nothing is known of the rest. */
   silent: Outage | null;
 }
 
-const NOTHING: Foreseen = { obstacles: [], silent: null };
+const NOTHING: Outlook = { obstacles: [], silent: null };
 
 /** The service's share of a price, if one is configured and comes to anything. 503 fee_wallet_missing. */
-export function feeOf({ config }: Pick<Ctx, 'config'>, price: Money, recipient: string): { wallet: string; amount: Money } | null {
+export function planFee({ config }: Pick<Ctx, 'config'>, price: Money, recipient: string): { wallet: string; amount: Money } | null {
   if (config.FEE_BPS === 0) return null;
   if (!config.FEE_WALLET) throw new ApiError('fee_wallet_missing');
   const amount = basisPoints(price, config.FEE_BPS);
@@ -31,7 +31,7 @@ export function feeOf({ config }: Pick<Ctx, 'config'>, price: Money, recipient: 
  * Would a payment over a rail of the hosted checkout work this moment, once nothing else is in its way? The source of the price
  * is asked for another asset than that of the price, the node for SOL in amounts below what an account has to hold.
  */
-export async function foresee(ctx: Ctx, prospect: Prospect, railId: RailId): Promise<Foreseen> {
+export async function lookAhead(ctx: Ctx, prospect: Prospect, railId: RailId): Promise<Outlook> {
   const { product } = prospect;
   const recipient = payoutOf(prospect);
   if (product === null || !takesPrice(product, railId)) return NOTHING;
@@ -40,8 +40,8 @@ export async function foresee(ctx: Ctx, prospect: Prospect, railId: RailId): Pro
   // A fee without a wallet for it is an obstacle of its own.
   if (recipient === null || (ctx.config.FEE_BPS > 0 && !ctx.config.FEE_WALLET)) return NOTHING;
   const { asset, units: priceAmount } = due.price;
-  const fee = feeOf(ctx, due.price, recipient);
-  return foreseeWallets(ctx, {
+  const fee = planFee(ctx, due.price, recipient);
+  return lookAtWallets(ctx, {
     asset,
     priceAmount,
     recipientWallet: recipient,
@@ -55,15 +55,15 @@ export async function foresee(ctx: Ctx, prospect: Prospect, railId: RailId): Pro
  * whoever sends it. Said before anybody signs. 409 setup_not_ready, 503 fee_wallet_missing, rpc_unavailable.
  */
 export async function requireReceivable(ctx: Ctx, payment: Payment, prospect: Prospect): Promise<void> {
-  const { obstacles, silent } = await foreseeWallets(ctx, payment);
+  const { obstacles, silent } = await lookAtWallets(ctx, payment);
   const [obstacle] = obstacles;
-  if (silent) throw outage(silent);
-  if (obstacle) throw notReady(obstacle, checkoutRailOf(payment.asset), prospect);
+  if (silent) throw newOutageError(silent);
+  if (obstacle) throw newObstacleError(obstacle, checkoutRailOf(payment.asset), prospect);
 }
 
 type Legs = Pick<Payment, 'asset' | 'priceAmount' | 'recipientWallet' | 'feeAmount' | 'feeWallet'>;
 
-async function foreseeWallets(ctx: Ctx, { asset, priceAmount, recipientWallet, feeAmount, feeWallet }: Legs): Promise<Foreseen> {
+async function lookAtWallets(ctx: Ctx, { asset, priceAmount, recipientWallet, feeAmount, feeWallet }: Legs): Promise<Outlook> {
   if (!isNative(asset)) return NOTHING;
   const fee = feeAmount ?? 0n;
   const legs: [Obstacle, string | null, bigint][] = [

@@ -3,9 +3,9 @@ import type { Shard } from '#platform/context.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import { mintOf } from '#solana/assets.ts';
 import { accountOf } from '#solana/checkout-transaction.ts';
-import { endSessions, listEnded, listOver, restoreRow, type Which } from './ended.store.ts';
+import { endSessions, listEnded, listOver, restoreRow, type Which } from './ended-sessions.store.ts';
 
-export { UNPAID } from './ended.store.ts';
+export { UNPAID } from './ended-sessions.store.ts';
 
 const KEEP_MS = 30 * DAY;
 const ROUNDS = { max: 100, roundsMax: 50 };

@@ -6,7 +6,7 @@ import { getSettlement } from '#features/settlements/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.ts';
-import type { Settlement } from '#platform/db/tables/access.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { NewEvent } from '#rules/events.ts';
 
 /**

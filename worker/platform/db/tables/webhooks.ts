@@ -1,52 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, EndpointId } from '#core/ids.ts';
-import type { EventType, SubjectType } from '#rules/events.ts';
 import { DELIVERY, type DeliveryStatus, ENDPOINT, type EndpointStatus } from '#rules/states.ts';
 import { flag, instant, json, oneOf } from './columns.ts';
-
-/** When the sweep may look for an event that is not fanned out. The index is made of it, so a query that reads the index says the same. */
-export const EVENT_DUE_AT = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
-
-/** Lock, audit, timeline and outbox of every named state change. */
-export const events = sqliteTable(
-  'events',
-  {
-    /** Lists page by it: insertion order, stable while new events arrive. */
-    seq: integer('seq').primaryKey({ autoIncrement: true }),
-    id: text('id').notNull().unique(),
-    merchantId: text('merchant_id').notNull(),
-    livemode: flag('livemode').notNull(),
-    subjectType: text('subject_type').$type<SubjectType>().notNull(),
-    subjectId: text('subject_id').notNull(),
-    subjectVersion: integer('subject_version').notNull(),
-    type: text('type').$type<EventType>().notNull(),
-    data: json<{ object: object; previous?: object }>('data').notNull(),
-    productId: text('product_id'),
-    paymentId: text('payment_id'),
-    membershipId: text('membership_id'),
-    requestId: text('request_id').notNull(),
-    createdAt: instant('created_at').notNull(),
-    /** When its deliveries were written; until then the sweep may find it. */
-    fannedOutAt: instant('fanned_out_at'),
-    /** When the sweep tries again what it could not fan out; null: it did not try yet. */
-    nextTryAt: instant('next_try_at'),
-  },
-  (table) => [
-    index('events_due').on(EVENT_DUE_AT).where(sql`fanned_out_at IS NULL AND livemode = 1`),
-    index('sandbox_events_due').on(EVENT_DUE_AT).where(sql`fanned_out_at IS NULL AND livemode = 0`),
-    // What a sandbox session brought about, in its order.
-    index('sandbox_events_by_session').on(table.requestId).where(sql`livemode = 0`),
-    uniqueIndex('events_once').on(table.subjectId, table.subjectVersion),
-    // An index ends in the rowid, which `seq` is.
-    index('events_by_merchant').on(table.merchantId, table.livemode),
-    // For what a merchant missed since a moment.
-    index('events_by_time').on(table.merchantId, table.livemode, table.createdAt),
-    index('events_by_type').on(table.merchantId, table.livemode, table.type),
-    index('events_by_payment').on(table.paymentId, table.createdAt).where(sql`payment_id IS NOT NULL`),
-    index('events_by_membership').on(table.membershipId, table.createdAt).where(sql`membership_id IS NOT NULL`),
-  ],
-);
 
 /** Where a merchant, or an automation platform in his name, wants events. */
 export const webhookEndpoints = sqliteTable(
@@ -148,35 +104,6 @@ export const webhookDeliveries = sqliteTable(
   ],
 );
 
-/** Idempotency records: the finished answer, written in the batch of its effect, or a lease while an external call runs. */
-export const claims = sqliteTable(
-  'claims',
-  {
-    scope: text('scope').notNull(),
-    key: text('key').notNull(),
-    fingerprint: text('fingerprint').notNull(),
-    status: integer('status'),
-    body: text('body'),
-    /** Where the answer holds a secret: it stands here, sealed, instead of in `body`. */
-    sealedBody: text('sealed_body'),
-    /** Names one taking of a lease and never another; only its holder may finish. */
-    fence: integer('fence').notNull(),
-    leaseUntil: instant('lease_until'),
-    expiresAt: instant('expires_at').notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.scope, table.key] }),
-    index('claims_expiring').on(table.expiresAt),
-    // Begins as features/seals/store.ts says.
-    index('claims_sealed').on(sql`substr(sealed_body, 1, 8)`).where(sql`sealed_body IS NOT NULL`),
-  ],
-);
-
-/** Never holds a row: inserting NULL fails the batch, which is how a statement can veto its neighbours. */
-export const guard = sqliteTable('guard', { veto: integer('veto').notNull() });
-
 export type Endpoint = typeof webhookEndpoints.$inferSelect;
 
 export type Delivery = typeof webhookDeliveries.$inferSelect;
-
-export type StoredEvent = typeof events.$inferSelect;

@@ -1,7 +1,7 @@
 import type { Shard } from '#platform/context.ts';
-import { type Place, type Receipt, readLines, receiptOf } from '#platform/db/archive.ts';
+import { type Place, readLines, receiptOf, type StoredReceipt } from '#platform/db/archive.ts';
 import type { archivedReceipts } from '#platform/db/tables/archives.ts';
-import type { receipts } from '#platform/db/tables/commerce.ts';
+import type { receipts } from '#platform/db/tables/receipts.ts';
 
 export type ArchivedReceipt = typeof archivedReceipts.$inferSelect;
 
@@ -12,7 +12,7 @@ const placeOf = (row: ReceiptRow | ArchivedReceipt): Place | null =>
   row.archiveId === null ? null : { archiveId: row.archiveId, lineAt: row.lineAt!, lineLength: row.lineLength! };
 
 /** Receipts as they were issued, each in its place, wherever they are kept. 503 where the archive does not answer. */
-export async function wholeReceipts(ctx: Shard, rows: readonly (ReceiptRow | ArchivedReceipt)[]): Promise<Receipt[]> {
+export async function wholeReceipts(ctx: Shard, rows: readonly (ReceiptRow | ArchivedReceipt)[]): Promise<StoredReceipt[]> {
   const places = rows.map(placeOf);
   const lines = (
     await readLines(

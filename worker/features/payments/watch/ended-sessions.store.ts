@@ -1,9 +1,11 @@
 import { eq, lte, type SQL, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { payments, products } from '#platform/db/tables/commerce.ts';
-import { events, webhookDeliveries } from '#platform/db/tables/messaging.ts';
-import { endedSessions } from '#platform/db/tables/sessions.ts';
+import { endedSessions } from '#platform/db/tables/checkout.ts';
+import { events } from '#platform/db/tables/events.ts';
+import { payments } from '#platform/db/tables/payments.ts';
+import { products } from '#platform/db/tables/products.ts';
+import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 
 type Payment = typeof payments.$inferSelect;
 

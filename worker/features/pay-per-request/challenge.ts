@@ -1,14 +1,14 @@
-import { UNITS_MAX } from '#core/money.ts';
+import { MONEY_UNITS_MAX } from '#core/money.ts';
 import type { Sale } from '#features/products/product.ts';
 import { type Fix, fixOf } from '#features/products/selling/fixes.ts';
 import { type Obstacle, prospectOf } from '#features/products/selling/obstacles.ts';
-import { readyForX402 } from '#features/rails/x402.ts';
-import { askFor } from '#features/settlements/challenge.ts';
+import { checkX402Ready } from '#features/rails/x402.ts';
+import { makeChallenge } from '#features/settlements/challenge.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { PaymentRequired, ResourceInfo } from '#protocols/x402/wire.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
-export interface Ask {
+export interface ChallengeRequest {
   /** What the buyer wanted, as the resource server describes it. */
   resource?: Partial<ResourceInfo>;
   /** Units that are missing for the request at hand. */
@@ -16,14 +16,18 @@ export interface Ask {
   error?: string;
 }
 
-export type Offer =
+export type SaleChallenge =
   | { ok: true; required: PaymentRequired; header: string }
   | { ok: false; missing: Obstacle | 'units_too_many'; fix: string };
 
 /** A fresh challenge for one purchase of a product, or what is missing to make one. Costs no write. */
-export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units = 1, error }: Ask = {}): Promise<Offer> {
-  const ready = await readyForX402(ctx, sale);
-  if (!ready.ok) return { ...ready, fix: inWords(fixOf(ready.missing, X402_RAIL, prospectOf(sale))) };
+export async function makeSaleChallenge(
+  ctx: Ctx,
+  sale: Sale,
+  { resource = {}, units = 1, error }: ChallengeRequest = {},
+): Promise<SaleChallenge> {
+  const ready = await checkX402Ready(ctx, sale);
+  if (!ready.ok) return { ...ready, fix: describeFix(fixOf(ready.missing, X402_RAIL, prospectOf(sale))) };
   const { product } = sale;
   const quantity = quantityFor(product, units);
   if (quantity === null) return { ok: false, missing: 'units_too_many', fix: UNITS_TOO_MANY };
@@ -38,11 +42,11 @@ export async function offerPayment(ctx: Ctx, sale: Sale, { resource = {}, units 
     days: product.accessPeriodDays,
   };
   const described = { description: product.name, ...resource, url: resource.url ?? `${ctx.baseUrl}/p/${product.slug}` };
-  return { ok: true, ...askFor(ctx, sold, described, error) };
+  return { ok: true, ...makeChallenge(ctx, sold, described, error) };
 }
 
 /** For a person who reads a log: what to do, and the call that does it. */
-const inWords = ({ detail, method, path, body }: Fix): string =>
+const describeFix = ({ detail, method, path, body }: Fix): string =>
   method ? `${detail} ${method} ${path}${body ? ` ${JSON.stringify(body)}` : ''}` : detail;
 
 const UNITS_TOO_MANY = 'One payment cannot buy that many units. Ask for fewer at once, or sell larger packs.';
@@ -54,7 +58,7 @@ function quantityFor({ usageUnits, accessPeriodDays, priceAmount }: Sale['produc
   if (usageUnits === null) return 1;
   const quantity = Math.max(1, Math.ceil(units / usageUnits));
   const fits =
-    priceAmount * BigInt(quantity) <= UNITS_MAX &&
+    priceAmount * BigInt(quantity) <= MONEY_UNITS_MAX &&
     (quantity === 1 || (usageUnits * quantity <= PIECE_UNITS_MAX && (accessPeriodDays ?? 0) * quantity <= PIECE_DAYS_MAX));
   return fits ? quantity : null;
 }

@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
-import { settlements } from '#platform/db/tables/access.ts';
-import { payments, receipts } from '#platform/db/tables/commerce.ts';
+import { payments } from '#platform/db/tables/payments.ts';
+import { receipts } from '#platform/db/tables/receipts.ts';
+import { settlements } from '#platform/db/tables/settlements.ts';
 
 /** Whose events: of a merchant, in one mode. */
 export interface Owner {

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import type { AccountId, KeyId } from '#core/ids.ts';
-import type { Permission } from '#rules/admission.ts';
+import type { AccountId } from '#core/ids.ts';
 import type { PlanName } from '#rules/plans.ts';
 import { ACCOUNT, type AccountStatus } from '#rules/states.ts';
 import { flag, instant, json, oneOf } from './columns.ts';
@@ -59,22 +58,6 @@ export const accounts = sqliteTable(
   ],
 );
 
-export const apiKeys = sqliteTable(
-  'api_keys',
-  {
-    id: text('id').$type<KeyId>().primaryKey(),
-    merchantId: text('merchant_id').$type<AccountId>().notNull(),
-    name: text('name').notNull(),
-    keyHash: text('key_hash').notNull().unique(),
-    keyPrefix: text('key_prefix').notNull(),
-    permissions: json<Permission[]>('permissions').notNull(),
-    livemode: flag('livemode').notNull(),
-    createdAt: instant('created_at').notNull(),
-    revokedAt: instant('revoked_at'),
-  },
-  (table) => [index('api_keys_by_merchant').on(table.merchantId, table.livemode, table.revokedAt)],
-);
-
 /**
  * Every wallet a merchant was ever set to be paid on in live mode. Written where one is named for the first time, which after the
  * first takes a person who just signed in; deleted with the account. Read by its key alone.
@@ -102,7 +85,5 @@ export const loginNonces = sqliteTable(
 );
 
 export type Account = typeof accounts.$inferSelect;
-
-export type ApiKey = typeof apiKeys.$inferSelect;
 
 export type LoginNonce = typeof loginNonces.$inferSelect;

@@ -4,9 +4,9 @@ import { HOUR } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { countTo, rowsOf } from '#platform/db/page.ts';
-import type { Delivery } from '#platform/db/tables/messaging.ts';
-import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/messaging.ts';
-import { isWaiting } from './waiting.store.ts';
+import type { Delivery } from '#platform/db/tables/webhooks.ts';
+import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { isWaiting } from './breaker.store.ts';
 
 const hourOf = (at: number): number => at - (at % HOUR);
 

@@ -2,8 +2,8 @@ import { and, eq, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
 import type { EndpointId } from '#core/ids.ts';
 import type { Ctx, Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import type { Delivery, Endpoint } from '#platform/db/tables/messaging.ts';
-import { webhookDeliveries } from '#platform/db/tables/messaging.ts';
+import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
+import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 
 /** Shown on a delivery that waits because its endpoint is broken, so that its merchant sees why; and found again by it. */
 export const HELD = 'held back: the endpoint keeps failing';

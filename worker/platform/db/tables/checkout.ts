@@ -1,0 +1,105 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { AccountId, HandoffId, IdentitySessionId, PaymentId, PaymentSessionId, ProductId } from '#core/ids.ts';
+import type { Asset } from '#core/money.ts';
+import type { IdentityProvider } from '#rules/payment-terms.ts';
+import { amount, flag, instant, json } from './columns.ts';
+
+/** A checkout that the merchant's server opened for one buyer: holds at most one payment that is not over. */
+export const paymentSessions = sqliteTable(
+  'payment_sessions',
+  {
+    id: text('id').$type<PaymentSessionId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    /** The promised price; a later edit of the product does not change it. */
+    asset: text('asset').$type<Asset>().notNull(),
+    priceAmount: amount('price_amount').notNull(),
+    /** The checkout rail it was opened for, and begins with; null: opened before it was kept. */
+    railId: text('rail_id'),
+    customerRef: text('customer_ref'),
+    successUrl: text('success_url'),
+    metadata: json<Record<string, string>>('metadata').notNull(),
+    /** The last payment begun in it. */
+    paymentId: text('payment_id').$type<PaymentId>(),
+    expiresAt: instant('expires_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [index('payment_sessions_ending').on(table.expiresAt)],
+);
+
+/** A buyer a merchant's server sends us, already recognised. The token in the link only names this row. */
+export const handoffs = sqliteTable(
+  'handoffs',
+  {
+    id: text('id').$type<HandoffId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    customerRef: text('customer_ref'),
+    email: text('email'),
+    walletAddress: text('wallet_address'),
+    successUrl: text('success_url'),
+    metadata: json<Record<string, string>>('metadata'),
+    /** The one payment it was used for. */
+    paymentId: text('payment_id').$type<PaymentId>(),
+    expiresAt: instant('expires_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [index('handoffs_ending').on(table.expiresAt), index('handoffs_waiting').on(table.merchantId).where(sql`payment_id IS NULL`)],
+);
+
+/** A buyer on the way to a messaging platform and back, to show who they are there. */
+export const identitySessions = sqliteTable(
+  'identity_sessions',
+  {
+    id: text('id').$type<IdentitySessionId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    provider: text('provider').$type<IdentityProvider>().notNull(),
+    /** What the connector told us; null until it did. */
+    providerUserId: text('provider_user_id'),
+    username: text('username'),
+    completedAt: instant('completed_at'),
+    expiresAt: instant('expires_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [index('identity_sessions_ending').on(table.expiresAt)],
+);
+
+/** How many sessions of a product are open. Triggers of `payments` count, so that no statement that writes them can forget to. */
+export const openSessions = sqliteTable('open_sessions', {
+  productId: text('product_id').$type<ProductId>().primaryKey(),
+  count: integer('count').notNull(),
+});
+
+/**
+ * What is kept of a checkout that nobody paid, a month after its end: enough to say that it failed, to know its memo on the chain, and
+ * to take money that comes for it after all. The rest is the product's by then.
+ */
+export const endedSessions = sqliteTable('ended_sessions', {
+  id: text('id').$type<PaymentId>().primaryKey(),
+  merchantId: text('merchant_id').$type<AccountId>().notNull(),
+  livemode: flag('livemode').notNull(),
+  productId: text('product_id').$type<ProductId>().notNull(),
+  nonce: text('nonce').notNull().unique(),
+  reference: text('reference').notNull(),
+  asset: text('asset').$type<Asset>().notNull(),
+  priceAmount: amount('price_amount').notNull(),
+  recipientWallet: text('recipient_wallet').notNull(),
+  customerRef: text('customer_ref'),
+  expiresAt: instant('expires_at').notNull(),
+  lateGraceSeconds: integer('late_grace_seconds').notNull(),
+  createdAt: instant('created_at').notNull(),
+  updatedAt: instant('updated_at').notNull(),
+  version: integer('version').notNull(),
+});
+
+export type PaymentSession = typeof paymentSessions.$inferSelect;
+
+export type IdentitySession = typeof identitySessions.$inferSelect;
+
+export type Handoff = typeof handoffs.$inferSelect;

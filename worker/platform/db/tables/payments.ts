@@ -1,0 +1,126 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { AccountId, MembershipId, PaymentId, PaymentSessionId, ProductId, ReceiptId, UnmatchedId } from '#core/ids.ts';
+import type { Asset } from '#core/money.ts';
+import type { PaymentTerms } from '#rules/payment-terms.ts';
+import { PAYMENT, type PaymentStatus, UNMATCHED, type UnmatchedStatus } from '#rules/states.ts';
+import { amount, fateColumns, flag, instant, json, oneOf } from './columns.ts';
+
+/** Payments of every state. Final ones that are old are in the archive instead (`archivedPayments`). */
+export const payments = sqliteTable(
+  'payments',
+  {
+    id: text('id').$type<PaymentId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    slug: text('slug').notNull(),
+    status: text('status').$type<PaymentStatus>().notNull(),
+    failureCode: text('failure_code').$type<'session_expired' | 'underpaid' | 'transaction_failed'>(),
+    nonce: text('nonce').notNull(),
+    /** The payment's own read-only key on chain. */
+    reference: text('reference').notNull(),
+    asset: text('asset').$type<Asset>().notNull(),
+    /** NATIVE_MINT (the empty text) for SOL, whose account is the wallet itself. */
+    mint: text('mint').notNull(),
+    priceAmount: amount('price_amount').notNull(),
+    recipientWallet: text('recipient_wallet').notNull(),
+    recipientAta: text('recipient_ata').notNull(),
+    feeAmount: amount('fee_amount'),
+    feeWallet: text('fee_wallet'),
+    feeAta: text('fee_ata'),
+    feeOwedAmount: amount('fee_owed_amount'),
+    overpaidAmount: amount('overpaid_amount'),
+    terms: json<PaymentTerms>('terms').notNull(),
+    /** The wallet the session was opened for, if it said so; only its own failed transaction can fail the payment. */
+    expectedWallet: text('expected_wallet'),
+    customerRef: text('customer_ref'),
+    /** A wallet that was named as the customer; null: whoever pays. */
+    customerWallet: text('customer_wallet'),
+    email: text('email'),
+    payerWallet: text('payer_wallet'),
+    txSignature: text('tx_signature'),
+    slot: integer('slot'),
+    blockTime: instant('block_time'),
+    membershipId: text('membership_id').$type<MembershipId>(),
+    receiptId: text('receipt_id').$type<ReceiptId>(),
+    /** The session of a merchant's server that it was begun in. */
+    paymentSessionId: text('payment_session_id').$type<PaymentSessionId>(),
+    /** Made by accepting money that had missed this other payment. */
+    recoversPaymentId: text('recovers_payment_id').$type<PaymentId>(),
+    expiresAt: instant('expires_at').notNull(),
+    /** How much later than that a block may still be on time. Of this payment, because a deployment may change its setting. */
+    lateGraceSeconds: integer('late_grace_seconds').notNull().default(120),
+    confirmedAt: instant('confirmed_at'),
+    /** What became of its transaction afterwards, as a payment shows it. The claim is what is watched and believed. */
+    finalizedAt: instant('finalized_at'),
+    /** Written and read by releases before claims were watched. */
+    orphanSuspectedAt: instant('orphan_suspected_at'),
+    orphanedAt: instant('orphaned_at'),
+    /** Failed, and with money to tell of: it never becomes an ended session. */
+    isKept: flag('is_kept').notNull().default(false),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [
+    oneOf('payments_status', 'status', PAYMENT.states),
+    index('payments_unpaid').on(table.expiresAt).where(sql`status = 'FAILED' AND is_kept = 0`),
+    // Only sessions own a nonce: recovered money carries the memo of another, and one challenge of x402 may be paid twice.
+    uniqueIndex('payments_by_nonce').on(table.nonce).where(sql`recovers_payment_id IS NULL AND reference <> ''`),
+    index('payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('payments_by_status').on(table.merchantId, table.livemode, table.status, table.createdAt),
+    index('payments_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
+    index('payments_by_payer')
+      .on(table.merchantId, table.livemode, table.payerWallet, table.createdAt)
+      .where(sql`payer_wallet IS NOT NULL`),
+    index('payments_by_ref').on(table.merchantId, table.livemode, table.customerRef, table.createdAt).where(sql`customer_ref IS NOT NULL`),
+    index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1`),
+    index('sandbox_payments_expiring')
+      .on(table.expiresAt)
+      .where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 0`),
+    index('payments_recovering').on(table.recoversPaymentId).where(sql`recovers_payment_id IS NOT NULL`),
+    index('payments_by_membership').on(table.membershipId, table.confirmedAt).where(sql`membership_id IS NOT NULL`),
+    index('payments_unfinalized')
+      .on(table.confirmedAt)
+      .where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL AND livemode = 1`),
+  ],
+);
+
+/** Money that arrived and pays no session: late, short, or a second time. Never lost from sight. */
+export const unmatchedPayments = sqliteTable(
+  'unmatched_payments',
+  {
+    id: text('id').$type<UnmatchedId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    paymentId: text('payment_id').$type<PaymentId>().notNull(),
+    txSignature: text('tx_signature').notNull(),
+    asset: text('asset').$type<Asset>().notNull(),
+    amount: amount('amount').notNull(),
+    /** Part of the amount that went to the service. */
+    feePaidAmount: amount('fee_paid_amount').notNull(),
+    payerWallet: text('payer_wallet').notNull(),
+    slot: integer('slot').notNull(),
+    blockTime: instant('block_time').notNull(),
+    reason: text('reason').$type<'late' | 'underpaid' | 'second_payment' | 'identity_missing'>().notNull(),
+    status: text('status').$type<UnmatchedStatus>().notNull(),
+    recoveredPaymentId: text('recovered_payment_id').$type<PaymentId>(),
+    /** While it is open; once accepted, its claim is watched. */
+    ...fateColumns(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    oneOf('unmatched_payments_status', 'status', UNMATCHED.states),
+    // A transaction is recorded once in each mode: what a sandbox shows is no transaction of the real chain.
+    uniqueIndex('unmatched_by_signature').on(table.txSignature, table.livemode),
+    index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
+    index('sandbox_unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
+    // Of a payment the largest first: only those are shown.
+    index('unmatched_of_payment').on(table.paymentId, sql`length(amount)`, table.amount),
+  ],
+);
+
+export type Payment = typeof payments.$inferSelect;
+
+export type Unmatched = typeof unmatchedPayments.$inferSelect;

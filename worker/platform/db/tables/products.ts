@@ -1,0 +1,72 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { AccountId, AppId, ProductId, SandboxSessionId } from '#core/ids.ts';
+import type { Asset } from '#core/money.ts';
+import type { IdentityProvider } from '#rules/payment-terms.ts';
+import { PRODUCT, type ProductStatus } from '#rules/states.ts';
+import { amount, flag, instant, json, oneOf } from './columns.ts';
+
+export const products = sqliteTable(
+  'products',
+  {
+    id: text('id').$type<ProductId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    slug: text('slug').notNull().unique(),
+    externalProductId: text('external_product_id'),
+    accessAppId: text('access_app_id').$type<AppId>(),
+    name: text('name').notNull(),
+    description: text('description'),
+    productType: text('product_type').$type<'api' | 'link'>().notNull(),
+    status: text('status').$type<ProductStatus>().notNull(),
+    asset: text('asset').$type<Asset>().notNull(),
+    priceAmount: amount('price_amount').notNull(),
+    /** What it may be paid in; null: the asset of its price. */
+    acceptedAssets: json<Asset[]>('accepted_assets'),
+    billingModel: text('billing_model').$type<'one_off' | 'recurring'>().notNull(),
+    accessPeriodDays: integer('access_period_days'),
+    usageUnits: integer('usage_units'),
+    unitName: text('unit_name'),
+    payoutWallet: text('payout_wallet'),
+    /** Rails it is sold over; null: every rail that is available. */
+    allowedRails: json<string[]>('allowed_rails'),
+    defaultRail: text('default_rail'),
+    graceHours: integer('grace_hours').notNull(),
+    sessionSeconds: integer('session_seconds'),
+    successUrl: text('success_url'),
+    requiresIdentity: text('requires_identity').$type<IdentityProvider>(),
+    metadata: json<Record<string, string>>('metadata').notNull(),
+    liveModeConfirmed: flag('live_mode_confirmed').notNull(),
+    /** References of customers are taken from the merchant's server alone. */
+    trustedCustomerRef: flag('trusted_customer_ref').notNull().default(false),
+    /** The sandbox session that made it for itself: it counts in no quota, and ends with the session. */
+    sandboxSessionId: text('sandbox_session_id').$type<SandboxSessionId>(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [
+    oneOf('products_status', 'status', PRODUCT.states),
+    uniqueIndex('products_by_external_id').on(table.merchantId, table.livemode, table.externalProductId),
+    index('products_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('products_of_session').on(table.sandboxSessionId).where(sql`sandbox_session_id IS NOT NULL`),
+  ],
+);
+
+/** A merchant's application that products may be grouped under. */
+export const accessApps = sqliteTable(
+  'access_apps',
+  {
+    id: text('id').$type<AppId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    name: text('name').notNull(),
+    homepageUrl: text('homepage_url'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [index('access_apps_by_merchant').on(table.merchantId, table.livemode, table.createdAt)],
+);
+
+export type Product = typeof products.$inferSelect;
+
+export type AccessApp = typeof accessApps.$inferSelect;

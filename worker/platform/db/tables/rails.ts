@@ -1,0 +1,20 @@
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { AccountId } from '#core/ids.ts';
+import { flag, instant } from './columns.ts';
+
+/** What a merchant set for a way of being paid. No row: the defaults of the rail. */
+export const railSettings = sqliteTable(
+  'rail_settings',
+  {
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    railId: text('rail_id').notNull(),
+    enabled: flag('enabled').notNull(),
+    payoutWallet: text('payout_wallet'),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.merchantId, table.livemode, table.railId] })],
+);
+
+export type Setting = typeof railSettings.$inferSelect;

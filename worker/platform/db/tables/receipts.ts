@@ -1,0 +1,42 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { AccountId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
+import { flag, instant } from './columns.ts';
+
+/** Receipts that are not in the archive (`archivedReceipts`). */
+export const receipts = sqliteTable(
+  'receipts',
+  {
+    id: text('id').$type<ReceiptId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    paymentId: text('payment_id').$type<PaymentId>().notNull().unique(),
+    /** Found, and kept from having two, by the claim of the payment. */
+    txSignature: text('tx_signature').notNull(),
+    /** The exact signed text (RFC 8785). Served as it is, never rebuilt. */
+    document: text('document').notNull(),
+    sha256: text('sha256').notNull(),
+    signature: text('signature').notNull(),
+    keyId: text('key_id').notNull(),
+    /** A copy of a signed fact, to search by. The words of the product name are in `receipt_words`, where a trigger puts them. */
+    payer: text('payer').notNull(),
+    /** Written and searched by releases before words were indexed. */
+    searchText: text('search_text').notNull(),
+    /** Place in the merchant's hash chain, given afterwards by a job. */
+    linkSeq: integer('link_seq'),
+    linkPrevHash: text('link_prev_hash'),
+    /** Like the two after it, written and read by the release before archived receipts had a table of their own. */
+    archiveId: integer('archive_id'),
+    lineAt: integer('line_at'),
+    lineLength: integer('line_length'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    index('receipts_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('receipts_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
+    index('receipts_by_payer').on(table.merchantId, table.livemode, table.payer, table.createdAt),
+    uniqueIndex('receipts_chain').on(table.merchantId, table.livemode, table.linkSeq),
+    index('receipts_unlinked').on(table.createdAt).where(sql`link_seq IS NULL`),
+  ],
+);

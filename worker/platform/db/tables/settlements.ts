@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { AccountId, AnswerId, PaymentId, ProductId, SetupIntentId } from '#core/ids.ts';
+import type { Asset } from '#core/money.ts';
+import type { PlanName } from '#rules/plans.ts';
+import { SETTLEMENT, type SettlementStatus } from '#rules/states.ts';
+import { amount, flag, instant, json, oneOf } from './columns.ts';
+
+/** What the money is for: units of a product, a plan of ours, or whatever a merchant sells through us as his facilitator. */
+export type SettlementPurpose = 'access' | 'activation' | 'facilitator';
+
+/** What an x402 payment was for, as it was when it was claimed. */
+export interface SettlementTerms {
+  productName: string;
+  slug: string;
+  accessPeriodDays: number | null;
+  usageUnits: number | null;
+  merchantName: string;
+  /** Of `activation`. */
+  plan?: PlanName;
+}
+
+/**
+ * An x402 payment, claimed by its message and its signature before it is broadcast, for ever. The payment row follows when
+ * the chain has shown it; until then this is all there is, and enough to go on after any crash.
+ */
+export const settlements = sqliteTable(
+  'settlements',
+  {
+    /** The id the payment will have. */
+    paymentId: text('payment_id').$type<PaymentId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    purpose: text('purpose').$type<SettlementPurpose>().notNull(),
+    /** Of `access` alone. */
+    productId: text('product_id').$type<ProductId>(),
+    /** Of `activation`: the agent's setup it was paid for, whose spend limits bind it. */
+    setupIntentId: text('setup_intent_id').$type<SetupIntentId>(),
+    /** Of the customer who was named; null: the payer. */
+    customerWallet: text('customer_wallet'),
+    customerRef: text('customer_ref'),
+    /** SHA-256 of the transaction's message, hex: the same whoever signs it, in whatever order. */
+    messageHash: text('message_hash').notNull(),
+    txSignature: text('tx_signature').notNull(),
+    /** The co-signed transaction, base64: may be broadcast again as long as it can still land; empty once its end is known. */
+    wire: text('wire').notNull(),
+    asset: text('asset').$type<Asset>().notNull(),
+    mint: text('mint').notNull(),
+    amount: amount('amount').notNull(),
+    payerWallet: text('payer_wallet').notNull(),
+    recipientWallet: text('recipient_wallet').notNull(),
+    recipientAta: text('recipient_ata').notNull(),
+    nonce: text('nonce').notNull(),
+    terms: json<SettlementTerms>('terms').notNull(),
+    /** Past this block height it can never land. */
+    lastValidBlockHeight: integer('last_valid_block_height').notNull(),
+    status: text('status').$type<SettlementStatus>().notNull(),
+    failureReason: text('failure_reason'),
+    /** When the chain, past the blockhash's life, was first seen without it; one look is not enough to give it up. */
+    doubtedAt: instant('doubted_at'),
+    /** null: there is nothing more to look for. */
+    nextCheckAt: instant('next_check_at'),
+    /** Of `facilitator`, a copy of what its claim says: the one call that was told of its success. */
+    answeredBy: text('answered_by').$type<AnswerId>(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    oneOf('settlements_status', 'status', SETTLEMENT.states),
+    index('settlements_failed').on(table.createdAt).where(sql`status = 'failed' AND next_check_at IS NULL`),
+    uniqueIndex('settlements_by_message').on(table.messageHash, table.livemode),
+    uniqueIndex('settlements_by_signature').on(table.txSignature, table.livemode),
+    index('settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1`),
+    index('sandbox_settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0`),
+    index('settlements_by_payer').on(table.payerWallet, table.createdAt).where(sql`status <> 'settled'`),
+    index('settlements_paid').on(table.merchantId, table.payerWallet).where(sql`status = 'settled'`),
+    index('settlements_by_intent').on(table.setupIntentId, table.createdAt).where(sql`setup_intent_id IS NOT NULL`),
+  ],
+);
+
+export type Settlement = typeof settlements.$inferSelect;
