@@ -60,7 +60,7 @@ export default defineConfig({
       }),
       inWorkerd({
         name: 'pure',
-        include: ['test/rules/**/*.test.ts', 'test/contract/{architecture,budgets,limits,spec}.test.ts'],
+        include: ['test/rules/**/*.test.ts', 'test/contract/{architecture,budgets,glossary,limits,spec}.test.ts'],
         isolate: false,
       }),
       // These put another row into a registry, which takes the service file by file.

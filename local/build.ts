@@ -1,11 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { Metafile } from 'esbuild';
+import { bundle, ROOT } from './bundle.ts';
 import { runWrangler } from './wrangler.ts';
 
 /** `npm run build`: the Worker as it would be deployed, and what it weighs. Fails above the budget. */
-const OUT_DIR = join(import.meta.dirname, '../dist/worker');
 /**
  * What is read before the first answer, gzipped: a cold start grows with it, and so does every Durable Object. More than this is a decision,
  * not an accident.
@@ -15,13 +16,6 @@ const START_MAX_KIB = 350;
 const WHOLE_MAX_KIB = 1536;
 const CONTRIBUTORS_SHOWN = 8;
 
-interface Metafile {
-  outputs: Record<
-    string,
-    { entryPoint?: string; inputs: Record<string, { bytesInOutput: number }>; imports: { path: string; kind: string }[] }
-  >;
-}
-
 const kib = (bytes: number): string => (bytes / 1024).toFixed(1);
 
 /** The package a source belongs to; our own sources count by their top folder. */
@@ -30,11 +24,11 @@ function ownerOf(source: string): string {
   return inPackage ?? source.replace(/^(?:\.\.\/)+/, '').split('/')[0]!;
 }
 
-/** Minified bytes per package, the biggest first. */
-function contributorsOf(metafile: Metafile): [owner: string, bytes: number][] {
+/** Minified bytes per package in these modules, the biggest first. */
+function contributorsOf({ outputs }: Metafile, paths: string[]): [owner: string, bytes: number][] {
   const bytes = new Map<string, number>();
-  for (const { inputs } of Object.values(metafile.outputs)) {
-    for (const [source, { bytesInOutput }] of Object.entries(inputs)) {
+  for (const path of paths) {
+    for (const [source, { bytesInOutput }] of Object.entries(outputs[path]!.inputs)) {
       const owner = ownerOf(source);
       bytes.set(owner, (bytes.get(owner) ?? 0) + bytesInOutput);
     }
@@ -42,37 +36,38 @@ function contributorsOf(metafile: Metafile): [owner: string, bytes: number][] {
   return [...bytes].sort(([, a], [, b]) => b - a);
 }
 
-/** The modules that are read before the first answer: the entry, and what it imports in so many words. Others are imported when needed. */
-function startOf({ outputs }: Metafile, modules: string[]): string[] {
-  const [path, entry] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint) ?? [];
-  if (!path || !entry) throw new Error('the metafile names no entry');
-  const imported = entry.imports.filter(({ kind }) => kind === 'import-statement').map((module) => basename(module.path));
-  return modules.filter((name) => name === basename(path) || imported.includes(name));
+/** The modules that are read before the first answer: the entry, and what it and they import in so many words. */
+function startOf({ outputs }: Metafile): string[] {
+  const entry = Object.keys(outputs).find((path) => outputs[path]!.entryPoint === 'worker/index.ts');
+  if (!entry) throw new Error('the metafile names no entry');
+  const read = new Set([entry]);
+  for (const path of read)
+    for (const imported of outputs[path]!.imports) if (imported.kind === 'import-statement' && !imported.external) read.add(imported.path);
+  return [...read];
 }
 
 /** Says what these modules weigh, and whether that is within the budget. */
-function weigh(what: string, names: string[], maxKib: number): boolean {
-  const bytes = Buffer.concat(names.map((name) => readFileSync(join(OUT_DIR, name))));
+function weigh(what: string, paths: string[], maxKib: number): boolean {
+  const bytes = Buffer.concat(paths.map((path) => readFileSync(join(ROOT, path))));
   const gzipKib = gzipSync(bytes).length / 1024;
-  console.log(`${what} ${kib(bytes.length)} KiB, gzip ${gzipKib.toFixed(1)} KiB of at most ${maxKib}`);
+  console.log(`${what} ${kib(bytes.length)} KiB, gzip ${gzipKib.toFixed(1)} KiB of at most ${maxKib}, in ${paths.length} modules`);
   return gzipKib <= maxKib;
 }
 
 async function build(): Promise<void> {
-  const stateDir = mkdtempSync(join(tmpdir(), 'svc-build-'));
-  process.once('exit', () => rmSync(stateDir, { recursive: true, force: true }));
-  const metafilePath = join(stateDir, 'meta.json');
-  rmSync(OUT_DIR, { recursive: true, force: true });
-  await runWrangler(['deploy', '--dry-run', '--outdir', OUT_DIR, '--metafile', metafilePath], { stateDir });
-  // Only what would be uploaded: source maps and the note wrangler leaves are not.
-  const modules = readdirSync(OUT_DIR, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:js|mjs|wasm)$/.test(name));
-  const metafile = JSON.parse(readFileSync(metafilePath, 'utf8')) as Metafile;
-  for (const [owner, bytes] of contributorsOf(metafile).slice(0, CONTRIBUTORS_SHOWN)) {
+  const metafile = await bundle();
+  const modules = Object.keys(metafile.outputs).filter((path) => path.endsWith('.js'));
+  const start = startOf(metafile);
+  for (const [owner, bytes] of contributorsOf(metafile, start).slice(0, CONTRIBUTORS_SHOWN)) {
     console.log(`${kib(bytes).padStart(8)} KiB  ${owner}`);
   }
-  const isLight = [weigh('start', startOf(metafile, modules), START_MAX_KIB), weigh('whole', modules, WHOLE_MAX_KIB)].every(Boolean);
+  const isLight = [weigh('start', start, START_MAX_KIB), weigh('whole', modules, WHOLE_MAX_KIB)].every(Boolean);
   if (!isLight) console.error('The Worker is over its budget.');
   process.exitCode = isLight ? 0 : 1;
+  // What would be uploaded is what was weighed.
+  const stateDir = mkdtempSync(join(tmpdir(), 'svc-build-'));
+  process.once('exit', () => rmSync(stateDir, { recursive: true, force: true }));
+  await runWrangler(['deploy', '--dry-run', '--outdir', join(stateDir, 'worker')], { stateDir });
 }
 
 build().catch((error: unknown) => {

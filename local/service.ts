@@ -6,7 +6,7 @@ import { freePort } from './ports.ts';
 import { PRICE_PATH, startPriceSource } from './price-source.ts';
 import { openSecrets, writeEnvFile } from './secrets.ts';
 import type { Teardown } from './teardown.ts';
-import { runWrangler } from './wrangler.ts';
+import { migrate } from './wrangler.ts';
 
 export interface ServiceOptions {
   /** 0 takes any free port, here and for the chain. */
@@ -46,9 +46,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const prices = await startPriceSource();
   teardown.defer(() => prices.close());
 
-  const persist = ['--local', '--persist-to', join(stateDir, 'wrangler')];
+  const persistDir = join(stateDir, 'wrangler');
   onProgress('Bringing the database up to date');
-  await runWrangler(['d1', 'migrations', 'apply', 'DB', ...persist], { stateDir, onStart: (run) => teardown.defer(() => run.stop()) });
+  await migrate(persistDir, { stateDir, onStart: (run) => teardown.defer(() => run.stop()) });
 
   onProgress('Starting the service');
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -78,7 +78,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...options.variables,
   });
   const address = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'];
-  const args = [...persist, ...address, '--env-file', envFile];
+  const args = ['--local', '--persist-to', persistDir, ...address, '--env-file', envFile];
   const { gaveUp } = await keepWorker({ args, baseUrl, stateDir, teardown, onLine: options.onLine, onProblem });
   return { baseUrl, rpcUrl: chain.url, gaveUp };
 }

@@ -8,6 +8,7 @@ import { childrenOf, isRunning } from './processes.ts';
 const ROOT = join(import.meta.dirname, '..');
 // Not its `bin`: that one starts this in a second process and does not pass a SIGTERM on to it.
 const WRANGLER = fileURLToPath(import.meta.resolve('wrangler'));
+const MIGRATE = join(import.meta.dirname, 'migrate.ts');
 /** Only wrangler knows for sure which workerd it ships. */
 export const workerdPath = (): string => createRequire(WRANGLER)('workerd').default;
 
@@ -42,9 +43,12 @@ export interface RunningWrangler {
 }
 
 /** Starts wrangler under this very Node, in a process group of its own. */
-export function startWrangler(args: string[], { stateDir, onLine }: WranglerOptions = {}): RunningWrangler {
+export const startWrangler = (args: string[], options?: WranglerOptions): RunningWrangler => start([WRANGLER, ...args], options);
+
+/** Starts wrangler, or a script that uses it. */
+function start(args: string[], { stateDir, onLine }: WranglerOptions = {}): RunningWrangler {
   const places = stateDir ? { WRANGLER_LOG_PATH: join(stateDir, 'logs'), WRANGLER_REGISTRY_PATH: join(stateDir, 'registry') } : {};
-  const child = spawn(process.execPath, ['--no-warnings', WRANGLER, ...args], {
+  const child = spawn(process.execPath, ['--no-warnings', ...args], {
     cwd: ROOT,
     env: { ...process.env, ...QUIET, ...places },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -73,16 +77,21 @@ export function startWrangler(args: string[], { stateDir, onLine }: WranglerOpti
   return { exited, tail: () => lines.join('\n').trim(), stop: () => stopGroup(child) };
 }
 
+type OnceOptions = WranglerOptions & { onStart?: (run: RunningWrangler) => void };
+
 /** Runs wrangler to its end; throws with what it printed where that end is not a good one. */
-export async function runWrangler(
-  args: string[],
-  options: WranglerOptions & { onStart?: (run: RunningWrangler) => void } = {},
-): Promise<string> {
-  const run = startWrangler(args, options);
-  options.onStart?.(run);
-  const code = await run.exited;
-  if (code !== 0) throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed (${code ?? 'killed'}):\n${run.tail()}`);
-  return run.tail();
+export const runWrangler = (args: string[], options?: OnceOptions): Promise<string> =>
+  run(`wrangler ${args.slice(0, 3).join(' ')}`, [WRANGLER, ...args], options);
+
+/** Brings the database in a directory of wrangler's up to date. */
+export const migrate = (persistDir: string, options?: OnceOptions): Promise<string> => run('The migration', [MIGRATE, persistDir], options);
+
+async function run(name: string, args: string[], options: OnceOptions = {}): Promise<string> {
+  const running = start(args, options);
+  options.onStart?.(running);
+  const code = await running.exited;
+  if (code !== 0) throw new Error(`${name} failed (${code ?? 'killed'}):\n${running.tail()}`);
+  return running.tail();
 }
 
 /**

@@ -1,9 +1,7 @@
 import { type AttemptMessage, checkedConfig, type Env, type Job, type SweepMessage } from '#platform/context.ts';
+import { recordNotes } from '#platform/metrics-dataset.ts';
 import { followLocalClock } from '#platform/providers/local-clock.ts';
-import { app } from './app.ts';
-import { consumeAttempts, consumeJobs, parkDeadMessages } from './jobs.ts';
-import { recordMetrics, recordNotes } from './published/metrics.ts';
-import { consumeSweeps, dispatchSweeps } from './sweeps.ts';
+import { front, isInFront } from './front.ts';
 
 export { Admission } from '../durable-objects/admission.ts';
 export { Entitlement } from '../durable-objects/entitlement.ts';
@@ -15,21 +13,25 @@ export default {
   fetch: async (request: Request, env, execution) => {
     recordNotes(env, Date.now());
     await followLocalClock(env);
+    const app = isInFront(request) ? front : (await import('./app.ts')).app;
     return app.fetch(request, env, execution);
   },
   queue: async (batch, env, execution) => {
     recordNotes(env, Date.now());
     await followLocalClock(env);
+    const { consumeAttempts, consumeJobs, parkDeadMessages } = await import('./jobs.ts');
     if (batch.queue.endsWith('-dead')) return parkDeadMessages(batch, env);
     if (!checkedConfig(env).config) return batch.retryAll({ delaySeconds: UNSOUND_RETRY_SECONDS });
     if (batch.queue.startsWith('svc-webhooks')) return consumeAttempts(batch as MessageBatch<AttemptMessage>, env, execution);
-    if (batch.queue === 'svc-sweeps') return consumeSweeps(batch as MessageBatch<SweepMessage>, env, execution);
+    if (batch.queue === 'svc-sweeps')
+      return (await import('./sweeps.ts')).consumeSweeps(batch as MessageBatch<SweepMessage>, env, execution);
     return consumeJobs(batch as MessageBatch<Job>, env, execution);
   },
   scheduled: async (_controller, env) => {
     if (!checkedConfig(env).config) return;
     await followLocalClock(env);
     const now = Date.now();
+    const [{ dispatchSweeps }, { recordMetrics }] = await Promise.all([import('./sweeps.ts'), import('./published/metrics.ts')]);
     await Promise.all([dispatchSweeps(env, now), recordMetrics(env, now)]);
   },
 } satisfies ExportedHandler<Env>;

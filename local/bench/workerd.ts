@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { bundle } from '../bundle.ts';
 import { freePort } from '../ports.ts';
 import { openSecrets } from '../secrets.ts';
 import type { Teardown } from '../teardown.ts';
-import { runWrangler, workerdPath } from '../wrangler.ts';
+import { workerdPath } from '../wrangler.ts';
 import { endProcess, type Server, until } from './processes.ts';
 
 const ENTRY = join(import.meta.dirname, 'worker.ts');
@@ -13,11 +14,11 @@ const WRANGLER_TOML = join(import.meta.dirname, '../../wrangler.toml');
 const RATE_MULTIPLIER = '1000000';
 const OBJECTS = { ADMISSION: 'Admission', ENTITLEMENT: 'Entitlement', UNGROUPED: 'Ungrouped', BARE: 'Bare' };
 
-/** Bundles the service with the bench's routes as wrangler would deploy it, and runs it on `workerd serve`. */
+/** Bundles the service with the bench's routes as it is deployed, and runs it on `workerd serve`. */
 export async function startWorkerd({ stateDir, teardown }: { stateDir: string; teardown: Teardown }): Promise<Server> {
   const outDir = join(stateDir, 'worker');
-  await runWrangler(['deploy', ENTRY, '--dry-run', '--outdir', outDir], { stateDir, onStart: (run) => teardown.defer(() => run.stop()) });
-  const modules = readdirSync(outDir).filter((name) => /\.(?:js|wasm)$/.test(name));
+  const { outputs } = await bundle(ENTRY, outDir);
+  const modules = Object.keys(outputs).flatMap((path) => (path.endsWith('.js') ? [basename(path)] : []));
   const port = await freePort(0, '--port');
   mkdirSync(join(stateDir, 'objects'), { recursive: true });
   const config = join(stateDir, 'config.capnp');

@@ -91,7 +91,7 @@ describe('every matter has one owner', () => {
     [
       'the clock is read once per request or job, and in objects',
       () => filesWith(/\bDate\.now\b|\bnew Date\(\)/),
-      [/^worker\/(?:app|index|jobs|sweeps|platform\/(?:context|log)|published\/health)\.ts$/, /^durable-objects\//, BUYERS_BROWSER],
+      [/^worker\/(?:index|jobs|sweeps|platform\/(?:context|log)|published\/health)\.ts$/, /^durable-objects\//, BUYERS_BROWSER],
     ],
     ['only the log prints', () => filesWith(/\bconsole\./), [/^worker\/platform\/log\.ts$/]],
     [
@@ -124,7 +124,7 @@ describe('every matter has one owner', () => {
     [
       'ApiError is not thrown by pure rules other than the state machines',
       () => filesWith(/throw new ApiError/),
-      [/^worker\/(?:core\/errors|rules\/states|app)\.ts$/, /^worker\/(?:platform|features|pages)\//],
+      [/^worker\/(?:core\/errors|rules\/states|serve)\.ts$/, /^worker\/(?:platform|features|pages)\//],
     ],
     ['a rail is named in its row and in features/rails/ alone', () => filesWith(new RegExp(`\\b(?:${RAIL_IDS.join('|')})\\b`)), RAIL_FILES],
     [

@@ -23,7 +23,7 @@ describe('names and budgets', () => {
 
   it('keeps worker/ itself for entry files', () => {
     const entries = [...sources.keys()].filter((path) => folderOf(path) === 'worker');
-    expect(entries).toEqual(['app', 'followers', 'index', 'jobs', 'sweeps'].map((name) => `worker/${name}.ts`));
+    expect(entries).toEqual(['app', 'followers', 'front', 'index', 'jobs', 'serve', 'sweeps'].map((name) => `worker/${name}.ts`));
   });
 
   it('cites only what is here: a heading of a README beside the code', () => {

@@ -68,6 +68,8 @@ export const ROOMS = [
   /^worker\/jobs\.ts$/,
   /^worker\/sweeps\.ts$/,
   /^worker\/published\//,
+  /^worker\/serve\.ts$/,
+  /^worker\/front\.ts$/,
   /^worker\/app\.ts$/,
   /^worker\/index\.ts$/,
 ];

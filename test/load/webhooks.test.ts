@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { consumer, deliveries, emit, type Habit, received } from '../world/consumer.ts';
 import { SOAK } from '../world/env.ts';
-import { AttemptQueues, JOBS_BATCH, pause } from '../world/queues.ts';
+import { AttemptQueues, holdSilent, JOBS_BATCH, pause } from '../world/queues.ts';
 import { type Merchant, World } from '../world/world.ts';
 
 const EVENTS = 100 * Math.min(SOAK, 10);
@@ -10,6 +10,8 @@ const HEALTHY: Habit[] = Array(20 - SICK.length).fill('ok');
 /** A difference below this is the noise of the machine. */
 const FLOOR_MS = 250;
 
+/** In a soak, the silent take all the time they have. */
+const patience = SOAK > 1 ? undefined : holdSilent();
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 
 interface Run {
@@ -32,7 +34,7 @@ async function run(habits: Habit[], count: number): Promise<Run> {
     // On the platform these are invocations of their own; here they share a thread whose timers and sockets need a turn.
     await pause(0);
   }
-  await queues.end();
+  await queues.end(patience);
   const waits: number[] = [];
   for (const { habit, who } of consumers) {
     if (habit !== 'ok') continue;

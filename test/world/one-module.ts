@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { build, type Plugin, type Rolldown } from 'vite';
-import { unstable_readConfig } from 'wrangler';
+import { REPLACED } from '../../local/bundle.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** Where the bundle seems to lie; nothing of it is ever written. */
@@ -17,12 +17,8 @@ const sourcesIn = (folder: string): string[] =>
 const found = (sources: string[], pattern: RegExp): Set<string> =>
   new Set(sources.flatMap((source) => [...source.matchAll(pattern)].map(([, name]) => name!)));
 
-/** What wrangler.toml puts in the place of a package: the name itself, and nothing below it. */
-const replaced = () =>
-  Object.entries(unstable_readConfig({ config: join(ROOT, 'wrangler.toml') }).alias ?? {}).map(([name, file]) => ({
-    find: new RegExp(`^${name}$`),
-    replacement: join(ROOT, String(file)),
-  }));
+/** What the bundle of the Worker puts in the place of a package: the name itself, and nothing below it. */
+const replaced = () => Object.entries(REPLACED).map(([name, file]) => ({ find: new RegExp(`^${name}$`), replacement: join(ROOT, file) }));
 
 /**
  * The service as one module, bundled as wrangler would: for each file that a test imports, and each package that both use, there is an

@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 import { hmacSha256 } from '#core/crypto.ts';
 import { base58, hex, utf8 } from '#core/encoding.ts';
 import type { ErrorCode } from '#core/errors.ts';
-import { MINUTE } from '#core/time.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
 import type { Env } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import worker from '../../worker/index.ts';
@@ -28,8 +28,8 @@ export async function openScene() {
   await testEnv.DB.prepare('ALTER TABLE api_keys RENAME COLUMN key_prefix TO former').run();
   const unready = await w.call('GET', '/v1/account/me');
   await testEnv.DB.prepare('ALTER TABLE api_keys RENAME COLUMN former TO key_prefix').run();
-  const isReady = async () => (await w.call('GET', '/v1/account/me')).status === 401;
-  await vi.waitUntil(isReady, { timeout: 10_000, interval: 500 });
+  // It looks again a few seconds after it has looked in vain.
+  await later(5 * SECOND, () => w.call('GET', '/v1/account/me'));
   const ada = await w.merchant();
   return { w, ada, product: await w.product(ada), unready };
 }

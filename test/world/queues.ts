@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import type { AttemptMessage, Env } from '#platform/context.ts';
 import worker from '../../worker/index.ts';
 import type { HeldAttempt, World } from './world.ts';
@@ -8,9 +9,37 @@ export const JOBS_BATCH = 10;
 
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** A URL of a receiver that has no answer within the time of an attempt. */
+const SILENT = /^(.*)\/(?:hang|slow)\/([^/]+)$/;
+
+/** From now on a request to a silent server runs out of time when the test says so, not after its fifteen seconds. */
+export function holdSilent(): { open(): number; expire(): Promise<void> } {
+  const open = new Set<AbortController>();
+  /** How many requests each of its boxes is to have. */
+  const sent = new Map<string, number>();
+  const { fetch } = globalThis;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const [, origin, box] = SILENT.exec(String(input)) ?? [];
+    if (box === undefined) return fetch(input, init);
+    const kept = `${origin}/_box/${box}`;
+    sent.set(kept, (sent.get(kept) ?? 0) + 1);
+    const patience = new AbortController();
+    open.add(patience);
+    return fetch(input, { ...init, signal: patience.signal }).finally(() => open.delete(patience));
+  });
+  const hasArrived = async ([kept, count]: [string, number]) => (await (await fetch(kept)).json<unknown[]>()).length >= count;
+  const timeout = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+  const expire = async () => {
+    for (const one of sent) while (!(await hasArrived(one))) await pause(5);
+    for (const patience of open) patience.abort(timeout);
+  };
+  return { open: () => open.size, expire };
+}
+
 /** The consumers of the two queues as the platform runs them: the next batch when the handler returned, whatever it left behind. */
 export class AttemptQueues {
   readonly #background: Promise<unknown>[] = [];
+  #underWay = 0;
   #isOver = false;
   readonly #w: World;
   readonly #env: Env;
@@ -53,7 +82,7 @@ export class AttemptQueues {
         ack: () => {},
         retry: () => this.#w.attempts.push(held),
       }));
-      const execution = { waitUntil: (work: Promise<unknown>) => this.#background.push(work), passThroughOnException: () => {}, props: {} };
+      const execution = { waitUntil: (work: Promise<unknown>) => this.#leave(work), passThroughOnException: () => {}, props: {} };
       const queue = isSlow ? 'svc-webhooks-slow' : 'svc-webhooks';
       await worker.queue(
         { queue, messages } as unknown as MessageBatch<AttemptMessage>,
@@ -63,15 +92,22 @@ export class AttemptQueues {
     }
   }
 
+  #leave(work: Promise<unknown>): void {
+    this.#underWay++;
+    this.#background.push(work.finally(() => this.#underWay--));
+  }
+
   /** No more messages will come: what is there is consumed. */
   async drain(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#loops);
   }
 
-  /** And what it left behind has ended too. */
-  async end(): Promise<void> {
+  /** And what it left behind has ended too; silent servers run out of time as soon as only they are waited for. */
+  async end(silent?: ReturnType<typeof holdSilent>): Promise<void> {
     await this.drain();
+    while (silent && this.#underWay > silent.open()) await pause(2);
+    await silent?.expire();
     await Promise.all(this.#background);
   }
 }

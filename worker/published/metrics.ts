@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { storyOf } from '#core/errors.ts';
-import { MINUTE } from '#core/time.ts';
 import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
 import { latestAudit } from '#features/audit/store.ts';
 import { countOldSeals } from '#features/seals/seals.ts';
@@ -12,7 +11,8 @@ import { fullness, ofAll, readVitalSigns, secondsSince, type VitalSigns } from '
 import { publicBodyErrors } from '#platform/http/callers.ts';
 import { router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
-import { logRequest, notesCounted, takeNotesCounted } from '#platform/log.ts';
+import { logRequest, notesCounted } from '#platform/log.ts';
+import { writePoints } from '#platform/metrics-dataset.ts';
 import { SWEEPS } from '../sweeps.ts';
 
 interface Metric {
@@ -177,15 +177,6 @@ async function readMetrics(ctx: Ctx): Promise<Metric[]> {
   ];
 }
 
-/** The platform takes so many data points of one invocation. */
-const POINTS_MAX = 250;
-
-/** A data point a sample: its metric is the index, the metric and the value of its label are the blobs. */
-function writePoints(dataset: AnalyticsEngineDataset, samples: { name: string; label?: string | undefined; value: number }[]): void {
-  for (const { name, label, value } of samples.slice(0, POINTS_MAX))
-    dataset.writeDataPoint({ indexes: [name], blobs: [name, label ?? ''], doubles: [value] });
-}
-
 /**
  * Keeps what the page shows, once for each round of sweeps, where the Analytics Engine is bound. What goes wrong here is only noted.
  */
@@ -201,18 +192,6 @@ export async function recordMetrics(env: Env, now: number): Promise<void> {
   } catch (error) {
     logRequest({ request_id: ctx.requestId, notes: [storyOf(error)] });
   }
-}
-
-let notesRecordedAt = 0;
-
-/** What this isolate noted since the last time, at most once a minute: no other isolate can tell of it. */
-export function recordNotes(env: Env, now: number): void {
-  if (!env.METRICS || now < notesRecordedAt + MINUTE) return;
-  notesRecordedAt = now;
-  writePoints(
-    env.METRICS,
-    takeNotesCounted().map(({ about, times }) => ({ name: 'svc_notes', label: about, value: times })),
-  );
 }
 
 const metrics = createRoute({

@@ -45,16 +45,16 @@ export const sweepReceiptChains = (ctx: Shard): Promise<Swept> =>
   );
 
 async function linkPage(ctx: Shard, unlinked: Awaited<ReturnType<typeof listUnlinked>>): Promise<void> {
-  const chains = Map.groupBy(unlinked, receiptChainOf);
+  const receiptChains = Map.groupBy(unlinked, receiptChainOf);
   const ends = new Map(
     (
       await listReceiptChainEnds(
         ctx.db,
-        [...chains.values()].map(([first]) => first!),
+        [...receiptChains.values()].map(([first]) => first!),
       )
     ).map((end) => [receiptChainOf(end), end]),
   );
-  const links = [...chains].map(([chain, receipts]) => extendReceiptChain(ends.get(chain) ?? null, receipts));
+  const links = [...receiptChains].map(([receiptChain, receipts]) => extendReceiptChain(ends.get(receiptChain) ?? null, receipts));
   const store = (some: ReturnType<typeof extendReceiptChain>) =>
     commit(ctx, { events: [], writes: linkReceipts(ctx, some), result: null }).catch((error: unknown) => {
       // Another sweep appended at the same moment; what it left is taken next time.

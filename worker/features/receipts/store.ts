@@ -143,8 +143,8 @@ export const listUnlinked = (db: Db, limit: number) =>
     .limit(limit);
 
 /** The newest link of each of these merchants' chains that has one, with the hash of its receipt. */
-export async function listReceiptChainEnds(db: Db, chains: Pick<StoredReceipt, 'merchantId' | 'livemode'>[]) {
-  const named = chains.map(({ merchantId, livemode }) => ({ merchantId, livemode }));
+export async function listReceiptChainEnds(db: Db, receiptChains: Pick<StoredReceipt, 'merchantId' | 'livemode'>[]) {
+  const named = receiptChains.map(({ merchantId, livemode }) => ({ merchantId, livemode }));
   const ends = await db
     .select({
       merchantId: receipts.merchantId,

@@ -29,7 +29,7 @@ interface Rule {
 /**
  * What ends, how long after its end it is kept, and why. Beside these: idempotency records go with their life
  * (platform/db/idempotency-record.ts), judged candidates once the list they were found in is not read again (payments/watch/recheck.ts),
- * unpaid sessions become stubs (payments/watch/ended.ts), and events, receipts and final payments with their settlements go to the archive
+ * unpaid sessions become stubs (payments/watch/ended-sessions.ts), and events, receipts and final payments with their settlements go to the archive
  * (archive.ts). Payments that were confirmed, their claims, memberships, entitlements, activations and money that pays nothing stay for ever.
  */
 const RULES = {

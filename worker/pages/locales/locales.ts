@@ -8,8 +8,8 @@ interface Language {
 }
 
 /**
- * The languages of the hosted pages, by BCP 47 tag. English is in the Worker itself. The others are plain modules beside it (wrangler.toml
- * finds them here), so that a Worker that starts to answer an agent reads none of them.
+ * The languages of the hosted pages, by BCP 47 tag. English comes with the pages; the others are modules of their own, each loaded with the
+ * first page in that language.
  */
 export const LOCALES = {
   en: { name: 'English', load: async () => en },

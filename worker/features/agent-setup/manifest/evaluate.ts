@@ -183,16 +183,7 @@ const spendLimitsRule: Rule = (manifest, { plan }) => {
   ];
 };
 
-const RULES: readonly Rule[] = [
-  descriptionRule,
-  pricesRule,
-  salesRule,
-  payoutRule,
-  webhooksRule,
-  permissionsRule,
-  liveModeRule,
-  spendLimitsRule,
-];
+const RULES = [descriptionRule, pricesRule, salesRule, payoutRule, webhooksRule, permissionsRule, liveModeRule, spendLimitsRule];
 
 export function evaluateManifest(manifest: Manifest, facts: ManifestFacts): Evaluation {
   const findings = RULES.flatMap((rule) => rule(manifest, facts));

@@ -92,8 +92,8 @@ const stepNewest: Step = (ctx, { newest: cursor, backlog }) => ({
     const { items, nodeSeconds, knowsUntil } = page;
     const nodeAt = nodeSeconds === null ? null : nodeSeconds * SECOND;
     const startedAt = cursor.walkStartedAt ?? (nodeAt === null ? cursor.passedAt + LISTING_LAG_MS : Math.min(ctx.now, nodeAt));
-    const isSettled = ({ blockTime }: ListedSignature) => typeof blockTime === 'number' && blockTime * SECOND <= startedAt - OVERLAP_MS;
-    const walkTop = cursor.walkTop ?? items.find(isSettled)?.signature ?? null;
+    const isCertain = ({ blockTime }: ListedSignature) => typeof blockTime === 'number' && blockTime * SECOND <= startedAt - OVERLAP_MS;
+    const walkTop = cursor.walkTop ?? items.find(isCertain)?.signature ?? null;
     const oldest = items.at(-1);
     if (oldest) return { ...cursor, walkTop, walkStartedAt: startedAt, walkBefore: oldest.signature };
     if (!isEnd(ctx, cursor, page)) return { ...cursor, ...ENDED };

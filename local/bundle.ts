@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { basename, join } from 'node:path';
+import { build, type Metafile, type Plugin } from 'esbuild';
+
+/**
+ * Bundles the Worker into modules: what is imported in so many words is read before the first answer, and what is imported by
+ * `await import(…)` when it is first needed. wrangler runs this (`[build]` in wrangler.toml) and uploads the modules as they are, because a
+ * bundle of its own is one module, whatever is imported late.
+ */
+export const ROOT = join(import.meta.dirname, '..');
+const ENTRY = join(ROOT, 'worker/index.ts');
+export const OUT_DIR = join(ROOT, 'dist/bundle');
+
+/** What stands in the place of a package: a third of the Worker would be zod's messages in forty languages. */
+export const REPLACED: Record<string, string> = { zod: './worker/core/zod/index.ts' };
+
+/** workerd knows Node's modules by their full names alone. */
+const nodeModules: Plugin = {
+  name: 'node-modules',
+  setup: ({ onResolve }) => {
+    const names = builtinModules.filter((name) => !name.startsWith('_')).join('|');
+    onResolve({ filter: new RegExp(`^(?:${names})$`) }, ({ path }) => ({ path: `node:${path}`, external: true }));
+  },
+};
+
+/** Writes the modules of an entry into a directory and removes what else is there; says what is in each. */
+export async function bundle(entry: string = ENTRY, outDir: string = OUT_DIR): Promise<Metafile> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [entry],
+    absWorkingDir: ROOT,
+    outdir: outDir,
+    bundle: true,
+    splitting: true,
+    chunkNames: 'part-[name]-[hash]',
+    write: false,
+    metafile: true,
+    minify: true,
+    // Errors are told apart by the names of their classes.
+    keepNames: true,
+    sourcemap: true,
+    sourcesContent: false,
+    format: 'esm',
+    target: 'es2024',
+    platform: 'browser',
+    conditions: ['workerd', 'worker', 'browser', 'module'],
+    mainFields: ['browser', 'module', 'main'],
+    external: ['cloudflare:*', 'node:*'],
+    alias: REPLACED,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    jsx: 'automatic',
+    jsxImportSource: 'hono/jsx',
+    plugins: [nodeModules],
+    logLevel: 'error',
+  });
+  mkdirSync(outDir, { recursive: true });
+  for (const { path, contents } of outputFiles) {
+    // A running service watches them: what is as it should be is left alone, and what is not appears whole.
+    if (existsSync(path) && readFileSync(path).equals(contents)) continue;
+    const draft = `${path}.${process.pid}`;
+    writeFileSync(draft, contents);
+    renameSync(draft, path);
+  }
+  const written = new Set(outputFiles.map(({ path }) => basename(path)));
+  for (const name of readdirSync(outDir)) if (!written.has(name) && !/\.\d+$/.test(name)) rmSync(join(outDir, name), { force: true });
+  return metafile;
+}
+
+if (import.meta.main) await bundle();

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { sources } from './sources.ts';
+
+/** What a file says in code: without comments, and without the text of strings, which is for the wire, for SQL or for people. */
+const codeOf = (text: string): string =>
+  text
+    .replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, ' ')
+    .replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, "''")
+    .replace(/`(?:[^`\\]|\\[\s\S])*`/g, (template) => (template.match(/\$\{[^}]*\}/g) ?? []).join(' '));
+
+const code = new Map([...sources].filter(([path]) => /\.tsx?$/.test(path)).map(([path, text]) => [path, codeOf(text)]));
+const service = new Map([...code].filter(([path]) => !path.startsWith('worker/pages/')));
+
+const identifiersOf = (text: string): string[] => [...new Set(text.match(/[A-Za-z_$][\w$]*/g) ?? [])];
+/** The words of a name: `toSettlementBody` is of `to`, `settlement`, `body`. */
+const wordsOf = (name: string): string[] => name.split(/(?<=[a-z0-9])(?=[A-Z])|_/).map((word) => word.toLowerCase());
+
+/** Names in which the word stands, where they may not. */
+const strayNames = (word: RegExp, files: Map<string, string>, ...allowed: RegExp[]): string[] =>
+  [...files]
+    .filter(([path]) => !allowed.some((pattern) => pattern.test(path)))
+    .flatMap(([path, text]) =>
+      identifiersOf(text)
+        .filter((name) => wordsOf(name).some((part) => word.test(part)))
+        .map((name) => `${path}: ${name}`),
+    );
+
+const declarations = (text: string, { exportedOnly = false } = {}): string[] =>
+  [...text.matchAll(/^(export )?(?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm)]
+    .filter(([, exported]) => exported || !exportedOnly)
+    .map(([, , name]) => name!);
+
+/** Verbs that say nothing without what they are done to. */
+const BARE =
+  /^(?:answer|ask|claim|conclude|confirm|end|find|found|free|judge|keep|look|move|moved|over|pursue|recognise|see|settle|settled|take)$/;
+
+/** Same name, same meaning of its own room: a response and its example, a state machine and the example of one. */
+const SHARED = ['created', 'ok', 'MEMBERSHIP', 'PAYMENT', 'PRODUCT', 'UNITS_MAX', 'Waiting'];
+
+describe('the glossary: one word, one thing', () => {
+  it('reads the names of every file', () => {
+    expect(code.size).toBeGreaterThan(250);
+    expect(wordsOf('toSettlementBody')).toEqual(['to', 'settlement', 'body']);
+    expect(wordsOf('CALLS_MAX')).toEqual(['calls', 'max']);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source is what is read here.
+    expect(codeOf("const a = 'offer'; // offer\nconst b = `offer ${offer}`;")).not.toMatch(/offer\b(?!\})/);
+    expect(strayNames(/^offers?$/, new Map([['x.ts', codeOf('const offer = getOffer();')]]))).toEqual(['x.ts: offer', 'x.ts: getOffer']);
+  });
+
+  it('calls nothing an offer: it is a listing, a challenge or a payment handed over', () => {
+    expect(strayNames(/^offer(?:s|ed)?$/, code)).toEqual([]);
+  });
+
+  it('settles x402 payments alone: a checkout payment is confirmed', () => {
+    const x402 = [
+      /^worker\/features\/(?:settlements|pay-per-request|facilitator|billing)\//,
+      /^worker\/protocols\/x402\//,
+      /^worker\/rules\/states\.ts$/,
+      // The sweep is registered, and a guide names the call.
+      /^worker\/sweeps\.ts$/,
+      /^worker\/published\/llms\.ts$/,
+      /^worker\/platform\/variables\.ts$/,
+      /^worker\/features\/agent-setup\/next-actions\.ts$/,
+    ];
+    expect(strayNames(/^settle[ds]?$|^settling$/, service, ...x402).filter((name) => !/allSettled$/.test(name))).toEqual([]);
+  });
+
+  it('claims transactions alone: what a caller’s key leaves is an idempotency record', () => {
+    const records = new Map([...code].filter(([path]) => /^worker\/platform\/db\/(?:idempotency-record|lease|once)\.ts$/.test(path)));
+    expect(records.size).toBe(3);
+    expect(strayNames(/^claim(?:s|ed)?$/, records)).toEqual([]);
+    expect(sources.get('worker/platform/db/tables/idempotency.ts')).toContain("export const idempotencyRecords = sqliteTable(\n  'claims'");
+  });
+
+  it('says receipt chain in two words, because chain is Solana', () => {
+    const receipts = new Map([...code].filter(([path]) => path.startsWith('worker/features/receipts/')));
+    expect(strayNames(/^chains?$/, receipts).filter((name) => !/receiptChain/i.test(name))).toEqual([]);
+  });
+
+  it('keys entitlements: an identity is what a buyer proved', () => {
+    const names = [...service.values()]
+      .flatMap((text) => declarations(text))
+      .filter((name) => /entitlementIdentity|^identityOf/i.test(name));
+    expect(names).toEqual([]);
+  });
+
+  it('declares no bare verb: its name says what it is done to', () => {
+    // A route is named by its call: `const settle = createRoute(…)`.
+    const files = [...service].filter(([path]) => !/routes\.tsx?$/.test(path));
+    const bare = files.flatMap(([path, text]) =>
+      declarations(text)
+        .filter((name) => BARE.test(name))
+        .map((name) => `${path}: ${name}`),
+    );
+    expect(bare).toEqual([]);
+  });
+
+  it('exports a name from one file', () => {
+    const exported = [...service].flatMap(([path, text]) =>
+      [...new Set(declarations(text, { exportedOnly: true }))].map((name) => ({ name, path })),
+    );
+    const twice = [...Map.groupBy(exported, ({ name }) => name)].filter(([name, files]) => files.length > 1 && !SHARED.includes(name));
+    expect(twice.map(([name, files]) => `${name}: ${files.map(({ path }) => path).join(', ')}`)).toEqual([]);
+  });
+});
