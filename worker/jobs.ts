@@ -35,29 +35,34 @@ const isKnown = (kind: unknown): kind is Kind => typeof kind === 'string' && Obj
 
 /** Consumer of JOBS: at-least-once and unordered, so every verb here is harmless doubled, late or out of order. */
 export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution: ExecutionContext): Promise<void> {
-  await Promise.all(
-    batch.messages.map(async (message) => {
-      const { kind, requestId: cause, database } = message.body;
-      const requestId = `job_${message.id}`;
-      const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
-      const notes: string[] = [];
-      const ctx = newCtx(env, { requestId, kind: 'job', cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
-      try {
-        if (isKnown(kind)) await (JOBS[kind] as (ctx: Shard, job: Job) => Promise<void>)(shardNamed(ctx, database), message.body);
-        else await parkMessage(ctx, batch.queue, [message], 'unknown_kind');
-        message.ack();
-      } catch (error) {
-        notes.push(storyOf(error));
-        message.retry({ delaySeconds: RETRY_SECONDS });
-      }
-      logRequest({
-        ...ids,
-        job: isKnown(kind) ? kind : `unknown kind, parked: ${String(kind).slice(0, 64)}`,
-        ms: ctx.elapsedMs(),
-        ...(notes.length > 0 ? { notes } : {}),
-      });
-    }),
-  );
+  await Promise.all(batch.messages.map((message) => consumeJob(batch.queue, message, env, execution)));
+}
+
+/** The same of the queue of sandboxes, one message after the other: what is tested leaves room for what is live. */
+export async function consumeSandboxJobs(batch: MessageBatch<Job>, env: Env, execution: ExecutionContext): Promise<void> {
+  for (const message of batch.messages) await consumeJob(batch.queue, message, env, execution);
+}
+
+async function consumeJob(queue: string, message: Message<Job>, env: Env, execution: ExecutionContext): Promise<void> {
+  const { kind, requestId: cause, database } = message.body;
+  const requestId = `job_${message.id}`;
+  const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
+  const notes: string[] = [];
+  const ctx = newCtx(env, { requestId, kind: 'job', cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
+  try {
+    if (isKnown(kind)) await (JOBS[kind] as (ctx: Shard, job: Job) => Promise<void>)(shardNamed(ctx, database), message.body);
+    else await parkMessage(ctx, queue, [message], 'unknown_kind');
+    message.ack();
+  } catch (error) {
+    notes.push(storyOf(error));
+    message.retry({ delaySeconds: RETRY_SECONDS });
+  }
+  logRequest({
+    ...ids,
+    job: isKnown(kind) ? kind : `unknown kind, parked: ${String(kind).slice(0, 64)}`,
+    ms: ctx.elapsedMs(),
+    ...(notes.length > 0 ? { notes } : {}),
+  });
 }
 
 /**
