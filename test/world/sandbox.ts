@@ -21,7 +21,9 @@ export const callTesting = (
 
 /** The object of a session's customer, which tells what happened to it as soon as the world asks. */
 export async function listenToCustomer(merchant: Merchant, sessionId: string) {
-  const productId = await testEnv.DB.prepare('SELECT product_id AS id FROM sandbox_sessions WHERE id = ?').bind(sessionId).first<string>('id');
+  const productId = await testEnv.DB.prepare('SELECT product_id AS id FROM sandbox_sessions WHERE id = ?')
+    .bind(sessionId)
+    .first<string>('id');
   const id = entitlementIdOf(merchant.userId, false, productId!, { customerRef: `${sessionId}:buyer` });
   const stub = testEnv.ENTITLEMENT.getByName(`${merchant.userId}:sandbox:${id}`);
   const jobs = await interceptJobs(stub);
