@@ -27,7 +27,7 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
   },
   // Loaded when there is a sandbox to run, because most deployments start without one.
   runSandboxSession: async (ctx, { sessionId }) =>
-    (await import('#features/sandbox/run.ts')).runSession(ctx, sessionId as SandboxSessionId, followEvents),
+    (await import('#features/sandbox/sessions/run.ts')).runSession(ctx, sessionId as SandboxSessionId, followEvents),
   sweepSandbox: async (ctx, { merchantId }) =>
     (await import('#features/sandbox/sweep.ts')).sweepOwn(ctx, merchantId as AccountId, followEvents),
 };

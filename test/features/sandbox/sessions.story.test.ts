@@ -100,7 +100,9 @@ describe('a session of the sandbox', () => {
     const bob = await w.merchant('free');
     const ids = Array.from({ length: 49 }, () => crypto.randomUUID());
     for (const id of ids)
-      await w.env.DB.prepare(`INSERT INTO sandbox_sessions SELECT ?, ?, 'payment_failed', 's', 'completed', '{}', NULL, NULL, 0, 0, 0, 0, '{}', '[]', 0, ?3, ?3, ?3, 1`)
+      await w.env.DB.prepare(
+        `INSERT INTO sandbox_sessions SELECT ?, ?, 'payment_failed', 's', 'completed', '{}', NULL, NULL, 0, 0, 0, 0, '{}', '[]', 0, ?3, ?3, ?3, 1`,
+      )
         .bind(id, bob.userId, Date.now())
         .run();
     const answers = [];
@@ -116,7 +118,9 @@ describe('a session of the sandbox', () => {
     const { session_id: id } = await runScenario(w, ada, 'membership_renewed');
     const left = async () => {
       const one = async (sql: string) => (await w.env.DB.prepare(sql).bind(`${id}:buyer`).first<number>('n'))!;
-      const events = await w.env.DB.prepare('SELECT count(*) AS n FROM events WHERE request_id = ?').bind(`sandbox_${id}`).first<number>('n');
+      const events = await w.env.DB.prepare('SELECT count(*) AS n FROM events WHERE request_id = ?')
+        .bind(`sandbox_${id}`)
+        .first<number>('n');
       return [
         events,
         await one('SELECT count(*) AS n FROM payments WHERE customer_ref = ?'),

@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
+import { isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { type FateStep, FINAL_AFTER_MS, type Watched } from '#platform/db/fate.ts';
-import { isOfPaymentInReach } from '#platform/db/reach.ts';
 import { unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { DOUBT_MS } from '#solana/finality.ts';

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, lte, sql } from 'drizzle-orm';
+import { inReach } from '#platform/chain/reach.store.ts';
 import type { Shard } from '#platform/context.ts';
 import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
-import { inReach } from '#platform/db/reach.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { products } from '#platform/db/tables/products.ts';
 

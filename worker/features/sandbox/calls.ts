@@ -8,9 +8,9 @@ import { keepNothing } from '#platform/db/once.ts';
 import { parsePaymentRequired } from '#protocols/x402/wire.ts';
 import { type Outcome, payPayment, payRequired, signTransaction } from './pay.ts';
 import { toSandboxSessionResource } from './resource.ts';
-import { SCENARIOS, type ScenarioName } from './scenarios.ts';
-import { advanceSession, type BeginSession, beginSession } from './session.ts';
-import { countDeliveries, getSandboxSession, listSandboxSessions } from './store.ts';
+import { SCENARIOS, type ScenarioName } from './scenarios/table.ts';
+import { advanceSession, type BeginSession, beginSession } from './sessions/session.ts';
+import { countDeliveries, getSandboxSession, listSandboxSessions } from './sessions/store.ts';
 
 /**
  * What the routes of the sandbox call and show. Loaded with the first of these calls, because a deployment that nobody tests on never

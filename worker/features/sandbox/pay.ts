@@ -1,5 +1,5 @@
 import { ApiError, raise } from '#core/errors.ts';
-import type { PaymentId } from '#core/ids.ts';
+import { newId, type PaymentId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import { failureOf } from '#features/payments/confirm/verdict.ts';
 import { requireViewer } from '#features/payments/payment.ts';
@@ -18,13 +18,13 @@ export type Outcome = (typeof OUTCOMES)[number];
 
 /** The wallet of a label, or another one each time. */
 export const walletOf = (scope: Scope, label: string | null): TestWallet =>
-  testWallet(scope, label === null ? `once:${crypto.randomUUID()}` : `named:${label}`);
+  testWallet(scope, label === null ? `once:${newId(scope.wallNow)}` : `named:${label}`);
 
 const payingOf = (outcome: Outcome): Paying => (outcome === 'underpaid' || outcome === 'overpaid' ? outcome : 'paid');
 
 /**
  * A test wallet pays a checkout payment of this sandbox: it broadcasts, and tells nobody. `late` lets the session end first; `declined`
- * pays nothing. 404, 409 state_conflict for one that is confirmed, 410 or 402-like refusals of one that is over.
+ * pays nothing. 404, 409 state_conflict for one that is confirmed, and what a session that is over answers.
  */
 export async function payPayment(
   scope: Scope,

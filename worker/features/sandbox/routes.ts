@@ -2,12 +2,11 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import type { EndpointId, IdentitySessionId, PaymentId, ProductId, SandboxSessionId } from '#core/ids.ts';
-import { ASSETS } from '#core/money.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerLeased, checkIdempotencyKey, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { type AppEnv, created, jsonBody, ModeQuery, ok, router, uuidParam } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
-import { SandboxSessionBody } from './resource.ts';
+import { BeginRequest, PayRequest, SandboxSessionBody } from './resource.ts';
 
 /** What only a call to the sandbox needs is loaded by it. */
 const load = () => import('./calls.ts');
@@ -49,23 +48,6 @@ const listScenarios = createRoute({
     ...merchantErrors(),
   },
 });
-
-const BeginRequest = z
-  .object({
-    scenario: z.string().max(64).openapi({ description: 'One of GET /v1/testing/scenarios.' }),
-    seed: z.string().min(1).max(64).optional().openapi({ description: 'The same seed makes the same wallets, and the same steps.' }),
-    product_id: z.uuid().optional().openapi({ description: 'What is sold; by default the session makes a product for itself.' }),
-    endpoint_id: z.uuid().optional().openapi({ description: 'The only endpoint that hears of it; by default all of your sandbox.' }),
-    advance_seconds: z.number().int().min(1).optional().openapi({ description: 'Moves the clock once more after the scenario.' }),
-    options: z
-      .object({
-        amount: z.object({ asset: z.enum(ASSETS), amount: z.string().max(64), base_units: z.string().max(64).optional() }).optional(),
-        delay_seconds: z.number().int().min(0).max(3600).optional(),
-        failure: z.enum(['transaction_failed', 'session_expired']).optional(),
-      })
-      .default({}),
-  })
-  .openapi('SandboxSessionRequest', { example: { scenario: 'payment_confirmed', seed: 'monday', options: {} } });
 
 const begin = createRoute({
   method: 'post',
@@ -130,26 +112,6 @@ const advance = createRoute({
   },
   responses: { ...ok(SandboxSessionBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
-
-const PayRequest = z
-  .object({
-    payment_id: z.uuid().optional(),
-    payment_required: z
-      .union([z.string().max(65_536), z.looseObject({})])
-      .optional()
-      .openapi({
-        description: 'A challenge of x402: the value of PAYMENT-REQUIRED, or the object in it.',
-      }),
-    transaction: z.base64().max(4096).optional().openapi({ description: 'Signed as the merchant’s test wallet, and not sent.' }),
-    outcome: z.enum(['paid', 'underpaid', 'declined', 'late', 'overpaid']).default('paid'),
-    wallet: z
-      .string()
-      .min(1)
-      .max(64)
-      .optional()
-      .openapi({ description: 'A name for a test wallet that lasts; without one it is another each time.' }),
-  })
-  .openapi('TestPaymentRequest', { example: { payment_id: '01a1fc21-d414-7315-8bae-d95e4ff00293', outcome: 'paid' } });
 
 const pay = createRoute({
   method: 'post',

@@ -11,10 +11,10 @@ import { inSandbox } from '#platform/chain/scope.ts';
 import { addressOf, type Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
-import { eraseSession, forgetTransactions } from './erase.store.ts';
 import { listDueMerchants } from './own.store.ts';
-import { type Follow, queueRun } from './run.ts';
-import { listForgotten, listStalled } from './store.ts';
+import { eraseSession, forgetTransactions } from './sessions/erase.store.ts';
+import { type Follow, queueRun } from './sessions/run.ts';
+import { listForgotten, listStalled } from './sessions/store.ts';
 
 /** What one merchant's own test calls left to time, done by the sweeps of live payments, over the merchant's simulated chain. */
 export async function sweepOwn(ctx: Shard, merchantId: AccountId, follow: Follow): Promise<void> {

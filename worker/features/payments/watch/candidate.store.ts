@@ -1,9 +1,9 @@
 import { and, eq, gt, lte, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
+import { isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { isOfPaymentInReach } from '#platform/db/reach.ts';
 import { type Candidate, paymentCandidates } from '#platform/db/tables/candidates.ts';
 
 /** Places for signatures that callers named, of one payment. What the service sent or found takes a place too, but never waits for one. */

@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm';
+import { eventsInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { eventsInReach } from '#platform/db/reach.ts';
 import { EVENT_DUE_AT, events } from '#platform/db/tables/events.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { isWaiting } from './breaker.store.ts';

@@ -9,8 +9,8 @@ import { certainAt } from '#features/payments/watch/expire.ts';
 import { findListing, type Listing } from '#features/products/product.ts';
 import { commit } from '#platform/db/commit.ts';
 import type { EventType } from '#rules/events.ts';
+import { type Paying, payCheckout, type TestWallet, testWallet } from '../wallet.ts';
 import { done, type Stage, type Step, type StepResult } from './script.ts';
-import { type Paying, payCheckout, type TestWallet, testWallet } from './wallet.ts';
 
 /** The customer of a session: its reference begins with the session's id, so that it belongs to the session's clock. */
 export const customerOf = ({ session }: Stage): { customerRef: string } => ({ customerRef: `${session.id}:buyer` });

@@ -2,10 +2,10 @@ import { and, asc, desc, eq, gt, inArray, isNull, lte, type SQL, sql } from 'dri
 import { raise } from '#core/errors.ts';
 import type { AccountId, SandboxSessionId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
+import { inReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import { causeOf } from '#platform/chain/scope.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { inReach, isOfPaymentInReach } from '#platform/db/reach.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { type SandboxSession, sandboxSessions } from '#platform/db/tables/sandbox.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';

@@ -7,9 +7,9 @@ import { addressOf, type Shard } from '#platform/context.ts';
 import { commit, isVeto } from '#platform/db/commit.ts';
 import type { SandboxSession, SandboxStep } from '#platform/db/tables/sandbox.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
+import type { Call, Scenario, Stage } from '../scenarios/script.ts';
+import { SCENARIOS } from '../scenarios/table.ts';
 import { nextDueAt, runDue } from './due.ts';
-import { SCENARIOS } from './scenarios.ts';
-import type { Call, Scenario, Stage } from './script.ts';
 import { findSandboxSession, listSessionEvents, listUntold, updateSandboxSession } from './store.ts';
 
 /** Brings stored events to all that follow them: webhooks last. */

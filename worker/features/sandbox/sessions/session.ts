@@ -9,8 +9,8 @@ import { type Change, commit, isVeto } from '#platform/db/commit.ts';
 import type { SandboxOptions, SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { PLANS, type PlanName } from '#rules/plans.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
+import { SCENARIOS, type ScenarioName } from '../scenarios/table.ts';
 import { queueRun } from './run.ts';
-import { SCENARIOS, type ScenarioName } from './scenarios.ts';
 import { countSandboxSessions, getSandboxSession, insertSandboxSession, updateSandboxSession } from './store.ts';
 
 export interface BeginSession {

@@ -1,7 +1,7 @@
 import { postAttempt } from '#features/webhooks/deliveries/post.ts';
 import type { EventType } from '#rules/events.ts';
+import { listSessionDeliveries } from '../sessions/store.ts';
 import { done, later, type Step } from './script.ts';
-import { listSessionDeliveries } from './store.ts';
 
 /** Its endpoints were tried with this event; at once where none wants it. */
 export const untilTold = (type: EventType): Step => ({

@@ -7,9 +7,9 @@ import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
 import type { EventType } from '#rules/events.ts';
+import { LANDS, payChallenge } from '../wallet.ts';
 import { answerOf, buyerOf, customerOf } from './actions.ts';
 import { done, type Stage, type Step } from './script.ts';
-import { LANDS, payChallenge } from './wallet.ts';
 
 /** The merchant's server, as its sandbox key would be admitted. */
 export const serverOf = ({ session }: Pick<Stage, 'session'>): Actor => ({
