@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import { DAY, MINUTE } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
@@ -11,19 +11,26 @@ const PATIENCE_MS = MINUTE / 2;
 
 /** Merchants of whose sandbox something has fallen due lately, by everybody's clock. Reads the ends of indexes that hold sandbox rows alone. */
 export async function listDueMerchants(db: Db, now: number, limit: number): Promise<AccountId[]> {
-  const isDue = (column: string, before = now) => sql`livemode = 0 AND ${sql.raw(column)} BETWEEN ${now - LATE_MS} AND ${before}`;
-  const ofPayment = (table: string, column: string, condition: ReturnType<typeof sql>) =>
-    sql`SELECT p.merchant_id FROM ${sql.raw(table)} d CROSS JOIN payments p ON p.id = d.${sql.raw(column)} WHERE ${condition}`;
-  const rows = await db.all<{ merchantId: AccountId }>(sql`SELECT DISTINCT merchant_id AS merchantId FROM (
-    SELECT merchant_id FROM payments WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND ${isDue('expires_at', now - MINUTE)}
-    UNION ALL SELECT merchant_id FROM memberships WHERE status = 'active' AND ${isDue('paid_through')}
-    UNION ALL SELECT merchant_id FROM memberships WHERE status = 'grace' AND ${isDue('grace_until')}
-    UNION ALL SELECT merchant_id FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL AND ${isDue('next_check_at')}
-    UNION ALL SELECT merchant_id FROM events WHERE fanned_out_at IS NULL AND livemode = 0
-      AND ${eventDueAt} BETWEEN ${now - LATE_MS} AND ${now - PATIENCE_MS} AND request_id NOT LIKE 'sandbox\\_%' ESCAPE '\\'
-    UNION ALL ${ofPayment('tx_claims', 'subject_id', sql`d.next_look_at IS NOT NULL AND d.livemode = 0 AND d.next_look_at BETWEEN ${now - LATE_MS} AND ${now}`)}
-    UNION ALL ${ofPayment('unmatched_payments', 'payment_id', sql`d.next_look_at IS NOT NULL AND d.livemode = 0 AND d.next_look_at BETWEEN ${now - LATE_MS} AND ${now}`)}
-    UNION ALL ${ofPayment('payment_candidates', 'payment_id', sql`d.livemode = 0 AND d.origin IN ('found', 'sent', 'named') AND d.next_check_at BETWEEN ${now - LATE_MS} AND ${now - PATIENCE_MS}`)}
-  ) LIMIT ${limit}`);
-  return rows.map(({ merchantId }) => merchantId);
+  const isDue = (column: SQL, before = now) => sql`livemode = 0 AND ${column} BETWEEN ${now - LATE_MS} AND ${before}`;
+  const of = (name: string) => sql.raw(name);
+  const ofMerchant = (table: string, condition: SQL) =>
+    sql`SELECT DISTINCT merchant_id AS merchantId FROM ${of(table)} WHERE ${condition} LIMIT ${limit}`;
+  const ofPayment = (table: string, column: string, condition: SQL) =>
+    sql`SELECT DISTINCT p.merchant_id AS merchantId FROM (SELECT ${of(column)} AS id FROM ${of(table)} WHERE ${condition}) d
+      CROSS JOIN payments p ON p.id = d.id LIMIT ${limit}`;
+  const looks = sql`next_look_at IS NOT NULL AND ${isDue(of('next_look_at'))}`;
+  const isOfNoSession = sql`request_id NOT LIKE 'sandbox\\_%' ESCAPE '\\'`;
+  const statements = [
+    ofMerchant('payments', sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND ${isDue(of('expires_at'), now - MINUTE)}`),
+    ofMerchant('memberships', sql`status = 'active' AND ${isDue(of('paid_through'))}`),
+    ofMerchant('memberships', sql`status = 'grace' AND ${isDue(of('grace_until'))}`),
+    ofMerchant('settlements', sql`status <> 'settled' AND next_check_at IS NOT NULL AND ${isDue(of('next_check_at'))}`),
+    ofMerchant('events', sql`fanned_out_at IS NULL AND ${isDue(eventDueAt, now - PATIENCE_MS)} AND ${isOfNoSession}`),
+    ofPayment('tx_claims', 'subject_id', looks),
+    ofPayment('unmatched_payments', 'payment_id', looks),
+    ofPayment('payment_candidates', 'payment_id', sql`origin IN ('found', 'sent', 'named') AND ${isDue(of('next_check_at'), now - PATIENCE_MS)}`),
+  ];
+  const found: AccountId[] = [];
+  for (const statement of statements) found.push(...(await db.all<{ merchantId: AccountId }>(statement)).map(({ merchantId }) => merchantId));
+  return [...new Set(found)].slice(0, limit);
 }
