@@ -43,6 +43,9 @@ const CALLERS = [
 type Caller = (typeof CALLERS)[number];
 
 const isKey = (caller: Caller): boolean => / key|for a key/.test(caller);
+/** What the service itself is paid for, or pays for others: it has no sandbox. */
+const isLiveAlone = ({ method, path }: Target): boolean =>
+  method === 'POST' && /^\/v1\/access\/x402\/(?:activate|facilitator)\//.test(path);
 const isOfSandbox = ({ path }: Target): boolean => path.startsWith('/v1/testing/');
 const SANDBOX_ONLY: Verdict = [403, 'invalid_authorization', 'sandbox_key_required'];
 const isOfOtherMode = (caller: Caller): boolean => /other mode/.test(caller);
@@ -78,6 +81,7 @@ function expectedOf(target: Target, caller: Caller, isAddressed: boolean): Verdi
   if (isOfSandbox(target) && !isOfOtherMode(caller)) return SANDBOX_ONLY;
   if (isOfOtherMode(caller)) {
     if (!knowsModes(target)) return 'let in';
+    if (isLiveAlone(target)) return [409, 'setup_not_ready'];
     if (isKey(caller) && nameOf(target) === 'PATCH /v1/account/me') return [403, 'invalid_authorization', 'mode'];
   }
   return isForeign(caller) && isAddressed ? NOT_FOUND : 'let in';

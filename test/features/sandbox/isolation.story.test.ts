@@ -12,7 +12,7 @@ describe('between the sandbox and what is live', () => {
   let product: Body;
   beforeAll(async () => {
     ada = await w.merchant();
-    product = await w.product({ ...ada, key: ada.sandboxKey }, { live_mode_confirmed: true });
+    product = await w.product({ ...ada, key: ada.sandboxKey }, { price: { asset: 'USDC', amount: '0.5' } });
   });
   const testPay = (body: object) => callTesting(w, ada, 'POST', 'pay', body);
 

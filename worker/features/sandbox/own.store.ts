@@ -28,9 +28,14 @@ export async function listDueMerchants(db: Db, now: number, limit: number): Prom
     ofMerchant('events', sql`fanned_out_at IS NULL AND ${isDue(eventDueAt, now - PATIENCE_MS)} AND ${isOfNoSession}`),
     ofPayment('tx_claims', 'subject_id', looks),
     ofPayment('unmatched_payments', 'payment_id', looks),
-    ofPayment('payment_candidates', 'payment_id', sql`origin IN ('found', 'sent', 'named') AND ${isDue(of('next_check_at'), now - PATIENCE_MS)}`),
+    ofPayment(
+      'payment_candidates',
+      'payment_id',
+      sql`origin IN ('found', 'sent', 'named') AND ${isDue(of('next_check_at'), now - PATIENCE_MS)}`,
+    ),
   ];
   const found: AccountId[] = [];
-  for (const statement of statements) found.push(...(await db.all<{ merchantId: AccountId }>(statement)).map(({ merchantId }) => merchantId));
+  for (const statement of statements)
+    found.push(...(await db.all<{ merchantId: AccountId }>(statement)).map(({ merchantId }) => merchantId));
   return [...new Set(found)].slice(0, limit);
 }

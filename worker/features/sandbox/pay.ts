@@ -10,8 +10,9 @@ import { certainAt, expirePayment } from '#features/payments/watch/expire.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Actor, Scope } from '#platform/context.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
+import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
-import { type Paying, payChallenge, payCheckout, signWith, type TestWallet, testWallet } from './wallet.ts';
+import { LANDS, type Paying, payChallenge, payCheckout, signWith, type TestWallet, testWallet } from './wallet.ts';
 
 export const OUTCOMES = ['paid', 'underpaid', 'declined', 'late', 'overpaid'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
@@ -40,8 +41,8 @@ export async function payPayment(
   requirePayable(own, payment, outcome);
   const unidentified = missingIdentity(known);
   if (unidentified) throw unidentified;
-  const paid = outcome === 'late' ? await endSession(own, payment) : { scope: own, payment };
-  const txSignature = await payCheckout(paid.scope, paid.payment, { wallet, paying: payingOf(outcome) });
+  const fate = outcome === 'late' ? await endSession(own, payment) : LANDS;
+  const txSignature = await payCheckout(own, payment, { wallet, paying: payingOf(outcome), fate });
   // As the walk over the real chain would find it.
   await rememberFound(own, payment, txSignature);
   return { txSignature, payer: wallet.address };
@@ -55,10 +56,10 @@ function requirePayable({ now }: Scope, payment: Payment, outcome: Outcome): voi
   if (now > payment.expiresAt) throw new ApiError('session_expired');
 }
 
-/** Ends the session as time would, and answers the moment right after it: a block of then is too late for it. */
-async function endSession(scope: Scope, payment: Payment): Promise<{ scope: Scope; payment: Payment }> {
-  const ended = await expirePayment(scope, payment.id, 'session_expired');
-  return { scope: { ...scope, now: Math.max(scope.now, certainAt(payment) + SECOND) }, payment: ended };
+/** Ends the session as time would, and has the money come in a block right after it. */
+async function endSession(scope: Scope, payment: Payment): Promise<SandboxFate> {
+  await expirePayment(scope, payment.id, 'session_expired');
+  return { ...LANDS, blockAheadMs: Math.max(0, certainAt(payment) + SECOND - scope.now) };
 }
 
 /** A test wallet answers a challenge of x402: what the agent sends as PAYMENT-SIGNATURE, or nothing where it declines. */

@@ -158,7 +158,7 @@ function landedOf(transaction: SandboxTransaction) {
   const at = landedAt(transaction)!;
   return landedTransaction(decodeSigned(base64.decode(transaction.wire!))!, {
     slot: slotAt(at),
-    blockTime: Math.floor(at / SECOND),
+    blockTime: Math.floor((at + (transaction.fate.blockAheadMs ?? 0)) / SECOND),
     hasFailed: transaction.fate.hasFailed === true,
   });
 }

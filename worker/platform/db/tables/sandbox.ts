@@ -71,6 +71,8 @@ export interface SandboxFate {
   /** Until it is on the chain, in milliseconds of its clock; null: never. */
   landsAfterMs: number | null;
   hasFailed?: boolean;
+  /** How far its block's time is ahead of when it landed: a block that is too late can be seen at once. */
+  blockAheadMs?: number;
   /** Taken from the chain again so long after it landed. */
   dropsAfterMs?: number;
 }
