@@ -32,9 +32,9 @@ const inWorkerd = (
     })),
   ],
   test: {
+    setupFiles: ['./test/world/setup.ts'],
     ...test,
     globalSetup: ['./test/world/global-setup.ts', ...setups],
-    setupFiles: ['./test/world/setup.ts'],
     // A soak takes its time; a test run does not.
     testTimeout: process.env.SOAK ? 3_600_000 : 60_000,
   },
@@ -49,8 +49,13 @@ export default defineConfig({
     // Most of a test's time is waiting: for the chain, a queue or a database.
     maxWorkers: '100%',
     projects: [
-      // Stories move time and sweep, so each file has a database of its own.
-      inWorkerd({ name: 'stories', include: ['test/**/*.{story,races,crashes}.test.ts'] }),
+      // Stories move time and sweep, so each file has a database of its own, and modules that nobody has used.
+      inWorkerd({
+        name: 'stories',
+        include: ['test/**/*.{story,races,crashes}.test.ts'],
+        setupFiles: ['./test/world/afresh.ts', './test/world/setup.ts'],
+        isolate: false,
+      }),
       // These sweep nothing, so their files share a worker: starting one for each would take longer than they do.
       inWorkerd({
         name: 'workerd',
@@ -65,10 +70,7 @@ export default defineConfig({
       }),
       // These put another row into a registry, which takes the service file by file.
       inWorkerd({ name: 'registries', include: ['test/registries/**/*.test.ts'] }, { isBundled: false }),
-      // One after the other: some start the whole service, and time what it does.
-      {
-        test: { name: 'node', include: ['test/local/**/*.test.ts', 'test/**/*.node.test.ts'], testTimeout: 60_000, fileParallelism: false },
-      },
+      { test: { name: 'node', include: ['test/local/**/*.test.ts', 'test/**/*.node.test.ts'], testTimeout: 60_000 } },
       // Makes what is checked in as made: only where somebody names the commit it is made of.
       ...(process.env.FIXTURE_COMMIT
         ? [

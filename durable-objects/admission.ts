@@ -16,10 +16,13 @@ import {
   hitWindows,
   judgeCaller,
   type KeyUsage,
+  type PassedAnswer,
+  type PassedUse,
   type Window,
 } from '#rules/admission.ts';
 import { type FeeAnswer, type FeeSpend, type FeesSpent, spendWithin, withFailedFee } from '#rules/fees.ts';
 import { PLANS, planAt, rateOf } from '#rules/plans.ts';
+import { Passing } from './passing.ts';
 
 const FLUSH_MS = 5 * SECOND;
 /** Longer than any write to the database takes: by then it is decided whether a staged change was stored. */
@@ -43,11 +46,13 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   readonly #usage = new Map<string, KeyUsage>();
   readonly #hits = new Map<string, Window & { endsAt: number }>();
   readonly #unsaved = new Set<string>();
+  readonly #passing: Passing;
   #hasAlarm = false;
   #hasTables: boolean;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
+    this.#passing = new Passing(env.ENTITLEMENT);
     this.#hasTables = state.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'facts'").toArray().length > 0;
     if (this.#hasTables) this.#restore();
     // Stored windows have an alarm that will drop them.
@@ -55,7 +60,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   }
 
   async admit(request: AdmissionRequest): Promise<AdmissionAnswer> {
-    // A staged change that nobody settled: whether it was stored, only the database can tell.
+    // A staged change whose caller never came back: whether it was stored, only the database can tell.
     if (!this.#account || this.#hasStaleStage()) return { ok: false, reason: 'unknown' };
     const { credential, now, wallNow = now } = request;
     const key = credential.kind === 'key' ? this.#keys.get(credential.keyHash) : undefined;
@@ -70,6 +75,23 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     await this.#saveSoon(`window:${bucket}`);
     if (allowed) return { ok: true, caller: judged.caller, rate };
     return { ok: false, reason: 'rate', rate, ...(key && { keyId: key.keyId }) };
+  }
+
+  /**
+   * Admits and passes on in one step, so that a consume is one call of the Worker. What was used is in the key's usage before the answer;
+   * every other outcome is for the Worker to `record`, which alone knows what it answers then.
+   */
+  async consume(request: AdmissionRequest, { productId, customer, call, ...use }: PassedUse): Promise<PassedAnswer> {
+    const admission = await this.admit(request);
+    if (!admission.ok) return { admission };
+    const { accountId, livemode, keyId } = admission.caller;
+    const identity = this.#passing.keyOf(accountId, livemode, productId, customer);
+    const used = await this.#passing.use(identity, use);
+    if (used?.ok && keyId !== null) {
+      const { now, wallNow: at = now } = request;
+      await this.record({ keyId, at, ...call, status: 200, units: used.replayed ? 0 : used.units });
+    }
+    return { admission, used, entitlementId: identity.entitlementId };
   }
 
   /** What the database says. Never un-revokes and never steps back: a slow load cannot undo a fast revoke. */
@@ -90,7 +112,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     if (!this.#account || account.version > this.#account.version) this.#setStage({ account, stagedAt: Date.now() });
   }
 
-  /** This change came to nothing: the database is asked before anybody else is judged. A rival's stage is left alone. */
+  /** This change came to nothing: the database is asked before another caller is judged. A rival's stage is left alone. */
   async unstage({ version, tokenVersion, status }: AdmittedAccount): Promise<void> {
     const staged = this.#staged?.account;
     if (staged?.version === version && staged.tokenVersion === tokenVersion && staged.status === status)
@@ -137,7 +159,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return answer;
   }
 
-  /** Stored with every payment: it is money, so nothing of it is forgiven. An account nobody loaded has the least there is. */
+  /** Stored with every payment: it is money, so nothing of it is forgiven. An account that was not loaded yet has the smallest budget. */
   async spendFees(spend: FeeSpend): Promise<FeeAnswer> {
     const plan = this.#account ? planAt(this.#account, spend.now) : 'free';
     const limit = Math.floor((spend.max ?? PLANS[plan].feesPerDay) * spend.rateMultiplier);

@@ -18,32 +18,35 @@ import type {
   Credit,
   CreditAnswer,
   EntitlementRpc,
+  Full,
   GrantAnswer,
+  KeyedUse,
   Operation,
   PaymentCall,
   Projected,
   RefundAnswer,
 } from '#rules/entitlement-rpc.ts';
+import { type Content, packContent, unpackContent, type Verb } from './contents.ts';
 import { GRANT_TABLES } from './grants.ts';
 import { EMPTY_STATE, type Event, Holding, type Left, restoreState, type State } from './holding.ts';
 import { Ledger } from './ledger.ts';
-import type { Recorded } from './operations.ts';
+import type { Form, Recorded } from './operations.ts';
 
-type Content =
-  | ({ verb: 'consume'; units: number; isCounted: boolean; isRefunded: boolean; paymentId: string | null } & Left)
-  | { verb: 'grant'; snapshot: EntitlementSnapshot }
-  | ({ verb: 'refund'; consumptionId: string; units: number } & Left);
-type Verb<Name extends Content['verb']> = Extract<Content, { verb: Name }>;
+/** What this release writes, which the release before it read already. */
+const WRITTEN_FORM: Form = 2;
 
 /** One per (merchant, mode, product, customer): the only place that counts what is left. Rules are in worker/rules/balance.ts. */
 export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   readonly #ledger: Ledger<State, Content, Event>;
   readonly #holding: Holding;
 
-  constructor(state: DurableObjectState, env: Env) {
+  constructor(state: DurableObjectState, env: Env, form = WRITTEN_FORM) {
     super(state, env);
     this.#ledger = new Ledger(state.storage, {
       kind: 'entitlement',
+      form,
+      pack: packContent,
+      unpack: unpackContent,
       idOf: ({ identity }) => identity?.entitlementId ?? 'unknown',
       empty: EMPTY_STATE,
       restore: restoreState,
@@ -73,6 +76,12 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
         return { ok: true, replayed: false, ...this.#consumption(made.tick, made.content), ...leftIn(made.content) };
       },
     });
+  }
+
+  /** One commit for all of them, unless a commit is under way: then they join what waits for the next. */
+  async consumeMany(identity: EntitlementKey, uses: KeyedUse[]): Promise<(ConsumeAnswer | null)[]> {
+    const outcomes = await Promise.allSettled(uses.map(({ units, ...use }) => this.consume({ ...use, identity, input: { units } })));
+    return outcomes.map((one) => (one.status === 'fulfilled' ? one.value : null));
   }
 
   grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer> {
@@ -182,12 +191,15 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     verb: Name,
     { identity, key, fingerprint, formerFingerprint, ...called }: Operation<unknown>,
     { replay, judge }: { replay(recorded: Recorded<Verb<Name>>): Answer; judge(operationKey: string): Answer },
-  ): Promise<Answer | { ok: false; reason: 'conflict' }> {
+  ): Promise<Answer | Full | { ok: false; reason: 'conflict' }> {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
-      const known = this.#ledger.operations.find(`${verb}:${key}`);
-      if (!known) return judge(`${verb}:${key}`);
-      if (known.fingerprint !== fingerprint && known.fingerprint !== formerFingerprint) return { ok: false, reason: 'conflict' };
+      const { operations } = this.#ledger;
+      // Keys age by everybody's clock: business time that was moved on makes none forgotten.
+      const known = operations.find(`${verb}:${key}`, Date.now());
+      if (!known)
+        return operations.fullUntil === null ? judge(`${verb}:${key}`) : { ok: false, reason: 'full', until: operations.fullUntil };
+      if (!known.isOf(fingerprint, formerFingerprint)) return { ok: false, reason: 'conflict' };
       return replay(known as Recorded<Verb<Name>>);
     });
   }

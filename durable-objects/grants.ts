@@ -50,7 +50,7 @@ interface Checkpoint {
   balance: Balance;
 }
 
-/** An orphaned payment is looked for during eight days; after this its fate is decided, whether anybody said so or not. */
+/** An orphaned payment is looked for during eight days; after this its fate is decided, whether or not the object was told. */
 const DECIDED_AFTER_MS = 30 * DAY;
 /** Grants that one call brings behind the checkpoint. */
 const ADVANCE_MAX = 1000;

@@ -132,7 +132,7 @@ export class Holding {
     if (isKnown) this.creditOnce({ identity, paymentId, addition: grant.addition });
   }
 
-  /** Time ended something: everybody is told how things stand, and of the end of all access once. */
+  /** A grant or a period ended: emits the new state, and the end of all access once. */
   passTime(): void {
     const { identity, balance, endsSeenThrough } = this.#ledger.state;
     const { now } = this.#ledger;

@@ -1,7 +1,7 @@
 import { SECOND } from '#core/time.ts';
 import type { Called, Projected } from '#rules/entitlement-rpc.ts';
 import { Groups, type LogName, logCommit, type Outcome, type Waiting } from './groups.ts';
-import { OPERATIONS_TABLE, Operations } from './operations.ts';
+import { type Form, OPERATIONS_TABLES, Operations, type Packing, readRow, rowText } from './operations.ts';
 import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, restoreOutbox, sendAt, takeMessages } from './outbox.ts';
 import { Tables } from './tables.ts';
 
@@ -13,7 +13,9 @@ const BACKOFF_MAX_MS = 60 * SECOND;
 const RETRIES_MAX = 5;
 
 /** What an object tells its ledger about its state. */
-export interface LedgerRules<State, Event> extends LogName<State> {
+export interface LedgerRules<State, Content, Event> extends LogName<State>, Packing<Content> {
+  /** In what form this release writes; an object that holds a newer one stays in that. */
+  form: Form;
   empty: State;
   /** The state as it was stored, by this release or the one before it. */
   restore(stored: State): State;
@@ -29,7 +31,7 @@ export interface LedgerRules<State, Event> extends LogName<State> {
   publish(state: State, events: Event[], called: Called): Promise<void>;
 }
 
-/** The one row that is written once per group. */
+/** What is written once per group, in one row. */
 interface LedgerRow<State> extends OutboxPage {
   state: State;
   /** The latest moment seen: time does not run backwards in here. */
@@ -48,22 +50,23 @@ const PAGE_TABLE = { page: 'id INTEGER PRIMARY KEY, content TEXT NOT NULL' };
  */
 export class Ledger<State, Content, Event> {
   readonly #storage: DurableObjectStorage;
-  readonly #rules: LedgerRules<State, Event>;
+  readonly #rules: LedgerRules<State, Content, Event>;
   readonly tables: Tables;
   readonly operations: Operations<Content>;
   #page!: LedgerRow<State>;
   readonly #groups = new Groups((group) => this.#commit(group));
   #cause: string | undefined;
+  #form: Form = 1;
   /** As set by this instance; null: not known, so the next write sets it. */
   #alarmAt: number | null = null;
   #isAwake = false;
   #backoffUntil = 0;
 
-  constructor(storage: DurableObjectStorage, rules: LedgerRules<State, Event>) {
+  constructor(storage: DurableObjectStorage, rules: LedgerRules<State, Content, Event>) {
     this.#storage = storage;
     this.#rules = rules;
-    this.tables = new Tables(storage.sql, { ...PAGE_TABLE, ...OPERATIONS_TABLE, ...OUTBOX_TABLE, ...rules.tables });
-    this.operations = new Operations(this.tables);
+    this.tables = new Tables(storage.sql, { ...PAGE_TABLE, ...OPERATIONS_TABLES, ...OUTBOX_TABLE, ...rules.tables });
+    this.operations = new Operations(this.tables, rules);
     this.#load();
   }
 
@@ -168,7 +171,10 @@ export class Ledger<State, Content, Event> {
       const outcomes = perform();
       if (!this.tables.isDirty) return outcomes;
       this.#page = noteChange(this.#page, this.#version(), Date.now());
-      this.tables.write('INSERT INTO page VALUES (1, ?) ON CONFLICT DO UPDATE SET content = excluded.content', JSON.stringify(this.#page));
+      this.tables.write(
+        'INSERT INTO page VALUES (1, ?) ON CONFLICT DO UPDATE SET content = excluded.content',
+        rowText(this.#form, this.#page, this.operations.tail),
+      );
       this.#arm();
       return outcomes;
     });
@@ -185,14 +191,14 @@ export class Ledger<State, Content, Event> {
 
   /** An operation that throws takes back what it did itself. */
   #attempt(waiting: Waiting): Outcome {
-    const [page, isDirty] = [this.#page, this.tables.isDirty];
+    const [page, isDirty, tail] = [this.#page, this.tables.isDirty, this.operations.tail];
     try {
       return { ok: true, answer: this.#storage.transactionSync(() => this.#perform(waiting)) };
     } catch (error) {
       this.#page = page;
       this.tables.load();
       this.tables.isDirty = isDirty;
-      this.operations.load();
+      this.operations.load(this.#form, tail);
       return { ok: false, error };
     }
   }
@@ -230,13 +236,13 @@ export class Ledger<State, Content, Event> {
   #load(): void {
     this.#alarmAt = null;
     this.tables.load();
-    this.operations.load();
+    const stored = readRow<LedgerRow<State>>(this.tables.rows<{ content: string }>('SELECT content FROM page')[0]?.content);
+    this.#form = Math.max(this.#rules.form, stored?.form ?? 1) as Form;
+    this.operations.load(this.#form, stored?.tail ?? '');
     this.#page = { state: this.#rules.empty, seenAt: 0, lastTick: 0, changedBy: null, ...EMPTY_OUTBOX };
-    const [row] = this.tables.rows<{ content: string }>('SELECT content FROM page');
-    if (!row) return;
-    const stored: LedgerRow<State> = JSON.parse(row.content);
-    const { state, changedBy = null } = stored;
-    this.#page = { ...stored, ...restoreOutbox(stored), changedBy, state: this.#rules.restore(state), seenAt: believable(stored.seenAt) };
+    if (!stored) return;
+    const { state, changedBy = null, ...page } = stored.page;
+    this.#page = { ...page, ...restoreOutbox(page), changedBy, state: this.#rules.restore(state), seenAt: believable(page.seenAt) };
   }
 }
 

@@ -24,6 +24,11 @@ export class Tables {
     if (this.#exist) this.#create(missing);
   }
 
+  /** What the object fills of its storage. */
+  get bytes(): number {
+    return this.#sql.databaseSize;
+  }
+
   rows<Row extends Record<string, SqlStorageValue>>(sql: string, ...bindings: SqlStorageValue[]): Row[] {
     return this.#exist ? this.#sql.exec<Row>(sql, ...bindings).toArray() : [];
   }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** `npm run admin -- …`: what only the operator of the service may do, to an account, or to a rail or product of anybody. */
+/** `npm run admin -- …`: what only the operator of the service may do, to an account, or to a rail, or to any merchant's product. */
 const ACCOUNT_ACTIONS = ['suspend', 'resume', 'staff', 'unstaff'];
 const SWITCHES = ['off', 'on'];
 const USAGE = `npm run admin -- ${ACCOUNT_ACTIONS.join('|')} <e-mail or user id>

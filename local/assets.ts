@@ -1,14 +1,16 @@
+/**
+ * Lays out what the Worker serves as files: the two API references, copied from their packages, so that the pages need no
+ * foreign host, and the scripts of the hosted pages. Runs before dev, test and build; the directory is not committed.
+ * `--demo-wallet` adds the wallet of local development, which a build that is deployed never gets.
+ * @module
+ */
+
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DOCS_ASSETS } from '../worker/published/docs-assets.ts';
 import { writePages } from './pages.ts';
 
-/**
- * Lays out what the Worker serves as files: the two API references, copied from their packages, so that the pages need no
- * foreign host, and the scripts of the hosted pages. Runs before dev, test and build; the directory is not committed.
- * `--demo-wallet` adds the wallet of local development, which a build that is deployed never gets.
- */
 const ROOT = join(import.meta.dirname, '..');
 const OUT_DIR = join(ROOT, 'dist/assets');
 
@@ -20,7 +22,7 @@ if (window.Scalar) window.Scalar.createApiReference(page, configuration);
 else window.Redoc.init(configuration.url, configuration, page);
 `;
 
-// The names say what is inside, so a copy may be kept for as long as anybody likes.
+// The names say what is inside, so a copy may be cached for ever.
 const HEADERS = `/assets/*
   Cache-Control: public, max-age=31536000, immutable
   X-Content-Type-Options: nosniff

@@ -1,13 +1,15 @@
+/**
+ * Bundles the Worker into modules: what is imported in so many words is read before the first answer, and what is imported by
+ * `await import(…)` when it is first needed. wrangler runs this (`[build]` in wrangler.toml) and uploads the modules as they are, because a
+ * bundle of its own is one module, whatever is imported late.
+ * @module
+ */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 
-/**
- * Bundles the Worker into modules: what is imported in so many words is read before the first answer, and what is imported by
- * `await import(…)` when it is first needed. wrangler runs this (`[build]` in wrangler.toml) and uploads the modules as they are, because a
- * bundle of its own is one module, whatever is imported late.
- */
 export const ROOT = join(import.meta.dirname, '..');
 const ENTRY = join(ROOT, 'worker/index.ts');
 export const OUT_DIR = join(ROOT, 'dist/bundle');

@@ -1,3 +1,9 @@
+/**
+ * `npm run check-config`: what the worker would say of a configuration before it is deployed. Reads `[vars]` of wrangler.toml, and over
+ * them a file of NAME='value' lines, because secrets cannot be read back from the platform. Prints names, never a value.
+ * @module
+ */
+
 import { readFileSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
 import { unstable_readConfig as readWrangler } from 'wrangler';
@@ -8,10 +14,6 @@ import { NETWORKS, type NetworkName } from '../worker/solana/assets.ts';
 import { Node } from '../worker/solana/node.ts';
 import { Refusal } from './options.ts';
 
-/**
- * `npm run check-config`: what the worker would say of a configuration before it is deployed. Reads `[vars]` of wrangler.toml, and over
- * them a file of NAME='value' lines, because secrets cannot be read back from the platform. Prints names, never a value.
- */
 const USAGE = `npm run check-config -- [--vars <file of NAME='value' lines>] [--env <environment of wrangler.toml>] [--offline]
        npm run check-config -- --table   prints the table of all variables, as the README has it`;
 const PATIENCE_MS = 8_000;

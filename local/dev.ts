@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   };
   const service = await startService({ ...options, teardown, onProgress: console.log, onLine: show, onProblem: console.error });
   const merchant = await openDemoMerchant(new Api(service.baseUrl), options.stateDir).catch((error: unknown) => {
-    // The service itself runs: whoever develops it wants it up, most of all when something in it is broken.
+    // The service itself runs on: its developer wants it up, most of all when something in it is broken.
     console.error(`The demo merchant is missing: ${error instanceof Error ? error.message : String(error)}`);
     return null;
   });

@@ -42,7 +42,7 @@ function describeRequest(text: string): string | null {
   const reasons = [line.code, ...(line.notes ?? []), line.deferred].filter((reason) => reason !== undefined).join('; ');
   if (line.dead_letter !== undefined) return `  dead letter ${JSON.stringify(line.dead_letter)}`;
   if (line.job ?? line.sweep) return reasons ? `  ${line.job ?? line.sweep}: ${reasons}` : null;
-  // Asked for every few seconds by whoever watches; only news when it is not well.
+  // Asked for every few seconds by the supervisor; only news when it is not well.
   if (line.endpoint?.endsWith('/health') && line.status === 200) return null;
   if (line.method === undefined) return reasons ? `  ${reasons}` : null;
   return `  ${line.method} ${line.endpoint} ${line.status} ${line.ms} ms${reasons ? ` (${reasons})` : ''}`;

@@ -1,12 +1,14 @@
+/**
+ * Brings the local database below a state directory up to date, and keeps the same books as `wrangler d1 migrations apply`: that command
+ * starts a runtime for each migration, which takes longer than all else that a start of the service does.
+ * @module
+ */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { D1Database } from '@cloudflare/workers-types';
 import { getPlatformProxy, unstable_splitSqlQuery as statementsOf } from 'wrangler';
 
-/**
- * Brings the local database below a state directory up to date, and keeps the same books as `wrangler d1 migrations apply`: that command
- * starts a runtime for each migration, which takes longer than all else that a start of the service does.
- */
 const FOLDER = join(import.meta.dirname, '../migrations');
 const BOOKS = `CREATE TABLE IF NOT EXISTS d1_migrations
   (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`;

@@ -25,7 +25,7 @@ export interface PriceSource {
   close(): Promise<void>;
 }
 
-/** A price source on loopback that speaks the Pyth Hermes protocol: SOL at 150 dollars, unless told otherwise. */
+/** A price source on loopback with the Pyth Hermes protocol: SOL at 150 dollars, unless told otherwise. */
 export async function startPriceSource({ port = 0 }: { port?: number } = {}): Promise<PriceSource> {
   const habits = new Map<string, PriceHabit>();
   const server = createServer(async (request, response) => {

@@ -63,7 +63,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     TREASURY_WALLET: treasury,
     PRICE_URL: prices.url + PRICE_PATH,
     HANDOFF_SECRETS: secrets.handoffSecrets,
-    // There is no bot here: whoever tries it out plays the connector, with these secrets from the state directory.
+    // There is no bot here: the developer plays the connector, with these secrets from the state directory.
     TELEGRAM_BOT_USERNAME: 'svc_local_bot',
     TELEGRAM_CONNECTOR_SECRETS: secrets.telegramConnectorSecret,
     DISCORD_CLIENT_ID: '000000000000000000',

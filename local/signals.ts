@@ -4,7 +4,7 @@ const LOOK_EVERY_MS = 500;
 
 /**
  * Ends cleanly, with exit status 0, when asked to, and also when npm, which started us, is gone: npm kills only the shell
- * between us, and a service nobody knows of would keep its ports.
+ * between us, and a forgotten service would keep its ports.
  */
 export function endOnSignals(teardown: Teardown, status = 0): void {
   const end = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 type Closer = () => unknown;
 
-/** What was started, ended in the opposite order: once, whoever asks first. */
+/** What was started, ended in the opposite order, once, however often it is asked for. */
 export class Teardown {
   #closers: Closer[] = [];
   #running: Promise<void> | null = null;

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 
-// Nothing of the service is imported here, on purpose: this is what anybody can write who holds a receipt and the published
+// Nothing of the service is imported here, on purpose: this is what a third party can write who holds a receipt and the published
 // keys, and it must come to the same answer without us.
 
 /** What is read of a receipt, as `GET /v1/receipt/{receipt_id}/public` answers it. */

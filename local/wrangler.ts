@@ -69,7 +69,7 @@ function start(args: string[], { stateDir, onLine }: WranglerOptions = {}): Runn
     child.once('error', reject);
     child.once('close', resolve);
   });
-  // Whatever wrangler leaves behind goes with it. Only at this moment: later its number may belong to somebody else.
+  // Whatever wrangler leaves behind goes with it. Only at this moment: later its number may belong to another process.
   child.once('exit', () => signalGroup(child, 'SIGKILL'));
   const killNow = () => isRunning(child) && signalGroup(child, 'SIGKILL');
   process.once('exit', killNow);

@@ -18,7 +18,7 @@ const FOLLOWERS: { readonly [T in EventType]?: readonly Follower[] } = {
 /**
  * Brings stored events to all that follow them. An event is acknowledged in the batch that makes its deliveries, after every follower of
  * its type did its work. One that could not be followed waits, and with it whatever else happened to the same payment, so that a
- * merchant who hears of a payment finds its access there. Harmless doubled. Throws after the others are delivered, so that those that
+ * merchant who is told of a payment finds its access there. Harmless doubled. Throws after the others are delivered, so that those that
  * wait, and no others, come again.
  */
 export async function followEvents(ctx: Shard, eventIds: string[]): Promise<void> {

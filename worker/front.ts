@@ -1,13 +1,15 @@
+/**
+ * What an agent waits for: its routes are in the first module, and the others come with the first request that asks for one. A path here
+ * is literal, or no other path fits it, so that no request is answered by another route than in `app.ts`.
+ * @module
+ */
+
 import { entitlementRoutes } from '#features/entitlements/routes.ts';
 import { consumeRoutes } from '#features/pay-per-request/consume.routes.ts';
 import { x402Routes } from '#features/pay-per-request/routes.ts';
 import { matcherOf } from '#platform/http/route-patterns.ts';
 import { newApp } from './serve.ts';
 
-/**
- * What an agent waits for: its routes are in the first module, and the others come with the first request that asks for one. A path here
- * is literal, or no other path fits it, so that no request is answered by another route than in `app.ts`.
- */
 export const front = newApp((first) => {
   for (const routes of [consumeRoutes, entitlementRoutes, x402Routes]) first.route('/v1', routes);
 });

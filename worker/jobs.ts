@@ -67,7 +67,7 @@ async function consumeJob(queue: string, message: Message<Job>, env: Env, execut
 
 /**
  * Consumer of the webhook queues. Only the claim is waited for: the POST goes on after the batch is acknowledged, so a server
- * that hangs holds up nobody's next batch (which takes the compatibility flag for it in wrangler.toml). If we die meanwhile the lease ends, and the sweep brings the attempt again.
+ * that hangs delays no other batch (which takes the compatibility flag for it in wrangler.toml). If we die meanwhile the lease ends, and the sweep brings the attempt again.
  */
 export async function consumeAttempts(batch: MessageBatch<AttemptMessage>, env: Env, execution: ExecutionContext): Promise<void> {
   await Promise.all(

@@ -5,6 +5,7 @@ import { routePath } from 'hono/route';
 import { ApiError } from '#core/errors.ts';
 import { BODY_KB } from '#core/limits.ts';
 import { authenticate } from '#features/accounts/auth/authenticate.ts';
+import { answerPlainConsume } from '#features/pay-per-request/plain-consume.ts';
 import { newCtx } from '#platform/context.ts';
 import { readJsonBody } from '#platform/http/bodies/request-body.ts';
 import { requireConfiguration, requireWhole } from '#platform/http/configuration.ts';
@@ -32,12 +33,12 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   });
   c.set('ctx', ctx);
   c.set('shard', ctx);
+  c.set('caller', null);
   c.set('authenticate', authenticate);
   await next();
   const { status } = c.res;
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
-  const actor = c.var.actor ?? c.var.viewer ?? null;
-  const { key } = c.var;
+  const { caller, key } = c.var;
   if (key) {
     const outcome = { keyId: key.keyId, at: ctx.wallNow, method: c.req.method, endpoint, status, requestId, units: c.var.unitsConsumed };
     ctx.defer(c.env.ADMISSION.getByName(`account:${key.admissionId}`).record(outcome));
@@ -48,7 +49,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
     endpoint,
     status,
     ms: ctx.elapsedMs(),
-    ...(actor ? { account_id: actor.accountId, ...(actor.keyId ? { key_id: actor.keyId } : {}) } : {}),
+    ...(caller ? { account_id: caller.accountId, ...(caller.keyId ? { key_id: caller.keyId } : {}) } : {}),
     ...(c.var.errorCode ? { code: c.var.errorCode } : {}),
     ...(notes.length > 0 ? { notes } : {}),
   });
@@ -61,7 +62,7 @@ const admitBody = ({ isRoute }: RouteTable) =>
     if (!hasBody || ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method) || !isRoute(c.req.method, c.req.path)) return next();
     if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))
       throw new ApiError('unsupported_media_type');
-    // Signatures of webhooks are over exact bytes; and a provider's list is long, signed, and holds nobody's secret of ours.
+    // Signatures of webhooks are over exact bytes; and a provider's list is long, signed, and holds no secret of this service.
     if (c.req.path.startsWith('/v1/products/webhook/')) await c.req.arrayBuffer();
     else await readJsonBody(c);
     return next();
@@ -92,7 +93,7 @@ const PUBLIC_PATHS = [
   '/.well-known/*',
   '/llms.txt',
 ];
-/** What everybody may ask without a key, and so each address only so often. */
+/** Public calls without a key: each address may make only so many. */
 const SYSTEM_PATHS = ['/health', '/v1/health', '/v1/docs', '/v1/redoc', '/v1/openapi.json', '/.well-known/*', '/llms.txt', ICON_PATH];
 const openToBrowsers = cors({
   origin: '*',
@@ -136,6 +137,7 @@ function newRouteTable(app: App) {
 export function newApp(mount: (app: App) => void): App {
   const app = router();
   const table = newRouteTable(app);
+  app.use('/v1/access/entitlements/consume', answerPlainConsume);
   app.use(nameRequest);
   app.use(requireConfiguration(async (env, isStrict) => (await import('./published/health.ts')).unconfiguredHealth(env, isStrict)));
   app.use(accompany);

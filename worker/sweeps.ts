@@ -83,7 +83,7 @@ export const SWEEPS: readonly Sweep[] = [
   },
 ];
 
-/** So long after it is due, a sweep that follows another begins by itself. */
+/** How long after it is due a sweep that follows another begins by itself. */
 const FOLLOWER_PATIENCE_MS = 2 * MINUTE;
 /** Invocations in a row of one sweep; then the next cron goes on, also where rows that cannot be stored never let it finish. */
 const ROUNDS_MAX = 20;
@@ -149,7 +149,7 @@ async function runSweep(
   for (const follower of next) await env.SWEEPS.send({ sweep: follower.name, round: 1, requestId, ...addressOf(ctx) });
 }
 
-/** Holds the lease as long as the run lives, and no longer: a run that dies renews nothing. One that throws gives it back, due again. */
+/** Renews the lease while the run lasts: a run that crashed stops renewing it. A run that throws releases it, due again. */
 async function whileLeased(ctx: Shard, name: string, fence: number, run: () => Promise<Swept>): Promise<Swept> {
   const renew = () => renewSweep(ctx.db, name, fence, Date.now()).then(undefined, (error: unknown) => ctx.note(`lease: ${storyOf(error)}`));
   const renewal = setInterval(() => ctx.defer(renew()), RENEW_MS);

@@ -7,13 +7,14 @@ import { childrenOf } from '../processes.ts';
 import { endOnSignals } from '../signals.ts';
 import { Teardown } from '../teardown.ts';
 import { isMet, judgeAims, otherRatios } from './aims.ts';
-import type { Cost } from './costs.ts';
+import { changesSince, changesText, readEarlier } from './compare.ts';
 import { describeMachine } from './machine.ts';
 import { type Measured, measureAll, typical } from './measure.ts';
 import { type BenchOptions, readBenchOptions } from './options.ts';
 import { INSTALL_HINT, type Postgres, startPostgres } from './postgres.ts';
+import { pricesOf } from './prices.ts';
 import { endProcess, type Server } from './processes.ts';
-import { aimsText, costsText, limitsText, tableOf } from './report.ts';
+import { aimsText, costsText, limitsText, pricesText, tableOf } from './report.ts';
 import { type Row, setUp } from './rows.ts';
 import { type CostMeasured, measureCost, startWhole } from './whole.ts';
 import { startWorkerd } from './workerd.ts';
@@ -34,6 +35,7 @@ async function startPeer(postgres: Postgres, teardown: Teardown): Promise<Server
 }
 
 async function bench(options: BenchOptions, teardown: Teardown): Promise<void> {
+  const earlier = options.compare === null ? null : readEarlier(options.compare);
   const startedAt = performance.now();
   const say = (line: string) => console.log(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${line}`);
   const stateDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
@@ -41,30 +43,34 @@ async function bench(options: BenchOptions, teardown: Teardown): Promise<void> {
   const machine = describeMachine(stateDir);
   say(`${machine.cores} cores (${machine.cpu}), load ${machine.loadBefore}, fdatasync ${machine.fdatasyncMs} ms`);
 
-  const costs = await measureCosts(options.costs, stateDir, say);
+  const costs = await measureCosts(options, stateDir, say);
   const { measured, postgres, skipped } = await measureRows(options, stateDir, teardown, say);
   const aims = judgeAims(measured);
   const others = otherRatios(measured);
+  const prices = pricesOf(measured);
   if (costs.length > 0) console.log(`\n${costsText(costs)}`);
   if (measured.length > 0)
-    console.log(['', tableOf(measured, options.clients), aimsText(aims, others), limitsText(), ''].join('\n\n').trimEnd());
+    console.log(
+      ['', tableOf(measured, options.clients), aimsText(aims, others), pricesText(prices), limitsText(), ''].join('\n\n').trimEnd(),
+    );
+  if (earlier) console.log(`\n${changesText(changesSince(earlier, measured))}`);
   const { rows: _, costs: __, ...how } = options;
   const rows = measured.map(asJson);
-  const outcome = { at: new Date().toISOString(), machine, postgres, how, rows, skipped, others, costs: costs.map(costAsJson) };
+  const outcome = { at: new Date().toISOString(), machine, postgres, how, rows, skipped, others, prices, costs: costs.map(costAsJson) };
   mkdirSync(join(OUT_FILE, '..'), { recursive: true });
   writeFileSync(OUT_FILE, `${JSON.stringify({ ...outcome, aims: aims.map((aim) => ({ ...aim, isMet: isMet(aim) })) }, null, 2)}\n`);
   console.log(`\n${OUT_FILE}`);
 }
 
 /** A teardown of its own: the whole service and its chain must not be what is measured next to them. */
-async function measureCosts(costs: readonly Cost[], stateDir: string, say: (line: string) => void): Promise<CostMeasured[]> {
+async function measureCosts({ costs, repeats }: BenchOptions, stateDir: string, say: (line: string) => void): Promise<CostMeasured[]> {
   const own = new Teardown();
   teardown.defer(() => own.run());
   const isWhole = costs.some(({ request }) => request);
   if (isWhole) say('starting the whole service, for what one request costs at its worst');
   const whole = isWhole ? await startWhole(stateDir, own) : null;
   const measured: CostMeasured[] = [];
-  for (const cost of costs) measured.push(await measureCost(cost, whole));
+  for (const cost of costs) measured.push(await measureCost(cost, whole, repeats));
   await own.run();
   return measured;
 }

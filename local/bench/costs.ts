@@ -17,7 +17,7 @@ export interface Cost {
 export interface WholeRequest {
   method: string;
   path: string;
-  /** Whose call it is; nobody's where it is absent. */
+  /** Whose call it is; without a key where it is absent. */
   key?: string;
   headers?: Record<string, string>;
   body?: string;

@@ -20,6 +20,9 @@ export interface Sample {
   cpuMicros: number;
   /** All answers, also those before and after the measured time. */
   answered: number;
+  /** For one answer: calls of objects, and rows these wrote. Absent where nobody counts it. */
+  objectCalls?: number;
+  rowsWritten?: number;
 }
 
 const percentile = (sorted: Float64Array, share: number): number =>

@@ -43,10 +43,18 @@ export async function measureAll(
 type Once = { clients: number; warmupMs: number; measureMs: number; name: string };
 
 async function measureOnce(row: Row, target: Target, { clients, warmupMs, measureMs, name }: Once): Promise<Sample> {
-  const { request, check } = await prepare(row, target, name);
+  const { request, check, spent } = await prepare(row, target, name);
   try {
+    const before = await spent();
     const sample = await runLoad({ server: target, clients, warmupMs, measureMs, request });
+    const after = await spent();
     await check(sample);
+    if (before && after && after.uses > before.uses) {
+      const uses = after.uses - before.uses;
+      // One more call for each: of the account's object.
+      sample.objectCalls = 1 + (after.calls - before.calls) / uses;
+      sample.rowsWritten = (after.rows - before.rows) / uses;
+    }
     if (row.counters > 1 && row.target === 'workerd') await sleep(QUIET_AFTER_MS);
     return sample;
   } catch (error) {
@@ -57,7 +65,11 @@ async function measureOnce(row: Row, target: Target, { clients, warmupMs, measur
 /** What is typical: the median over the rounds, figure by figure. */
 export function typical({ samples }: Measured): Omit<Sample, 'answered'> {
   const of = (figure: (sample: Sample) => number) => median(samples.map(figure));
-  return { perSecond: of((s) => s.perSecond), p50: of((s) => s.p50), p99: of((s) => s.p99), cpuMicros: of((s) => s.cpuMicros) };
+  const counted = samples.every(({ rowsWritten }) => rowsWritten !== undefined)
+    ? { objectCalls: of((s) => s.objectCalls!), rowsWritten: of((s) => s.rowsWritten!) }
+    : {};
+  const times = { perSecond: of((s) => s.perSecond), p50: of((s) => s.p50), p99: of((s) => s.p99) };
+  return { ...times, cpuMicros: of((s) => s.cpuMicros), ...counted };
 }
 
 /** How two rows compare: the median of the ratios of rounds measured side by side. Null where one of them is missing. */

@@ -11,13 +11,18 @@ export interface BenchOptions {
   clients: number[];
   rows: readonly Row[];
   costs: readonly Cost[];
+  /** Of each cost. */
+  repeats: number;
+  /** The outcome of an earlier run. */
+  compare: string | null;
 }
 
-const USAGE = 'npm run bench -- [--quick] [--rounds 5] [--seconds 2] [--clients 1,32,128] [--rows empty,authed,peer]';
+const USAGE =
+  'npm run bench -- [--quick] [--rounds 5] [--seconds 2] [--clients 1,32,128] [--rows empty,authed,peer] [--compare dist/bench-before.json]';
 
 /** `--quick` shows in a minute that everything runs; its numbers mean nothing. Throws a `Refusal` for what it does not know. */
 export function readBenchOptions(args: string[]): BenchOptions {
-  const { quick = false, rounds, seconds, clients, rows } = parseFlags(args);
+  const { quick = false, rounds, seconds, clients, rows, compare = null } = parseFlags(args);
   const measureMs = positive('--seconds', seconds ?? (quick ? '0.2' : '2')) * 1000;
   const names = rows?.split(',');
   const known = [...ROWS, ...COSTS].map(({ id }) => id);
@@ -29,6 +34,8 @@ export function readBenchOptions(args: string[]): BenchOptions {
     measureMs,
     clients: (clients ?? '1,32,128').split(',').map((text) => Math.ceil(positive('--clients', text))),
     rows: names ? ROWS.filter(({ id }) => names.includes(id)) : ROWS,
+    repeats: quick ? 5 : 100,
+    compare,
     costs: names ? COSTS.filter(({ id }) => names.includes(id)) : COSTS,
   };
 }
@@ -36,7 +43,10 @@ export function readBenchOptions(args: string[]): BenchOptions {
 function parseFlags(args: string[]) {
   const text = { type: 'string' } as const;
   try {
-    return parseArgs({ args, options: { quick: { type: 'boolean' }, rounds: text, seconds: text, clients: text, rows: text } }).values;
+    return parseArgs({
+      args,
+      options: { quick: { type: 'boolean' }, rounds: text, seconds: text, clients: text, rows: text, compare: text },
+    }).values;
   } catch (error) {
     throw new Refusal(`${error instanceof Error ? error.message : String(error)}\nUsage: ${USAGE}`);
   }

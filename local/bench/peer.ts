@@ -1,13 +1,15 @@
+/**
+ * The peer, a process of its own: Hono on Node before PostgreSQL, doing what a consume must do and nothing else. The same
+ * requests as ours, the same answers, the same key check and rate headers; no validation, no log line, no usage of keys.
+ * Arguments: the directory of the server's socket.
+ * @module
+ */
+
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { serve } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import pg from 'pg';
 
-/**
- * The peer, a process of its own: Hono on Node before PostgreSQL, doing what a consume must do and nothing else. The same
- * requests as ours, the same answers, the same key check and rate headers; no validation, no log line, no usage of keys.
- * Arguments: the directory of the server's socket.
- */
 /** On two cores 4 to 32 connections came out alike. */
 const POOL_MAX = 16;
 const RATE_LIMIT = 1_000_000_000;
@@ -87,5 +89,5 @@ app.post('/bench/used', async (c) => {
 });
 
 serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => process.send?.({ port }));
-// Whoever started us is gone.
+// The parent process is gone.
 process.on('disconnect', () => process.exit(0));

@@ -1,12 +1,13 @@
 import { type Aim, isMet } from './aims.ts';
 import { type Measured, typical } from './measure.ts';
+import type { Price } from './prices.ts';
 import type { CostMeasured } from './whole.ts';
 
 const NAME_WIDTH = 38;
 const CELL_WIDTH = 28;
 const CPU_WIDTH = 12;
 
-/** What a table of one machine cannot say, beside the table, so that nobody quotes the one without the other. */
+/** What a table of one machine cannot say, beside the table, so that the one is not quoted without the other. */
 const LIMITS = `How to read this
   A row is the median of its rounds; p50 and p99 are milliseconds; cpu is what the server's
   processes used, PostgreSQL's among them; a ratio is the median of rounds measured
@@ -57,7 +58,16 @@ export function costsText(costs: CostMeasured[]): string {
     const verdict = cpuMs <= cost.aimMs ? 'met' : 'NOT MET';
     return `  ${cpuMs.toFixed(2).padStart(9)} ms  ${verdict.padEnd(8)}${cost.name} (at most ${cost.aimMs} ms)`;
   });
-  return ['Processor time of one, mean of 100, at the worst input that is taken', ...lines].join('\n');
+  return ['Processor time of one, a mean, at the worst input that is taken', ...lines].join('\n');
+}
+
+/** What a million consumes cost. */
+export function pricesText(prices: Price[]): string {
+  const lines = prices.map(
+    ({ clients, group, rowsWritten, dollars }) =>
+      `  ${`$${dollars.toFixed(2)}`.padStart(12)}  ${clients} clients: ${group.toFixed(1)} in one call of the object, ${rowsWritten.toFixed(3)} rows written each`,
+  );
+  return ['A million consumes with key, at the platform’s list prices', ...lines].join('\n');
 }
 
 export const limitsText = (): string => LIMITS;

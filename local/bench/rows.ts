@@ -35,10 +35,12 @@ export const ROWS: readonly Row[] = [
   { id: 'empty', name: 'empty Hono route', ...workerd, ...none, path: '/bench/empty' },
   { id: 'bare', name: 'bare object call', ...workerd, ...none, path: '/bench/bare' },
   { id: 'bareWrite', name: 'bare object call, one durable write', ...workerd, ...none, path: '/bench/bare-write' },
+  { id: 'admitted', name: 'admission alone', ...workerd, ...none, path: '/bench/admit' },
   { id: 'straight', name: 'consume without auth, 1 object', ...workerd, ...one, path: '/bench/consume' },
   { id: 'ungrouped', name: '  the same, group commit off', ...workerd, ...one, path: '/bench/consume-ungrouped', isUngrouped: true },
   { id: 'straight64', name: 'consume without auth, 64 objects', ...workerd, ...many, path: '/bench/consume' },
   { id: 'authed', name: 'consume with key, 1 object', ...workerd, ...one, path: CONSUME },
+  { id: 'byRoute', name: '  the same, by the whole route', ...workerd, ...one, path: `${CONSUME}?mode=live` },
   { id: 'authed64', name: 'consume with key, 64 objects', ...workerd, ...many, path: CONSUME },
   { id: 'replayed', name: 'replayed consume with key', ...workerd, ...one, path: CONSUME, isReplay: true },
   { id: 'hundred', name: '100 units in one call, with key', ...workerd, ...one, units: 100, path: CONSUME },
@@ -66,13 +68,22 @@ export interface Prepared {
   request(index: number): string;
   /** Throws where what was used is not what was answered: a fast wrong counter is no result. */
   check(sample: Sample): Promise<void>;
+  /** What the sample's objects were asked and wrote; null where nobody counts it. */
+  spent(): Promise<Spent | null>;
+}
+
+/** Of entitlements' objects: how often they were called, the consumes in these calls, and the rows they wrote, as the platform bills them. */
+export interface Spent {
+  calls: number;
+  uses: number;
+  rows: number;
 }
 
 /** Counters of its own for every sample, so that none finds what another one left. */
 export async function prepare(row: Row, target: Target, sampleName: string): Promise<Prepared> {
   if (row.counters === 0) {
     const text = requestText('GET', row.path);
-    return { request: () => text, check: async () => {} };
+    return { request: () => text, check: async () => {}, spent: async () => null };
   }
   const customerRefs = Array.from({ length: row.counters }, (_, i) => `${sampleName}-${i}`);
   const counters = { customerRefs, isGrouped: !row.isUngrouped };
@@ -86,6 +97,7 @@ export async function prepare(row: Row, target: Target, sampleName: string): Pro
       const [head, tail] = texts[index % texts.length]!;
       return `${head}${sampleName}-${row.isReplay ? 0 : index}${tail}`;
     },
+    spent: async () => (row.target === 'workerd' ? post<Spent>(target.port, '/bench/spent', counters) : null),
     check: async ({ answered }) => {
       const { used } = await post<{ used: number }>(target.port, '/bench/used', counters);
       const expected = row.isReplay ? row.units : answered * row.units;

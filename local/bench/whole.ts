@@ -9,10 +9,9 @@ import type { Teardown } from '../teardown.ts';
 import { type Cost, headersOf, type WholeRequest } from './costs.ts';
 import { cpuMsOf } from './processes.ts';
 
-const REPEATS = 100;
 const WARM_UP = 10;
 
-/** The service with its database and a chain, as `npm run dev` starts it, and somebody on it. */
+/** The service with its database and a chain, as `npm run dev` starts it, and a merchant on it. */
 export interface Whole {
   baseUrl: string;
   pids: number[];
@@ -24,7 +23,7 @@ export interface Whole {
   setup: { setup_intent_id: string; setup_secret: string };
 }
 
-/** What was measured of a cost: milliseconds of processor time, the mean of a hundred. */
+/** What was measured of a cost: milliseconds of processor time, the mean of several. */
 export interface CostMeasured {
   cost: Cost;
   cpuMs: number;
@@ -55,23 +54,23 @@ function runtimesBelow(pid: number): number[] {
   return [...new Set(below)].filter((one) => readFileSync(`/proc/${one}/comm`, 'utf8').trim() === 'workerd');
 }
 
-export async function measureCost(cost: Cost, whole: Whole | null): Promise<CostMeasured> {
-  return { cost, cpuMs: cost.run ? measureRun(cost.run) : await measureRequest(cost, whole!) };
+export async function measureCost(cost: Cost, whole: Whole | null, repeats: number): Promise<CostMeasured> {
+  return { cost, cpuMs: cost.run ? measureRun(cost.run, repeats) : await measureRequest(cost, whole!, repeats) };
 }
 
-function measureRun(run: () => void): number {
+function measureRun(run: () => void, repeats: number): number {
   for (let i = 0; i < WARM_UP; i++) run();
   const started = process.cpuUsage();
-  for (let i = 0; i < REPEATS; i++) run();
+  for (let i = 0; i < repeats; i++) run();
   const { user, system } = process.cpuUsage(started);
-  return (user + system) / 1000 / REPEATS;
+  return (user + system) / 1000 / repeats;
 }
 
-async function measureRequest({ name, request }: Cost, whole: Whole): Promise<number> {
+async function measureRequest({ name, request }: Cost, whole: Whole, repeats: number): Promise<number> {
   for (let i = 0; i < WARM_UP; i++) await ask(name, whole, request!(whole, -1 - i));
   const before = cpuMsOf(whole.pids);
-  for (let i = 0; i < REPEATS; i++) await ask(name, whole, request!(whole, i));
-  return (cpuMsOf(whole.pids) - before) / REPEATS;
+  for (let i = 0; i < repeats; i++) await ask(name, whole, request!(whole, i));
+  return (cpuMsOf(whole.pids) - before) / repeats;
 }
 
 /** Any other answer than the one that is measured ends the run: refusals are cheaper. */

@@ -1,19 +1,22 @@
+/**
+ * The entry of `npm run bench`: the service as it is, and beside it under /bench/ the same work with less around it. There is
+ * no database and no queue here: what is measured must not need the first and only tells the second, every two seconds.
+ * @module
+ */
+
 import { DurableObject } from 'cloudflare:workers';
 import { Hono } from 'hono';
-import { crc32 } from '#core/crypto.ts';
-import { base62, randomBase62, utf8 } from '#core/encoding.ts';
 import { type AccountId, admissionIdOf } from '#core/ids.ts';
-import { parseRawKey } from '#features/accounts/keys/keys.ts';
+import { draftKey } from '#features/accounts/keys/keys.ts';
 import { consumeEntitlement, entitlementKeyOf, grantEntitlement, readEntitlement } from '#features/entitlements/entitlement.ts';
 import { type Ctx, type Env, type Job, newCtx } from '#platform/context.ts';
+import { wantedColumns } from '#platform/db/tables/schema-check.ts';
+import { entitlementObjectName } from '#platform/objects.ts';
+import type { Credential } from '#rules/admission.ts';
 import { projectedOf } from '#rules/entitlement-rpc.ts';
 import { Entitlement } from '../../durable-objects/entitlement.ts';
 import { app } from '../../worker/app.ts';
 
-/**
- * The entry of `npm run bench`: the service as it is, and beside it under /bench/ the same work with less around it. There is
- * no database and no queue here: what is measured must not need the first and only tells the second, every two seconds.
- */
 export { Admission } from '../../durable-objects/admission.ts';
 
 interface BenchEnv extends Env {
@@ -21,17 +24,40 @@ interface BenchEnv extends Env {
   BARE: DurableObjectNamespace<Bare>;
 }
 
-const refuse = (): never => {
-  throw new Error('the measured path asked the database');
+/** Once in the life of an isolate the service looks whether the database is whole; what is measured asks it nothing. */
+const prepare = (sql: string) => {
+  if (!sql.includes('pragma_table_info')) throw new Error('the measured path asked the database');
+  return { bind: () => ({ all: async () => ({ results: wantedColumns().map((name) => ({ name })) }) }) };
 };
-const STUBS = { DB: { prepare: refuse, batch: refuse }, JOBS: { send: async () => {} } } as unknown as Pick<Env, 'DB' | 'JOBS'>;
+const STUBS = { DB: { prepare }, JOBS: { send: async () => {} } } as unknown as Pick<Env, 'DB' | 'JOBS'>;
 
 /** Its projections are acknowledged as soon as they are sent: by whom does not matter to the object. */
 class BenchEntitlement extends Entitlement {
+  readonly #spent: Spent;
+
   constructor(state: DurableObjectState, env: Env) {
+    const { sql } = state.storage;
+    const spent = { calls: 0, uses: 0, rows: 0 };
+    const exec = (...args: Parameters<SqlStorage['exec']>) => {
+      const cursor = sql.exec(...args);
+      spent.rows += cursor.rowsWritten;
+      return cursor;
+    };
+    Object.defineProperty(state.storage, 'sql', { value: { exec, databaseSize: 0 } });
     super(state, env);
+    this.#spent = spent;
     const send = async (job: Job) => void (job.kind === 'projectEntitlement' && (await this.published(projectedOf(job.projection))));
     this.env = { ...env, ...STUBS, JOBS: { send } } as unknown as Env;
+  }
+
+  override consumeMany(...args: Parameters<Entitlement['consumeMany']>): ReturnType<Entitlement['consumeMany']> {
+    this.#spent.calls++;
+    this.#spent.uses += args[1].length;
+    return super.consumeMany(...args);
+  }
+
+  async spent(): Promise<Spent> {
+    return this.#spent;
   }
 }
 
@@ -73,6 +99,13 @@ export class Bare extends DurableObject {
   }
 }
 
+/** As the bench counts them, in rows.ts. */
+interface Spent {
+  calls: number;
+  uses: number;
+  rows: number;
+}
+
 /** The body of a consume, as the real route takes it. */
 interface ConsumeBody {
   product_id: string;
@@ -81,7 +114,7 @@ interface ConsumeBody {
 }
 type Counters = { customerRefs: string[]; isGrouped: boolean };
 
-const OWNER = { accountId: '01a1fc21-d414-7315-8bae-d95e4ff00293' as AccountId, livemode: true };
+const OWNER = { merchantId: '01a1fc21-d414-7315-8bae-d95e4ff00293' as AccountId, livemode: true };
 const PRODUCT_ID = '01a1fc21-d414-7315-8bae-d95e4ff00294';
 const GRANTED_UNITS = 1_000_000_000;
 
@@ -100,6 +133,15 @@ bench.get('/bench/empty', (c) => c.text('ok'));
 bench.get('/bench/bare', async (c) => c.json(await c.env.BARE.getByName('bare').ping()));
 bench.get('/bench/bare-write', async (c) => c.json(await c.env.BARE.getByName('bare').write()));
 
+/** Known once there is an account. */
+let credential: Credential | null = null;
+bench.get('/bench/admit', async (c) => {
+  const now = Date.now();
+  const rate = { permission: 'execute', mode: null, bucket: 'metered', rateMultiplier: 1_000_000, now } as const;
+  const answer = await c.env.ADMISSION.getByName(`account:${admissionIdOf(OWNER.merchantId)}`).admit({ ...rate, credential: credential! });
+  return c.json(answer, answer.ok ? 200 : 403);
+});
+
 bench.post('/bench/consume', (c) => consumeStraight(c.env, true, c.req.raw));
 bench.post('/bench/consume-ungrouped', (c) => consumeStraight(c.env, false, c.req.raw));
 async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Request): Promise<Response> {
@@ -115,12 +157,19 @@ async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Reque
 /** An account and its live key, put where an authenticated call looks for them first. */
 bench.post('/bench/account', async (c) => {
   const ctx = ctxOf(c.env, true);
-  const admissionId = admissionIdOf(OWNER.accountId);
-  const text = `svc_live_${randomBase62(21)}${admissionId}`;
-  const rawKey = text + base62(BigInt(crc32(utf8(text))), 6);
-  const [keyHash = ''] = parseRawKey(ctx, rawKey)!.keyHashes;
-  const account = { ...OWNER, plan: 'scale', status: 'active', planThrough: null, tokenVersion: 1, isStaff: false, version: 1 } as const;
-  const key = { keyId: PRODUCT_ID, keyHash, permissions: ['execute' as const], livemode: true, revokedAt: null };
+  const admissionId = admissionIdOf(OWNER.merchantId);
+  const { rawKey, key: made } = draftKey(ctx, OWNER.merchantId, { name: 'bench', permissions: ['execute'], livemode: true });
+  const account = {
+    accountId: OWNER.merchantId,
+    plan: 'scale',
+    status: 'active',
+    planThrough: null,
+    tokenVersion: 1,
+    isStaff: false,
+    version: 1,
+  } as const;
+  const key = { keyId: made.id, keyHash: made.keyHash, permissions: ['execute' as const], livemode: true, revokedAt: null };
+  credential = { kind: 'key', keyHash: key.keyHash };
   await c.env.ADMISSION.getByName(`account:${admissionId}`).load(account, [key]);
   return c.json({ rawKey, productId: PRODUCT_ID });
 });
@@ -133,12 +182,22 @@ bench.post('/bench/grant', async (c) => {
   return c.json({});
 });
 
+/** What the objects were asked and wrote since they woke. */
+bench.post('/bench/spent', async (c) => {
+  const { customerRefs, isGrouped } = await c.req.json<Counters>();
+  const objects = (isGrouped ? c.env.ENTITLEMENT : c.env.UNGROUPED) as unknown as DurableObjectNamespace<BenchEntitlement>;
+  const all = await Promise.all(
+    customerRefs.map((ref) => objects.getByName(entitlementObjectName(OWNER, identity(ref).entitlementId)).spent()),
+  );
+  const sum = (figure: (one: Spent) => number) => all.reduce((total, one) => total + figure(one), 0);
+  return c.json({ calls: sum(({ calls }) => calls), uses: sum(({ uses }) => uses), rows: sum(({ rows }) => rows) });
+});
+
 /** What the objects say was used, to be compared with the answers that were counted. */
 bench.post('/bench/used', async (c) => {
   const { customerRefs, isGrouped } = await c.req.json<Counters>();
   const ctx = ctxOf(c.env, isGrouped);
-  const owner = { merchantId: OWNER.accountId, livemode: OWNER.livemode };
-  const snapshots = await Promise.all(customerRefs.map((ref) => readEntitlement(ctx, owner, identity(ref).entitlementId)));
+  const snapshots = await Promise.all(customerRefs.map((ref) => readEntitlement(ctx, OWNER, identity(ref).entitlementId)));
   return c.json({ used: snapshots.reduce((sum, snapshot) => sum + snapshot!.usedUnits, 0) });
 });
 

@@ -23,7 +23,7 @@ export async function startWorkerd({ stateDir, teardown }: { stateDir: string; t
   mkdirSync(join(stateDir, 'objects'), { recursive: true });
   const config = join(stateDir, 'config.capnp');
   writeFileSync(config, capnpConfig({ modules, port, variables: variablesOf(stateDir), ...compatibility() }), { mode: 0o600 });
-  // Its log lines are written, as everywhere, and read by nobody.
+  // Its log lines are written, as everywhere, and not read.
   const child = spawn(workerdPath(), ['serve', '--experimental', config], { cwd: stateDir, stdio: ['ignore', 'ignore', 'inherit'] });
   teardown.defer(() => endProcess(child));
   await until('workerd', child, async () => (await fetch(`http://127.0.0.1:${port}/bench/empty`)).ok);

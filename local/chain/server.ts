@@ -43,7 +43,7 @@ export async function startChainServer({ port = 0, host = '127.0.0.1' }: { port?
   const server = createServer((request, response) => {
     respond(request, response, findChain, closing.signal).catch(() => request.socket.destroy());
   });
-  // Clients keep connections; one closed by us between two of their requests would look like a fault nobody asked for.
+  // Clients keep connections; one closed by us between two of their requests would look like a fault that no test asked for.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

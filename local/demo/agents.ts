@@ -21,7 +21,7 @@ interface WeatherApi {
   served(): number;
 }
 
-/** A merchant's API, an agent that never heard of us, and three ways to be served without paying that do not work. */
+/** A merchant's API, an agent that uses the public client alone, and three ways to be served without paying that do not work. */
 export async function sellPerRequest(story: Story, shop: Shop, teardown: Teardown): Promise<void> {
   const { api, chain, narrator } = story;
   narrator.step('Ada sells single calls of her API to agents, 0.05 USDC each');
@@ -113,7 +113,7 @@ async function payFor(agent: KeyPairSigner, rpcUrl: string, refused: Response): 
   return http.encodePaymentSignatureHeader(payload)['PAYMENT-SIGNATURE'] ?? '';
 }
 
-/** Asks for half the price after all, in the hope that nobody compares. */
+/** Changes the echoed price to half, which the service must notice. */
 function tamper(payment: string): string {
   const payload = JSON.parse(Buffer.from(payment, 'base64').toString('utf8')) as { accepted: { amount: string } };
   payload.accepted.amount = String(BigInt(payload.accepted.amount) / 2n);

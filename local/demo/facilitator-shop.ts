@@ -22,7 +22,7 @@ export interface Seller {
   product: { product_id: string; price: Money };
 }
 
-/** Twice the same sale: by a server that knows nothing of us but an address and a key, and by two calls of our own. */
+/** Makes the same sale twice: by a server that knows nothing of us but an address and a key, and by two calls of our own. */
 export async function sellToAgent(story: Story, seller: Seller, teardown: Teardown): Promise<void> {
   const { api, chain, narrator } = story;
   narrator.step('Another agent buys two tide tables from it');
@@ -57,7 +57,7 @@ function tideShop(baseUrl: string, { key, wallet, product }: Seller): Hono {
   shop.use('/plain', paymentMiddleware({ 'GET /plain': { accepts, description: 'Tide table' } }, server));
   shop.get('/plain', (c) => c.json({ high_water: '06:12' }));
   shop.get('/counted', async (c) => {
-    // A buyer pays first and is known after that: until then it is nobody with units left.
+    // A buyer pays first and is known after that: until then no customer with units is named.
     const signature = c.req.header('PAYMENT-SIGNATURE');
     const call = signature ? 'x402/settle' : 'entitlements/consume';
     const how = signature ? { payment_signature: signature, consume_units: 1 } : { customer: { customer_ref: 'walk-in' } };

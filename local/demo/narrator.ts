@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 
 const LABEL_WIDTH = 15;
 
-/** Tells the story on the terminal; `styleText` colours only where somebody looks at one. */
+/** Tells the story on the terminal; `styleText` colours only where the output is a terminal. */
 export class Narrator {
   #steps = 0;
 

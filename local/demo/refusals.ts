@@ -3,7 +3,7 @@ import { check } from './narrator.ts';
 import { inUsdc, openSession, type Payment, type Sale, type Session } from './purchase.ts';
 import type { Shop, Story } from './shop.ts';
 
-/** What must not work: somebody else's transaction, and too little money. Neither may change anything. */
+/** What must not work: another buyer's transaction, and too little money. Neither may change anything. */
 export async function tryToCheat(story: Story, shop: Shop, sale: Sale): Promise<void> {
   const { chain, narrator } = story;
   const paid = await readPayment(story, sale.session);

@@ -27,7 +27,7 @@ import {
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
 
-/** What somebody needs to know to pay; a connect response is one. */
+/** What a buyer needs to know to pay; a connect response is one. */
 export interface Bill {
   recipient: string;
   mint: string;
@@ -68,7 +68,7 @@ export class WalletChain {
     return answer.result;
   }
 
-  /** A new wallet with 1 SOL for fees, which on the local chain anybody may have for the asking, and no USDC account. */
+  /** A new wallet with 1 SOL for fees, which the local chain's faucet gives on request, and no USDC account. */
   async newWallet(): Promise<KeyPairSigner> {
     const signer = await generateKeyPairSigner();
     await this.call('local_fundSol', signer.address, '1000000000');

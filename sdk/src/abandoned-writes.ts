@@ -7,11 +7,11 @@ export interface OwnWrite {
   mark: string;
 }
 
-/** What this process knows of its own writes that served nobody, where the service alone could not tell. */
+/** The writes of this process that served no request, where the service alone could not tell. */
 export class AbandonedWrites {
   readonly #abandoned = new Map<string, OwnWrite>();
 
-  /** The answer never arrived, or was given back, so it has served nobody: the next same request may go on with it. */
+  /** The answer never arrived, or was given back, so it has served no request: the next same request may go on with it. */
   abandon(slot: string, own: OwnWrite): void {
     this.#abandoned.delete(slot);
     this.#abandoned.set(slot, own);

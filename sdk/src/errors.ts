@@ -8,7 +8,7 @@ export class SvcError extends Error {
   /** Of the HTTP answer; 0 where there was none. */
   readonly status: number;
   readonly requestId: string | null;
-  /** The same request, sent again unchanged, may succeed. A write needs the same Idempotency-Key. */
+  /** True where the same request, sent again unchanged, may succeed. A write needs the same Idempotency-Key. */
   readonly retryable: boolean;
   readonly docsUrl: string;
   readonly meta: Record<string, unknown>;

@@ -18,7 +18,7 @@ const REFUND_WAIT_MS = 3_000;
 
 /**
  * Express middleware: the handlers behind it run once per unit used or paid for; they find how in `req.svc`. The use is given
- * back when the answer is 500 or more, whoever made it, and when the buyer was gone before any handler began. Once one has begun
+ * back when the answer is 500 or more, whichever handler made it, and when the buyer was gone before any handler began. Once one has begun
  * the use stays used: a buyer could otherwise hang up while it works, as often as they like, and pay nothing.
  */
 export function protect(options: ProtectOptions<Request>): RequestHandler {
@@ -32,7 +32,7 @@ export function protect(options: ProtectOptions<Request>): RequestHandler {
       }
       req.svc = access;
       const refund = once(() => gate.refund(access, 'handler_failed', req));
-      // The buyer hung up while we asked: nobody would see what the handler makes.
+      // The buyer hung up while we asked: the handler's answer would reach no client.
       if (res.destroyed) return void refund();
       markServed(res, paymentResponse);
       refundFailures(res, refund);

@@ -1,10 +1,12 @@
-import { SvcError } from './errors.ts';
-
 /**
  * Two processes derive the same Idempotency-Key from the caller's. So that a replay proves itself to be this request's own lost
  * attempt, each request marks its body, in the fragment of the resource's URL: the service answers a different body under a used
  * key with `idempotency_conflict`, and only the same one with a replay.
+ * @module
  */
+
+import { SvcError } from './errors.ts';
+
 export const withMark = <R extends { url: string }>(resource: R, mark: string): R => ({ ...resource, url: `${resource.url}#${mark}` });
 
 /** The mark is nothing for the buyer, to whom the challenge of a denial goes. It is ASCII, so the decoded bytes may be edited. */

@@ -195,7 +195,7 @@ export class Gate<R> {
     return second;
   }
 
-  /** Without `customer` nobody is asked for by the wallet that paid, so what a payment bought beyond this request is never used. */
+  /** Without `customer` no later request names the wallet that paid, so what a payment bought beyond this request is never used. */
   #watchLeftovers({ granted_units: granted }: { granted_units: number | null }, units: number, request: R): void {
     if (this.#options.customer || this.#toldOfLeftovers || (granted !== null && granted <= units)) return;
     this.#toldOfLeftovers = true;
@@ -206,7 +206,7 @@ export class Gate<R> {
     this.#report(new Error(message), request);
   }
 
-  /** A fresh 402: asks for somebody who can never have anything. */
+  /** A fresh 402: consumes for a random customer who can never have units. */
   async #challenge(ask: Ask, code: string, detail: string, headers: Record<string, string> = {}): Promise<Admission> {
     const { product, units, resource } = ask;
     const denial = await this.#options.client.entitlements.consume({ ...product, customer: stranger(), units, resource }).then(
@@ -260,7 +260,7 @@ export class Gate<R> {
   }
 }
 
-/** Names the consumption, so that somebody can give it back by hand. */
+/** Names the consumption, so that the operator can give it back by hand. */
 function refundFailure(error: unknown, consumptionId: string, outlook: string): Error {
   const reason = error instanceof Error ? error.message : String(error);
   const message = `The units of ${consumptionId} could not be given back (${outlook}): ${reason}`;

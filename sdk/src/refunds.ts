@@ -13,7 +13,7 @@ const WAITING_MAX = 1_000;
 const KEEP_TRYING_MS = 60 * 60_000;
 const BACKOFF_FIRST_MS = 1_000;
 const BACKOFF_MAX_MS = 60_000;
-/** Longer than one try takes. Whoever is silent for so long was ended with the request that started it. */
+/** Longer than one try takes. A loop that is silent for so long was ended with the request that started it. */
 const TRY_MAX_MS = 120_000;
 /** Workers end what `waitUntil` holds after 30 seconds; the next request goes on. */
 const WAIT_UNTIL_MS = 25_000;
@@ -37,7 +37,7 @@ export class RefundQueue {
     return true;
   }
 
-  /** Goes on with what waits, if nobody is at it. Cheap where nothing waits, so that every request may call it. */
+  /** Goes on with what waits, unless a loop is running. Cheap where nothing waits, so that every request may call it. */
   run(waitUntil?: WaitUntil): void {
     const now = Date.now();
     const endsAt = waitUntil ? now + WAIT_UNTIL_MS : Number.POSITIVE_INFINITY;
@@ -67,7 +67,7 @@ export class RefundQueue {
     } catch (error) {
       const wasWaiting = this.#waiting.delete(consumptionId);
       if (!wasWaiting) return;
-      // To the end: one that never succeeds holds up nobody else's.
+      // To the end of the queue: one that never succeeds delays no other.
       if (mayPass(error) && Date.now() < until) this.#waiting.set(consumptionId, refund);
       else refund.giveUp(error);
       this.#pause(error);

@@ -24,7 +24,7 @@ export function paymentRequired(challenge: string, code: string, detail: string,
   return refusal(402, { code, detail }, { 'PAYMENT-REQUIRED': challenge, ...headers });
 }
 
-/** Nobody can pay here yet: a 402 without a challenge would only break the buyer's client. */
+/** The product cannot be paid for yet: a 402 without a challenge would only break the buyer's client. */
 export const notReady = (): Refusal => {
   const detail = 'This resource cannot be paid for yet: its owner has not finished the setup of payments (setup_not_ready).';
   return refusal(503, { code: 'setup_not_ready', detail }, retryAfter(SETUP_RETRY_AFTER_SECONDS));

@@ -1,4 +1,4 @@
-/** The headers of a served answer: what a buyer paid for is nobody else's to cache, and a browser may read the settlement. */
+/** The headers of a served answer: what a buyer paid for must not be cached for others, and a browser may read the settlement. */
 export function servedHeaders(present: { get(name: string): string | null }, paymentResponse: string | null): Record<string, string> {
   const cacheControl = withPrivate(present.get('Cache-Control'));
   if (paymentResponse === null) return { 'Cache-Control': cacheControl };

@@ -71,7 +71,7 @@ export class Transport {
   constructor(options: ClientOptions) {
     this.#options = options;
     this.maxRetries = options.maxRetries ?? 2;
-    // Bound late and called bare: workerd refuses `fetch` as somebody's method.
+    // Bound late and called bare: workerd refuses `fetch` called as a method.
     this.#fetch = options.fetch ?? ((request) => fetch(request));
   }
 
@@ -95,7 +95,7 @@ export class Transport {
   async #attempt<T>(call: Call, key: string | null, isAmbiguous: boolean): Promise<Answer<T>> {
     const { response, text } = await this.#exchange(call, key);
     const replayed = response.headers.get('Idempotent-Replayed') === 'true';
-    // Nobody knows what a failing server did; a refusal changed nothing.
+    // What a failing server did is unknown; a refusal changed nothing.
     if (!response.ok) throw toSvcError(response, text, response.status >= 500);
     const body = text === '' ? {} : parseJson(text);
     if (typeof body !== 'object' || body === null) throw toSvcError(response, text, true);
@@ -143,7 +143,7 @@ export class Transport {
     if (key !== null) headers.set('Idempotency-Key', key);
     if (call.body !== undefined) headers.set('Content-Type', 'application/json');
     const body = call.body === undefined ? null : JSON.stringify(call.body);
-    // The service never redirects; whoever does is not to see the key.
+    // The service never redirects; another server that does must not see the key.
     return new Request(url, { method: call.method, headers, body, signal, redirect: 'manual' });
   }
 }

@@ -17,6 +17,12 @@ const OPERATOR_SECRET = 'the secret of an operator in a test';
 const VARIABLES =
   /^(?:PEPPER|JWT_KEYS|RECEIPT_KEYS|SEAL_KEYS|FEE_PAYER_KEYS|CHALLENGE_KEYS|HANDOFF_SECRETS|OPERATOR_SECRET|RPC_WEBHOOK_SECRET|\w+_CONNECTOR_SECRETS)$/;
 
+const OBJECTS = ['ADMISSION', 'ENTITLEMENT'] as const;
+const objectsOf = async (binding: (typeof OBJECTS)[number]): Promise<DurableObjectId[]> =>
+  listDurableObjectIds(testEnv[binding] as unknown as DurableObjectNamespace);
+/** The names of what another file left to its worker, which are listed for ever: there is nothing behind them. */
+const former = new Set((await Promise.all(OBJECTS.map(objectsOf))).flat().map(String));
+
 interface Secret {
   name: string;
   value: string;
@@ -189,9 +195,9 @@ describe('everything secret that was issued, shown or configured', () => {
     }
   });
 
-  it.each(['ADMISSION', 'ENTITLEMENT'] as const)('is in the storage of no object of %s', async (binding) => {
+  it.each(OBJECTS)('is in the storage of no object of %s', async (binding) => {
     const objects = testEnv[binding] as unknown as DurableObjectNamespace;
-    const ids = await listDurableObjectIds(objects);
+    const ids = (await objectsOf(binding)).filter((id) => !former.has(String(id)));
     expect(ids.length).toBeGreaterThan(1);
     for (const id of ids) {
       const text = await runInDurableObject(objects.get(id), (_, { storage }) => storedIn(storage));

@@ -1,41 +1,15 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
-import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
-import type { AdmissionAnswer, AdmissionRequest, AdmittedAccount, AdmittedKey, CallOutcome } from '#rules/admission.ts';
+import type { AdmissionAnswer, AdmissionRequest, CallOutcome } from '#rules/admission.ts';
+import { admissionRequest, admittedAccount, admittedKey } from '../world/admitted.ts';
 import { testEnv } from '../world/env.ts';
 
 const newObject = (kind = 'account') => testEnv.ADMISSION.getByName(`${kind}:${crypto.randomUUID()}`);
 type Stub = ReturnType<typeof newObject>;
 
 const NOW = 1_800_000_000_000;
-const account = (change: Partial<AdmittedAccount> = {}): AdmittedAccount => ({
-  accountId: 'account-1' as AccountId,
-  plan: 'free',
-  planThrough: null,
-  status: 'active',
-  tokenVersion: 1,
-  isStaff: false,
-  version: 1,
-  ...change,
-});
-const key = (change: Partial<AdmittedKey> = {}): AdmittedKey => ({
-  keyId: 'key-1',
-  keyHash: 'hash-1',
-  permissions: ['read', 'execute'],
-  livemode: true,
-  revokedAt: null,
-  ...change,
-});
-const request = (change: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
-  credential: { kind: 'key', keyHash: 'hash-1' },
-  permission: 'read',
-  mode: null,
-  bucket: 'requests',
-  rateMultiplier: 1,
-  now: NOW,
-  ...change,
-});
+const request = (change: Partial<AdmissionRequest> = {}) => admissionRequest({ now: NOW, ...change });
 const outcome = (change: Partial<CallOutcome> = {}): CallOutcome => ({
   keyId: 'key-1',
   at: NOW,
@@ -64,7 +38,7 @@ const tablesOf = (stub: Stub) =>
 const alarmOf = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
 const loaded = async () => {
   const stub = newObject();
-  await stub.load(account(), [key()]);
+  await stub.load(admittedAccount(), [admittedKey()]);
   return stub;
 };
 
@@ -96,12 +70,12 @@ describe('who may pass', () => {
     expect(await ask(stub)).toBe('ok');
     await stub.revokeKey('hash-1', NOW);
     expect(await ask(stub)).toBe('revoked');
-    await stub.load(account({ version: 9 }), [key()]);
-    await stub.putKey(key());
+    await stub.load(admittedAccount({ version: 9 }), [admittedKey()]);
+    await stub.putKey(admittedKey());
     expect(await ask(stub)).toBe('revoked');
     await evictDurableObject(stub);
     expect(await ask(stub)).toBe('revoked');
-    await stub.load(account({ version: 10 }), [key()]);
+    await stub.load(admittedAccount({ version: 10 }), [admittedKey()]);
     expect(await ask(stub)).toBe('revoked');
   });
 
@@ -110,7 +84,7 @@ describe('who may pass', () => {
       const stub = newObject();
       await stub.revokeKey('hash-1', NOW);
       if (evicts) await evictDurableObject(stub);
-      await stub.load(account(), [key(), key({ keyId: 'key-2', keyHash: 'hash-2' })]);
+      await stub.load(admittedAccount(), [admittedKey(), admittedKey({ keyId: 'key-2', keyHash: 'hash-2' })]);
       expect(await ask(stub)).toBe('revoked');
       expect(await ask(stub, { credential: { kind: 'key', keyHash: 'hash-2' } })).toBe('ok');
     }
@@ -118,13 +92,13 @@ describe('who may pass', () => {
 
   it('follows the newest version of the account, whatever arrives last', async () => {
     const stub = await loaded();
-    await stub.load(account({ version: 3, status: 'suspended', tokenVersion: 2 }), []);
-    await stub.load(account({ version: 2 }), []);
+    await stub.load(admittedAccount({ version: 3, status: 'suspended', tokenVersion: 2 }), []);
+    await stub.load(admittedAccount({ version: 2 }), []);
     expect(await ask(stub)).toBe('account_suspended');
     await evictDurableObject(stub);
-    await stub.load(account({ version: 1 }), [key()]);
+    await stub.load(admittedAccount({ version: 1 }), [admittedKey()]);
     expect(await ask(stub)).toBe('account_suspended');
-    await stub.load(account({ version: 4, tokenVersion: 2 }), []);
+    await stub.load(admittedAccount({ version: 4, tokenVersion: 2 }), []);
     expect(await ask(stub)).toBe('ok');
     expect(await ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 1 } })).toBe('stale_token');
   });
@@ -147,7 +121,7 @@ describe('how many may pass', () => {
 
   it('is counted apart for live and sandbox', async () => {
     const stub = newObject();
-    await stub.load(account(), [key(), key({ keyId: 'key-2', keyHash: 'hash-2', livemode: false })]);
+    await stub.load(admittedAccount(), [admittedKey(), admittedKey({ keyId: 'key-2', keyHash: 'hash-2', livemode: false })]);
     const sandbox = { credential: { kind: 'key', keyHash: 'hash-2' } } as const;
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(stub, sandbox)));
     expect(answers.filter((answer) => answer === 'ok')).toHaveLength(30);
@@ -156,7 +130,7 @@ describe('how many may pass', () => {
 
   it('is shared by all keys and tokens of an account', async () => {
     const stub = newObject();
-    await stub.load(account(), [key(), key({ keyId: 'key-2', keyHash: 'hash-2' })]);
+    await stub.load(admittedAccount(), [admittedKey(), admittedKey({ keyId: 'key-2', keyHash: 'hash-2' })]);
     await ask(stub, { credential: { kind: 'key', keyHash: 'hash-2' } });
     await ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 1 } });
     expect(await remainingOf(stub)).toBe(57);
@@ -164,7 +138,7 @@ describe('how many may pass', () => {
 
   it('is not lessened by calls that are refused', async () => {
     const stub = newObject();
-    await stub.load(account(), [key(), key({ keyId: 'key-2', keyHash: 'hash-2', revokedAt: 1 })]);
+    await stub.load(admittedAccount(), [admittedKey(), admittedKey({ keyId: 'key-2', keyHash: 'hash-2', revokedAt: 1 })]);
     const refused = await Promise.all([
       ask(stub, { credential: { kind: 'key', keyHash: 'nobody' } }),
       ask(stub, { credential: { kind: 'key', keyHash: 'hash-2' } }),

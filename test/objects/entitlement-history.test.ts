@@ -158,7 +158,7 @@ describe('saying that the fate of payments is decided', () => {
         count,
       );
       storage.sql.exec(
-        `UPDATE page SET content = json_set(content, '$.lastTick', (SELECT max(tick) FROM grants), '$.state.balance.grantedUnits', ? + 1)`,
+        `UPDATE page SET content = json_set(content, '$.page.lastTick', (SELECT max(tick) FROM grants), '$.page.state.balance.grantedUnits', ? + 1)`,
         count,
       );
     });

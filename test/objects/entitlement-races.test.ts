@@ -155,6 +155,9 @@ describe('group commit', () => {
   const newLedger = (storage: DurableObjectStorage) =>
     new Ledger<Count, string, string>(storage, {
       kind: 'entitlement',
+      form: 2,
+      pack: (content) => content,
+      unpack: (text) => text,
       idOf: () => 'counter',
       empty: { version: 0 },
       restore: (state) => state,
@@ -179,7 +182,7 @@ describe('group commit', () => {
       for (const key of ['a', 'b', 'c']) await count(ledger, key);
       expect(commits).toEqual({ transactions: 5, syncs: 5 });
       // What reads only commits nothing.
-      expect(await ledger.run({ now: 0 }, () => ledger.operations.find('key-7')?.content)).toBe('key-7');
+      expect(await ledger.run({ now: 0 }, () => ledger.operations.find('key-7', 0)?.content)).toBe('key-7');
       expect(commits.syncs).toBe(5);
     });
   });
@@ -207,7 +210,7 @@ describe('group commit', () => {
       const stored = (of: Ledger<Count, string, string>) =>
         of.run({ now: 0 }, () => [
           of.state.version,
-          ...['good', 'bad', 'other', 'worse', 'last'].map((key) => of.operations.find(key)?.content),
+          ...['good', 'bad', 'other', 'worse', 'last'].map((key) => of.operations.find(key, 0)?.content),
         ]);
       expect(await stored(ledger)).toEqual([4, 'good', undefined, 'other', undefined, 'last']);
       expect(await stored(newLedger(storage))).toEqual([4, 'good', undefined, 'other', undefined, 'last']);

@@ -1,28 +1,23 @@
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { violationsOf } from './axe.ts';
-import { type Product, Shop } from './shop.ts';
+import { press, Shop, seeHeading } from './shop.ts';
 
 const USDC = 1_000_000n;
 const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
 
-const urlOf = (product: Product, query = '') => `${shop.baseUrl}/p/${product.slug}${query}`;
-const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
-const seeHeading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor({ timeout: 30_000 });
-
 describe('a payment that was begun elsewhere is offered before a second one', () => {
   it('in the browser of a wallet, as what its maker gets; a link of the shop is a purchase of its own', async () => {
     const [product, other] = [await shop.sell(), await shop.sell()];
     const safari = await shop.visit('phone');
-    await safari.page.goto(urlOf(product));
+    await safari.page.goto(shop.urlOf(product));
     await press(safari.page, 'Pay with a wallet app');
     await safari.page.getByRole('timer').waitFor();
     const href = (await safari.page.getByRole('link', { name: 'Open this page in Phantom' }).getAttribute('href'))!;
     const inWallet = decodeURIComponent(/browse\/([^?]+)/.exec(href)![1]!);
     const [payment] = await shop.paymentsOf(product);
-    expect(inWallet).toBe(urlOf(product, `#payment=${payment!.payment_id}`));
+    expect(inWallet).toBe(shop.urlOf(product, `#payment=${payment!.payment_id}`));
     await safari.page.goto(await shop.handOff(product));
     await safari.page.locator('.recognised').waitFor();
     await safari.page.getByRole('button', { name: 'Pay with a wallet app' }).waitFor();
@@ -30,7 +25,7 @@ describe('a payment that was begun elsewhere is offered before a second one', ()
 
     const phantom = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
     // Of another product, or no id at all: nothing is offered.
-    for (const wrong of [urlOf(other, `#payment=${payment!.payment_id}`), urlOf(product, '#payment=../../evil')]) {
+    for (const wrong of [shop.urlOf(other, `#payment=${payment!.payment_id}`), shop.urlOf(product, '#payment=../../evil')]) {
       await phantom.page.goto(wrong);
       await phantom.page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
     }
@@ -61,7 +56,7 @@ describe('a payment that was begun elsewhere is offered before a second one', ()
         ? route.fulfill({ json: { payment_id: ended, slug: product.slug, status: 'FAILED', poll_after_ms: null } })
         : route.fulfill({ status: 429, json: { code: 'rate_limited', detail: 'slow down', meta: {} } }),
     );
-    await page.goto(urlOf(product, hash));
+    await page.goto(shop.urlOf(product, hash));
     for (const _ of ['at once', 'when pressed']) {
       await page.locator('.problem', { hasText: 'Too many tries at once.' }).waitFor();
       await press(page, 'Pay with Test wallet');
@@ -79,7 +74,7 @@ describe('a payment that was begun elsewhere is offered before a second one', ()
   it('what is said of one payment is not taken for the next, and one that may not be paid any more is not offered', async () => {
     const product = await shop.sell();
     const { page, shoot, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await press(page, 'Show a QR code');
     await page.getByRole('timer').waitFor();
     const [first] = await shop.paymentsOf(product);

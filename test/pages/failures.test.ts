@@ -13,18 +13,16 @@ beforeAll(async () => {
   product = await shop.sell();
   // Its session ends by the service's own clock while the other tests run; the last one looks at it.
   abandoned = { sold: await shop.sell({ session_seconds: undefined }), visit: await shop.visit('desktop') };
-  await abandoned.visit.page.goto(urlOf(abandoned.sold));
+  await abandoned.visit.page.goto(shop.urlOf(abandoned.sold));
   await abandoned.visit.page.getByRole('button', { name: 'Show a QR code' }).click();
   await abandoned.visit.page.getByText('We make sure that no payment').waitFor();
 }, 60_000);
 afterAll(() => shop.close());
 
-const urlOf = (sold: Product) => `${shop.baseUrl}/p/${sold.slug}`;
-
 /** Pays with the one wallet there is and answers the sentence the page has for what happens then. */
 async function tryToPay(wallet: TestWallet, shot?: string): Promise<string> {
   const { page, offences, shoot, close } = await shop.visit('phone', [wallet]);
-  await page.goto(urlOf(product));
+  await page.goto(shop.urlOf(product));
   await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
   const problem = page.locator('.problem');
   await problem.waitFor();
@@ -80,7 +78,7 @@ describe('what goes wrong in a wallet has one clear sentence and a way on', () =
     const alike = { signer, name: 'Right\u200b wallet' };
     const wrong = { signer, name: 'Wrong wallet', chains: ['solana:mainnet'] };
     const { page, shoot, close } = await shop.visit('desktop', [wrong, right, alike]);
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await page.getByText('Not on Solana devnet').waitFor();
     expect(await page.getByRole('button', { name: 'Pay with Wrong wallet' }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Pay with Right wallet' }).isEnabled()).toBe(true);
@@ -91,7 +89,7 @@ describe('what goes wrong in a wallet has one clear sentence and a way on', () =
 
   it('no wallet at all: the phone, another way, by hand', async () => {
     const { page, offences, shoot, close } = await shop.visit('phone');
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await page.getByText('No Solana wallet was found').waitFor();
     expect(await page.getByRole('link', { name: /Open this page in/ }).count()).toBe(2);
     await page.getByRole('button', { name: 'Pay with a wallet app' }).click();
@@ -120,7 +118,7 @@ describe('what goes wrong in a wallet has one clear sentence and a way on', () =
   it('no connection while beginning', async () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close } = await shop.visit('desktop', [{ signer }]);
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await page.route('**/connect', (route) => route.abort());
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.locator('.problem', { hasText: 'No connection.' }).waitFor();
@@ -134,7 +132,7 @@ describe('what goes wrong in a wallet has one clear sentence and a way on', () =
 /** Begins a payment, then lets the service say of it what it will say one day. */
 async function beginThen(visit: Visit, answer: Record<string, unknown>, confirming: Record<string, unknown> | null = null): Promise<void> {
   const { page } = visit;
-  await page.goto(urlOf(product));
+  await page.goto(shop.urlOf(product));
   await page.getByRole('button', { name: /QR code|wallet app/ }).click();
   await page.getByRole('timer').waitFor();
   await pretend(page, answer, confirming);
@@ -155,7 +153,7 @@ describe('how a session ends without a payment', () => {
     const visit = await shop.visit('phone');
     const { page } = visit;
     const sold = await shop.sell();
-    await page.goto(urlOf(sold));
+    await page.goto(shop.urlOf(sold));
     await page.getByRole('button', { name: 'Pay with a wallet app' }).click();
     await page.getByRole('timer').waitFor();
     await page.route('**/v1/payments/*', async (route) => {
@@ -216,7 +214,7 @@ describe('how a session ends without a payment', () => {
       return 'error:4001:User rejected the request.';
     };
     const { page, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(0n), onAct }]);
-    await page.goto(urlOf(sold));
+    await page.goto(shop.urlOf(sold));
     const expires_at = new Date(Date.now() + 14_000).toISOString();
     await page.route(/\/connect$|\/v1\/payments\//, async (route) =>
       route.fulfill({ json: { ...((await (await route.fetch()).json()) as object), expires_at } }),

@@ -1,17 +1,12 @@
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../local/demo/wallet.ts';
 import { violationsOf } from './axe.ts';
-import { type Product, Shop, type TestWallet } from './shop.ts';
+import { press, Shop, seeHeading, type TestWallet } from './shop.ts';
 
 const USDC = 1_000_000n;
 const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
-
-const urlOf = (product: Product, query = '') => `${shop.baseUrl}/p/${product.slug}${query}`;
-const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
-const seeHeading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor({ timeout: 30_000 });
 
 /** A wallet whose prompts stay open until the test approves them. */
 async function slowWallet(wallet: Partial<TestWallet> = {}): Promise<{ wallet: TestWallet; prompts: (() => void)[] }> {
@@ -36,7 +31,7 @@ describe('one payment is asked of one wallet', () => {
       remembered = (await page.evaluate('JSON.stringify(localStorage)')) as string;
       return route.continue();
     });
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await press(page, 'Pay with Wallet A');
     await seeHeading(page, 'Approve the payment in Wallet A');
     await expect.poll(() => a.prompts.length).toBe(1);
@@ -70,12 +65,12 @@ describe('one payment is asked of one wallet', () => {
     await seeHeading(page, 'Paid');
     // What is over does not hide the payment that the address names.
     const phone = await shop.visit('desktop');
-    await phone.page.goto(urlOf(product));
+    await phone.page.goto(shop.urlOf(product));
     await press(phone.page, 'Show a QR code');
     await phone.page.getByRole('timer').waitFor();
     const named = (await shop.paymentsOf(product)).find(({ status }) => status === 'PENDING_SIGNATURE')!;
     await page.goto('about:blank');
-    await page.goto(urlOf(product, `#payment=${named.payment_id}`));
+    await page.goto(shop.urlOf(product, `#payment=${named.payment_id}`));
     await seeHeading(page, 'You may be paying for this already');
     await phone.close();
     await close();
@@ -85,11 +80,11 @@ describe('one payment is asked of one wallet', () => {
     const product = await shop.sell();
     const { wallet, prompts } = await slowWallet({ features: ['solana:signAndSendTransaction'] });
     const { page, shoot, close } = await shop.visit('desktop', [wallet]);
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await press(page, 'Pay with Test wallet');
     await expect.poll(() => prompts.length).toBe(1);
     const tab = await page.context().newPage();
-    await tab.goto(urlOf(product));
+    await tab.goto(shop.urlOf(product));
     await press(tab, 'Pay with Test wallet');
     await tab.locator('.problem', { hasText: 'another tab or window' }).waitFor();
     await press(page, 'Choose another way');
@@ -126,7 +121,7 @@ describe('one payment is asked of one wallet', () => {
       for (const name of ['Pay with Test wallet', 'Show a QR code'])
         expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
     };
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await press(page, 'Pay with Test wallet');
     await page.locator('.problem', { hasText: 'Look in your wallet' }).waitFor();
     await page.waitForTimeout(5000);
@@ -144,7 +139,7 @@ describe('one payment is asked of one wallet', () => {
     const product = await shop.sell();
     const { wallet, prompts } = await slowWallet({ features: ['solana:signAndSendTransaction'] });
     const { page, shoot, close } = await shop.visit('desktop', [wallet]);
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await press(page, 'Pay with Test wallet');
     await expect.poll(() => prompts.length).toBe(1);
     // Before the service speaks of the other payment: after that there is no other way to choose.
@@ -174,7 +169,7 @@ describe('what the page remembers', () => {
   it('is shown to its end although the product is gone, then forgotten, and cannot break the page', async () => {
     const product = await shop.sell();
     const { page, offences, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await press(page, 'Pay with a wallet app');
     await page.getByRole('timer').waitFor();
     await shop.callAs(product, 'POST', `/v1/products/${product.product_id}/archive`);

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../local/demo/wallet.ts';
 import { violationsOf } from './axe.ts';
-import { type Product, Shop, type Size } from './shop.ts';
+import { Shop, type Size } from './shop.ts';
 
 const USDC = 1_000_000n;
 const shop = new Shop();
@@ -25,8 +25,6 @@ async function holdShop(page: Page): Promise<{ arrived: Promise<string>; letOpen
   return { arrived, letOpen };
 }
 
-const urlOf = (product: Product, query = '') => `${shop.baseUrl}/p/${product.slug}${query}`;
-
 describe.each<Size>(['phone', 'desktop'])('a payment on a %s', (size) => {
   it('goes from the offer to the receipt, accessible and alone with us at every step', async () => {
     const product = await shop.sell({ description: 'Hourly forecasts for every place on earth.\nUpdated every ten minutes.' });
@@ -40,7 +38,7 @@ describe.each<Size>(['phone', 'desktop'])('a payment on a %s', (size) => {
       return sign(signer, transaction);
     };
     const { page, offences, shoot, close } = await shop.visit(size, [{ signer, onAct }]);
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     expect(await page.locator('.offer .amount').innerText()).toContain('12.50');
     expect(await page.locator('.about').innerText()).toContain(shop.wallet);
     await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
@@ -83,7 +81,7 @@ describe('one purchase is one payment', () => {
     const product = await shop.sell();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close, shoot } = await shop.visit('desktop', [{ signer }]);
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await page.getByRole('button', { name: 'Show a QR code' }).click();
     await page.getByRole('img', { name: /QR code/ }).waitFor();
     expect(await violationsOf(page)).toEqual([]);
@@ -93,7 +91,7 @@ describe('one purchase is one payment', () => {
     await page.getByRole('button', { name: 'Show a QR code' }).click();
     await page.getByRole('img', { name: /QR code/ }).waitFor();
     const tab = await page.context().newPage();
-    await tab.goto(urlOf(product));
+    await tab.goto(shop.urlOf(product));
     await tab.getByRole('timer').waitFor();
     await tab.getByRole('button', { name: 'Show a QR code' }).click();
     await tab.getByRole('img', { name: /QR code/ }).waitFor();
@@ -116,7 +114,7 @@ describe('one purchase is one payment', () => {
     const product = await shop.sell();
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close } = await shop.visit('phone', [{ signer }]);
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: /^(Payment seen|Paid)$/ }).waitFor();
     await page.goto('about:blank');
@@ -139,7 +137,7 @@ describe('one purchase is one payment', () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, offences, close } = await shop.visit('desktop', [{ signer, features: ['solana:signAndSendTransaction'] }]);
     await holdShop(page);
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor({ timeout: 30_000 });
     await page.getByText('You are being taken to shop.example.com').waitFor();
@@ -155,7 +153,7 @@ describe('one purchase is one payment', () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     const { page, close, shoot } = await shop.visit('desktop', [{ signer }]);
     const { arrived, letOpen } = await holdShop(page);
-    await page.goto(urlOf(product, '?success_url=https://evil.example/&redirect_url=https://evil.example/'));
+    await page.goto(shop.urlOf(product, '?success_url=https://evil.example/&redirect_url=https://evil.example/'));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('link', { name: 'Continue to shop.example.com' }).waitFor({ timeout: 30_000 });
     expect(await violationsOf(page)).toEqual([]);
@@ -165,10 +163,10 @@ describe('one purchase is one payment', () => {
     letOpen();
     await page.waitForURL('https://shop.example.com/**');
     // Who comes back wants to see this page, not to be sent away again.
-    await page.goto(urlOf(product));
+    await page.goto(shop.urlOf(product));
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
     await page.waitForTimeout(6000);
-    expect(page.url()).toBe(urlOf(product));
+    expect(page.url()).toBe(shop.urlOf(product));
     await close();
   });
 });

@@ -48,6 +48,10 @@ export interface Visit {
   close(): Promise<void>;
 }
 
+export const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name }).click();
+export const seeHeading = (page: Page, name: string): Promise<void> =>
+  page.getByRole('heading', { name, exact: true }).waitFor({ timeout: 30_000 });
+
 let walletScript: Promise<string> | undefined;
 async function bundleWallet(): Promise<string> {
   const { outputFiles } = await build({
@@ -79,6 +83,11 @@ export class Shop {
 
   async close(): Promise<void> {
     await this.#browser?.close();
+  }
+
+  /** The address of a product's checkout. */
+  urlOf({ slug }: Product, query = ''): string {
+    return `${this.baseUrl}/p/${slug}${query}`;
   }
 
   async #newMerchant(): Promise<string> {

@@ -5,7 +5,6 @@ import { type Product, Shop } from './shop.ts';
 const USDC = 1_000_000n;
 const SCRIPT = '<script>window.stolen=1</script><img src=x onerror="window.stolen=1">';
 const shortOf = (address: string) => `${address.slice(0, 4)}…${address.slice(-4)}`;
-const urlOf = (shop: Shop, product: Product, query = '') => `${shop.baseUrl}/p/${product.slug}${query}`;
 
 describe('a merchant who means ill', () => {
   const shop = new Shop();
@@ -32,7 +31,7 @@ describe('a merchant who means ill', () => {
     const { page, offences, shoot, close } = await shop.visit(size, [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
     // The one foreign host a page may ask is that of the merchant's own pictures.
     await page.route('https://cdn.shop.example/**', (route) => route.fulfill({ status: 404, body: '' }));
-    await page.goto(urlOf(shop, product));
+    await page.goto(shop.urlOf(product));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
     expect(await page.evaluate('typeof stolen')).toBe('undefined');
     expect(await page.locator('.offer small').innerText()).toContain('Ada’s Weather Ltd');
@@ -79,13 +78,13 @@ describe('every buyer', () => {
     ['ja', '1,234.50', 'お支払い方法を選んでください'],
   ])('is spoken to in %s', async (locale, amount, title) => {
     const { page, offences, shoot, close } = await shop.visit('phone', [{ signer: await shop.chain.newBuyer(1n) }], { locale });
-    await page.goto(urlOf(shop, product));
+    await page.goto(shop.urlOf(product));
     await page.getByRole('heading', { name: title }).waitFor();
     expect(await page.locator('.offer .amount').innerText()).toContain(amount);
     expect(await page.evaluate('document.documentElement.lang')).toBe(locale);
     expect(await violationsOf(page)).toEqual([]);
     await shoot(`17-language-${locale}`);
-    await page.goto(urlOf(shop, product, '?locale=fr'));
+    await page.goto(shop.urlOf(product, '?locale=fr'));
     await page.getByRole('heading', { name: 'Choisissez comment payer' }).waitFor();
     expect(offences).toEqual([]);
     await close();
@@ -93,7 +92,7 @@ describe('every buyer', () => {
 
   it('reads everything without JavaScript', async () => {
     const { page, shoot, close } = await shop.visit('phone', [], { javaScriptEnabled: false });
-    await page.goto(urlOf(shop, product));
+    await page.goto(shop.urlOf(product));
     const text = await page.locator('body').innerText();
     for (const words of ['Ada’s Weather', '1,234.50', 'Forecasts, 30 days', 'How paying works', shop.wallet, 'allow JavaScript'])
       expect(text).toContain(words);
@@ -104,7 +103,7 @@ describe('every buyer', () => {
   it('can pay with a keyboard alone', async () => {
     const signer = await shop.chain.newBuyer(2000n * USDC);
     const { page, close } = await shop.visit('desktop', [{ signer }]);
-    await page.goto(urlOf(shop, product));
+    await page.goto(shop.urlOf(product));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.className')).toBe('skip');
@@ -124,7 +123,7 @@ describe('every buyer', () => {
     const signer = await shop.chain.newBuyer(1n);
     const elsewhere = { signer, name: 'Wallet eines anderen Netzwerks', chains: ['solana:mainnet'] };
     const { page, shoot, close } = await shop.visit('phone', [{ signer }, elsewhere], options);
-    await page.goto(urlOf(shop, product, '?locale=de'));
+    await page.goto(shop.urlOf(product, '?locale=de'));
     await page.getByRole('button', { name: 'Mit Test wallet zahlen' }).waitFor();
     const other = page.getByRole('button', { name: 'Mit Wallet eines anderen' });
     expect((await other.boundingBox())!.height).toBeLessThan(160);
@@ -142,7 +141,7 @@ describe('every buyer', () => {
 
   it('is not spoken to by the countdown, but for twice', async () => {
     const { page, close } = await shop.visit('phone');
-    await page.goto(urlOf(shop, product));
+    await page.goto(shop.urlOf(product));
     await page.getByRole('button', { name: 'Pay with a wallet app' }).click();
     const said = (await page.evaluate(`new Promise((resolve) => {
       const said = [];
@@ -165,7 +164,7 @@ describe('every buyer', () => {
       const fee = { recipient: feeWallet, asset: 'SOL', amount: '0.002', base_units: '2000000' };
       return route.fulfill({ response, json: { ...((await response.json()) as object), fee } });
     });
-    await page.goto(urlOf(shop, sold));
+    await page.goto(shop.urlOf(sold));
     await page.getByRole('radio', { name: 'SOL' }).check();
     await page.getByText('The exact amount in SOL is shown here').waitFor();
     const { y, height } = (await page.locator('.payee').boundingBox())!;
@@ -195,7 +194,7 @@ describe('every buyer', () => {
     const { page, shoot, close } = await shop.visit(size, [{ signer: await shop.chain.newBuyer(1n) }]);
     for (const width of [320, size === 'phone' ? 390 : 1280]) {
       await page.setViewportSize({ width, height: 844 });
-      await page.goto(urlOf(shop, sold, '?locale=de'));
+      await page.goto(shop.urlOf(sold, '?locale=de'));
       const rows = await page.evaluate(`(() => {
         const range = document.createRange();
         range.selectNode([...document.querySelector('.offer .amount').childNodes].find(({ nodeType }) => nodeType === 3));
@@ -218,7 +217,7 @@ describe('every buyer', () => {
     const { page, shoot, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(2000n * USDC) }], {
       colorScheme: 'dark',
     });
-    await page.goto(urlOf(shop, product));
+    await page.goto(shop.urlOf(product));
     await page.getByRole('button', { name: 'Pay with Test wallet' }).click();
     await page.getByRole('link', { name: 'Open the receipt' }).click({ timeout: 30_000 });
     await page.evaluate('window.print = () => { window.isPrinted = true; }');
@@ -246,7 +245,7 @@ describe('every buyer', () => {
   it('can click a payment through with the demo wallet, which says what it is', async () => {
     const cheap = await shop.sell({ price: { asset: 'USDC', amount: '0.5' } });
     const { page, offences, shoot, close } = await shop.visit('desktop', [], { demo: true });
-    await page.goto(urlOf(shop, cheap));
+    await page.goto(shop.urlOf(cheap));
     await page.getByText('Its money is not real.').waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await shoot('21-demo');

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RailRow } from '#rules/rails.ts';
-import { feePayerOf, withConfig } from '../world/agent.ts';
+import { readyToBePaid, withConfig } from '../world/agent.ts';
 import { checkOf, openSession, readiness } from '../world/sale.ts';
 import { type Merchant, World } from '../world/world.ts';
 
@@ -36,8 +36,7 @@ describe('a sixth rail of one row, one file and one line in the registry', () =>
   let ada: Merchant;
   beforeAll(async () => {
     ada = await w.merchant();
-    await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
-    await w.chain.call('local_fundUsdc', ada.wallet.address, '1');
+    await readyToBePaid(w, ada);
   });
 
   const listed = async (path: string, env = w.env) => {

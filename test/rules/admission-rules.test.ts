@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AccountId } from '#core/ids.ts';
 import {
   type AdmissionRequest,
   type AdmittedAccount,
-  type AdmittedKey,
   addOutcome,
   type CallOutcome,
   emptyUsage,
@@ -15,34 +13,9 @@ import {
   type Window,
 } from '#rules/admission.ts';
 import { PLAN_NAMES, rateOf } from '#rules/plans.ts';
+import { admissionRequest, admittedAccount, admittedKey } from '../world/admitted.ts';
 
-const account = (change: Partial<AdmittedAccount> = {}): AdmittedAccount => ({
-  accountId: 'account-1' as AccountId,
-  plan: 'free',
-  planThrough: null,
-  status: 'active',
-  tokenVersion: 3,
-  isStaff: false,
-  version: 1,
-  ...change,
-});
-const key = (change: Partial<AdmittedKey> = {}): AdmittedKey => ({
-  keyId: 'key-1',
-  keyHash: 'hash-1',
-  permissions: ['read', 'execute'],
-  livemode: true,
-  revokedAt: null,
-  ...change,
-});
-const request = (change: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
-  credential: { kind: 'key', keyHash: 'hash-1' },
-  permission: 'read',
-  mode: null,
-  bucket: 'requests',
-  rateMultiplier: 1,
-  now: 0,
-  ...change,
-});
+const account = (change: Partial<AdmittedAccount> = {}) => admittedAccount({ tokenVersion: 3, ...change });
 const jwt = { kind: 'jwt', accountId: 'account-1', tokenVersion: 3 } as const;
 type Judged = ReturnType<typeof judgeCaller>;
 const reasonOf = (judged: Judged): RefusalReason | null => (judged.ok ? null : judged.reason);
@@ -55,8 +28,8 @@ describe('who calls', () => {
   it('is the key with its own permissions and mode', () => {
     const judged = judgeCaller(
       account({ plan: 'growth', isStaff: true }),
-      key({ permissions: ['read', 'admin'], livemode: false }),
-      request(),
+      admittedKey({ permissions: ['read', 'admin'], livemode: false }),
+      admissionRequest(),
     );
     expect(judged).toEqual({
       ok: true,
@@ -72,23 +45,27 @@ describe('who calls', () => {
   });
 
   it('is, with a token, the person: read and execute, never admin, live unless the sandbox is asked for', () => {
-    const judge = (change: Partial<AdmissionRequest>) => judgeCaller(account(), undefined, request({ credential: jwt, ...change }));
+    const judge = (change: Partial<AdmissionRequest>) =>
+      judgeCaller(account(), undefined, admissionRequest({ credential: jwt, ...change }));
     expect(callerOf(judge({}))).toMatchObject({ keyId: null, livemode: true, permissions: ['read', 'execute'] });
     expect(callerOf(judge({ mode: 'live' })).livemode).toBe(true);
     expect(callerOf(judge({ mode: 'sandbox' })).livemode).toBe(false);
     expect(reasonOf(judge({ permission: 'admin' }))).toBe('permission');
-    expect(reasonOf(judgeCaller(account({ isStaff: true }), undefined, request({ credential: jwt, permission: 'admin' })))).toBe(
+    expect(reasonOf(judgeCaller(account({ isStaff: true }), undefined, admissionRequest({ credential: jwt, permission: 'admin' })))).toBe(
       'permission',
     );
   });
 
   // One broken thing after the other is added; the first broken one in the order of the house must name the refusal.
   const broken: [RefusalReason, Parameters<typeof judgeCaller>][] = [
-    ['mode', [account(), key(), request({ mode: 'sandbox' })]],
-    ['permission', [account(), key(), request({ mode: 'sandbox', permission: 'admin' })]],
-    ['account_suspended', [account({ status: 'suspended' }), key(), request({ mode: 'sandbox', permission: 'admin' })]],
-    ['revoked', [account({ status: 'suspended' }), key({ revokedAt: 1 }), request({ mode: 'sandbox', permission: 'admin' })]],
-    ['unknown_key', [account({ status: 'deleted' }), undefined, request({ mode: 'sandbox', permission: 'admin' })]],
+    ['mode', [account(), admittedKey(), admissionRequest({ mode: 'sandbox' })]],
+    ['permission', [account(), admittedKey(), admissionRequest({ mode: 'sandbox', permission: 'admin' })]],
+    ['account_suspended', [account({ status: 'suspended' }), admittedKey(), admissionRequest({ mode: 'sandbox', permission: 'admin' })]],
+    [
+      'revoked',
+      [account({ status: 'suspended' }), admittedKey({ revokedAt: 1 }), admissionRequest({ mode: 'sandbox', permission: 'admin' })],
+    ],
+    ['unknown_key', [account({ status: 'deleted' }), undefined, admissionRequest({ mode: 'sandbox', permission: 'admin' })]],
   ];
   it.each(broken)('with a key is refused first for what comes first: %s', (reason, [account, key, request]) => {
     expect(reasonOf(judgeCaller(account, key, request))).toBe(reason);
@@ -96,24 +73,27 @@ describe('who calls', () => {
 
   const ask = { mode: 'sandbox', permission: 'admin' } as const;
   const brokenTokens: [RefusalReason, Parameters<typeof judgeCaller>][] = [
-    ['permission', [account(), undefined, request({ ...ask, credential: jwt })]],
-    ['stale_token', [account({ tokenVersion: 4 }), undefined, request({ ...ask, credential: jwt })]],
-    ['account_suspended', [account({ tokenVersion: 4, status: 'suspended' }), undefined, request({ ...ask, credential: jwt })]],
-    ['account_deleted', [account({ tokenVersion: 4, status: 'deleted' }), undefined, request({ ...ask, credential: jwt })]],
-    ['stale_token', [account({ status: 'deleted' }), undefined, request({ ...ask, credential: { ...jwt, accountId: 'account-2' } })]],
+    ['permission', [account(), undefined, admissionRequest({ ...ask, credential: jwt })]],
+    ['stale_token', [account({ tokenVersion: 4 }), undefined, admissionRequest({ ...ask, credential: jwt })]],
+    ['account_suspended', [account({ tokenVersion: 4, status: 'suspended' }), undefined, admissionRequest({ ...ask, credential: jwt })]],
+    ['account_deleted', [account({ tokenVersion: 4, status: 'deleted' }), undefined, admissionRequest({ ...ask, credential: jwt })]],
+    [
+      'stale_token',
+      [account({ status: 'deleted' }), undefined, admissionRequest({ ...ask, credential: { ...jwt, accountId: 'account-2' } })],
+    ],
   ];
   it.each(brokenTokens)('with a token is refused first for what comes first: %s', (reason, [account, key, request]) => {
     expect(reasonOf(judgeCaller(account, key, request))).toBe(reason);
   });
 
   it('with the key of a deleted account is told only that the key is gone', () => {
-    expect(reasonOf(judgeCaller(account({ status: 'deleted' }), key(), request()))).toBe('revoked');
+    expect(reasonOf(judgeCaller(account({ status: 'deleted' }), admittedKey(), admissionRequest()))).toBe('revoked');
   });
 
   it('with a token of another version is refused, older and newer alike', () => {
     for (const tokenVersion of [2, 4]) {
       const credential = { ...jwt, tokenVersion };
-      expect(reasonOf(judgeCaller(account(), undefined, request({ credential })))).toBe('stale_token');
+      expect(reasonOf(judgeCaller(account(), undefined, admissionRequest({ credential })))).toBe('stale_token');
     }
   });
 
@@ -122,8 +102,10 @@ describe('who calls', () => {
     fc.assert(
       fc.property(fc.uniqueArray(permission), permission, fc.boolean(), (held, asked, isStaff) => {
         const isAllowed = held.includes(asked) && (asked !== 'admin' || isStaff);
-        expect(judgeCaller(account({ isStaff }), key({ permissions: held }), request({ permission: asked })).ok).toBe(isAllowed);
-        expect(judgeCaller(account({ isStaff }), key({ permissions: held }), request({ permission: null })).ok).toBe(true);
+        expect(judgeCaller(account({ isStaff }), admittedKey({ permissions: held }), admissionRequest({ permission: asked })).ok).toBe(
+          isAllowed,
+        );
+        expect(judgeCaller(account({ isStaff }), admittedKey({ permissions: held }), admissionRequest({ permission: null })).ok).toBe(true);
       }),
     );
   });
@@ -131,7 +113,7 @@ describe('who calls', () => {
   it('never acts in a mode the key does not have', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.constantFrom('live', 'sandbox', null), (livemode, mode) => {
-        const judged = judgeCaller(account(), key({ livemode }), request({ mode }));
+        const judged = judgeCaller(account(), admittedKey({ livemode }), admissionRequest({ mode }));
         const contradicts = mode !== null && (mode === 'live') !== livemode;
         expect(reasonOf(judged)).toBe(contradicts ? 'mode' : null);
         if (judged.ok) expect(judged.caller.livemode).toBe(livemode);

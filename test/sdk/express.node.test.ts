@@ -16,18 +16,24 @@ const listen = async (server: Server): Promise<string> => {
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
+/** However long it takes: the test ends where it never comes. */
 const eventually = async (isTrue: () => boolean): Promise<void> => {
-  for (let i = 0; i < 200 && !isTrue(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(isTrue()).toBe(true);
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
 };
 
 /** An Express app with paid routes, listening; `gate` opens the handler that waits. */
-async function shop(options: Partial<ProtectOptions<express.Request>> = {}) {
+async function protectedServer(options: Partial<ProtectOptions<express.Request>> = {}) {
   const service = new StandIn();
-  const client = createClient({ baseUrl: 'https://svc.test', key: 'svc_live_x', fetch: service.fetch });
+  const client = service.client();
   const gate = Promise.withResolvers<void>();
-  const state = { served: 0 };
+  const state = { served: 0, hungUp: 0 };
   const app = express();
+  app.use((_req, res, next) => {
+    res.once('close', () => {
+      if (!res.writableFinished) state.hungUp++;
+    });
+    next();
+  });
   app.use('/paid', protect({ client, product: 'p1', ...options }));
   app.get('/paid/forecast', (req, res) => {
     state.served++;
@@ -62,7 +68,7 @@ async function shop(options: Partial<ProtectOptions<express.Request>> = {}) {
 
 describe('Express', () => {
   it('never serves without consumption, and serves a payment once', async () => {
-    const { ask, service, state } = await shop();
+    const { ask, service, state } = await protectedServer();
     const refused = await ask('/paid/forecast?city=Oslo');
     expect([refused.status, refused.headers.has('PAYMENT-REQUIRED'), refused.headers.get('Cache-Control')]).toEqual([
       402,
@@ -78,7 +84,7 @@ describe('Express', () => {
   });
 
   it('marks an answer written by hand too', async () => {
-    const { ask } = await shop();
+    const { ask } = await protectedServer();
     const response = await ask('/paid/raw', 'pay:bob:1');
     expect([await response.text(), response.headers.get('Cache-Control'), response.headers.has('PAYMENT-RESPONSE')]).toEqual([
       'raw',
@@ -88,7 +94,7 @@ describe('Express', () => {
   });
 
   it('refunds when the handler throws, before the answer is sent: the same payment is served at once', async () => {
-    const { ask, service } = await shop();
+    const { ask, service } = await protectedServer();
     expect((await ask('/paid/crash', 'pay:bob:1')).status).toBe(500);
     expect(service.standingUses).toBe(0);
     expect((await ask('/paid/forecast', 'pay:bob:1')).status).toBe(200);
@@ -103,24 +109,24 @@ describe('Express', () => {
       if (isSettle) await settled.promise;
       return answer;
     };
-    const { state, base } = await shop({ client: createClient({ baseUrl: 'https://svc.test', fetch: fetchLate }) });
+    const { state, base } = await protectedServer({ client: createClient({ baseUrl: 'https://svc.test', fetch: fetchLate }) });
     const call = httpRequest(`${base}/paid/slow`, { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } }).on('error', () => {});
     call.end();
     await eventually(() => service.standingUses === 1);
     call.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(() => state.hungUp === 1);
     settled.resolve();
     await eventually(() => service.standingUses === 0);
     expect(state.served).toBe(0);
   });
 
   it('does not refund a buyer who hangs up while the handler works: no work for free', async () => {
-    const { service, state, base, gate, ask } = await shop();
+    const { service, state, base, gate, ask } = await protectedServer();
     const call = httpRequest(`${base}/paid/slow`, { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } }).on('error', () => {});
     call.end();
     await eventually(() => state.served === 1);
     call.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually(() => state.hungUp === 1);
     gate.resolve();
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(service.standingUses).toBe(1);
@@ -129,31 +135,32 @@ describe('Express', () => {
   });
 
   it('refunds when the handler fails after the buyer hung up', async () => {
-    const { service, state, base, gate } = await shop();
+    const { service, state, base, gate } = await protectedServer();
     const call = httpRequest(`${base}/paid/slow-crash`, { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } }).on('error', () => {});
     call.end();
     await eventually(() => state.served === 1);
     call.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(() => state.hungUp === 1);
     expect(service.standingUses).toBe(1);
     gate.resolve();
     await eventually(() => service.standingUses === 0);
   });
 
   it('does not refund a buyer who hangs up half way through the answer', async () => {
-    const { service, base, gate } = await shop();
+    const { service, state, base, gate } = await protectedServer();
     const call = httpRequest(`${base}/paid/stream`, { headers: { 'PAYMENT-SIGNATURE': 'pay:bob:1' } }).on('error', () => {});
     call.end();
     const [response] = await once(call, 'response');
     await once(response, 'data');
     call.destroy();
+    await eventually(() => state.hungUp === 1);
     gate.resolve();
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(service.standingUses).toBe(1);
   });
 
   it('a refund that hangs holds the answer only for so long', async () => {
-    const { ask, service } = await shop();
+    const { ask, service } = await protectedServer();
     service.faults.push(null, 'late');
     const start = Date.now();
     expect((await ask('/paid/crash', 'pay:bob:1')).status).toBe(500);
@@ -161,7 +168,7 @@ describe('Express', () => {
   });
 
   it('fails closed', async () => {
-    const { ask, service, state } = await shop();
+    const { ask, service, state } = await protectedServer();
     service.faults.push('unreachable', 'unreachable', 'unreachable');
     const response = await ask('/paid/forecast', 'pay:bob:1');
     expect([response.status, response.headers.get('Retry-After')]).toEqual([503, '5']);

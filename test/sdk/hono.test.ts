@@ -2,14 +2,12 @@ import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { describe, expect, it } from 'vitest';
 import { type ProtectOptions, protect, type SvcEnv } from '../../sdk/src/hono.ts';
-import { createClient } from '../../sdk/src/index.ts';
 import { StandIn } from './stand-in.ts';
 
-function shop(options: Partial<ProtectOptions<Context>> = {}) {
+function protectedApp(options: Partial<ProtectOptions<Context>> = {}) {
   const service = new StandIn();
-  const client = createClient({ baseUrl: 'https://svc.test', key: 'svc_live_x', fetch: service.fetch });
   const app = new Hono<SvcEnv>();
-  app.use('/paid/*', protect({ client, product: { external_product_id: 'weather' }, ...options }));
+  app.use('/paid/*', protect({ client: service.client(), product: { external_product_id: 'weather' }, ...options }));
   app.get('/paid/forecast', (c) => c.json({ left: c.get('svc').remaining }));
   app.get('/paid/crash', () => {
     throw new Error('model crashed');
@@ -27,7 +25,7 @@ const fetchedElsewhere = () => Response.redirect('https://weather.test/elsewhere
 
 describe('Hono', () => {
   it('never serves without consumption, and serves a payment once', async () => {
-    const { ask, service } = shop();
+    const { ask, service } = protectedApp();
     expect((await ask('/paid/forecast')).status).toBe(402);
     const paid = await ask('/paid/forecast', 'pay:bob:1');
     expect([paid.status, await paid.json(), paid.headers.has('PAYMENT-RESPONSE')]).toEqual([200, { left: 0 }, true]);
@@ -38,7 +36,7 @@ describe('Hono', () => {
   });
 
   it('refunds when the handler throws, whatever the app makes of the error', async () => {
-    const { ask, service, app } = shop();
+    const { ask, service, app } = protectedApp();
     expect((await ask('/paid/crash', 'pay:bob:1')).status).toBe(500);
     expect(service.standingUses).toBe(0);
     app.onError((_error, c) => c.json({ oops: true }, 200));
@@ -47,19 +45,19 @@ describe('Hono', () => {
   });
 
   it('a refusal thrown on purpose was served', async () => {
-    const { ask, service } = shop();
+    const { ask, service } = protectedApp();
     expect((await ask('/paid/refuse', 'pay:bob:1')).status).toBe(404);
     expect(service.standingUses).toBe(1);
   });
 
   it('adds its headers to an answer that came from elsewhere', async () => {
-    const { ask } = shop();
+    const { ask } = protectedApp();
     const response = await ask('/paid/passed-on', 'pay:bob:1');
     expect([response.status, response.headers.has('PAYMENT-RESPONSE')]).toEqual([302, true]);
   });
 
   it('what is not behind it stays free', async () => {
-    const { app, service } = shop();
+    const { app, service } = protectedApp();
     app.get('/free', (c) => c.text('hello'));
     expect((await app.request('/free')).status).toBe(200);
     expect(service.seen).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, shop } from './shop.ts';
+import { codeOf, protectedHandler } from './protected.ts';
 
 describe.concurrent('when the service is away', () => {
   const outages = [
@@ -15,7 +15,7 @@ describe.concurrent('when the service is away', () => {
 
   it.each([...outages, ...answers])('fails closed: %s', async (_what, fault) => {
     for (const headers of [{}, { 'PAYMENT-SIGNATURE': 'pay:bob:1' }] as Record<string, string>[]) {
-      const { ask, service, served, errors } = shop();
+      const { ask, service, served, errors } = protectedHandler();
       service.faults.push(fault, fault, fault);
       const response = await ask(headers);
       expect(response.status).toBe(503);
@@ -28,7 +28,7 @@ describe.concurrent('when the service is away', () => {
   });
 
   it.each(outages)('fails open only where the merchant chose so: %s', async (_what, fault) => {
-    const { ask, service, served } = shop({ failOpen: true });
+    const { ask, service, served } = protectedHandler({ failOpen: true });
     service.faults.push(fault, fault, fault);
     expect((await ask()).status).toBe(200);
     expect(served[0]).toMatchObject({ isFailOpen: true, consumptionId: null, units: 0 });
@@ -38,7 +38,7 @@ describe.concurrent('when the service is away', () => {
 
   it.each(answers)('never fails open for what is an answer: %s', async (_what, fault) => {
     for (const headers of [{}, { 'PAYMENT-SIGNATURE': 'pay:bob:1' }] as Record<string, string>[]) {
-      const { ask, service, served } = shop({ failOpen: true });
+      const { ask, service, served } = protectedHandler({ failOpen: true });
       service.faults.push(fault);
       const response = await ask(headers);
       expect([response.status, await codeOf(response)]).toEqual([503, 'access_unavailable']);
@@ -48,7 +48,7 @@ describe.concurrent('when the service is away', () => {
   });
 
   it('never fails open where the last word was an answer, whatever went wrong before it', async () => {
-    const { pay, service, served } = shop({ failOpen: true });
+    const { pay, service, served } = protectedHandler({ failOpen: true });
     service.faults.push('lost', answers[0][1]);
     expect((await pay('pay:bob:1')).status).toBe(503);
     expect((await pay('pay:bob:1')).status, 'and the lost answer is found again').toBe(200);
@@ -57,12 +57,12 @@ describe.concurrent('when the service is away', () => {
 
   it('fails closed on the merchant’s own mistakes, even with failOpen', async () => {
     for (const units of [0, -1, 1.5, Number.NaN]) {
-      const { ask, served, errors } = shop({ units, failOpen: true });
+      const { ask, served, errors } = protectedHandler({ units, failOpen: true });
       expect((await ask()).status).toBe(503);
       expect(served).toEqual([]);
       expect(errors.length).toBe(1);
     }
-    const { ask, served } = shop({
+    const { ask, served } = protectedHandler({
       failOpen: true,
       customer: () => {
         throw new Error('session store is down');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../sdk/src/index.ts';
-import { codeOf, shop } from './shop.ts';
+import { codeOf, protectedHandler } from './protected.ts';
 
 /** Without and with an Idempotency-Key of the caller's own. */
 const KEYS: Record<string, string>[] = [{}, { 'Idempotency-Key': 'caller-key-1' }];
@@ -8,7 +8,7 @@ const ada = { customer_ref: 'ada' };
 
 describe('without a payment', () => {
   it('never serves without consumption: a stranger gets the challenge of the service as a 402', async () => {
-    const { ask, served, service } = shop();
+    const { ask, served, service } = protectedHandler();
     const response = await ask();
     expect(response.status).toBe(402);
     const challenge = JSON.parse(atob(response.headers.get('PAYMENT-REQUIRED')!));
@@ -22,7 +22,7 @@ describe('without a payment', () => {
   });
 
   it('a known customer uses a unit per request, and no more than there are', async () => {
-    const { ask, served, service } = shop({ customer: () => ada });
+    const { ask, served, service } = protectedHandler({ customer: () => ada });
     service.balances.set(JSON.stringify(ada), 2);
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await ask()).status);
@@ -33,7 +33,10 @@ describe('without a payment', () => {
   });
 
   it('units may depend on the request', async () => {
-    const { ask, service } = shop({ customer: () => ada, units: (request) => new URL(request.url).searchParams.get('city')!.length });
+    const { ask, service } = protectedHandler({
+      customer: () => ada,
+      units: (request) => new URL(request.url).searchParams.get('city')!.length,
+    });
     service.balances.set(JSON.stringify(ada), 5);
     expect((await ask()).status).toBe(200);
     expect(service.balances.get(JSON.stringify(ada))).toBe(1);
@@ -45,7 +48,7 @@ describe('without a payment', () => {
       ['refuse', 409, 1],
       ['serve', 200, 2],
     ] as const) {
-      const { ask, service, served, open } = shop({ customer: () => ada, onReplay });
+      const { ask, service, served, open } = protectedHandler({ customer: () => ada, onReplay });
       service.balances.set(JSON.stringify(ada), 9);
       expect((await ask(key)).status).toBe(200);
       expect((await ask(key, open())).status, 'through another process').toBe(status);
@@ -55,7 +58,7 @@ describe('without a payment', () => {
   });
 
   it('setup not finished is said in words, not as an empty 402', async () => {
-    const { ask, service, errors } = shop();
+    const { ask, service, errors } = protectedHandler();
     service.isPayable = false;
     const response = await ask();
     expect(response.status).toBe(503);
@@ -66,7 +69,7 @@ describe('without a payment', () => {
 
 describe.concurrent('with a payment', () => {
   it('settles, uses and serves, with PAYMENT-RESPONSE and kept from shared caches', async () => {
-    const { pay, served, service, state } = shop();
+    const { pay, served, service, state } = protectedHandler();
     state.handler = () => new Response('sunny', { headers: { 'Cache-Control': 'public, max-age=60' } });
     const response = await pay('pay:bob:1');
     expect(await response.text()).toBe('sunny');
@@ -77,7 +80,7 @@ describe.concurrent('with a payment', () => {
   });
 
   it('never twice for one payment: again, at once, under any Idempotency-Key, through any process', async () => {
-    const { pay, served, service, open } = shop();
+    const { pay, served, service, open } = protectedHandler();
     const keys = [...KEYS, { 'Idempotency-Key': 'caller-key-2' }];
     const processes = [open(), open(), open()];
     const responses = await Promise.all(
@@ -91,7 +94,7 @@ describe.concurrent('with a payment', () => {
 
   it('never twice for one payment, although answers are lost on the way', async () => {
     const stories = Array.from({ length: 20 }, async (_, seed) => {
-      const { pay, served, service, open } = shop();
+      const { pay, served, service, open } = protectedHandler();
       const processes = [open(), open()];
       for (let i = 0; i < 8; i++) service.faults.push((['lost', null, 'unreachable', 'late'] as const)[(seed * 7 + i * i) % 4]!);
       const key = KEYS[seed % 2]!;
@@ -104,7 +107,7 @@ describe.concurrent('with a payment', () => {
 
   it('a settlement whose answer was lost for good serves the buyer who comes back with the same payment, once', async () => {
     for (const key of KEYS) {
-      const { pay, served, service } = shop();
+      const { pay, served, service } = protectedHandler();
       service.faults.push('lost', 'late', 'lost');
       const first = await pay('pay:bob:1', key);
       expect([first.status, first.headers.get('Retry-After')]).toEqual([503, '5']);
@@ -115,7 +118,7 @@ describe.concurrent('with a payment', () => {
   });
 
   it('retries reuse the key, which is never the caller’s own', async () => {
-    const { pay, service } = shop();
+    const { pay, service } = protectedHandler();
     service.faults.push('lost', 'lost');
     expect((await pay('pay:bob:1', { 'Idempotency-Key': 'caller-key-1' })).status).toBe(200);
     const keys = service.keysOf('/settle');
@@ -125,7 +128,7 @@ describe.concurrent('with a payment', () => {
   });
 
   it('a pending settlement is asked for once more, then answered 503: never a new 402', async () => {
-    const { pay, service, served } = shop();
+    const { pay, service, served } = protectedHandler();
     service.pendingSettles = 1;
     expect((await pay('pay:bob:1')).status).toBe(200);
     service.pendingSettles = 2;
@@ -142,7 +145,7 @@ describe.concurrent('with a payment', () => {
     ['not a payment', 402, 'payment_mismatch', true],
     ['elsewhere', 409, 'duplicate_settlement', false],
   ])('the payment %j is refused with %i %s', async (payment, status, code, hasChallenge) => {
-    const { pay, served } = shop({ failOpen: true });
+    const { pay, served } = protectedHandler({ failOpen: true });
     const response = await pay(payment);
     expect([response.status, response.headers.has('PAYMENT-REQUIRED')]).toEqual([status, hasChallenge]);
     expect(await codeOf(response)).toBe(code);
@@ -150,7 +153,7 @@ describe.concurrent('with a payment', () => {
   });
 
   it('an answer replayed under a key that was not sent before is not served', async () => {
-    const { pay, service, served } = shop();
+    const { pay, service, served } = protectedHandler();
     const body = {
       success: true,
       payer: 'eve',
@@ -170,7 +173,7 @@ describe.concurrent('with a payment', () => {
   });
 
   it('a paid request that died with its process is served after the merchant gave it back by the id in the 409', async () => {
-    const { pay, service, open, served, state } = shop();
+    const { pay, service, open, served, state } = protectedHandler();
     state.handler = () => new Response('never arrives');
     await pay('pay:bob:1', {}, open());
     const { consumption_id } = (await (await pay('pay:bob:1')).json()) as { consumption_id: string };
@@ -187,14 +190,14 @@ describe.concurrent('with a payment', () => {
     ['not where `customer` finds them again', { customer: () => null }, 3, []],
     ['not where nothing is left', {}, 1, []],
   ])('leftovers a buyer paid for are reported: %s', async (_when, options, unitsPerPayment, expected) => {
-    const { pay, service, errors } = shop(options);
+    const { pay, service, errors } = protectedHandler(options);
     service.unitsPerPayment = unitsPerPayment;
     for (const payment of ['pay:bob:1', 'pay:bob:2', 'pay:eve:1']) expect((await pay(payment)).status).toBe(200);
     expect(errors.map(String)).toEqual(expected.map((text) => expect.stringMatching(text)));
   });
 
   it('a payment that buys less than the request costs is a 402 that says the money arrived', async () => {
-    const { pay, served } = shop({ units: 2 });
+    const { pay, served } = protectedHandler({ units: 2 });
     const response = await pay('pay:bob:1');
     expect([response.status, response.headers.has('PAYMENT-RESPONSE'), response.headers.has('PAYMENT-REQUIRED')]).toEqual([
       402,
@@ -217,7 +220,7 @@ describe.concurrent('when the handler fails', () => {
     ['answers 500', () => new Response('oops', { status: 500 })],
   ])('refunds when the handler %s, and the same payment is served afterwards', async (_how, handler) => {
     for (const key of KEYS) {
-      const { pay, service, state, served, open } = shop();
+      const { pay, service, state, served, open } = protectedHandler();
       state.handler = handler;
       await pay('pay:bob:1', key).catch((error: Error) => expect(error.message).toBe('model crashed'));
       expect(service.standingUses).toBe(0);
@@ -230,7 +233,7 @@ describe.concurrent('when the handler fails', () => {
   });
 
   it('refunds a known customer, whose same key then works again', async () => {
-    const { ask, service, state } = shop({ customer: () => ada });
+    const { ask, service, state } = protectedHandler({ customer: () => ada });
     service.balances.set(JSON.stringify(ada), 1);
     state.handler = () => new Response('oops', { status: 503 });
     expect((await ask({ 'Idempotency-Key': 'caller-key-1' })).status).toBe(503);
@@ -241,7 +244,7 @@ describe.concurrent('when the handler fails', () => {
   });
 
   it('never refunds a replay, which used nothing of its own', async () => {
-    const { pay, service, state } = shop({ onReplay: 'serve' });
+    const { pay, service, state } = protectedHandler({ onReplay: 'serve' });
     expect((await pay('pay:bob:1')).status).toBe(200);
     state.handler = () => new Response('oops', { status: 500 });
     expect((await pay('pay:bob:1')).status).toBe(500);
@@ -249,7 +252,7 @@ describe.concurrent('when the handler fails', () => {
   });
 
   it('a refund that fails is reported, and the handler’s own error stays the answer', async () => {
-    const { pay, service, state, errors } = shop();
+    const { pay, service, state, errors } = protectedHandler();
     service.faults.push(null, 'unreachable', 'unreachable', 'unreachable');
     state.handler = () => {
       throw new Error('model crashed');
@@ -259,7 +262,7 @@ describe.concurrent('when the handler fails', () => {
   });
 
   it('a refusal of the handler below 500 was served', async () => {
-    const { pay, service, state } = shop();
+    const { pay, service, state } = protectedHandler();
     state.handler = () => new Response('no such city', { status: 404 });
     expect((await pay('pay:bob:1')).status).toBe(404);
     expect(service.standingUses).toBe(1);

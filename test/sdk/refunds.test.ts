@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { protect } from '../../sdk/src/fetch.ts';
 import { createClient, SvcError } from '../../sdk/src/index.ts';
 import { RefundQueue } from '../../sdk/src/refunds.ts';
-import { shop } from './shop.ts';
+import { protectedHandler } from './protected.ts';
 import { type Fault, StandIn } from './stand-in.ts';
 
 const limited: Fault = { status: 429, body: { code: 'rate_limited', retryable: true }, headers: { 'Retry-After': '30' } };
@@ -20,7 +20,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 
 describe('a refund that fails', () => {
   it('in a short outage is made afterwards, under its one key: the same payment is then served', async () => {
-    const { pay, service, state, errors, served } = shop();
+    const { pay, service, state, errors, served } = protectedHandler();
     state.handler = failed;
     service.faults.push(null, 'unreachable', 'unreachable', 'unreachable');
     expect((await within(700, pay('pay:bob:1'))).status).toBe(500);
@@ -39,7 +39,7 @@ describe('a refund that fails', () => {
   });
 
   it('at a limit waits as long as the service asks', async () => {
-    const { pay, service, state } = shop();
+    const { pay, service, state } = protectedHandler();
     state.handler = failed;
     service.faults.push(null, limited);
     await within(100, pay('pay:bob:1'));
@@ -51,7 +51,7 @@ describe('a refund that fails', () => {
 
   it('frees the caller’s own key too, as soon as it is made', async () => {
     const ada = { customer_ref: 'ada' };
-    const { ask, service, state } = shop({ customer: () => ada });
+    const { ask, service, state } = protectedHandler({ customer: () => ada });
     service.balances.set(JSON.stringify(ada), 1);
     const key = { 'Idempotency-Key': 'caller-key-1' };
     state.handler = failed;
@@ -65,7 +65,7 @@ describe('a refund that fails', () => {
   });
 
   it('for good is not tried again, and is reported by name', async () => {
-    const { pay, service, state, errors } = shop();
+    const { pay, service, state, errors } = protectedHandler();
     state.handler = failed;
     service.faults.push(null, { status: 404, body: { code: 'not_found' } });
     await pay('pay:bob:1');
@@ -75,7 +75,7 @@ describe('a refund that fails', () => {
   });
 
   it('is given up after an hour, and reported again', async () => {
-    const { pay, service, state, errors } = shop();
+    const { pay, service, state, errors } = protectedHandler();
     state.handler = failed;
     service.faults.push(null, ...Array<Fault>(1_000).fill('unreachable'));
     await within(2_000, pay('pay:bob:1'));

@@ -89,7 +89,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
     agent = await newAgent(w);
   });
 
-  function shop(options: Partial<ProtectOptions<Context>> = {}, wire?: Wire) {
+  function protectedApp(options: Partial<ProtectOptions<Context>> = {}, wire?: Wire) {
     const client = clientOf(w, merchant.key, wire);
     const state = { served: 0, fails: false };
     const app = new Hono<SvcEnv>();
@@ -101,13 +101,13 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
     });
     // The last PAYMENT-SIGNATURE the client sent, to be sent again.
     const seen: { payment?: string } = {};
-    const fetchShop = async (input: RequestInfo | URL, init?: RequestInit) => {
+    const fetchApp = async (input: RequestInfo | URL, init?: RequestInit) => {
       const request = new Request(input, init);
       seen.payment = request.headers.get('PAYMENT-SIGNATURE') ?? seen.payment;
       return app.request(request);
     };
     const buy = (headers: Record<string, string> = {}) =>
-      wrapFetchWithPayment(fetchShop as typeof fetch, agent.client)('https://weather.test/forecast', { headers });
+      wrapFetchWithPayment(fetchApp as typeof fetch, agent.client)('https://weather.test/forecast', { headers });
     const again = (headers: Record<string, string> = {}) =>
       app.request('https://weather.test/forecast', { headers: { 'PAYMENT-SIGNATURE': seen.payment!, ...headers } });
     const ask = (headers: Record<string, string>) => app.request('https://weather.test/forecast', { headers });
@@ -115,7 +115,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
   }
 
   it('is paid and served, once: the same payment again is refused, under the same key and another, at once and later', async () => {
-    const { state, buy, again } = shop();
+    const { state, buy, again } = protectedApp();
     const bought = await buy({ 'Idempotency-Key': 'agent-key-1' });
     expect([bought.status, await bought.json()]).toEqual([200, { payer: agent.wallet.address }]);
     expect(JSON.parse(atob(bought.headers.get('PAYMENT-RESPONSE')!))).toMatchObject({ success: true, payer: agent.wallet.address });
@@ -133,8 +133,8 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
         if (request.url.endsWith('/settle') && lost-- > 0) throw new TypeError('connection reset');
         return answer;
       };
-      const first = shop({}, loses);
-      const second = where === 'the same process' ? first : shop({}, loses);
+      const first = protectedApp({}, loses);
+      const second = where === 'the same process' ? first : protectedApp({}, loses);
       lost = 0;
       expect((await first.buy()).status).toBe(200);
       lost = 1;
@@ -145,7 +145,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
 
   it('is served although the answer to the settlement was lost', async () => {
     let lost = 1;
-    const { state, buy } = shop({}, async (request, send) => {
+    const { state, buy } = protectedApp({}, async (request, send) => {
       const answer = await send();
       if (request.url.endsWith('/settle') && lost-- > 0) throw new TypeError('connection reset');
       return answer;
@@ -157,7 +157,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
   it.each<Record<string, string>>([{}, { 'Idempotency-Key': 'agent-key-3' }])(
     'refunds when the handler throws; the same payment is then served, once (%j)',
     async (headers) => {
-      const { state, buy, again } = shop();
+      const { state, buy, again } = protectedApp();
       state.fails = true;
       expect((await buy(headers)).status).toBe(500);
       state.fails = false;
@@ -176,7 +176,7 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
       if (lost-- > 0) throw new TypeError('connection reset');
       return answer;
     };
-    const [first, second] = [shop({ customer: () => customer }, loses), shop({ customer: () => customer }, loses)];
+    const [first, second] = [protectedApp({ customer: () => customer }, loses), protectedApp({ customer: () => customer }, loses)];
     const ask = (one: typeof first, key: string) => one.ask({ 'Idempotency-Key': key });
     lost = 1;
     expect((await ask(first, 'order-0001')).status, 'its own lost answer is found again').toBe(200);
@@ -194,10 +194,10 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
   });
 
   it('a paid request that died with its process is served once the merchant gave back what the 409 names', async () => {
-    const dead = shop();
+    const dead = protectedApp();
     expect((await dead.buy()).status).toBe(200);
     const payment = { 'PAYMENT-SIGNATURE': dead.seen.payment! };
-    const alive = shop();
+    const alive = protectedApp();
     const refused = await alive.again(payment);
     const { code, consumption_id } = (await refused.json()) as { code: string; consumption_id: string };
     expect(code).toBe('payment_replayed');
@@ -208,18 +208,18 @@ describe('a resource behind protect(), bought by the unmodified @x402/fetch', ()
   });
 
   it('a payment for another product is refused without a challenge', async () => {
-    const { buy, again } = shop();
+    const { buy, again } = protectedApp();
     expect((await buy()).status).toBe(200);
     const first = product;
     product = await sellToAgents(w, merchant);
-    const elsewhere = shop({ product: product.product_id });
+    const elsewhere = protectedApp({ product: product.product_id });
     expect((await elsewhere.buy()).status).toBe(200);
     product = first;
     expect((await again()).status).toBe(409);
   });
 
   it('a garbled payment is asked for anew', async () => {
-    const { again, buy, state } = shop();
+    const { again, buy, state } = protectedApp();
     await buy();
     const refused = await again({ 'PAYMENT-SIGNATURE': btoa('{"x402Version":2}') });
     expect([refused.status, refused.headers.has('PAYMENT-REQUIRED')]).toEqual([402, true]);

@@ -1,3 +1,5 @@
+import { type Client, type ClientOptions, createClient } from '../../sdk/src/index.ts';
+
 /**
  * A small stand-in for the access API that keeps its rules: one Idempotency-Key has one effect, a payment is credited once and
  * its first use belongs to one key, a refunded key is never served again. Plus faults on the way. Runs in workerd and in Node.
@@ -38,6 +40,10 @@ export class StandIn {
   retryAfter = 0;
   unitsPerPayment = 1;
   isPayable = true;
+
+  /** The client of a merchant whose calls come here. */
+  client = (options: Partial<ClientOptions> = {}): Client =>
+    createClient({ baseUrl: 'https://svc.test', key: 'svc_live_x', fetch: this.fetch, ...options });
 
   readonly fetch = async (request: Request): Promise<Response> => {
     const path = new URL(request.url).pathname;

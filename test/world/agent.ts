@@ -5,7 +5,7 @@ import { ExactSvmScheme } from '@x402/svm';
 import { keyRing } from '#core/crypto.ts';
 import { base58, base64 } from '#core/encoding.ts';
 import { entitlementIdOf } from '#core/ids.ts';
-import type { Env } from '#platform/context.ts';
+import type { Actor, Env } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import type { Answer, Merchant, World } from './world.ts';
 
@@ -45,12 +45,29 @@ export const feePayerOf = (w: World): string => base58.encode(keyRing(w.env.FEE_
 let keys = 0;
 export const newKey = (): string => `key-${++keys}-${crypto.randomUUID()}`;
 
-/** A product that agents can buy: confirmed for live mode, with a payout account and a fee payer that can pay. */
-export async function sellToAgents(w: World, merchant: Merchant, terms: Record<string, unknown> = {}): Promise<Body> {
+/** The merchant has an account to be paid to, and the key that pays the network can. */
+export async function readyToBePaid(w: World, merchant: Merchant): Promise<void> {
   await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
   await w.chain.call('local_fundUsdc', merchant.wallet.address, '1');
+}
+
+/** A product that agents can buy: confirmed for live mode, with a payout account and a fee payer that can pay. */
+export async function sellToAgents(w: World, merchant: Merchant, terms: Record<string, unknown> = {}): Promise<Body> {
+  await readyToBePaid(w, merchant);
   return w.product(merchant, { price: { asset: 'USDC', amount: '0.01' }, live_mode_confirmed: true, ...terms });
 }
+
+/** A merchant as a verb is told of the caller: signed in, in live mode. */
+export const actorOf = ({ userId }: Merchant): Actor => ({
+  accountId: userId,
+  keyId: null,
+  livemode: true,
+  permissions: ['execute'],
+  plan: 'scale',
+  isStaff: false,
+  via: 'jwt',
+  signIn: null,
+});
 
 /** A write of the access API under a key of its own, unless one is named. */
 export const write = (w: World, merchant: Merchant, path: string, body: unknown, options: WriteOptions = {}) =>

@@ -7,7 +7,7 @@ import { vi } from 'vitest';
 import type { Env } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import { app } from '../../worker/app.ts';
-import { type Agent, decoded, feePayerOf, newAgent } from './agent.ts';
+import { type Agent, decoded, feePayerOf, newAgent, readyToBePaid } from './agent.ts';
 import { testEnv } from './env.ts';
 import type { World } from './world.ts';
 
@@ -29,8 +29,7 @@ export async function openTill(w: World) {
   const agent: Agent = await newAgent(w);
   /** The wallet he is paid to, by the setting of his rail. */
   const payTo: string = merchant.wallet.address;
-  await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
-  await w.chain.call('local_fundUsdc', payTo, '1');
+  await readyToBePaid(w, merchant);
   const setRail = (body: object) =>
     w.call('PUT', '/v1/access/rail-settings/x402_solana_usdc', {
       key: merchant.key,
@@ -79,8 +78,8 @@ export async function openTill(w: World) {
     return isolates;
   };
 
-  /** A shop with nothing of ours in it but the address and the key: its calls to us reach the real worker, one isolate after the other. */
-  const openShop = (isolates: Isolate[] = [app]) => {
+  /** The merchant's server, with nothing of ours in it but the address and the key: its calls to us reach the real worker, one isolate after the other. */
+  const startServer = (isolates: Isolate[] = [app]) => {
     const real = globalThis.fetch;
     const calls: string[] = [];
     vi.stubGlobal('fetch', async (input: RequestInfo | URL, init?: RequestInit) => {
@@ -95,12 +94,12 @@ export async function openTill(w: World) {
       createAuthHeaders: async () => ({ verify: headers, settle: headers, supported: {} }),
     });
     const server = new x402ResourceServer(facilitator).register(caip2, new ExactSvmScheme());
-    const shop = new Hono();
+    const site = new Hono();
     let served = 0;
     const price = { scheme: 'exact', network: caip2, price: '$0.01', payTo };
-    shop.use(paymentMiddleware({ 'GET /weather': { accepts: price, description: 'Weather' } }, server));
-    shop.get('/weather', (c) => c.json({ served: ++served }));
-    const visit = (async (input: RequestInfo | URL, init?: RequestInit) => shop.fetch(new Request(input, init))) as typeof fetch;
+    site.use(paymentMiddleware({ 'GET /weather': { accepts: price, description: 'Weather' } }, server));
+    site.get('/weather', (c) => c.json({ served: ++served }));
+    const visit = (async (input: RequestInfo | URL, init?: RequestInit) => site.fetch(new Request(input, init))) as typeof fetch;
     /** A payment for one visit, and the visit with it: as often as it is called. */
     const buy = async () => {
       const { headers: asked } = await visit('https://shop.test/weather');
@@ -116,7 +115,7 @@ export async function openTill(w: World) {
     )
       .bind(merchant.userId)
       .first<number>('n'))!;
-  return { merchant, agent, payTo, setRail, requirements, bodyFor, ask, askOf, newIsolates, openShop, settlements };
+  return { merchant, agent, payTo, setRail, requirements, bodyFor, ask, askOf, newIsolates, startServer, settlements };
 }
 
 export type Till = Awaited<ReturnType<typeof openTill>>;

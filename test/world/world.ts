@@ -1,5 +1,6 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { drizzle } from 'drizzle-orm/d1';
+import { utf8 } from '#core/encoding.ts';
 import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import { emailKeysOf, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
@@ -142,6 +143,8 @@ export class World {
       );
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
+    // As over a wire: where the platform is given a request itself, nothing on the way adds it.
+    if (typeof body === 'string' && !headers.has('content-length')) headers.set('content-length', String(utf8(body).length));
     const request = new Request(`https://svc.test${path}`, { method, headers, body: body ?? null });
     const answer = async (execution: ExecutionContext) => {
       const response = await worker.fetch(request, options.env ?? this.env, execution);

@@ -11,7 +11,7 @@ export const crc32 = (bytes: Uint8Array): number => crc32Of(bytes);
 export const sha256Hex = (bytes: Uint8Array): string => hex.encode(sha256Of(bytes));
 export const hmacSha256 = (key: Uint8Array, message: Uint8Array): Uint8Array => hmac(sha256Of, key, message);
 
-/** Is a secret among these? Compared as hashes, all of them: neither their lengths nor their order can be timed. */
+/** True where a secret is among these. All are compared, as hashes: neither their lengths nor their order can be timed. */
 export const isOneOf = (secret: string, known: readonly string[]): boolean =>
   known.map((one) => equalBytes(sha256(utf8(one)), sha256(utf8(secret)))).includes(true);
 
@@ -139,7 +139,7 @@ export async function unseal(secret: string, purpose: string, sealed: string): P
   return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, found.key, base64url.decode(bytes)));
 }
 
-/** The same under the first key. Throws as `unseal` does. */
+/** The sealed text sealed again under the first key. Throws as `unseal` does. */
 export const sealAnew = async (secret: string, purpose: string, sealed: string): Promise<string> =>
   seal(secret, purpose, await unseal(secret, purpose, sealed));
 
@@ -171,7 +171,7 @@ export async function hashPassword(password: string): Promise<string> {
 // Verified when there is nothing to verify, so that an unknown e-mail costs what a wrong password costs.
 const NOBODY = written(SCRYPT, new Uint8Array(16), new Uint8Array(32));
 
-/** True of a hash at another cost than new ones are made at. */
+/** True where a hash was made at another cost than new ones are. */
 export const isHashedOtherwise = (stored: string): boolean =>
   !stored.startsWith(written(SCRYPT, new Uint8Array(0), new Uint8Array(0)).slice(0, -1));
 

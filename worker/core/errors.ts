@@ -80,7 +80,7 @@ export interface ValidationProblem {
   loc: (string | number)[];
   msg: string;
   type: string;
-  /** Of a field nobody knows: the known one whose name is nearest. */
+  /** Of an unknown field: the known one whose name is nearest. */
   ctx?: { nearest?: string };
 }
 
@@ -119,7 +119,7 @@ export function raise(code: ErrorCode, options?: ApiErrorOptions): never {
 
 const OVERLOAD_SECONDS = { least: 2, spread: 8 };
 
-/** More at once than there is room for: to be asked again after some seconds, and not by all callers at the same moment. */
+/** 503 for work refused because too much runs at once. Retry-After is random within some seconds, so that callers do not come back together. */
 export function overloaded(): ApiError {
   const { least, spread } = OVERLOAD_SECONDS;
   const retryAfterSeconds = least + (crypto.getRandomValues(new Uint8Array(1))[0]! % spread);
@@ -127,7 +127,7 @@ export function overloaded(): ApiError {
 }
 
 /**
- * A Durable Object that did not answer, whether it heard of the call or not. One that is overloaded is not asked again from in here;
+ * 503 for a Durable Object that did not answer, whether the call arrived or not. One that is overloaded is not asked again from in here;
  * any other may be asked again at once.
  */
 export function objectAway(error: unknown): ApiError {
@@ -135,12 +135,12 @@ export function objectAway(error: unknown): ApiError {
   return isOverloaded ? overloaded() : new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
 }
 
-/** A broken promise of our own code: crashes the request, never the caller's fault. */
+/** Throws where an invariant of our own code is broken: a bug, answered 500, and never the caller's fault. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${message}`);
 }
 
-/** An error for the log: its name and words, and its cause's, but never the values a database driver prints with them. */
+/** An error as text for the log: its name and message, and its cause's, but never the values a database driver prints with them. */
 export function storyOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error).slice(0, 200);
   const words = `${error.name}: ${error.message}`.split(/\n?params:/)[0]!.slice(0, 240);

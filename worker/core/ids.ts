@@ -2,7 +2,7 @@ import { sha256 } from './crypto.ts';
 import { base62, canonicalJson, hex, utf8 } from './encoding.ts';
 
 declare const brand: unique symbol;
-type Id<Name extends string> = string & { readonly [brand]: Name };
+export type Id<Name extends string = string> = string & { readonly [brand]: Name };
 
 export type AccountId = Id<'account'>;
 export type KeyId = Id<'key'>;
@@ -44,7 +44,7 @@ function uuid<T extends Id<string>>(bytes: Uint8Array, version: number): T {
  */
 export const admissionIdOf = (accountId: string): string => base62(BigInt(`0x${accountId.replaceAll('-', '').slice(16)}`), 11);
 
-/** The service itself, where a document names who sold: nobody's account, and a valid UUID all the same. */
+/** The service itself, where a document names the seller: no merchant's account, but a valid UUID. */
 export const SERVICE_ACCOUNT_ID = '00000000-0000-8000-8000-000000000000';
 
 const productIdOfName = (name: string): ProductId => uuid<ProductId>(sha256(utf8(name)).slice(0, 16), 8);
@@ -72,7 +72,7 @@ export const newEventId = (now: number): string => `evt_${ulid(now, crypto.getRa
 const ADDRESS_BYTES = 10;
 
 /**
- * An entitlement's id, derived from whose it is, so that nobody ever has to look it up: 80 bits of a hash, spread over a
+ * An entitlement's id, derived from whose it is, so that it never has to be looked up: 80 bits of a hash, spread over a
  * UUIDv8 whose other bits follow from them.
  */
 export function entitlementIdOf(merchantId: string, livemode: boolean, productId: string, customer: object): EntitlementId {

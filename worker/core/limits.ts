@@ -1,6 +1,7 @@
 /**
  * Figures that every caller meets, whatever the plan: each is written here alone. The document, the error texts and the code take
  * them from here; those of plans and rates are in plans.ts.
+ * @module
  */
 
 /** Rows of a page, of any list but those that say otherwise. */
@@ -17,9 +18,9 @@ export const OWN_NAME_MAX = 180;
 /** Kilobytes of a body; the longer ones are manifests and what providers send. */
 export const BODY_KB = { usual: 64, long: 1024 };
 
-/** How long what a merchant's server or an agent begins waits for its buyer or its owner. */
+/** How long a payment session, a hand-off or a setup waits for its buyer or its owner. */
 export const LIFE = { paymentSessionMinutes: 30, handoffMinutes: 10, identityMinutes: 10, setupHours: 24, refundHours: 24 };
-/** So long an endpoint may fail without one success before it is given up. */
+/** How many days an endpoint may fail without one success before it is disabled. */
 export const ENDPOINT_FAILING_DAYS = 5;
 /** Sessions of one product that strangers may hold open. */
 export const OPEN_SESSIONS_MAX = 1000;

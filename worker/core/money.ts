@@ -30,7 +30,7 @@ export const money = <A extends Asset>(asset: A, units: bigint): Money<A> => {
 export type AmountProblem = 'not_a_decimal' | 'too_many_decimals' | 'out_of_range';
 
 /**
- * Decimal text to atomic units. Refuses what a careless parser would bend: signs, exponents, leading zeros, a bare point,
+ * Decimal text to atomic units. Refuses what a lenient parser would accept: signs, exponents, leading zeros, a bare point,
  * and more decimals than the asset has (never rounded).
  */
 export function parseAmount(asset: Asset, text: string): Result<Money, AmountProblem> {
@@ -80,7 +80,7 @@ export const formatRate = ({ price, expo }: Rate): string => {
 };
 
 /**
- * What an amount is in the other asset, rounded up to whole units: whoever is paid never gets less. The only place where the
+ * What an amount is in the other asset, rounded up to whole units: the payee never gets less. The only place where the
  * two meet. Null where the chain could not count so much.
  */
 export function convert(amount: Money, asset: Asset, { price, expo }: Rate): Money | null {

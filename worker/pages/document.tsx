@@ -75,7 +75,7 @@ export function sendPage(page: PageContext, sheet: Sheet, children: Child): Resp
   return c.body(`<!doctype html>${html}`, sheet.status ?? 200, { ...headers, 'Content-Language': locale });
 }
 
-/** The same page in another language: everything else of the address stays. */
+/** The address of this page in another language: the rest of the address stays. */
 function Footer({ c, locale, say }: PageContext) {
   const linkTo = (other: Locale): string => {
     const url = new URL(c.req.url);

@@ -20,7 +20,7 @@ const partial = (name: VariableName, problem: string): Finding => ({ name, probl
 
 /**
  * Every variable and secret of an environment, judged together. What is set to nothing counts as not set, and what is not in the
- * table is somebody else's. `config` is null where a finding is fatal.
+ * table belongs to the platform. `config` is null where a finding is fatal.
  */
 export function readConfig(environment: Readonly<Record<string, unknown>>): { config: Config | null; findings: Finding[] } {
   const given = new Map<VariableName, string>();

@@ -16,7 +16,7 @@ import { logRequest } from './log.ts';
 /** Work handed to the queue: only ids, the truth is in the database. `requestId`: the sender's `cause`, `database`: where it is; absent in what an earlier release sent. */
 export type Job = { requestId?: string | undefined; database?: string | undefined } & (
   | { kind: 'recheckCandidate'; paymentId: string; txSignature: string; attempt: number }
-  /** Somebody says this transaction may be one of ours: its memo tells. */
+  /** A caller named this transaction as possibly ours: its memo tells. */
   | { kind: 'findPayment'; txSignature: string; attempt: number }
   | { kind: 'fanOut'; eventIds: string[] }
   /** What an entitlement's object says of itself: the one job that carries state, with the version it is true of. */
@@ -91,7 +91,7 @@ export function configOf(env: Env): Config {
 /** x402 needs a key that pays the network's fees and one that vouches for challenges. */
 export const hasX402 = (config: Config): boolean => X402_NEEDS.every((variable) => config[variable] !== undefined);
 
-/** Without somebody who says what SOL is worth each price is paid in its own asset alone. */
+/** Without a source for the price of SOL, each price is paid in its own asset alone. */
 export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: string } => config.PRICE_URL !== undefined;
 
 /** The nodes that are configured, in that order, for a caller who has so long left. */
@@ -143,7 +143,7 @@ export interface Ctx {
    * `wallNow` only in a sandbox session, and on a local machine whose chain was moved on.
    */
   readonly now: number;
-  /** The time of everybody's clocks: tokens, sign-in, rates, idempotency records, leases, webhooks and what is remembered for a while. */
+  /** The time of ordinary clocks: tokens, sign-in, rates, idempotency records, leases, webhooks and what is remembered for a while. */
   readonly wallNow: number;
   /** Milliseconds since `wallNow`, for measuring others: how long a stranger's server took. */
   elapsedMs(): number;
@@ -172,11 +172,19 @@ export interface Shard extends Ctx {
 /** How a message says which database it is about: not at all of the first, as before there were others. */
 export const addressOf = ({ database, databases }: Shard): { database?: string } => (database === databases[0].name ? {} : { database });
 
-/** The rows of one merchant in one mode. */
-export interface Scope extends Shard {
+/** Whose rows: one merchant's, in one mode. Most rows say it of themselves. */
+export interface Tenant {
   readonly merchantId: AccountId;
   readonly livemode: boolean;
 }
+
+export const isOf = (tenant: Tenant, row: Tenant): boolean => row.merchantId === tenant.merchantId && row.livemode === tenant.livemode;
+
+/** The rows of one merchant in one mode. */
+export interface Scope extends Shard, Tenant {}
+
+/** The rows of whom a row belongs to that this shard holds. */
+export const scopeIn = (shard: Shard, { merchantId, livemode }: Tenant): Scope => ({ ...shard, merchantId, livemode });
 
 /**
  * How long each kind of invocation may wait for others. A request ends well before the 30 s after which another may take over what it
@@ -196,19 +204,28 @@ export interface CtxOptions {
   note?(reason: string): void;
 }
 
+/** The clocks of an invocation that begins now, and how long it may wait for others. */
+export function clocksOf(
+  config: Config,
+  deadlineMs: number,
+  { now, wallNow = now ?? Date.now() }: Pick<CtxOptions, 'now' | 'wallNow'> = {},
+): Pick<Ctx, 'now' | 'wallNow' | 'elapsedMs' | 'leftMs'> {
+  const startedAt = Date.now();
+  const elapsedMs = () => Date.now() - startedAt;
+  return { now: now ?? wallNow + aheadMs(config), wallNow, elapsedMs, leftMs: () => Math.max(0, deadlineMs - elapsedMs()) };
+}
+
 /** It begins in the first database, which holds what belongs to no merchant. */
 export function newCtx(
   env: Env,
-  { requestId, kind = 'sweep', cause = requestId, origin, now, wallNow = now ?? Date.now(), defer, note = () => {} }: CtxOptions,
+  { requestId, kind = 'sweep', cause = requestId, origin, now, wallNow, defer, note = () => {} }: CtxOptions,
 ): Shard {
   const config = configOf(env);
-  const startedAt = Date.now();
-  const elapsedMs = () => Date.now() - startedAt;
-  const leftMs = () => Math.max(0, DEADLINES_MS[kind] - elapsedMs());
+  const clocks = clocksOf(config, DEADLINES_MS[kind], { now, wallNow });
+  const { leftMs } = clocks;
   const databases = databasesOf(env, { leftMs });
   return {
-    elapsedMs,
-    leftMs,
+    ...clocks,
     env,
     config,
     databases,
@@ -216,8 +233,6 @@ export function newCtx(
     database: databases[0].name,
     chain: new NodeChain(nodesOf(config, leftMs)),
     sandbox: null,
-    now: now ?? wallNow + aheadMs(config),
-    wallNow,
     requestId,
     cause,
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',

@@ -1,12 +1,14 @@
+/**
+ * One line for every variable of a deployment: what it is, when it is needed, and what a value must be. The worker reads its
+ * environment by it, `npm run check-config` checks one before it is deployed, and the README's table is made of it.
+ * @module
+ */
+
 import { z } from 'zod';
 import { PEPPER_BYTES, secretRing } from '#core/crypto.ts';
 import { PRICE_SOURCES } from '#rules/price-sources.ts';
 import { parseWallet } from '#solana/assets.ts';
 
-/**
- * One line for every variable of a deployment: what it is, when it is needed, and what a value must be. The worker reads its
- * environment by it, `npm run check-config` checks one before it is deployed, and the README's table is made of it.
- */
 export interface Variable<S extends z.ZodType = z.ZodType> {
   schema: S;
   /** What a value looks like, in words that a finding may repeat. */

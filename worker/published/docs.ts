@@ -1,10 +1,12 @@
+/**
+ * The two API references, built from the published document. Everything they load is ours: their scripts are static assets
+ * of this Worker, and the policy lets the browser load from no other origin.
+ * @module
+ */
+
 import { router } from '#platform/http/openapi.ts';
 import { DOCS_ASSETS } from './docs-assets.ts';
 
-/**
- * The two API references, built from the published document. Everything they load is ours: their scripts are static assets
- * of this Worker, and the policy lets the browser ask nobody else.
- */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

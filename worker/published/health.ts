@@ -66,9 +66,9 @@ const STALLED_MS = 30 * MINUTE;
 interface Outside {
   rpc: boolean | null;
   prices: boolean | null;
-  /** Are all other routes served? */
+  /** True where all other routes are served. */
   isWhole: boolean;
-  /** null: nobody is paid for. */
+  /** null: this service pays no fees for buyers. */
   isFeeAlarming: ((spent: number) => boolean) | null;
 }
 
@@ -92,7 +92,7 @@ interface Waiting {
   fullness: ReturnType<typeof fullness>;
 }
 
-/** What the database said last, by the environment that asked: anybody may ask for our health, all day. A failure is not remembered. */
+/** What the database said last, by the environment that asked, because the health check is public and unlimited. A failure is not remembered. */
 const REMEMBERED_MS = 5 * SECOND;
 const remembered = new WeakMap<Env, { until: number; waiting: Waiting }>();
 

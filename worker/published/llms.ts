@@ -1,11 +1,13 @@
+/**
+ * `/llms.txt`: the service for a reader who is a language model, by the habit of that name: a title, what it is, then links.
+ * Every call in it is taken from the published document; one that is not there is not named. Prices come from the plans.
+ * @module
+ */
+
 import { IDEMPOTENCY_KEY } from '#core/limits.ts';
 import { PAID_PLANS, PLAN_DAYS, PLANS } from '#rules/plans.ts';
 import { operationsOf, type PublishedDocument } from './discovery.ts';
 
-/**
- * `/llms.txt`: the service for a reader who is a language model, by the habit of that name: a title, what it is, then links.
- * Every call in it is taken from the published document; one that is not there is not named. Prices come from the plans.
- */
 interface Flow {
   title: string;
   words: string;

@@ -1,12 +1,16 @@
+/**
+ * The pure rules of admitting a call: is the credential good, may it do this, and how many calls are left.
+ * Everything is checked first and counted last, so a refused call never uses up a limit. No clock, no storage.
+ * @module
+ */
+
 import type { AccountId } from '#core/ids.ts';
+import type { Customer } from './balance.ts';
+import type { ConsumeAnswer, KeyedUse } from './entitlement-rpc.ts';
 import type { FeeAnswer, FeeSpend } from './fees.ts';
 import { type CallBucket, type PlanName, planAt } from './plans.ts';
 import type { AccountStatus } from './states.ts';
 
-/**
- * The pure rules of admitting a call: is the credential good, may it do this, and how many calls are left.
- * Everything is checked first and counted last, so a refused call never uses up a limit. No clock, no storage.
- */
 export type Permission = 'read' | 'execute' | 'admin';
 export const PERMISSIONS = ['read', 'execute', 'admin'] as const;
 
@@ -93,11 +97,28 @@ export type AdmissionAnswer =
   | { ok: true; caller: Caller; rate: RateLimit }
   /** `keyId`: of a key that is known and not revoked; its usage counts what it was refused. */
   | { ok: false; reason: RefusalReason; keyId?: string; rate?: RateLimit }
-  /** The object woke up empty: the caller loads it once from the database and asks again. */
+  /** The object has no account yet: the caller loads it once from the database and asks again. */
   | { ok: false; reason: 'unknown' };
+
+/** A use that is passed on to the entitlement's object once its caller is admitted; whose entitlement it is follows from the caller. */
+export interface PassedUse extends KeyedUse {
+  productId: string;
+  customer: Customer;
+  /** What the usage of the key says of the call. */
+  call: Pick<CallOutcome, 'method' | 'endpoint' | 'requestId'>;
+}
+
+export interface PassedAnswer {
+  admission: AdmissionAnswer;
+  /** Absent where the caller was not admitted; null: what the entitlement's object did is not known, so it is asked again under the same key. */
+  used?: ConsumeAnswer | null;
+  entitlementId?: string;
+}
 
 /** What the Worker knows of the object. The class in durable-objects/ implements it. */
 export interface AdmissionRpc {
+  /** `admit`, and the use of an admitted caller in the same call. A success is in the key's usage before it is answered. */
+  consume(request: AdmissionRequest, use: PassedUse): Promise<PassedAnswer>;
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
   load(account: AdmittedAccount, keys: AdmittedKey[]): Promise<void>;
   stage(account: AdmittedAccount): Promise<void>;

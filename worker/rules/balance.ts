@@ -1,12 +1,14 @@
-import { addDays } from '#core/time.ts';
-
 /**
  * The pure rules of an entitlement: what was bought or given, what is used, and until when. One Durable Object per
  * (merchant, mode, product, customer) keeps one `Balance`; nothing else counts. No clock, no storage.
  *
  * Two things can be held at once, and a purchase adds to one of them: counted units, which may have an end, and a time in
  * which use is not counted. Kept apart, so that a few units without an end never become endless free use, nor the other way.
+ * @module
  */
+
+import { addDays } from '#core/time.ts';
+
 export type Customer = { walletAddress: string } | { customerRef: string };
 
 export interface EntitlementKey {
@@ -41,7 +43,7 @@ export interface Balance {
 
 export type EntitlementStatus = 'active' | 'exhausted' | 'expired' | 'revoked';
 
-/** A balance as it stands at one moment, for whoever asks. */
+/** A balance as it stands at one moment, as callers are told. */
 export interface EntitlementSnapshot extends EntitlementKey {
   status: EntitlementStatus;
   /** null while use is not counted. */

@@ -1,6 +1,9 @@
-import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot } from './balance.ts';
+/**
+ * What the Worker and an entitlement's object say to each other. Expected failures are answers; a rejected call is a fault.
+ * @module
+ */
 
-/** What the Worker and an entitlement's object say to each other. Expected failures are answers; a rejected call is a fault. */
+import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot } from './balance.ts';
 
 /** What every call says of its caller. */
 export interface Called {
@@ -14,6 +17,9 @@ export interface Called {
   leftMs?: number;
 }
 
+/** A fingerprint that begins so is of the body as it was received: SHA-256 in hex follows. */
+export const RECEIVED_BODY = '2:';
+
 /** A caller's operation, exactly once per key while it is kept. `fingerprint` tells another request with the same key. */
 export interface Operation<T> extends Called {
   identity: EntitlementKey;
@@ -24,23 +30,43 @@ export interface Operation<T> extends Called {
   input: T;
 }
 
+/** A consume without whose it is: what an account's admission object passes on, many at a time. */
+export interface KeyedUse extends Called {
+  key: string;
+  fingerprint: string;
+  formerFingerprint?: string | undefined;
+  units: number;
+}
+
 export interface Consumption {
   consumptionId: string;
   units: number;
+}
+
+/** The object remembers as many keys of the last day as it can; from `until` on, ms, the oldest of them are forgotten. */
+export interface Full {
+  ok: false;
+  reason: 'full';
+  until: number;
 }
 
 export type ConsumeAnswer =
   | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
   /** Nothing, or not enough, to use: not remembered, since a purchase may change it. */
   | { ok: false; reason: DenialReason; remaining: number; paidThrough: number | null }
+  | Full
   /** `refunded`: this key's consumption was taken back; it is never served again for free. */
   | { ok: false; reason: 'conflict' | 'refunded' };
 
-export type GrantAnswer = { ok: true; replayed: boolean; snapshot: EntitlementSnapshot } | { ok: false; reason: 'conflict' | 'too_many' };
+export type GrantAnswer =
+  | { ok: true; replayed: boolean; snapshot: EntitlementSnapshot }
+  | { ok: false; reason: 'conflict' | 'too_many' }
+  | Full;
 
 export type RefundAnswer =
   | ({ ok: true; replayed: boolean; remaining: number | null; paidThrough: number | null } & Consumption)
-  | { ok: false; reason: 'conflict' | 'not_found' | 'already_refunded' };
+  | { ok: false; reason: 'conflict' | 'not_found' | 'already_refunded' }
+  | Full;
 
 /** What a payment bought, and optionally its first use in the same step. Once per payment, for ever. */
 export interface Credit extends Called {
@@ -72,7 +98,7 @@ export interface PaymentCall extends Called {
   identity: EntitlementKey;
   paymentId: string;
   /**
-   * Of the payment as the caller read it. What is said of an older one than was heard of comes too late, and changes nothing. Absent from
+   * Of the payment as the caller read it. A call about an older version than the object knows comes too late, and changes nothing. Absent from
    * a caller of an earlier release, which is believed.
    */
   paymentVersion?: number;
@@ -81,6 +107,8 @@ export interface PaymentCall extends Called {
 /** What the Worker knows of the object. The class in durable-objects/ implements it. */
 export interface EntitlementRpc {
   consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
+  /** Several for one entitlement, in order and each for itself. null: it failed, so what became of it is not known. */
+  consumeMany(identity: EntitlementKey, uses: KeyedUse[]): Promise<(ConsumeAnswer | null)[]>;
   grant(operation: Operation<Addition & { reason: string }>): Promise<GrantAnswer>;
   refund(operation: Operation<{ consumptionId: string; reason: string }>): Promise<RefundAnswer>;
   credit(credit: Credit): Promise<CreditAnswer>;
@@ -108,7 +136,7 @@ export interface EntitlementRpc {
 export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhausted' | 'entitlement.expired';
 /**
  * What the object tells the database, by way of the queue: its state, and events that it tells for the first time or again. It
- * goes on until it hears that the database holds them.
+ * repeats them until the database acknowledges them.
  */
 export interface EntitlementProjection {
   snapshot: EntitlementSnapshot;

@@ -1,10 +1,10 @@
-import { DAY } from '#core/time.ts';
-import type { PlanName } from './plans.ts';
-
 /**
  * The pure rules of what we pay the network for x402 payments in a day: of one account, and of all free ones together.
  * @module
  */
+
+import { DAY } from '#core/time.ts';
+import type { PlanName } from './plans.ts';
 
 /** Payments whose network fee we are about to pay; less than nothing gives back. */
 export interface FeeSpend {

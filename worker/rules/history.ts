@@ -1,11 +1,13 @@
-import { type Addition, addPaid, assertBalance, type Balance, isOn, leftOf, planRefund, UNITS_MAX } from './balance.ts';
-
 /**
  * What an entitlement's balance is when only some of its purchases stand, as if the others had never been made. What an
  * addition does depends on what was used before it, so each is kept with the use up to then, and between two of them the
  * difference is played as use. Used units stay used: what the standing additions do not cover is written off. Pure, like
  * balance.ts.
+ * @module
  */
+
+import { type Addition, addPaid, assertBalance, type Balance, isOn, leftOf, planRefund, UNITS_MAX } from './balance.ts';
+
 export type Use = Pick<Balance, 'drawnUnits' | 'refundedUnits' | 'drawnAt'>;
 
 export const useOf = ({ drawnUnits, refundedUnits, drawnAt }: Use): Use => ({ drawnUnits, refundedUnits, drawnAt });

@@ -69,7 +69,7 @@ export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
 /** Plans that can be bought, cheapest first. */
 export const PAID_PLANS = ['starter', 'growth', 'scale'] as const satisfies PlanName[];
 export type PaidPlan = (typeof PAID_PLANS)[number];
-/** Which of two plans is more. */
+/** The rank of a plan: a higher plan has a higher one. */
 export const planRank = (plan: PlanName): number => PLAN_NAMES.indexOf(plan);
 
 /** A plan and when it ends; null: it does not. */
@@ -78,7 +78,7 @@ export interface HeldPlan {
   planThrough: number | null;
 }
 
-/** The plan that counts at an instant: one that was paid for is over at its end, whether or not anybody has written so yet. */
+/** The plan that counts at an instant: one that was paid for is over at its end, whether or not the sweep has stored that yet. */
 export const planAt = ({ plan, planThrough }: HeldPlan, now: number): PlanName =>
   // What an object remembers from before plans had an end has none.
   (planThrough ?? Number.POSITIVE_INFINITY) <= now ? 'free' : plan;
@@ -169,7 +169,7 @@ export const PUBLIC_BUCKETS = {
   operator: { max: 10, windowSeconds: 60 },
   connect: { max: 10, windowSeconds: 60 },
   identity: { max: 10, windowSeconds: 60 },
-  // One connector speaks for every buyer of its platform.
+  // One connector calls for every buyer of its platform.
   connector: { max: 300, windowSeconds: 60 },
   payload: { max: 120, windowSeconds: 60 },
   confirm: { max: 30, windowSeconds: 60 },
@@ -193,7 +193,7 @@ export const ADDRESS_CEILINGS = {
 export type AddressCeiling = keyof typeof ADDRESS_CEILINGS;
 
 /**
- * Buckets that are counted by the site (/48) of an IPv6 caller too, because whoever rents one has 65,536 addresses of a /64; so many
+ * Buckets that are counted by the site (/48) of an IPv6 caller too, because the tenant of one has 65,536 networks of a /64; so many
  * times what one address may do.
  */
 export const SITE_BUCKETS: readonly PublicBucketName[] = ['register', 'login', 'wallet-login', 'agent-bootstrap'];

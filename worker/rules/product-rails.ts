@@ -1,4 +1,7 @@
-/** @module What the rows of the rails say together: which rails there are, and which of them a product is sold over. */
+/**
+ * What the rows of the rails say together: which rails there are, and which of them a product is sold over.
+ * @module
+ */
 
 import type { Asset } from '#core/money.ts';
 import { RAILS, type RailConfig, type RailId, type RailRow } from './rails.ts';
@@ -17,7 +20,7 @@ const PER_REQUEST_RAILS = sellingBy('pay_per_request');
 
 export const isRailId = (text: string): text is RailId => Object.hasOwn(RAILS, text);
 
-/** Does the configuration have all that the rail needs? */
+/** True where the configuration has all that the rail needs. */
 export const isConfigured = (config: RailConfig, railId: RailId): boolean =>
   rowOf(railId).needs.every((variable) => config[variable] !== undefined);
 
@@ -65,22 +68,22 @@ interface OnRails {
   requiresIdentity?: string | null;
 }
 
-/** Does the rail take a product's price: in its own asset, or quoted where the product accepts that asset too? */
+/** True where the rail takes a product's price: in its own asset, or quoted where the product accepts that asset too. */
 export function takesPrice({ asset, acceptedAssets = null }: OnRails, railId: RailId): boolean {
   const rail = rowOf(railId);
   if (asset === undefined) return true;
   return rail.pricing === 'exact' ? asset === rail.asset : acceptedAssetsOf({ asset, acceptedAssets }).includes(rail.asset);
 }
 
-/** Would a price in this asset be converted for a payment over the rail? */
+/** True where a price in this asset is converted for a payment over the rail. */
 export const isQuoted = ({ asset }: { asset: Asset }, railId: RailId): boolean =>
   rowOf(railId).pricing === 'quoted' && rowOf(railId).asset !== asset;
 
-/** Can the rail bring the buyers that the product asks for? */
+/** True where the rail's buyers can show the identity that the product requires. */
 export const takesBuyers = ({ requiresIdentity }: Pick<OnRails, 'requiresIdentity'>, railId: RailId): boolean =>
   rowOf(railId).showsIdentity || !requiresIdentity;
 
-/** Can a product be sold over a rail at all, whether the merchant wants it or not? */
+/** True where a product can be sold over a rail at all, whether or not the merchant allows it. */
 export const suits = (product: OnRails, railId: RailId): boolean => takesPrice(product, railId) && takesBuyers(product, railId);
 
 /** Rails a product may be sold over: those it names, else all that suit it. */
@@ -93,6 +96,6 @@ export function firstRailOf(product: OnRails & { asset: Asset }, config: RailCon
   return rails.find((railId) => isRailId(railId) && rowOf(railId).asset === product.asset) ?? rails[0]!;
 }
 
-/** Does one of these rails take an asset as it is; for what is sold per request, one that sells so? */
+/** True where one of these rails takes an asset as it is; for what is sold per request, one that sells so. */
 export const isPayableIn = (asset: Asset, rails: readonly RailId[], isPerRequest: boolean): boolean =>
   rails.some((railId) => rowOf(railId).asset === asset && (!isPerRequest || PER_REQUEST_RAILS.includes(railId)));

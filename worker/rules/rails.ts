@@ -68,5 +68,5 @@ export const RAILS = {
 
 export type RailId = keyof typeof RAILS;
 
-/** The rail of everything that speaks x402: consume, settle, the facilitator and the purchase of plans. */
+/** The rail of everything paid by x402: consume, settle, the facilitator and the purchase of plans. */
 export const X402_RAIL = 'x402_solana_usdc' satisfies RailId;

@@ -1,9 +1,11 @@
+/**
+ * Every state machine of the service: state -> { transition: next state }. A state without transitions is
+ * terminal. `states` also feeds the wire enums and is compared with the CHECK lists of the migrations.
+ * @module
+ */
+
 import { ApiError } from '#core/errors.ts';
 
-/**
- * Every state machine of the house, on one page: state -> { transition: next state }. A state without transitions is
- * terminal. `states` also feeds the wire enums and is compared with the CHECK lists of the migrations.
- */
 interface Machine<S extends string, T extends string> {
   readonly states: readonly [S, ...S[]];
   /** The state after `transition`, or ApiError state_conflict where the machine has no such edge. */
@@ -86,7 +88,7 @@ export const SETTLEMENT = machine<SettlementStatus, 'settle' | 'fail'>({
   failed: { settle: 'settled', fail: 'failed' },
 });
 
-/** An agent's own setup. A manifest moves it to and fro until it is approved; time ends what was never paid for. */
+/** An agent's own setup. Each manifest accepts or refuses it until it is approved; the sweep expires what was never paid for. */
 export type SetupStatus = 'created' | 'changes_required' | 'ready' | 'approved' | 'expired';
 export const SETUP = machine<SetupStatus, 'refuse' | 'accept' | 'approve' | 'expire' | 'revive'>({
   created: { refuse: 'changes_required', accept: 'ready', expire: 'expired' },

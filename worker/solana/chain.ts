@@ -10,19 +10,19 @@ import type { Bounds, Listed } from './signature-list.ts';
  * signature, a memo or an account means the same on each.
  */
 export interface Chain {
-  /** The same on every chain that gives the same answers: what is remembered of one is never told of another. */
+  /** Names the chain: caches are kept by it, so that what is remembered of one chain is never told of another. */
   readonly place: string;
 
-  /** The same chain for somebody who cannot wait. */
+  /** The same chain with a shorter limit on each call and fewer tries. */
   within(timeoutMs: number, attempts?: number): Chain;
 
   /** Status (with history) and transaction at `confirmed`. Both must agree to count as found. */
   findTransaction(signature: string): Promise<Sighting>;
 
-  /** The same for some twenty of them, and whether absence proves anything. */
+  /** Same as `findTransaction`, but for up to twenty signatures; also says whether absence proves anything. */
   findTransactions(signatures: readonly string[]): Promise<Sightings | Unavailable>;
 
-  /** Which of up to 256 transactions the chain has heard of, and the height it made final. */
+  /** Which of up to 256 transactions the chain knows, and the height it made final. */
   knows(signatures: readonly string[]): Promise<{ kind: 'known'; finalHeight: number; isKnown: boolean[] } | Unavailable>;
 
   /** A fresh blockhash, and which of these token accounts exist. */
@@ -40,7 +40,7 @@ export interface Chain {
   /** What became of up to 256 confirmed transactions. Absence is proven, never assumed. */
   finalityOf(transactions: readonly Confirmed[]): Promise<{ kind: 'finality'; finality: Finality[] } | Unavailable>;
 
-  /** Of up to 256 transactions, for each: true where nobody who could know it has ever heard of it. */
+  /** Of up to 256 transactions, for each: true where every node that is not behind answers that it does not know it. */
   areUnknownEverywhere(signatures: readonly string[]): Promise<boolean[]>;
 
   /**
@@ -49,7 +49,7 @@ export interface Chain {
    */
   sendTransaction(wire: Uint8Array, options?: { preflight: boolean }): Promise<Broadcast>;
 
-  /** Would this transaction succeed as it is, and past which height can it never land? */
+  /** Whether this transaction would succeed as it is, and past which height it can never land. */
   simulate(wire: Uint8Array): Promise<{ kind: 'passed'; lastValidBlockHeight: number } | { kind: 'failed'; reason: string } | Unavailable>;
 
   /** Lamports an address holds. */

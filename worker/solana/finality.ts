@@ -39,7 +39,7 @@ const blockCall = (slot: number, transactionDetails: 'signatures' | 'none'): Rpc
 });
 
 /**
- * What became of them, in their order. One node that shows a transaction is believed. That it is absent takes a proof, never silence:
+ * What became of them, in their order. One node that shows a transaction is believed. Absence takes a proof, a missing answer is none:
  * the finalized block of its slot without it, or a finalized block that names an earlier one as its parent, so that the slot was
  * skipped; and where several nodes are configured, the proof of two of them and none that shows it.
  */

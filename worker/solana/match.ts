@@ -2,7 +2,7 @@ import { NATIVE_MINT } from './assets.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from './transaction.ts';
 
 /**
- * Does this transaction pay this expectation? Pure, and the only judge of it. The memo only correlates; what counts is what
+ * What a payment expects of its transaction. `matchPayment` alone decides whether one meets it. The memo only correlates; what counts is what
  * the recipient's own account gained, in the right mint (or in lamports), in time.
  */
 export interface Expectation {
@@ -91,7 +91,7 @@ const gained = (transaction: ChainTransaction, account: string, mint: string): b
   return change?.mint === mint ? change.delta : 0n;
 };
 
-/** A sentence's worth of difference for the buyer: right account type of money, wrong place, or wrong money altogether. */
+/** Tells the buyer why nothing arrived: the right asset went to another account, or another asset was sent. */
 function paidElsewhere(transaction: ChainTransaction, expected: Expectation): 'mint_mismatch' | 'recipient_mismatch' {
   const changes = [...transaction.tokenDeltas.values()];
   // Every transaction moves lamports, for its fee if for nothing else; only a transfer of them is meant.

@@ -57,7 +57,7 @@ export class NodeChain implements Chain {
     return 'kind' in answers ? answers : readSightings(answers, signatures);
   }
 
-  /** One round trip for up to 256: which of them the node has heard of, and the height the cluster made final. */
+  /** One round trip for up to 256: which of them the node knows, and the height the cluster made final. */
   async knows(signatures: readonly string[]): Promise<{ kind: 'known'; finalHeight: number; isKnown: boolean[] } | Unavailable> {
     const answers = await this.#call([FINAL_EPOCH, statusesCall(signatures)]);
     const read = 'kind' in answers ? answers : readStatuses(answers, signatures.length);
@@ -118,7 +118,7 @@ export class NodeChain implements Chain {
   }
 
   /**
-   * Of up to 256 transactions, for each: true where every node answers that it never heard of it. The silence of one node is not enough
+   * Of up to 256 transactions, for each: true where every node answers that it does not know it. One node's missing answer is not enough
    * where there are others, and a node that does not answer tells nothing.
    */
   async areUnknownEverywhere(signatures: readonly string[]): Promise<boolean[]> {
@@ -168,7 +168,7 @@ export class NodeChain implements Chain {
     return { kind: 'balance', lamports: (balance.result as { value: number }).value };
   }
 
-  /** True where a node answers and is on our network. Asked at most every few seconds: health is asked by everybody. */
+  /** True where a node answers and is on our network. Asked at most every few seconds: the health check is public. */
   async isHealthy(now: number): Promise<boolean> {
     const place = this.#nodes.map(({ url }) => url).join();
     const known = NodeChain.#health.get(place);

@@ -54,12 +54,21 @@ export class Node {
     return [...nodes.filter((node) => !resting.has(node)), ...resting];
   }
 
+  /** `listForeign` would ask none of these now, and answer none. */
+  static areKnownGood(urls: readonly string[], now: number): boolean {
+    return urls.every((url) => Node.#verified.has(url) || (!Node.#foreign.has(url) && !Node.#isDue(url, now)));
+  }
+
+  static #isDue(url: string, now: number): boolean {
+    return now >= (Node.#askedAt.get(url) ?? 0) + GENESIS.everyMs;
+  }
+
   /**
    * Which of the nodes have shown that they serve another network, as numbers from 1. Those that have not shown any are asked; one that does
    * not answer counts as none of them, because it may be back in a moment. Of nodes, not of the chain: a wrong one is a wrong configuration.
    */
   static async listForeign(nodes: readonly Node[], now: number): Promise<number[]> {
-    const unknown = nodes.filter(({ url, isVerified }) => !isVerified && now >= (Node.#askedAt.get(url) ?? 0) + GENESIS.everyMs);
+    const unknown = nodes.filter(({ url, isVerified }) => !isVerified && Node.#isDue(url, now));
     for (const { url } of unknown) Node.#askedAt.set(url, now);
     await Promise.all(unknown.map((node) => node.call([], GENESIS.timeoutMs)));
     return nodes.flatMap(({ isForeign }, index) => (isForeign ? [index + 1] : []));

@@ -10,7 +10,7 @@ import {
   TOKEN_PROGRAM,
 } from './assets.ts';
 
-/** Why nobody could ever spend what is paid to an address. */
+/** Why no key could ever spend what is paid to an address. */
 export type Unspendable = { reason: UnspendableReason; owner?: string };
 export type UnspendableReason = 'off_curve' | 'token_account' | 'mint' | 'program' | 'sysvar' | 'own_key' | 'not_system_account';
 
@@ -53,7 +53,7 @@ const EXTENDED_MINT = 1;
 export const PAYEE_DATA = { offset: 0, length: TOKEN_ACCOUNT_BYTES + 1 };
 
 /**
- * Why an address cannot be paid to, by itself and, where `account` is given, by what the chain says of it; null where nothing speaks
+ * Why an address cannot be paid to, by itself and, where `account` is given, by what the chain says of it; null where no reason speaks
  * against it. A mint or a token account is called that, though both are usually off the curve too. Pure.
  */
 export function unspendable(address: string, ownKeys: readonly string[], account: AccountFacts | null): Unspendable | null {

@@ -56,7 +56,7 @@ export interface ChainTransaction {
   blockTimeSeconds: number | null;
   failed: boolean;
   feePayer: string;
-  /** Of top-level memo instructions only: a program that calls Memo speaks for nobody. */
+  /** Of top-level memo instructions only: a memo made by a program's inner call is not the signer's word. */
   memos: string[];
   transfers: TokenTransfer[];
   /** Transfers of lamports, kept apart from tokens: an account of one kind is never mistaken for one of the other. */

@@ -29,8 +29,8 @@ describe('the facilitator of a merchant’s own x402 server', () => {
   });
 
   it('serves an unmodified @x402/hono server and its unmodified client', async () => {
-    const { agent, openShop, settlements } = till;
-    const { visit, calls, servedTimes } = openShop();
+    const { agent, startServer, settlements } = till;
+    const { visit, calls, servedTimes } = startServer();
     const before = await settlements();
     let payment = '';
     const watching = (async (input: RequestInfo | URL, init?: RequestInit) => {

@@ -29,7 +29,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
   const TEN = Array.from({ length: 10 });
 
   it('of ten visits with it at once, one', async () => {
-    const send = await till.openShop().buy();
+    const send = await till.startServer().buy();
     const before = await till.settlements();
     expect(statuses(await Promise.all(TEN.map(send)))).toEqual([200, ...Array(9).fill(402)]);
     expect(reasonOf(await send())).toBe('duplicate_settlement');
@@ -37,7 +37,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
   });
 
   it('of ten visits that reach three isolates, one', async () => {
-    const send = await till.openShop(await till.newIsolates(3)).buy();
+    const send = await till.startServer(await till.newIsolates(3)).buy();
     expect(statuses(await Promise.all(TEN.map(send)))).toEqual([200, ...Array(9).fill(402)]);
   });
 
@@ -72,7 +72,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
     ['after it', async () => later().then(() => w.sweep())] as const,
   ])
     it(`after settlement_pending, when its buyer comes back ${swept}: twice at once, and once more`, async () => {
-      const send = await till.openShop().buy();
+      const send = await till.startServer().buy();
       await deafen();
       const first = await send();
       expect([first.status, reasonOf(first)]).toEqual([402, 'settlement_pending']);
@@ -99,7 +99,7 @@ describe('a payment to a merchant’s own x402 server is served once', () => {
   });
 
   it('where it never was broadcast: no sweep sends what nobody waits for, its buyer’s next visit does', async () => {
-    const send = await till.openShop().buy();
+    const send = await till.startServer().buy();
     await w.chain.fault({ kind: 'drop', method: 'sendTransaction', times: 1 });
     expect(reasonOf(await send())).toBe('settlement_pending');
     const [before, settled] = [await sent(), await till.settlements()];

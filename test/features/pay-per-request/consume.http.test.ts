@@ -5,7 +5,7 @@ import { entitlementIdOf, type ProductId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { consumeUnits } from '#features/pay-per-request/consume.ts';
-import { type Actor, newCtx } from '#platform/context.ts';
+import { newCtx, scopeIn } from '#platform/context.ts';
 import { builtRoutes, fill, nameOf } from '../../contract/spec-routes.ts';
 import { newKey, openShop, type Shop, stall, write } from '../../world/agent.ts';
 import { letTimeRun, setTime } from '../../world/clock.ts';
@@ -73,7 +73,7 @@ describe('consume', () => {
     expect((await shop.consume({ customer }, { idempotencyKey })).status).toBe(200);
     expect((await shop.consume({ customer, units: 1 }, { idempotencyKey })).body.code).toBe('idempotency_conflict');
     // As the release before recorded it: by the hash of the body with its defaults.
-    const identity = entitlementKeyOf({ accountId: shop.merchant.userId, livemode: true }, shop.product.product_id, {
+    const identity = entitlementKeyOf({ merchantId: shop.merchant.userId, livemode: true }, shop.product.product_id, {
       customerRef: customer.customer_ref,
     });
     const object = w.env.ENTITLEMENT.getByName(`${shop.merchant.userId}:live:${identity.entitlementId}`);
@@ -174,21 +174,12 @@ describe('consume', () => {
     setTime(start);
     await timed.grant({ customer, days: 2 });
     expect((await timed.consume({ customer })).status).toBe(200);
-    const actor: Actor = {
-      accountId: shop.merchant.userId,
-      keyId: null,
-      livemode: true,
-      permissions: ['execute'],
-      plan: 'scale',
-      isStaff: false,
-      via: 'jwt',
-      signIn: null,
-    };
-    const identity = entitlementKeyOf(actor, timed.product.product_id as ProductId, { customerRef: customer.customer_ref });
+    const seller = { merchantId: shop.merchant.userId, livemode: true };
+    const identity = entitlementKeyOf(seller, timed.product.product_id as ProductId, { customerRef: customer.customer_ref });
     // A server of ours whose clock is days ahead ends nothing.
-    const ahead = newCtx(w.env, { requestId: 'req_ahead', defer: () => {}, now: start + 3 * DAY });
+    const ahead = scopeIn(newCtx(w.env, { requestId: 'req_ahead', defer: () => {}, now: start + 3 * DAY }), seller);
     const request = { scope: 's', key: newKey(), text: '{}' };
-    expect(await consumeUnits(ahead, actor, identity, request, { units: 1 })).toMatchObject({ ok: true, remaining: null });
+    expect(await consumeUnits(ahead, identity, request, { units: 1 })).toMatchObject({ ok: true, remaining: null });
     setTime(start + 2 * DAY - 60_000);
     expect((await timed.consume({ customer })).body).toMatchObject({ consumed: true, remaining: null });
     setTime(start + 2 * DAY);

@@ -38,7 +38,9 @@ describe('two merchants in two databases', () => {
   const project = async () => {
     const jobs = await each(async ({ merchant, product, agent }): Promise<Job> => {
       const { userId } = merchant;
-      const identity = entitlementKeyOf({ accountId: userId, livemode: true }, product.product_id, { walletAddress: agent.wallet.address });
+      const identity = entitlementKeyOf({ merchantId: userId, livemode: true }, product.product_id, {
+        walletAddress: agent.wallet.address,
+      });
       const object = testEnv.ENTITLEMENT.getByName(`${userId}:live:${identity.entitlementId}`);
       return { kind: 'projectEntitlement', projection: { snapshot: (await object.read(Date.now()))!, events: [] } };
     });

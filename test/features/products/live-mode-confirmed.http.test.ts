@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { feePayerOf, write } from '../../world/agent.ts';
+import { feePayerOf, readyToBePaid, write } from '../../world/agent.ts';
 import { getPage } from '../../world/page.ts';
 import { checkOf, openSession, readiness } from '../../world/sale.ts';
 import { type Merchant, World } from '../../world/world.ts';
@@ -12,8 +12,7 @@ describe('live_mode_confirmed means one thing: without it nothing sells in live 
   let ada: Merchant;
   beforeAll(async () => {
     ada = await w.merchant();
-    await w.chain.call('local_fundSol', feePayerOf(w), '1000000000');
-    await w.chain.call('local_fundUsdc', ada.wallet.address, '1');
+    await readyToBePaid(w, ada);
   });
 
   /** What every answer says of a product: page, connect, payment session, consume, rails, readiness. */

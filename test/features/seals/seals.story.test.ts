@@ -4,6 +4,7 @@ import type { AccountId, EndpointId } from '#core/ids.ts';
 import { liveSecrets } from '#features/webhooks/endpoints/endpoint.ts';
 import { getEndpoint } from '#features/webhooks/store.ts';
 import { type Env, newCtx } from '#platform/context.ts';
+import { scopeIn } from '../../../worker/platform/context.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
 const seed = () => base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
@@ -60,7 +61,10 @@ describe('what is sealed', () => {
   });
   const secretsOf = async (id: string, under: Env): Promise<string[]> => {
     const ctx = newCtx(under, { requestId: 'req_seals', defer: () => {} });
-    return liveSecrets(ctx, await getEndpoint(ctx.db, merchant.userId as AccountId, true, id as EndpointId));
+    return liveSecrets(
+      ctx,
+      await getEndpoint(scopeIn(ctx, { merchantId: merchant.userId as AccountId, livemode: true }), id as EndpointId),
+    );
   };
 
   it('by an older key of its ring is counted, sealed anew under the first by a sweep, and then the older one may go', async () => {

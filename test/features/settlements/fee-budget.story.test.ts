@@ -9,13 +9,15 @@ import { type Merchant, World } from '../../world/world.ts';
 
 /** What strangers can make us pay the network has an end, whoever they are and however many accounts they open. */
 const w = new World();
+/** On a busy machine a payment takes a while to land, and how long a settlement waits for it is not what a budget is about. */
+const ONE_EACH = { RATE_MULTIPLIER: '1', SETTLE_PATIENCE_MS: '10000' };
 const stallOf = async (merchant: Merchant, usdc?: bigint) => stall(w, merchant, await sellToAgents(w, merchant), await newAgent(w, usdc));
 const admissionOf = ({ userId }: Merchant) => testEnv.ADMISSION.getByName(`account:${admissionIdOf(userId)}`);
 const feePayerHas = async () => (await w.chain.call<{ value: number }>('getBalance', feePayerOf(w))).value;
 
 describe('free accounts together', () => {
   it('have one budget: with any number of accounts nobody makes us pay more, and paid plans go on', async () => {
-    const env = withConfig(w, { RATE_MULTIPLIER: '1', FREE_FEES_PER_DAY: '2' });
+    const env = withConfig(w, { ...ONE_EACH, FREE_FEES_PER_DAY: '2' });
     const free: Shop[] = [];
     for (let i = 0; i < 3; i++) free.push(await stallOf(await w.merchant('free')));
     for (const own of free.slice(0, 2)) expect(mayServe(await own.settle(await own.pay(), {}, { env }))).toBe(true);
@@ -31,7 +33,7 @@ describe('free accounts together', () => {
     const paid = await stallOf(await w.merchant('starter'));
     expect(mayServe(await paid.settle(await paid.pay(), {}, { env }))).toBe(true);
     // What was refused is still good where there is room.
-    const roomy = withConfig(w, { RATE_MULTIPLIER: '1', FREE_FEES_PER_DAY: '3' });
+    const roomy = withConfig(w, { ...ONE_EACH, FREE_FEES_PER_DAY: '3' });
     expect(mayServe(await free[2]!.settle(late, {}, { env: roomy }))).toBe(true);
     // A refusal of the shared budget took nothing of the account's own.
     const { left } = await admissionOf(free[2]!.merchant).spendFees({
@@ -47,7 +49,7 @@ describe('free accounts together', () => {
 
 describe('a plan', () => {
   it('is bought although the budgets of its account and of all free accounts are used up, and with a budget of its own', async () => {
-    const env = withConfig(w, { RATE_MULTIPLIER: '1', FREE_FEES_PER_DAY: '1' });
+    const env = withConfig(w, { ...ONE_EACH, FREE_FEES_PER_DAY: '1' });
     const under = Object.assign(Object.create(w), { env }) as World;
     await openTreasury(w);
     const [first, second] = [await w.merchant('free'), await w.merchant('free')];

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { base64, utf8 } from '#core/encoding.ts';
 import type { ProductId } from '#core/ids.ts';
 import { settlePayment } from '#features/pay-per-request/settle.ts';
-import { type Actor, newCtx } from '#platform/context.ts';
+import { newCtx, scopeIn } from '#platform/context.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import { asDuplicate, decoded, newKey, ONE, openShop, type Shop, sellToAgents, stall, write } from '../../world/agent.ts';
 import { type Merchant, World } from '../../world/world.ts';
@@ -108,26 +108,16 @@ describe('a payment that is not what was asked for', () => {
   it('comes after its challenge expired: refused; but once claimed, it is never too late', async () => {
     const key = newKey();
     const payment = await shop.pay();
-    const actor: Actor = {
-      accountId: shop.merchant.userId,
-      keyId: null,
-      livemode: true,
-      permissions: ['execute'],
-      plan: 'scale',
-      isStaff: false,
-      via: 'jwt',
-      signIn: null,
-    };
-    const later = (now: number) => newCtx(w.env, { requestId: 'req_later_on', defer: () => {}, now });
+    const seller = { merchantId: shop.merchant.userId, livemode: true };
+    const later = (now: number) => scopeIn(newCtx(w.env, { requestId: 'req_later_on', defer: () => {}, now }), seller);
     const settleAt = (now: number) =>
       settlePayment(
         later(now),
-        actor,
         { scope: `expiry:${now}`, key, text: '{}' },
         { productId: shop.product.product_id as ProductId, paymentSignature: payment, customer: null, consumeUnits: 1 },
       );
     const soon = Date.now() + 301_000;
-    expect(await settleAt(soon)).toMatchObject({ kind: 'refused', reason: 'payment_expired', offer: { ok: true } });
+    expect(await settleAt(soon)).toMatchObject({ kind: 'refused', reason: 'payment_expired', challenge: { ok: true } });
     expect(await shop.books()).toEqual(NONE);
     expect((await shop.settle(payment)).status).toBe(200);
     expect(await settleAt(soon)).toMatchObject({ kind: 'settled', isDuplicate: true });

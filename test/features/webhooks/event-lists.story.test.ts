@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AccountId, EndpointId } from '#core/ids.ts';
 import { recoverEndpoint } from '#features/webhooks/deliveries/fan-out.ts';
-import { type Actor, newCtx } from '#platform/context.ts';
+import { newCtx } from '#platform/context.ts';
+import { scopeIn } from '../../../worker/platform/context.ts';
 import { consumer } from '../../world/consumer.ts';
 import { rowsOf, withRowCount, worstOf } from '../../world/rows-read.ts';
 import { type Merchant, World } from '../../world/world.ts';
@@ -74,8 +75,8 @@ describe(`a list of ${EVENTS} events`, () => {
     await w.env.DB.prepare('UPDATE webhook_endpoints SET created_at = 0 WHERE id = ?').bind(id).run();
     const { env, readings } = withRowCount(w.env);
     const ctx = newCtx(env, { requestId: 'req_recover', now, defer: () => {} });
-    const actor = { accountId: ada.userId as AccountId, livemode: true } as unknown as Actor;
-    const recover = (since: number, until: number) => recoverEndpoint(ctx, actor, id as EndpointId, since, until);
+    const scope = scopeIn(ctx, { merchantId: ada.userId as AccountId, livemode: true });
+    const recover = (since: number, until: number) => recoverEndpoint(scope, id as EndpointId, since, until);
     expect(await recover(now - 99_500, now)).toBe(50);
     expect(rowsOf(readings), worstOf(readings)).toBeLessThan(1200);
     // More than a page, some within one moment: each once, the oldest first.

@@ -144,8 +144,8 @@ const HABITS_BY_NAME: Record<string, Habit> = {
 
 export const HABITS = Object.values(HABITS_BY_NAME);
 
-/** One habit after another, beginning with the `first`, until the time has come to end; answers how many there were. */
-export async function misbehave(baseUrl: string, first: number, end: number): Promise<number> {
+/** One habit after another, beginning with the `first`: so many at least, and until it is over; answers how many there were. */
+export async function misbehave(baseUrl: string, first: number, atLeast: number, isOver: () => boolean): Promise<number> {
   const { hostname, port } = new URL(baseUrl);
   const open = () =>
     new Promise<Socket>((resolve, reject) => {
@@ -154,6 +154,6 @@ export async function misbehave(baseUrl: string, first: number, end: number): Pr
       socket.on('error', reject);
     });
   let acts = 0;
-  for (; Date.now() < end; acts++) await HABITS[(first + acts) % HABITS.length]!(open);
+  for (; acts < atLeast || !isOver(); acts++) await HABITS[(first + acts) % HABITS.length]!(open);
   return acts;
 }

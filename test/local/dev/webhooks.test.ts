@@ -9,6 +9,8 @@ import { DevProcess } from './dev-process.ts';
 /** The whole service in processes of its own: real queues, a real clock, and a real end of it all. */
 const stateDir = mkdtempSync(join(tmpdir(), 'svc-webhooks-test-'));
 const EVENTS = 12;
+/** What a server has for its answer. */
+const ATTEMPT_MS = 15_000;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let dev: DevProcess;
 let baseUrl: string;
@@ -56,10 +58,12 @@ async function happen(): Promise<void> {
   const { items } = await call<{ items: { slug: string }[] }>('GET', '/v1/products');
   await Promise.all(Array.from({ length: EVENTS }, () => call('POST', `/v1/products/p/${items[0]!.slug}/connect`, {})));
 }
-async function until(isSo: () => Promise<boolean>, withinMs: number): Promise<void> {
-  const end = Date.now() + withinMs;
+/** How long a test here waits for what has to come, on a machine that does other things too. */
+const PATIENCE_MS = 50_000;
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + PATIENCE_MS;
   while (!(await isSo())) {
-    if (Date.now() > end) throw new Error(`not within ${withinMs} ms:\n${dev.output.slice(-3000)}`);
+    if (Date.now() > end) throw new Error(`not within ${PATIENCE_MS} ms:\n${dev.output.slice(-3000)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
@@ -67,15 +71,19 @@ async function until(isSo: () => Promise<boolean>, withinMs: number): Promise<vo
 it('a server that hangs holds up nobody else in the real queue', async () => {
   const endpoints = await Promise.all([open('hang', 'hang'), open('ok', 'ok')]);
   await happen();
-  // Less than one of its attempts takes, and there are as many of those as events.
-  await until(async () => (await eventIds('ok')).size === EVENTS, 12_000);
+  await until(async () => (await eventIds('ok')).size === EVENTS);
+  // Not even the first of its attempts was over when the others had everything, and there are as many of those as events.
+  const [{ at: firstHung }, lastHeard] = [(await received('hang'))[0]!, Math.max(...(await received('ok')).map(({ at }) => at))];
+  expect(lastHeard - firstHung).toBeLessThan(ATTEMPT_MS);
   await Promise.all(endpoints.map(close));
 });
 
-it('killed while it delivers, it finds every event again, and repeats only what it could not write down', { timeout: 60_000 }, async () => {
+it('killed while it delivers, it finds every event again, and repeats only what it could not write down', {
+  timeout: 2 * PATIENCE_MS,
+}, async () => {
   await open('pause', 'box');
   await happen();
-  await until(async () => (await received('box')).length > 0, 10_000);
+  await until(async () => (await received('box')).length > 0);
   await killEverything();
   const before = await received('box');
 
@@ -89,7 +97,7 @@ it('killed while it delivers, it finds every event again, and repeats only what 
   await start();
   const { items: events } = await call<{ items: { id: string }[] }>('GET', '/v1/webhooks/events?event_type=payment.created&per_page=100');
   const ids = events.slice(-EVENTS).map(({ id }) => id);
-  await until(async () => (await eventIds('box')).size === EVENTS, 30_000);
+  await until(async () => (await eventIds('box')).size === EVENTS);
   interface Delivery {
     event_id: string;
     delivery_id: number;
@@ -101,7 +109,7 @@ it('killed while it delivers, it finds every event again, and repeats only what 
     const { items } = await call<{ items: Delivery[] }>('GET', '/v1/webhooks/deliveries?per_page=100&status=succeeded');
     deliveries = items.filter(({ event_id: id }) => ids.includes(id));
     return deliveries.length === EVENTS;
-  }, 10_000);
+  });
 
   const got = await received('box');
   expect(new Set(got.map(({ headers }) => headers['x-svc-event-id']))).toEqual(new Set(ids));

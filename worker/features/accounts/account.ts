@@ -1,5 +1,5 @@
 import { ApiError } from '#core/errors.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Actor, Scope } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { ACCOUNT } from '#rules/states.ts';
@@ -16,7 +16,7 @@ export interface UpdateAccount {
 }
 
 /** Changes what is shown of an account, live: 403 for a sandbox key. Answers the names of what changed, none where nothing would. */
-export async function updateAccount(ctx: Shard, actor: Actor, input: UpdateAccount, keep: Keep<string[]>): Promise<string[]> {
+export async function updateAccount(ctx: Scope, actor: Actor, input: UpdateAccount, keep: Keep<string[]>): Promise<string[]> {
   if (!actor.livemode && actor.via === 'key') {
     const detail = 'A sandbox key cannot change what live buyers see.';
     throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
@@ -41,10 +41,10 @@ const ERASED_AT_ONCE = 200;
 
 /**
  * Deletes an account: what names a person goes, its keys and tokens die at once, and no webhook leaves any more. Payments, receipts
- * and claims stay. The keyed hashes and the password stay too, so that only its owner is told that it was deleted, and nobody else
+ * and claims stay. The keyed hashes and the password stay too, so that only its owner is told that it was deleted, and no other person
  * takes its place. 403 sign_in_required for an old session.
  */
-export async function deleteAccount(ctx: Shard, actor: Actor): Promise<void> {
+export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
   requireFreshSignIn(ctx, actor);
   await changeAccount(ctx, actor.accountId, (account) => ({
     values: {

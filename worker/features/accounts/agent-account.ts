@@ -1,3 +1,9 @@
+/**
+ * Accounts that agents make for themselves: no person can sign in to one, so its keys are all there is, and the holder of its
+ * setup secret makes and ends them.
+ * @module
+ */
+
 import { ApiError, storyOf } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
@@ -10,10 +16,6 @@ import { newAccount } from './auth/sign-in.ts';
 import { draftKey } from './keys/keys.ts';
 import { insertAccount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from './store.ts';
 
-/**
- * Accounts that agents make for themselves: nobody can sign in to one, so its keys are all there is, and whoever holds its
- * setup secret makes and ends them.
- */
 export type { Account, ApiKey };
 
 const admissionOf = (ctx: Ctx, accountId: string) => admissionObject(ctx, `account:${admissionIdOf(accountId)}`);
@@ -26,20 +28,20 @@ export function planAgentAccount(ctx: Shard, agentName: string): { account: Acco
   return { account, key, rawKey, writes };
 }
 
-/** Nothing depends on it: an object that nobody woke yet asks the database. */
+/** Nothing depends on it: an object that was not told yet asks the database. */
 export async function announceAccount(ctx: Ctx, account: Account, key: ApiKey): Promise<void> {
   const told = admissionOf(ctx, account.id).load(toAdmittedAccount(account), [toAdmittedKey(key)]);
   await told.catch((error: unknown) => ctx.note(`admission not told: ${storyOf(error)}`));
 }
 
-/** Statements, not effects: refused where the plan of the account allows no more keys. */
+/** Refused where the plan of the account allows no more keys. */
 export const planAgentKey = (ctx: Shard, { plan, planThrough }: Pick<Account, 'plan' | 'planThrough'>, key: ApiKey): Write[] =>
   insertKey(ctx, key, PLANS[planAt({ plan, planThrough }, ctx.now)].activeKeysMax);
 
 /**
  * Stores the end of these keys by `store`, and has them refused from the next request on. The database decides first: a batch
  * that was vetoed leaves every key as good as it was. Before it, the object is told that a change is under way, so that it asks
- * the database within a minute should nobody come back to tell it the outcome.
+ * the database within a minute should its caller never come back to tell it the outcome.
  */
 export async function endKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 'keyHash'>[], store: () => Promise<T>): Promise<T> {
   const object = admissionOf(ctx, account.id);
@@ -60,6 +62,6 @@ export async function endKeys<T>(ctx: Ctx, account: Account, keys: Pick<ApiKey, 
   }
 }
 
-/** Statements, not effects: belong into what `endKeys` stores. */
+/** Belong into what `endKeys` stores. */
 export const revokeKeys = (ctx: Shard, keys: Pick<ApiKey, 'id' | 'merchantId'>[]): Write[] =>
   keys.map(({ id, merchantId }) => revokeKeyRow(ctx.db, merchantId, id, ctx.now));

@@ -19,23 +19,22 @@ export interface AccountChange {
 }
 
 /**
- * Replaces an account's row under its version. `plan` sees the row afresh at each try; null asks for nothing. What admission
+ * Replaces an account's row under its version. `plan` sees the row afresh at each try, counted from 1; null asks for nothing. What admission
  * judges by reaches the account's object before the database, so that no request slips in between, and is confirmed there
  * before we answer.
  */
 export async function changeAccount(
   ctx: Shard,
   accountId: AccountId,
-  plan: (account: Account) => AccountChange | null | Promise<AccountChange | null>,
+  plan: (account: Account, attempt: number) => AccountChange | null | Promise<AccountChange | null>,
 ): Promise<Account> {
   let planned: { account: Account; wasStored?: AccountChange['wasStored'] } | null = null;
   let staged: Account | null = null;
   try {
-    const changed = await transact(ctx, async () => {
-      const account = await getAccount(ctx.db, accountId);
+    const changed = await transact(ctx, { reload: () => getAccount(ctx.db, accountId) }, async (account, attempt) => {
       // An earlier try was stored and only its answer was lost.
       if (planned && (await (planned.wasStored?.(account) ?? isSame(account, planned.account)))) return unchanged(account);
-      const change = await plan(account);
+      const change = await plan(account, attempt);
       if (!change?.values) return { events: [], writes: change?.writes ?? [], result: account };
       const next = { ...account, ...change.values, version: account.version + 1 };
       planned = { account: next, wasStored: change.wasStored };

@@ -10,12 +10,12 @@ import { accessApps, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 
-/** So many rows of which `isLeft` holds. */
+/** Up to `max` rows for which `isLeft` holds. */
 const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number) =>
   sql`rowid IN ${db.select({ rowid: sql`rowid` }).from(table).where(isLeft).limit(max)}`;
 
 /**
- * Statements, not effects: disable every endpoint of an account, cancel what waited for them, and erase what names a person, at most
+ * Disable every endpoint of an account, cancel what waited for them, and erase what names a person, at most
  * `max` rows of each kind. The endpoints that are enabled are all disabled at once: a plan bounds them.
  */
 export function eraseWhatNames({ db, now, wallNow }: Shard, accountId: AccountId, max: number): Write[] {
@@ -69,7 +69,6 @@ export const listUnerased = (db: Db, max: number) =>
     .orderBy(asc(accounts.deletedAt))
     .limit(max);
 
-/** A statement, not an effect. */
 export const markErased = ({ db, now }: Shard, accountId: AccountId): Write =>
   db
     .update(accounts)

@@ -1,17 +1,19 @@
+/**
+ * The payout rule: in live mode a wallet that the merchant was never set to be paid on needs a person who just signed in, as soon as
+ * there is any other. A stolen key must not be able to send the next sale elsewhere, whichever product, rail or name it goes through.
+ * The very first wallet is free, and so is one that is known.
+ * @module
+ */
+
 import { z } from '@hono/zod-openapi';
 import type { AccountId } from '#core/ids.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Actor, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { isFreshSignIn, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, orNull } from '#platform/http/openapi.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { findKnownWallets, type KnownWallets, rememberWallet, vetoUnlessFirst } from './payout.store.ts';
 
-/**
- * The payout rule: in live mode a wallet that the merchant was never set to be paid on needs a person who just signed in, as soon as
- * there is any other. A stolen key must not be able to send the next sale elsewhere, whichever product, rail or name it goes through.
- * The very first wallet is free, and so is one that is known.
- */
 export const needsSignIn = (livemode: boolean, known: KnownWallets): boolean => livemode && known === 'others';
 
 export const PayoutBody = z
@@ -33,7 +35,7 @@ export interface PayoutChange {
   railId?: string;
 }
 
-/** Would naming this wallet for live payments need a person who just signed in? For those who only want to know. */
+/** True where naming this wallet for live payments would need a person who just signed in. Refuses nothing. */
 export const wouldNeedSignIn = async (ctx: Shard, merchantId: AccountId, wallet: string): Promise<boolean> =>
   needsSignIn(true, await findKnownWallets(ctx.db, merchantId, wallet));
 
@@ -42,11 +44,10 @@ export const wouldNeedSignIn = async (ctx: Shard, merchantId: AccountId, wallet:
  * wallets named at once by keys one is stored; the batches of the others fail, and planned again they are refused.
  * 403 sign_in_required by the payout rule.
  */
-export async function planPayout(ctx: Shard, actor: Actor, change: PayoutChange): Promise<Pick<Change<null>, 'events' | 'writes'>> {
-  const { livemode } = actor;
-  const merchantId = actor.accountId;
+export async function planPayout(ctx: Scope, actor: Actor, change: PayoutChange): Promise<Pick<Change<null>, 'events' | 'writes'>> {
+  const { merchantId, livemode } = ctx;
   const { wallet } = change;
-  const events = [payoutChanged(merchantId, livemode, actor.via === 'key' ? 'key' : 'person', change)];
+  const events = [payoutChanged(ctx, actor.via === 'key' ? 'key' : 'person', change)];
   if (!livemode || wallet === null) return { events, writes: [] };
   const known = await findKnownWallets(ctx.db, merchantId, wallet);
   if (needsSignIn(livemode, known)) requireFreshSignIn(ctx, actor);
@@ -57,13 +58,18 @@ export async function planPayout(ctx: Shard, actor: Actor, change: PayoutChange)
 
 /** The wallet of a new account, which its person has just signed in with. */
 export const planAccountPayout = (ctx: Shard, merchantId: AccountId, wallet: string): Pick<Change<null>, 'events' | 'writes'> => ({
-  events: [payoutChanged(merchantId, true, 'person', { subject: { type: 'account', id: merchantId, version: 1 }, wallet, previous: null })],
+  events: [
+    payoutChanged({ merchantId, livemode: true }, 'person', {
+      subject: { type: 'account', id: merchantId, version: 1 },
+      wallet,
+      previous: null,
+    }),
+  ],
   writes: [rememberWallet(ctx, merchantId, wallet)],
 });
 
 const payoutChanged = (
-  merchantId: AccountId,
-  livemode: boolean,
+  { merchantId, livemode }: Tenant,
   by: 'key' | 'person',
   { subject, wallet, previous, productId, railId }: PayoutChange,
 ): NewEvent => ({

@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { createMiddleware } from 'hono/factory';
 import { iso } from '#core/time.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
@@ -13,7 +12,17 @@ import {
   writeRoute,
 } from '#platform/http/callers.ts';
 import { answerOnce, malformedKeyErrors, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { type AppEnv, DetailResponse, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
+import {
+  type ActorEnv,
+  DetailResponse,
+  jsonBody,
+  ModeQuery,
+  ok,
+  orNull,
+  type RouteContext,
+  router,
+  Timestamp,
+} from '#platform/http/openapi.ts';
 import { hitBucket } from '#platform/http/rate-limit.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { ACCOUNT } from '#rules/states.ts';
@@ -120,10 +129,9 @@ const ChangeSecurityRequest = z
   .openapi('ChangeSecurityRequest', { example: { current_password: 'correct horse', new_password: 'battery staple' } });
 
 // A stolen token must not become a way to guess the password. The headers go on telling the account's own limit.
-const limitGuesses = createMiddleware<AppEnv>(async (c, next) => {
+async function limitGuesses(c: RouteContext<ActorEnv>): Promise<void> {
   await hitBucket(c, 'login', c.var.actor.accountId);
-  await next();
-});
+}
 
 const security = createRoute({
   method: 'patch',
@@ -134,8 +142,7 @@ const security = createRoute({
   description:
     'An account without a password sets its first one within 15 minutes of signing in, without `current_password`. Sent again ' +
     'under its Idempotency-Key, with a token of a new sign-in, it has the same answer, and the old password is not asked for.',
-  ...keyedPersonRoute,
-  middleware: [...keyedPersonRoute.middleware, limitGuesses],
+  ...keyedPersonRoute(limitGuesses),
   request: { headers: OptionalIdempotencyHeader, ...jsonBody(ChangeSecurityRequest) },
   responses: {
     ...ok(UpdateResponse),
@@ -153,7 +160,7 @@ const remove = createRoute({
     'It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs ' +
     'are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. ' +
     'It needs no Idempotency-Key: sent again it finds the account deleted, and is answered 403 `account_deleted`.',
-  ...keyedPersonRoute,
+  ...keyedPersonRoute(),
   request: { headers: OptionalIdempotencyHeader },
   responses: { ...ok(DetailResponse), ...merchantBodyErrors(...malformedKeyErrors, 'state_conflict') },
 });

@@ -1,5 +1,5 @@
 import { ApiError } from '#core/errors.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
@@ -18,7 +18,7 @@ export interface ChangeSecurity {
  * Changes e-mail or password and ends every session, the caller's own included. 401 invalid_credentials, 403
  * invalid_authorization (`sign_in_required`), 409 email_registered, 422 password_too_short or no_change.
  */
-export async function changeSecurity(ctx: Shard, actor: Actor, input: ChangeSecurity, keep: Keep<string[]>): Promise<string[]> {
+export async function changeSecurity(ctx: Scope, actor: Actor, input: ChangeSecurity, keep: Keep<string[]>): Promise<string[]> {
   if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
   let updatedFields: string[] = [];
   await changeAccount(ctx, actor.accountId, async (account) => {

@@ -1,7 +1,7 @@
 import { and, desc, eq, exists, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Db, Shard, Tenant } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { type Account, accounts, type LoginNonce, loginNonces, type MerchantSettings } from '#platform/db/tables/accounts.ts';
@@ -66,7 +66,7 @@ export const toAdmittedKey = ({ id, keyHash, permissions, livemode, revokedAt }:
 
 export const insertAccount = (db: Db, account: Account): Write => db.insert(accounts).values(account);
 
-/** Replaces the row the change was planned from; vetoes the whole batch where somebody else was faster. */
+/** Replaces the row the change was planned from; vetoes the whole batch where another change was stored first. */
 export const replaceAccount = (ctx: Shard, { id, ...account }: Account): Write[] => [
   ctx.db
     .update(accounts)
@@ -108,12 +108,12 @@ export async function listKeys(db: Db, merchantId: AccountId, livemode: boolean 
     db
       .select()
       .from(apiKeys)
-      .where(and(rowsOf(apiKeys, merchantId, mode), isNull(apiKeys.revokedAt)));
+      .where(and(rowsOf(apiKeys, { merchantId, livemode: mode }), isNull(apiKeys.revokedAt)));
   const revokedOf = (mode: boolean) =>
     db
       .select()
       .from(apiKeys)
-      .where(and(rowsOf(apiKeys, merchantId, mode), isNotNull(apiKeys.revokedAt)))
+      .where(and(rowsOf(apiKeys, { merchantId, livemode: mode }), isNotNull(apiKeys.revokedAt)))
       .orderBy(desc(apiKeys.revokedAt))
       .limit(REVOKED_SHOWN);
   const [first = true, ...others] = livemode === null ? [true, false] : [livemode];
@@ -128,11 +128,11 @@ export const findKey = (db: Db, merchantId: AccountId, keyId: KeyId) =>
     .where(and(eq(apiKeys.merchantId, merchantId), eq(apiKeys.id, keyId)))
     .get();
 
-export async function countActiveKeys(db: Db, merchantId: AccountId, livemode: boolean): Promise<number> {
-  return db.$count(apiKeys, and(rowsOf(apiKeys, merchantId, livemode), isNull(apiKeys.revokedAt)));
+export async function countActiveKeys(db: Db, tenant: Tenant): Promise<number> {
+  return db.$count(apiKeys, and(rowsOf(apiKeys, tenant), isNull(apiKeys.revokedAt)));
 }
 
-/** Statements, not effects: the first fails the batch where the account has as many active keys of this mode as it may. */
+/** The first statement fails the batch where the account has as many active keys of this mode as it may. */
 export const insertKey = (ctx: Shard, key: ApiKey, activeMax: number): Write[] => [
   vetoIf(
     ctx,

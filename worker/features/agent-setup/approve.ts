@@ -22,7 +22,7 @@ export interface Approve {
  * Approves the manifest, and issues a live key where that is asked for, the manifest was judged for live mode and a plan is
  * active. One live key at a time: asked again it is 409 state_conflict, unless the key that is to give way is named. Its name
  * decides a race: of two who replace the same key one has a new one, and the other learns which it is. Named without asking for
- * another, it is revoked and nothing takes its place. `rawKey` exists only in this answer. A lost answer leaves a key nobody
+ * another, it is revoked and nothing takes its place. `rawKey` exists only in this answer. A lost answer leaves a key that no agent
  * holds; `replaceLiveKeyId` ends it. Nothing else of the manifest is applied.
  */
 export async function approveSetup(
@@ -33,11 +33,9 @@ export async function approveSetup(
 ): Promise<{ standing: SetupState; rawKey: string | null }> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
   const drafted = input.issueLiveKey ? draftLiveKey(ctx, before) : null;
-  let first: SetupState | null = before;
+  const reload = async () => requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
   const store = () =>
-    transact(ctx, async (): Promise<Change<SetupState>> => {
-      const found = first ?? requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
-      first = null;
+    transact(ctx, { known: before, reload }, (found): Change<SetupState> => {
       const { intent, account } = found;
       // An earlier try was stored and only its answer was lost.
       if (drafted && intent.liveKeyId === drafted.key.id) return unchanged(found);
@@ -50,7 +48,7 @@ export async function approveSetup(
       const left = ended[0] ? { ...ended[0], revokedAt: ctx.now } : found.liveKey;
       return {
         events: [],
-        // The setup's own version first: whoever is slower issues and revokes nothing.
+        // The setup's own version first: the slower of two approvals issues and revokes nothing.
         writes: [
           ...updateSetup(ctx, intent, patch),
           ...revokeKeys(ctx, ended),
@@ -97,7 +95,7 @@ function requireLive(ctx: Ctx, { intent, account }: SetupState): void {
   });
 }
 
-/** The live key that ends by this. Whoever names a key that is not this setup's last one, or has to and does not, learns which it is. */
+/** The live key that ends by this. A caller that names a key other than the setup's last one, or omits a required one, is told which it is. */
 function endedBy(standing: SetupState, { issueLiveKey, replaceLiveKeyId }: Approve): NonNullable<SetupState['liveKey']>[] {
   const { intent, liveKey } = standing;
   const active = liveKey && hasLiveKey(standing) ? liveKey : null;

@@ -11,10 +11,10 @@ import { type ExpiringSetup, listActiveKeys, listExpiringSetups, updateSetup, ve
 /** Each takes half a dozen calls to the database and to its account's object. */
 const PAGES = { pageMax: 50, pagesMax: 2 };
 const LANES = 5;
-/** Whoever began to pay just before has claimed it by then. A courtesy: what keeps the two apart are their vetoes. */
+/** An agent that began to pay just before the end has claimed its payment by then. Correctness does not depend on it: the vetoes of the two batches do. */
 const GRACE_MS = MINUTE;
 
-/** Ends setups nobody paid for: their keys are revoked and their endpoints disabled. */
+/** Ends setups that were not paid for: their keys are revoked and their endpoints disabled. */
 export const sweepSetups = (ctx: Shard): Promise<Swept> =>
   sweepPages<ExpiringSetup>(
     ctx,

@@ -26,7 +26,7 @@ export interface Stage {
   plan: PlanName | null;
   hasLiveKey: boolean;
   manifest: Manifest | null;
-  /** Of payments that are on their way; a plan nobody can name is null. */
+  /** Of payments that are on their way; a plan that cannot be read from its payment is null. */
   pendingPlans: (PlanName | null)[];
 }
 

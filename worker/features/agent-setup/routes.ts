@@ -1,11 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
 import type { KeyId, SetupIntentId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { newestOf } from '#platform/db/directory.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
-import { type AppEnv, created, jsonBody, ok, router, uuidParam } from '#platform/http/openapi.ts';
-import { countWrongSecrets, publicBucket } from '#platform/http/rate-limit.ts';
+import { created, idOf, idParam, jsonBody, ok, router } from '#platform/http/openapi.ts';
+import { countWrongSecrets, publicBucket, type Subject } from '#platform/http/rate-limit.ts';
 import { PLAN_NAMES } from '#rules/plans.ts';
 import { approveSetup } from './approve.ts';
 import { MANIFEST_EXAMPLE, manifestFields } from './manifest/schema.ts';
@@ -14,13 +13,13 @@ import { locateSetup } from './secret.ts';
 import { attachManifest, createSetup, getSetup } from './setup.ts';
 
 const tags = ['Agent bootstrap'];
-const params = uuidParam('setup_intent_id');
+const params = idParam('setup_intent_id', idOf<SetupIntentId>());
 const path = '/access/agent-bootstrap/{setup_intent_id}';
 // Not judged by its form: whatever is no secret of this setup is the same 404.
 const secret = { setup_secret: z.string().max(500).openapi({ description: 'As it was shown when the setup was created.' }) };
 const SECRET_EXAMPLE = { setup_secret: `svc_setup_${'0'.repeat(32)}_${'A'.repeat(43)}` };
 const GUESSES = 'An unknown setup, a wrong secret and two that do not belong together are the same 404.';
-const perSetup = (c: Context<AppEnv>) => c.req.param('setup_intent_id') ?? '';
+const perSetup: Subject = (c) => c.req.param('setup_intent_id') ?? '';
 
 const CreateRequest = z
   .object({
@@ -82,8 +81,7 @@ const ApproveRequest = z
     ...secret,
     issue_live_key: z.boolean().default(false),
     live_mode_confirmed: z.boolean().default(false).openapi({ description: 'Must be true to issue a live key.' }),
-    replace_live_key_id: z
-      .uuid()
+    replace_live_key_id: idOf<KeyId>()
       .optional()
       .openapi({
         description:
@@ -125,19 +123,19 @@ export const bootstrapRoutes = router()
   })
   .openapi(status, async (c) => {
     const ctx = await locateSetup(c.var.ctx, c.req.valid('json').setup_secret);
-    const standing = await getSetup(ctx, c.req.valid('param').setup_intent_id as SetupIntentId, c.req.valid('json').setup_secret);
+    const standing = await getSetup(ctx, c.req.valid('param').setup_intent_id, c.req.valid('json').setup_secret);
     return c.json(toSetupIntentResource(standing, ctx.now), 200);
   })
   .openapi(manifest, async (c) => {
     const ctx = await locateSetup(c.var.ctx, c.req.valid('json').setup_secret);
     const { setup_secret: setupSecret, ...given } = c.req.valid('json');
-    const standing = await attachManifest(ctx, c.req.valid('param').setup_intent_id as SetupIntentId, setupSecret, given);
+    const standing = await attachManifest(ctx, c.req.valid('param').setup_intent_id, setupSecret, given);
     return c.json(toSetupIntentResource(standing, ctx.now), 200);
   })
   .openapi(approve, async (c) => {
     const ctx = await locateSetup(c.var.ctx, c.req.valid('json').setup_secret);
     const { setup_secret: setupSecret, issue_live_key: issueLiveKey, replace_live_key_id: replaced } = c.req.valid('json');
-    const input = { issueLiveKey, replaceLiveKeyId: (replaced ?? null) as KeyId | null };
-    const { standing, rawKey } = await approveSetup(ctx, c.req.valid('param').setup_intent_id as SetupIntentId, setupSecret, input);
+    const input = { issueLiveKey, replaceLiveKeyId: replaced ?? null };
+    const { standing, rawKey } = await approveSetup(ctx, c.req.valid('param').setup_intent_id, setupSecret, input);
     return c.json({ ...toSetupIntentResource(standing, ctx.now), ...(rawKey === null ? {} : { live_api_key: rawKey }) }, 200);
   });

@@ -1,3 +1,9 @@
+/**
+ * What an agent holds of its setup before it has a key: `svc_setup_`, the 32 hex digits of the setup intent's id, and 256
+ * random bits. Only a keyed hash of the whole is stored; the id in it saves a search, and proves nothing.
+ * @module
+ */
+
 import { isOneOf, pepperedHash, pepperedHashes } from '#core/crypto.ts';
 import { base64url } from '#core/encoding.ts';
 import type { SetupIntentId } from '#core/ids.ts';
@@ -6,10 +12,6 @@ import { locate } from '#platform/db/directory.ts';
 import type { SetupIntent } from '#platform/db/tables/setups.ts';
 import { findSetup, replaceSecretHash } from './store.ts';
 
-/**
- * What an agent holds of its setup before it has a key: `svc_setup_`, the 32 hex digits of the setup intent's id, and 256
- * random bits. Only a keyed hash of the whole is stored; the id in it saves a search, and proves nothing.
- */
 const SHAPE = /^svc_setup_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
 const SECRET_BYTES = 32;
 
@@ -18,7 +20,7 @@ export function newSetupSecret(setupIntentId: SetupIntentId): string {
   return `svc_setup_${setupIntentId.replaceAll('-', '')}_${base64url.encode(random)}`;
 }
 
-/** The intent a secret speaks of; null for what cannot be one of ours. */
+/** The id of the intent in a secret; null for text that cannot be one of ours. */
 export function parseSetupSecret(text: string): { setupIntentId: SetupIntentId } | null {
   const groups = SHAPE.exec(text)?.slice(1);
   return groups ? { setupIntentId: groups.join('-') as SetupIntentId } : null;
@@ -27,7 +29,7 @@ export function parseSetupSecret(text: string): { setupIntentId: SetupIntentId }
 export const hashSetupSecret = (ctx: Ctx, secret: string): string => pepperedHash(ctx.config.PEPPER, 'setup-secret', secret);
 
 /**
- * The setup a secret opens, in whatever state it is; null for a wrong one as for one of nobody. Compared in constant time, under each pepper.
+ * The setup a secret opens, in whatever state it is; null for a wrong one as for an unknown one. Compared in constant time, under each pepper.
  * A right one is hashed anew under the first by being shown, so that an older pepper can go.
  */
 export async function findSetupBySecret(ctx: Shard, secret: string): Promise<Awaited<ReturnType<typeof findSetup>>> {
@@ -39,7 +41,7 @@ export async function findSetupBySecret(ctx: Shard, secret: string): Promise<Awa
   return intent;
 }
 
-/** The database of the setup that a secret speaks of. */
+/** The database of the setup that a secret names. */
 export async function locateSetup(ctx: Ctx, secret: string): Promise<Shard> {
   const parsed = parseSetupSecret(secret);
   return locate(ctx, async ({ db }) => parsed && findSetup(db, parsed.setupIntentId));
@@ -47,7 +49,7 @@ export async function locateSetup(ctx: Ctx, secret: string): Promise<Shard> {
 
 /**
  * May this setup still be used? The sweep that writes `expired` may be late; the time is not. A payment that is on its way
- * keeps it open: whoever has paid must not be told to begin anew.
+ * keeps it open: an agent that has paid must not be told to begin anew.
  */
 export const isSetupOpen = (
   { status, expiresAt, isPaying }: Pick<SetupIntent, 'status' | 'expiresAt'> & { isPaying: boolean },

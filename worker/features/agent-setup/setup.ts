@@ -71,7 +71,7 @@ export async function createSetup(
 }
 
 /**
- * The setup a secret opens, under its own id. A wrong secret, a wrong id, one of nobody and two that do not belong together
+ * The setup a secret opens, under its own id. A wrong secret, a wrong or unknown id and two that do not belong together
  * are the same 404, after the same work.
  */
 export async function getSetup(ctx: Shard, setupIntentId: SetupIntentId, secret: string): Promise<SetupState> {
@@ -97,10 +97,8 @@ export function requireOpenSetup(standing: SetupState, now: number): SetupState 
 export async function attachManifest(ctx: Shard, setupIntentId: SetupIntentId, secret: string, manifest: Manifest): Promise<SetupState> {
   const before = requireOpenSetup(await getSetup(ctx, setupIntentId, secret), ctx.now);
   const payoutAccount = await lookAtPayout(ctx, manifest);
-  let first: SetupState | null = before;
-  return transact(ctx, async (): Promise<Change<SetupState>> => {
-    const standing = first ?? requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
-    first = null;
+  const reload = async () => requireOpenSetup(await getSetupState(ctx.db, setupIntentId), ctx.now);
+  return transact(ctx, { known: before, reload }, async (standing): Promise<Change<SetupState>> => {
     const { intent } = standing;
     const wallet = manifest.payout?.wallet_address;
     const payoutNeedsSignIn = wallet !== undefined && (await wouldNeedSignIn(ctx, intent.accountId, wallet));
@@ -157,7 +155,7 @@ async function lookAtPayout(ctx: Ctx, { payout }: Manifest): Promise<ManifestFac
   return accountAt(ctx, payout.wallet_address);
 }
 
-/** Is all of it so already? Then an earlier try was stored, or the agent repeats itself. */
+/** True where all of it is stored already: by an earlier try whose answer was lost, or by the same request before. */
 const isWithin = (patch: Partial<SetupIntent>, intent: SetupIntent): boolean =>
   Object.entries(patch).every(([name, value]) => comparable(value) === comparable(intent[name as keyof SetupIntent]));
 

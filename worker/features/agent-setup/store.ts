@@ -29,7 +29,7 @@ export type SetupState = Awaited<ReturnType<typeof getSetupState>>;
 
 export const insertSetup = (db: Db, intent: SetupIntent): Write => db.insert(setupIntents).values(intent);
 
-/** Statements, not effects: the second fails the batch where another change was faster. The expiry is left to those who lift it. */
+/** The second statement fails the batch where another change was faster. The expiry is left to those who lift it. */
 export const updateSetup = (
   ctx: Shard,
   before: Pick<SetupIntent, 'id' | 'version'>,
@@ -103,7 +103,7 @@ export const listPendingPayments = (db: Db, setupIntentId: SetupIntentId) =>
 
 export type PendingPayment = Awaited<ReturnType<typeof listPendingPayments>>[number];
 
-/** Statements, not effects: refuse the end of a setup whose account holds a paid plan, or whose payment is on its way. */
+/** Refuse the end of a setup whose account holds a paid plan, or whose payment is on its way. */
 export const vetoWhilePaid = (ctx: Shard, accountId: AccountId): Write[] => [
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM settlements WHERE status = 'pending' AND merchant_id = ${accountId} AND purpose = 'activation')`),
   vetoIf(

@@ -21,7 +21,7 @@ export async function takeAudit(db: Db, day: string, now: number, leaseUntil: nu
   return rows[0] ?? null;
 }
 
-/** Statements, not effects: what a look brought, unless another has begun since, and the end of the rows before a day. */
+/** What a look brought, unless another has begun since, and the end of the rows before a day. */
 export const noteAudit = (db: Db, { day, dueAt }: Audit, after: Partial<Audit>, keptFrom: string): Write[] => [
   db
     .update(audits)
@@ -40,7 +40,7 @@ async function around<T>(page: (from: string, limit: number) => Promise<T[]>, pl
   return after.length < count ? [...after, ...(await page('', count))] : after;
 }
 
-/** So many claims are looked through for final ones. */
+/** How many claims are read to find final ones. */
 const CLAIMS_MAX = 300;
 /** Claims of payments of merchants; what else is claimed has no payment row. */
 const PAYMENT_KINDS = ['checkout', 'x402'] as const;

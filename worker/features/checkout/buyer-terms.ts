@@ -13,7 +13,7 @@ interface StatedBuyer {
   customerRef?: string;
 }
 
-/** Whom the merchant's server sent is who it says; a wallet is only a hint, and the buyer's own choice goes first. */
+/** Hand-off data wins over what the buyer typed, except the wallet: the buyer may pay from another. */
 export const withHandoff = <T extends StatedBuyer>(input: T, handoff: Handoff): T => ({
   ...input,
   customerRef: handoff.customerRef ?? input.customerRef,
@@ -22,7 +22,7 @@ export const withHandoff = <T extends StatedBuyer>(input: T, handoff: Handoff): 
 });
 
 /**
- * The terms of a payment with what is known of its buyer: it is sold to nobody else. What the payment session of the
+ * The terms of a payment with what is known of its buyer, who alone it is sold to. What the payment session of the
  * merchant's server says goes before what its hand-off says.
  */
 export const buyerTerms = (
@@ -44,7 +44,7 @@ export const buyerTerms = (
   };
 };
 
-/** Did the merchant's server say who buys? What a buyer says at connect is a claim. */
+/** True where the merchant's server named the customer. What a buyer says at connect is not proven. */
 const isRefTrusted = (handoff: Handoff | null, session: Pick<PaymentSession, 'customerRef'> | null): boolean =>
   (session?.customerRef ?? handoff?.customerRef ?? null) !== null;
 

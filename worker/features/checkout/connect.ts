@@ -3,9 +3,8 @@ import { ApiError } from '#core/errors.ts';
 import { type IdentitySessionId, newId, type PaymentId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
 import { SECOND } from '#core/time.ts';
-import { planCreate } from '#features/payments/payment.ts';
+import { newPayment, planCreate } from '#features/payments/payment.ts';
 import { findPayment } from '#features/payments/store.ts';
-import { UNPAID } from '#features/payments/watch/ended-sessions.ts';
 import { getActiveListing, type Listing, saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
@@ -35,7 +34,6 @@ export interface Connect {
   asset?: Asset;
   walletAddress?: string;
   email?: string;
-  /** A BCP 47 tag. */
   /** A language tag in its canonical form. (BCP 47) */
   locale?: string | undefined;
   customerRef?: string;
@@ -70,7 +68,7 @@ export async function connectBuyer(shard: Shard, input: Connect, keep: Keep<Chec
   const change = await beginPayment(ctx, listing, input, { session: null, handoff, expiresAt: ctx.now + life });
   if ('provider' in change) return change;
   const { result: payment } = change;
-  // The node is asked before anything is stored: a session nobody can pay is not worth keeping.
+  // The node is asked before anything is stored: a payment that cannot be received is not stored.
   const prepared = payment.expectedWallet === null ? null : await prepareTransaction(ctx, payment, payment.expectedWallet);
   const checkout = { payment, prepared };
   try {
@@ -121,14 +119,23 @@ export async function beginPayment(
     ...(due.quote ? { quote: due.quote } : {}),
     ...(input.locale === undefined ? {} : { locale: input.locale }),
   };
-  const payment: Payment = {
-    ...(await newPayment(ctx, listing, recipient, due)),
+  const payment = newPayment(ctx, {
+    ...(await payableTo(ctx, recipient, due)),
+    id: newId<PaymentId>(ctx.now),
+    merchantId: product.merchantId,
+    livemode: product.livemode,
+    productId: product.id,
+    slug: product.slug,
+    status: 'PENDING_SIGNATURE',
+    nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
+    reference: base58.encode(crypto.getRandomValues(new Uint8Array(32))),
     terms: buyerTerms(terms, { identity, handoff, session }),
     expectedWallet: input.walletAddress ?? null,
     customerRef: session?.customerRef ?? input.customerRef ?? null,
     email: input.email?.trim().toLowerCase() ?? null,
     paymentSessionId: session?.id ?? null,
-  };
+    lateGraceSeconds: ctx.config.LATE_GRACE_SECONDS,
+  });
   await requireReceivable(ctx, payment, prospect);
   const created = planCreate(ctx, payment);
   const used = handoff ? useHandoff(ctx, handoff, payment.id) : [];
@@ -160,38 +167,19 @@ export function requireBuyer(walletAddress: string, recipient: string): void {
   if (walletAddress === recipient) throw new ApiError('invalid_wallet_address', { detail: 'The payout wallet cannot buy from itself.' });
 }
 
-/** Everything of a new payment that does not depend on who buys. */
-async function newPayment(
-  ctx: Ctx,
-  { product }: Listing,
-  recipient: string,
-  due: Due,
-): Promise<Omit<Payment, 'terms' | 'expectedWallet' | 'customerRef' | 'email' | 'paymentSessionId'>> {
-  const mint = mintOf(ctx.config.network, due.price.asset);
-  const fee = planFee(ctx, due.price, recipient);
+/** What is to be paid until when, where it goes, and the fee out of it. */
+async function payableTo(ctx: Ctx, recipientWallet: string, { price, expiresAt }: Due) {
+  const mint = mintOf(ctx.config.network, price.asset);
+  const fee = planFee(ctx, price, recipientWallet);
   return {
-    ...UNPAID,
-    id: newId<PaymentId>(ctx.now),
-    merchantId: product.merchantId,
-    livemode: product.livemode,
-    productId: product.id,
-    slug: product.slug,
-    status: 'PENDING_SIGNATURE',
-    failureCode: null,
-    nonce: base58.encode(crypto.getRandomValues(new Uint8Array(16))),
-    reference: base58.encode(crypto.getRandomValues(new Uint8Array(32))),
-    asset: due.price.asset,
+    asset: price.asset,
     mint,
-    priceAmount: due.price.units,
-    recipientWallet: recipient,
-    recipientAta: await accountOf(recipient, mint),
+    priceAmount: price.units,
+    recipientWallet,
+    recipientAta: await accountOf(recipientWallet, mint),
     feeAmount: fee?.amount.units ?? null,
     feeWallet: fee?.wallet ?? null,
     feeAta: fee ? await accountOf(fee.wallet, mint) : null,
-    expiresAt: due.expiresAt,
-    lateGraceSeconds: ctx.config.LATE_GRACE_SECONDS,
-    createdAt: ctx.now,
-    updatedAt: ctx.now,
-    version: 1,
+    expiresAt,
   };
 }

@@ -8,7 +8,7 @@ import { vetoIf, type Write } from '#platform/db/commit.ts';
 const isCrowded = (productId: ProductId) =>
   sql`EXISTS (SELECT 1 FROM open_sessions WHERE product_id = ${productId} AND count >= ${OPEN_SESSIONS_MAX})`;
 
-/** A statement, not an effect: refuses one more session while so many of the product are open. */
+/** Refuses one more session while so many of the product are open. */
 export const vetoCrowd = (ctx: Shard, productId: ProductId): Write => vetoIf(ctx, isCrowded(productId));
 
 /** What the veto of a crowded product means to a buyer. 429 plan_limit_reached. */

@@ -34,7 +34,7 @@ export interface Prepared {
 }
 
 /**
- * The transaction that pays this payment from `buyer`'s wallet, for as long as the chain takes its blockhash; whoever pays creates
+ * The transaction that pays this payment from `buyer`'s wallet, for as long as the chain takes its blockhash; the payer creates
  * the token accounts that are missing. 503 rpc_unavailable.
  */
 export async function prepareTransaction(ctx: Ctx, payment: Payment, buyer: string): Promise<Prepared> {

@@ -22,7 +22,7 @@ import {
   optionalKeyErrors,
   sendStored,
 } from '#platform/http/idempotency-key.ts';
-import { errors, jsonBody, ok, optionalJsonBody, protocolBodyErrors, router, uuidParam } from '#platform/http/openapi.ts';
+import { errors, idOf, idParam, jsonBody, ok, optionalJsonBody, protocolBodyErrors, router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
@@ -32,7 +32,7 @@ import { ConnectResponse, toConnectResource } from './resource.ts';
 import { connectInSession } from './sessions/session.ts';
 
 const LOCALE_MAX = 35;
-/** The BCP 47 form of a language tag, also of one in the form of POSIX (`en_US.UTF-8`); undefined for what is none: nobody pays less for it. */
+/** The BCP 47 form of a language tag, also of one in the form of POSIX (`en_US.UTF-8`); undefined for a malformed tag, which never refuses a payment. */
 function localeOf(text: string): string | undefined {
   try {
     const [tag] = Intl.getCanonicalLocales(
@@ -65,9 +65,8 @@ const ConnectRequest = z
     }),
     locale: Locale.optional(),
     handoff_token: z.string().max(2048).optional(),
-    identity_session_id: z.uuid().optional(),
-    payment_session_id: z
-      .uuid()
+    identity_session_id: idOf<IdentitySessionId>().optional(),
+    payment_session_id: idOf<PaymentSessionId>()
       .optional()
       .openapi({ description: 'From POST /v1/access/payment-sessions: its price, customer and success URL win, and it is paid once.' }),
   })
@@ -123,7 +122,7 @@ const connect = createRoute({
   },
 });
 
-const params = uuidParam('payment_id');
+const params = idParam('payment_id', idOf<PaymentId>());
 const solanaPayLabel = createRoute({
   method: 'get',
   path: '/pay/{payment_id}/solana-pay',
@@ -164,7 +163,7 @@ const solanaPay = createRoute({
   },
 });
 
-/** Only what can be paid in time, by whoever the merchant asks for, is worth a signature. */
+/** Refuses to prepare what could not be paid in time, or whose buyer has not shown the identity the merchant requires. */
 function requireOpen(ctx: Ctx, asked: IdentityRequirement): void {
   const { payment } = asked;
   if (payment.status === 'FAILED') throw failureOf(payment);
@@ -188,7 +187,7 @@ export const checkoutRoutes = router()
       walletAddress: wallet_address,
       customerRef: customer_ref,
       handoffToken: handoff_token,
-      identitySessionId: identity_session_id as IdentitySessionId | undefined,
+      identitySessionId: identity_session_id,
     };
     const ctx = await enterShard(c, ({ db }) => findActiveListing(db, slug));
     // Nothing was begun where a buyer has to show who they are first.
@@ -197,18 +196,18 @@ export const checkoutRoutes = router()
         ? { status: 200, body: { identity: { required: true, provider: checkout.provider } }, isFinished: false }
         : { status: 200, body: toConnectResource(ctx, checkout) };
     const answer = payment_session_id
-      ? await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id as PaymentSessionId), present)
+      ? await answerLeased(c, () => connectInSession(ctx, buyer, payment_session_id), present)
       : await answerOnce<Checkout | IdentityNeeded>(c, (keep) => connectBuyer(ctx, buyer, keep), present);
     return sendStored(c, answer);
   })
   .openapi(solanaPayLabel, async (c) => {
-    const paymentId = c.req.valid('param').payment_id as PaymentId;
+    const paymentId = c.req.valid('param').payment_id;
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const payment = await getPayment(ctx, paymentId);
     return c.json({ label: payment.terms.productName, icon: `${ctx.baseUrl}${ICON_PATH}` }, 200);
   })
   .openapi(solanaPay, async (c) => {
-    const paymentId = c.req.valid('param').payment_id as PaymentId;
+    const paymentId = c.req.valid('param').payment_id;
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const known = (await findWithProduct(ctx, paymentId)) ?? raise('not_found');
     const { payment } = known;

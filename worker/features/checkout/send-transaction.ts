@@ -8,7 +8,7 @@ import { findWithProduct, getPayment } from '#features/payments/store.ts';
 import { dropRefused, rememberSent } from '#features/payments/watch/candidates.ts';
 import { sendableUntil } from '#features/rails/quote.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Shard, Tenant } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { checkPreparedTransaction } from '#solana/checkout-transaction.ts';
@@ -21,7 +21,7 @@ import { termsOf } from './prepare-transaction.ts';
  */
 export async function sendTransaction(
   shard: Shard,
-  { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Actor | null },
+  { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Tenant | null },
 ): Promise<{ payment: Payment; txSignature: string }> {
   const known = (await findWithProduct(shard, paymentId)) ?? raise('not_found');
   const { payment } = known;
@@ -41,7 +41,7 @@ export async function sendTransaction(
 
   const { candidate, isNew } = await rememberSent(ctx, paymentId, txSignature);
   const broadcast = await ctx.chain.sendTransaction(base64.decode(wire));
-  // A refusal speaks for this request alone: another that brought the same bytes may have delivered them.
+  // A refusal is about this request alone: another that brought the same bytes may have delivered them.
   if (broadcast.kind === 'rejected' && isNew && (await dropRefused(ctx.db, candidate)))
     throw new ApiError('payment_mismatch', {
       detail: `The network refused it: ${broadcast.reason}`,
@@ -49,9 +49,8 @@ export async function sendTransaction(
     });
   // Unclear is not refused: it may be on its way, and the rechecks will find it.
   if (broadcast.kind !== 'sent') ctx.note(`rpc: ${broadcast.reason}`);
-  const after = await transact(ctx, async () => {
-    const current = await getPayment(ctx, paymentId);
-    return current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current);
-  });
+  const after = await transact(ctx, { reload: () => getPayment(ctx, paymentId) }, (current) =>
+    current.status === 'PENDING_SIGNATURE' ? planSubmit(ctx, current, txSignature) : unchanged(current),
+  );
   return { payment: after, txSignature };
 }

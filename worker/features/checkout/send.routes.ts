@@ -4,8 +4,7 @@ import { PaymentBody, toPaymentResource } from '#features/payments/resource.ts';
 import { hasPayment } from '#features/payments/store.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors } from '#platform/http/callers.ts';
 import { answerLeased, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
-import { jsonBody, ModeQuery, ok, router, uuidParam } from '#platform/http/openapi.ts';
-import { publicBucket } from '#platform/http/rate-limit.ts';
+import { idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { sendTransaction } from './send-transaction.ts';
 
@@ -18,10 +17,10 @@ const send = createRoute({
   description:
     'It must be the transaction that connect prepared, signed. We keep its signature before it goes out, so closing the page loses nothing. ' +
     'While another one that we sent may still land: 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.',
-  ...keyedViewerRoute(publicBucket('confirm', (c) => c.req.param('payment_id') ?? '')),
+  ...keyedViewerRoute('confirm', (c) => c.req.param('payment_id') ?? ''),
   request: {
     headers: OptionalIdempotencyHeader,
-    params: uuidParam('payment_id'),
+    params: idParam('payment_id', idOf<PaymentId>()),
     query: z.object(ModeQuery),
     ...jsonBody(z.object({ transaction: z.base64().min(1).max(4096) }).openapi('SendTransactionRequest')),
   },
@@ -45,7 +44,7 @@ const send = createRoute({
 
 export const sendRoutes = router().openapi(send, async (c) => {
   const { viewer } = c.var;
-  const paymentId = c.req.valid('param').payment_id as PaymentId;
+  const paymentId = c.req.valid('param').payment_id;
   const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
   const answer = await answerLeased(
     c,

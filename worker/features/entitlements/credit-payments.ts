@@ -14,8 +14,7 @@ const buyerOf = ({ customerRef, customerWallet, payerWallet }: Paid): Customer =
   customerRef === null ? { walletAddress: customerWallet ?? payerWallet! } : { customerRef };
 
 /** Whose entitlement a payment adds to. */
-export const entitlementKeyOfPaid = (paid: Paid): EntitlementKey =>
-  entitlementKeyOf({ accountId: paid.merchantId, livemode: paid.livemode }, paid.productId, buyerOf(paid));
+export const entitlementKeyOfPaid = (paid: Paid): EntitlementKey => entitlementKeyOf(paid, paid.productId, buyerOf(paid));
 
 /** Adds what a payment bought to its buyer's entitlement. Keyed by the payment, so that once more is harmless. */
 export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {
@@ -55,11 +54,11 @@ const loadPaid = ({ db }: Shard, events: StoredEvent[]): Promise<Read[]> =>
     events.map(({ paymentId }) => paymentId as PaymentId),
   );
 
-/** How long one buyer's object is waited for, so that enough of the invocation's time is left for everybody else's events. */
+/** How long one buyer's object is waited for, so that enough of the invocation's time is left for the events of others. */
 const OBJECT_MS = 5 * SECOND;
 const withinMoment = <T>(ctx: Ctx, call: () => Promise<T>): Promise<T> => inTime({ leftMs: () => Math.min(OBJECT_MS, ctx.leftMs()) }, call);
 
-/** Brings the payments of these events each on its own, so that one whose object does not answer holds up nobody else's. */
+/** Brings the payments of these events each on its own, so that one whose object does not answer delays no other. */
 async function bringEach(
   ctx: Ctx,
   events: StoredEvent[],

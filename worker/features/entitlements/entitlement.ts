@@ -1,15 +1,17 @@
 import { ApiError, objectAway, storyOf } from '#core/errors.ts';
 import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import { SECOND } from '#core/time.ts';
+import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { announceEvents, commit, eventRow } from '#platform/db/commit.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
-import { entitlementObject } from '#platform/objects.ts';
+import { entitlementObject, entitlementObjectName } from '#platform/objects.ts';
 import type { Addition, Customer, EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
 import {
   type Called,
   type ConsumeAnswer,
   type EntitlementProjection,
   type EntitlementRpc,
+  type Full,
   type Operation,
   projectedOf,
 } from '#rules/entitlement-rpc.ts';
@@ -19,15 +21,14 @@ import { projectionWrites } from './store.ts';
 export { listEntitlements, toSnapshot } from './store.ts';
 
 /** Whose entitlement: its id follows from who sells what to whom, so nothing has to be looked up. */
-export function entitlementKeyOf(owner: { accountId: string; livemode: boolean }, productId: string, customer: Customer): EntitlementKey {
-  const { accountId: merchantId, livemode } = owner;
+export function entitlementKeyOf({ merchantId, livemode }: Owner, productId: string, customer: Customer): EntitlementKey {
   return { entitlementId: entitlementIdOf(merchantId, livemode, productId, customer), merchantId, livemode, productId, customer };
 }
 
 type Owner = { merchantId: string; livemode: boolean };
 
 /**
- * Asks the object of an entitlement. Merchant and mode are part of its name, so no id reaches an object of another tenant. Where the
+ * Asks the object of an entitlement. Where the
  * object is restarted, overloaded or out of reach, what became of the call is not known: 503 temporarily_unavailable, and since every
  * call is keyed, the caller may repeat it.
  */
@@ -37,9 +38,8 @@ export async function callEntitlement<T>(
   entitlementId: string,
   call: (object: EntitlementRpc) => Promise<T>,
 ): Promise<T> {
-  const name = `${owner.merchantId}:${owner.livemode ? 'live' : 'sandbox'}:${entitlementId}`;
   try {
-    return await call(entitlementObject(ctx, name));
+    return await call(entitlementObject(ctx, entitlementObjectName(owner, entitlementId)));
   } catch (error) {
     ctx.note(`object: ${storyOf(error)}`);
     throw objectAway(error);
@@ -70,6 +70,14 @@ export function consumeEntitlement(ctx: Ctx, identity: EntitlementKey, request: 
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.consume(operation));
 }
 
+/** 429 rate_limited: the object holds as many keys of one day as it can. */
+export const tooManyKeys = (ctx: Ctx, { until }: Full): ApiError =>
+  new ApiError('rate_limited', {
+    detail: 'This customer’s entitlement was used more often in a day than can be remembered. What it holds is not lost.',
+    retryAfterSeconds: (until - ctx.wallNow) / SECOND,
+    meta: { reason: 'entitlement_full' },
+  });
+
 /** Gives units or days without a payment. 409 idempotency_conflict, 422 where it would be more than can be counted. */
 export async function grantEntitlement(
   ctx: Ctx,
@@ -81,34 +89,30 @@ export async function grantEntitlement(
   const answer = await callEntitlement(ctx, identity, identity.entitlementId, (object) => object.grant(operation));
   if (answer.ok) return answer;
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
+  if (answer.reason === 'full') throw tooManyKeys(ctx, answer);
   const problem = { loc: ['body', 'units'], msg: 'More units than can be counted', type: 'too_big' };
   throw new ApiError('validation_error', { problems: [problem] });
 }
 
 /** Frees what a consumption used. The consumption's id tells which object keeps it. 404, 409 state_conflict. */
-export async function refundConsumption(
-  ctx: Ctx,
-  actor: Actor,
-  request: IdempotentRequest,
-  input: { consumptionId: string; reason: string },
-) {
+export async function refundConsumption(ctx: Scope, request: IdempotentRequest, input: { consumptionId: string; reason: string }) {
   const named = parseConsumptionId(input.consumptionId);
   if (!named) throw new ApiError('not_found');
-  const owner = { merchantId: actor.accountId, livemode: actor.livemode };
   // Another tenant's id names an object of ours that does not exist: nothing is asked to write there.
-  const known = await readEntitlement(ctx, owner, named.entitlementId);
+  const known = await readEntitlement(ctx, ctx, named.entitlementId);
   if (!known) throw new ApiError('not_found');
   const operation = operationOf(ctx, known, 'refund', request, input);
-  const answer = await callEntitlement(ctx, owner, named.entitlementId, (object) => object.refund(operation));
+  const answer = await callEntitlement(ctx, ctx, named.entitlementId, (object) => object.refund(operation));
   if (answer.ok) return { ...answer, entitlementId: named.entitlementId };
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
+  if (answer.reason === 'full') throw tooManyKeys(ctx, answer);
   if (answer.reason === 'not_found') throw new ApiError('not_found');
   throw new ApiError('state_conflict', { detail: 'This consumption was refunded before.', meta: { reason: 'refunded' } });
 }
 
 /**
  * Writes down what an object said of itself: its events once, its copy unless a newer one is there. Harmless doubled or late.
- * The object forgets what it told only when it hears that this is done; where that gets lost, it says the same again.
+ * The object forgets what it sent only once this is acknowledged; where the acknowledgement is lost, it sends the same again.
  */
 export async function projectEntitlement(ctx: Shard, projection: EntitlementProjection): Promise<void> {
   const { snapshot, events } = projection;

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { raise } from '#core/errors.ts';
+import type { EntitlementId } from '#core/ids.ts';
 import { LIFE, OWN_NAME_MAX } from '#core/limits.ts';
 import { isoOrNull } from '#core/time.ts';
 import { getProduct } from '#features/products/product.ts';
@@ -7,7 +8,7 @@ import { productIdOf, productRef } from '#features/products/product-ref.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
-import { jsonBody, ModeQuery, ok, orNull, PageQuery, pageOf, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
+import { idOf, idParam, jsonBody, ModeQuery, ok, orNull, PageQuery, pageOf, router, Timestamp } from '#platform/http/openapi.ts';
 import { entitlementKeyOf, grantEntitlement, listEntitlements, readEntitlement, refundConsumption } from './entitlement.ts';
 import { CustomerBody, customerOf, EntitlementBody, toEntitlementResource } from './resource.ts';
 
@@ -91,18 +92,18 @@ const get = createRoute({
   tags,
   summary: 'One entitlement as it is this moment',
   ...merchantRoute('read'),
-  request: { params: uuidParam('entitlement_id'), query: z.object(ModeQuery) },
+  request: { params: idParam('entitlement_id', idOf<EntitlementId>()), query: z.object(ModeQuery) },
   responses: { ...ok(EntitlementBody), ...merchantErrors('not_found') },
 });
 
 export const entitlementRoutes = router()
   .openapi(grant, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const body = c.req.valid('json');
-    const productId = await productIdOf(ctx, actor, body);
+    const productId = await productIdOf(ctx, body);
     // A grant is rare, so that it is for a product of this merchant is looked up.
-    await getProduct(ctx.db, actor.accountId, actor.livemode, productId);
-    const identity = entitlementKeyOf(actor, productId, customerOf(body.customer));
+    await getProduct(ctx, productId);
+    const identity = entitlementKeyOf(ctx, productId, customerOf(body.customer));
     const { units, days, reason } = body;
     const request = await idempotentRequest(c, { validated: body });
     const granted = await grantEntitlement(ctx, identity, request, { units, days, reason });
@@ -110,9 +111,9 @@ export const entitlementRoutes = router()
     return c.json(toEntitlementResource(granted.snapshot), 200);
   })
   .openapi(refund, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const body = c.req.valid('json');
-    const freed = await refundConsumption(ctx, actor, await idempotentRequest(c, { validated: body }), {
+    const freed = await refundConsumption(ctx, await idempotentRequest(c, { validated: body }), {
       consumptionId: body.consumption_id,
       reason: body.reason,
     });
@@ -126,23 +127,21 @@ export const entitlementRoutes = router()
     return c.json({ refunded: true as const, ...shown, paid_through: isoOrNull(freed.paidThrough) }, 200);
   })
   .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const query = c.req.valid('query');
     const page = pageRequest(query);
     const isNamed = query.product_id !== undefined || query.external_product_id !== undefined;
     const filter = {
-      ...(isNamed ? { productId: await productIdOf(ctx, actor, query, 'query') } : {}),
+      ...(isNamed ? { productId: await productIdOf(ctx, query, 'query') } : {}),
       walletAddress: query.wallet_address,
       customerRef: query.customer_ref,
       status: query.status,
     };
-    const { items, total } = await listEntitlements(ctx.db, actor.accountId, actor.livemode, filter, page);
-    return c.json(toPage(page, total, items.map(toEntitlementResource)), 200);
+    return c.json(toPage(page, await listEntitlements(ctx, filter, page), toEntitlementResource), 200);
   })
   .openapi(get, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const entitlementId = c.req.valid('param').entitlement_id;
-    const owner = { merchantId: actor.accountId, livemode: actor.livemode };
-    const snapshot = await readEntitlement(ctx, owner, entitlementId);
+    const snapshot = await readEntitlement(ctx, ctx, entitlementId);
     return c.json(toEntitlementResource(snapshot ?? raise('not_found')), 200);
   });

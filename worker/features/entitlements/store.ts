@@ -1,8 +1,8 @@
 import { inArray, sql } from 'drizzle-orm';
 import type { AccountId, EntitlementId, PaymentId, ProductId } from '#core/ids.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { EventRow, Write } from '#platform/db/commit.ts';
-import { oldestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { type Listed, listPage, oldestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -28,7 +28,7 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
 
 export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt' | 'version'>;
 
-/** Statements, not effects. An older copy never overwrites a newer one. */
+/** An older copy never overwrites a newer one. */
 export function projectionWrites({ db }: Shard, snapshot: EntitlementSnapshot, rows: EventRow[]): Write[] {
   const { customer } = snapshot;
   const row = {
@@ -70,13 +70,13 @@ export const toSnapshot = ({ id, walletAddress, customerRef, ...row }: typeof en
 });
 
 /** The merchant's entitlements as last told, the oldest first: an order that no use of them changes. */
-export async function listEntitlements(db: Db, merchantId: AccountId, livemode: boolean, filter: EntitlementFilter, page: PageRequest) {
-  const mine = rowsOf(entitlements, merchantId, livemode, [
+export async function listEntitlements(scope: Scope, filter: EntitlementFilter, page: PageRequest): Promise<Listed<EntitlementSnapshot>> {
+  const mine = rowsOf(entitlements, scope, [
     [entitlements.productId, filter.productId],
     [entitlements.walletAddress, filter.walletAddress],
     [entitlements.customerRef, filter.customerRef],
     [entitlements.status, filter.status],
   ]);
-  const { items, total } = await readPage(db, entitlements, mine, oldestFirst, page);
+  const { items, total } = await listPage(scope.db, entitlements, mine, oldestFirst, page);
   return { items: items.map(toSnapshot), total };
 }

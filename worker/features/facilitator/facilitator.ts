@@ -1,3 +1,9 @@
+/**
+ * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,
+ * and keep no books. The words are the reference's; what is refused is an answer.
+ * @module
+ */
+
 import { storyOf } from '#core/errors.ts';
 import { type AnswerId, newId } from '#core/ids.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
@@ -14,7 +20,7 @@ import { takeSuccess } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, getOutcome } from '#features/settlements/follow-through.ts';
 import { findSettlement } from '#features/settlements/store.ts';
 import { feePayersOf } from '#platform/chain/fee-payer.ts';
-import { type Actor, type Ctx, hasX402, type Shard } from '#platform/context.ts';
+import { type Ctx, hasX402, isOf, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import {
   type PaymentPayload,
@@ -28,10 +34,6 @@ import {
 import { settingOf } from '#rules/product-rails.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
-/**
- * The facilitator of a merchant's own x402 server, which sells by itself: we verify, pay the network, broadcast and confirm,
- * and keep no books. The words are the reference's; what is refused is an answer.
- */
 export interface FacilitatorCall {
   x402Version: number;
   paymentPayload: unknown;
@@ -47,16 +49,16 @@ export function supportedKinds({ config }: Ctx) {
 }
 
 /**
- * Would it be paid, or was it, and no call was told of its success yet? A server that verifies first so lets a buyer come back for
+ * Dry run of settle: valid where the payment would succeed, or has succeeded and no call was told yet. A server that verifies first so lets a buyer come back for
  * what was paid while no call knew, and never serves twice. 409 setup_not_ready, 503 rpc_unavailable.
  */
-export async function verifyFacilitated(ctx: Shard, actor: Actor, call: FacilitatorCall): Promise<VerifyResponse> {
-  const judged = await readFacilitatorCall(ctx, actor, call);
+export async function verifyFacilitated(ctx: Scope, call: FacilitatorCall): Promise<VerifyResponse> {
+  const judged = await readFacilitatorCall(ctx, call);
   if (!judged.ok) return { isValid: false, invalidReason: judged.reason, ...(judged.payer ? { payer: judged.payer } : {}) };
   const { messageHash, payer } = judged.read.verified;
   const known = await findSettlement(ctx, messageHash);
-  const drafted = known ? null : await draftFacilitated(ctx, actor, judged);
-  const refusal = known && (refusalOf(known, actor) ?? (await findLoss(ctx, known)));
+  const drafted = known ? null : await draftFacilitated(ctx, judged);
+  const refusal = known && (refusalOf(known, ctx) ?? (await findLoss(ctx, known)));
   const invalidReason = known ? refusal : drafted && !drafted.ok ? drafted.reason : null;
   return invalidReason === null ? { isValid: true, payer } : { isValid: false, invalidReason, payer };
 }
@@ -64,19 +66,19 @@ export async function verifyFacilitated(ctx: Shard, actor: Actor, call: Facilita
 /**
  * Settles a payment once: the message is the key, whatever else the call says. Its success is answered to one call ever, because a
  * server serves for each; any number of others, at once or later, get `duplicate_settlement` with the signature. Which call that is
- * the database decides, not who claimed or broadcast it: a buyer whose first call died is served at the next.
+ * the database decides, not who claimed or broadcast it: a buyer whose first call crashed is served at the next.
  */
-export async function settleFacilitated(ctx: Shard, actor: Actor, call: FacilitatorCall): Promise<SettleResponse> {
+export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Promise<SettleResponse> {
   const network = ctx.config.network.caip2;
-  const judged = await readFacilitatorCall(ctx, actor, call);
+  const judged = await readFacilitatorCall(ctx, call);
   if (!judged.ok) return newRefusal(network, judged.reason, judged.payer);
   const { messageHash, payer } = judged.read.verified;
   const known = await findSettlement(ctx, messageHash);
-  const claimed = known ? { ok: true as const, settlement: known, isNew: false } : await claimFacilitated(ctx, actor, judged);
+  const claimed = known ? { ok: true as const, settlement: known, isNew: false } : await claimFacilitated(ctx, judged);
   if (!claimed.ok) return newRefusal(network, claimed.reason, payer);
   const { settlement, isNew } = claimed;
-  const transaction = isTheirs(settlement, actor) ? settlement.txSignature : '';
-  const refusal = refusalOf(settlement, actor);
+  const transaction = isTheirs(settlement, ctx) ? settlement.txSignature : '';
+  const refusal = refusalOf(settlement, ctx);
   if (refusal !== null) return newRefusal(network, refusal, payer, transaction);
   const outcome = await followThrough(ctx, settlement, isNew);
   if (outcome.status === 'pending') return newRefusal(network, 'settlement_pending', payer, transaction);
@@ -97,8 +99,8 @@ const newRefusal = (network: string, errorReason: string, payer?: string, transa
 });
 
 /** Why a payment that was brought before serves no call any more; null: it still may. */
-function refusalOf(settlement: Settlement, actor: Actor): string | null {
-  if (!isTheirs(settlement, actor) || settlement.answeredBy !== null) return 'duplicate_settlement';
+function refusalOf(settlement: Settlement, tenant: Tenant): string | null {
+  if (!isTheirs(settlement, tenant) || settlement.answeredBy !== null) return 'duplicate_settlement';
   return settlement.status === 'failed' ? FAILED : null;
 }
 
@@ -129,52 +131,46 @@ type FacilitatorReading =
   | { ok: true; read: PaymentReading & { ok: true }; requirements: PaymentRequirements }
   | { ok: false; reason: string; payer?: string };
 
-/** Is it a payment to this merchant, in our money, on our network, that we could co-sign without being drained? */
-async function readFacilitatorCall(ctx: Shard, actor: Actor, call: FacilitatorCall): Promise<FacilitatorReading> {
-  if (!actor.livemode) throw newX402NotReady('sandbox');
+/** Reads a call: a payment to this merchant, in USDC, on our network, that can be co-signed at a bounded cost; else the x402 reason. 409 setup_not_ready. */
+async function readFacilitatorCall(ctx: Scope, call: FacilitatorCall): Promise<FacilitatorReading> {
+  if (!ctx.livemode) throw newX402NotReady('sandbox');
   if (!hasX402(ctx.config)) throw newX402NotReady('rail_unavailable');
   if (call.x402Version !== X402_VERSION) return { ok: false, reason: 'invalid_x402_version' };
   const payload = parsePaymentPayload(call.paymentPayload);
   if (!payload.ok) return payload;
   const requirements = parseRequirements(call.paymentRequirements);
   if (!requirements.ok) return requirements;
-  const mismatch = await findMismatch(ctx, actor, payload.value, requirements.value);
+  const mismatch = await findMismatch(ctx, payload.value, requirements.value);
   if (mismatch) return { ok: false, reason: mismatch };
   const read = await readPayload(ctx, payload.value, requirements.value);
   return read.ok ? { ok: true, read, requirements: requirements.value } : read;
 }
 
-async function findMismatch(ctx: Shard, actor: Actor, payload: PaymentPayload, asked: PaymentRequirements): Promise<string | null> {
+async function findMismatch(ctx: Scope, payload: PaymentPayload, asked: PaymentRequirements): Promise<string | null> {
   if (asked.scheme !== 'exact' || payload.accepted.scheme !== 'exact') return 'invalid_exact_svm_unsupported_scheme';
   if (asked.network !== ctx.config.network.caip2) return 'invalid_network';
   if (payload.accepted.network !== asked.network) return 'invalid_exact_svm_network_mismatch';
   // We pay the network for this merchant's sales, not for whatever the key is used for.
-  return (await isPayoutWallet(ctx.db, actor.accountId, asked.payTo)) ? null : 'invalid_payment_requirements';
+  return (await isPayoutWallet(ctx.db, ctx.merchantId, asked.payTo)) ? null : 'invalid_payment_requirements';
 }
 
-const isTheirs = ({ purpose, merchantId, livemode }: Settlement, actor: Actor): boolean =>
-  purpose === 'facilitator' && merchantId === actor.accountId && livemode === actor.livemode;
+const isTheirs = (settlement: Settlement, tenant: Tenant): boolean => settlement.purpose === 'facilitator' && isOf(tenant, settlement);
 
 /** A payment that no call brought before, where this merchant takes any. */
-async function draftFacilitated(
-  ctx: Shard,
-  actor: Actor,
-  { read, requirements }: FacilitatorReading & { ok: true },
-): Promise<SettlementDraft> {
-  const settings = await listSettings(ctx.db, actor.accountId, actor.livemode);
-  const setting = settingOf(settings, X402_RAIL);
+async function draftFacilitated(ctx: Scope, { read, requirements }: FacilitatorReading & { ok: true }): Promise<SettlementDraft> {
+  const setting = settingOf(await listSettings(ctx), X402_RAIL);
   if (setting?.enabled === false) throw newObstacleError('rail_enabled', X402_RAIL, { product: null, setting, accountWallet: null });
-  return draftPayment(ctx, read.verified, purposeFactsOf(actor, requirements));
+  return draftPayment(ctx, read.verified, purposeFactsOf(ctx, requirements));
 }
 
-async function claimFacilitated(ctx: Shard, actor: Actor, judged: FacilitatorReading & { ok: true }) {
-  const drafted = await draftFacilitated(ctx, actor, judged);
+async function claimFacilitated(ctx: Scope, judged: FacilitatorReading & { ok: true }) {
+  const drafted = await draftFacilitated(ctx, judged);
   return drafted.ok ? { ok: true as const, ...(await claimOnce(ctx, drafted.settlement)) } : drafted;
 }
 
-const purposeFactsOf = (actor: Actor, { payTo }: PaymentRequirements): SettlementPurposeFacts => ({
-  merchantId: actor.accountId,
-  livemode: actor.livemode,
+const purposeFactsOf = ({ merchantId, livemode }: Tenant, { payTo }: PaymentRequirements): SettlementPurposeFacts => ({
+  merchantId,
+  livemode,
   purpose: 'facilitator',
   productId: null,
   setupIntentId: null,

@@ -1,3 +1,9 @@
+/**
+ * What a merchant's own x402 server sold through us as its facilitator: the server keeps the books, so all we can do is to tell it,
+ * when the chain dropped a payment that we said had succeeded, and when it is there after all.
+ * @module
+ */
+
 import { FACILITATED_PRODUCT_ID, type PaymentId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
@@ -9,10 +15,6 @@ import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.t
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { NewEvent } from '#rules/events.ts';
 
-/**
- * What a merchant's own x402 server sold through us as its facilitator: the server keeps the books, so all we can do is to tell it,
- * when the chain dropped a payment that we said had succeeded, and when it is there after all.
- */
 export const facilitatedFate: FateFollower = {
   onFinal: (ctx, _paymentIds, step) => storeStep(ctx, step),
   onDropped: (ctx, paymentId, step) => tell(ctx, paymentId, step, 'payment.orphaned'),
@@ -23,8 +25,8 @@ export const facilitatedFate: FateFollower = {
 const VERSION_OF = { 'payment.orphaned': 1, 'payment.finalized': 2 } as const;
 
 const tell = (ctx: Shard, paymentId: string, step: FateStep, type: keyof typeof VERSION_OF) =>
-  transact(ctx, async () => {
-    if (await step.isOver()) return unchanged(null);
+  transact(ctx, { reload: () => step.isOver() }, async (isOver) => {
+    if (isOver) return unchanged(null);
     const settlement = await getSettlement(ctx.db, paymentId as PaymentId);
     return { events: [eventOf(ctx, settlement, type)], writes: step.writes, result: null };
   });

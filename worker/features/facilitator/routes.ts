@@ -65,5 +65,5 @@ const settle = createRoute({
 
 export const facilitatorRoutes = router()
   .openapi(supported, (c) => c.json(supportedKinds(c.var.ctx), 200))
-  .openapi(verify, async (c) => c.json(await verifyFacilitated(c.var.scope, c.var.actor, c.req.valid('json')), 200))
-  .openapi(settle, async (c) => c.json(await settleFacilitated(c.var.scope, c.var.actor, c.req.valid('json')), 200));
+  .openapi(verify, async (c) => c.json(await verifyFacilitated(c.var.scope, c.req.valid('json')), 200))
+  .openapi(settle, async (c) => c.json(await settleFacilitated(c.var.scope, c.req.valid('json')), 200));

@@ -80,7 +80,7 @@ const isAmong = ({ subjectId }: Source): SQL => sql`${subjectId} = j.value ->> '
 /** It may have landed in another slot than it was first seen in. */
 const slotSeen = ({ table }: Source): SQL => sql`coalesce(j.value ->> 'slot', ${table.slot})`;
 
-/** A step that these take together. Statements, not effects: the second fails the batch unless every one of them waited for it. */
+/** A step that these take together. The second statement fails the batch unless every one of them waited for it. */
 export function stepTogether(ctx: Shard, source: Source, seen: readonly Seen[], name: keyof typeof STEPS): FateStep {
   const { table } = source;
   const { awaits, change } = STEPS[name];
@@ -110,7 +110,7 @@ export interface Looks {
   stillAbsent: Seen[];
 }
 
-/** Statements, not effects; they may be written twice. */
+/** May be written twice. */
 export function noteLooks({ db, now }: Shard, source: Source, { seen, doubted, seenAgain, stillAbsent }: Looks): Write[] {
   const { doubtedAt, droppedAt, nextLookAt } = source.table;
   const note = (looked: Seen[], change: Partial<Record<'doubtedAt' | 'nextLookAt' | 'slot', SQL | number | null>>) =>

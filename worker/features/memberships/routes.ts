@@ -4,7 +4,7 @@ import type { PaymentId, ProductId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
-import { ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
+import { idOf, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { MembershipBody, toMembershipResource } from './resource.ts';
 import { getMembershipBy, listMemberships } from './store.ts';
 
@@ -33,8 +33,8 @@ const lookup = createRoute({
       wallet_address: z.string().max(64).optional(),
       customer_ref: z.string().max(OWN_NAME_MAX).optional(),
       email: z.string().max(254).optional(),
-      payment_id: z.uuid().optional(),
-      product_id: z.uuid().optional(),
+      payment_id: idOf<PaymentId>().optional(),
+      product_id: idOf<ProductId>().optional(),
       ...ModeQuery,
     }),
   },
@@ -43,7 +43,7 @@ const lookup = createRoute({
 
 export const membershipRoutes = router()
   .openapi(lookup, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const query = c.req.valid('query');
     if (
       query.wallet_address === undefined &&
@@ -54,18 +54,17 @@ export const membershipRoutes = router()
       const msg = 'Give wallet_address, customer_ref, email or payment_id';
       throw new ApiError('validation_error', { problems: [{ loc: ['query'], msg, type: 'missing' }] });
     }
-    const membership = await getMembershipBy(ctx.db, actor.accountId, actor.livemode, {
+    const membership = await getMembershipBy(ctx, {
       walletAddress: query.wallet_address,
       customerRef: query.customer_ref,
       email: query.email?.trim().toLowerCase(),
-      paymentId: query.payment_id as PaymentId | undefined,
-      productId: query.product_id as ProductId | undefined,
+      paymentId: query.payment_id,
+      productId: query.product_id,
     });
     return c.json(toMembershipResource(membership), 200);
   })
   .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    const { items, total } = await listMemberships(ctx.db, actor.accountId, actor.livemode, page);
-    return c.json(toPage(page, total, items.map(toMembershipResource)), 200);
+    return c.json(toPage(page, await listMemberships(ctx, page), toMembershipResource), 200);
   });

@@ -1,17 +1,17 @@
 import { and, desc, eq, isNull, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import type { AccountId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
-import type { Db } from '#platform/context.ts';
+import type { MembershipId, PaymentId, ProductId } from '#core/ids.ts';
+import type { Db, Scope } from '#platform/context.ts';
 import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 
 /** The merchant's memberships, newest first. */
-export const listMemberships = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>
-  readPage(db, memberships, rowsOf(memberships, merchantId, livemode), newestFirst(memberships.createdAt), page);
+export const listMemberships = (scope: Scope, page: PageRequest) =>
+  listPage(scope.db, memberships, rowsOf(memberships, scope), newestFirst(memberships.createdAt), page);
 
 export const findMembership = (db: Db, membershipId: MembershipId) =>
   db.select().from(memberships).where(eq(memberships.id, membershipId)).get();
@@ -46,21 +46,21 @@ export interface MembershipLookup {
 }
 
 /** The one that lasts longest; for ever (no paid-through date) lasts longest of all. */
-export async function getMembershipBy(db: Db, merchantId: AccountId, livemode: boolean, by: MembershipLookup): Promise<Membership> {
+export async function getMembershipBy(scope: Scope, by: MembershipLookup): Promise<Membership> {
   const ofPayment = by.paymentId
     ? eq(
         memberships.id,
-        sql`coalesce((SELECT membership_id FROM payments WHERE id = ${by.paymentId} AND merchant_id = ${merchantId}),
+        sql`coalesce((SELECT membership_id FROM payments WHERE id = ${by.paymentId} AND merchant_id = ${scope.merchantId}),
           (SELECT ${uuidOf(sql`membership_id`)} FROM archived_payments
-            WHERE id = ${storyIdOf(by.paymentId)} AND merchant_id = ${storyIdOf(merchantId)}))`,
+            WHERE id = ${storyIdOf(by.paymentId)} AND merchant_id = ${storyIdOf(scope.merchantId)}))`,
       )
     : undefined;
-  const membership = await db
+  const membership = await scope.db
     .select()
     .from(memberships)
     .where(
       and(
-        rowsOf(memberships, merchantId, livemode, [
+        rowsOf(memberships, scope, [
           [memberships.walletAddress, by.walletAddress],
           [memberships.customerRef, by.customerRef],
           [memberships.email, by.email],
@@ -77,7 +77,7 @@ export async function getMembershipBy(db: Db, merchantId: AccountId, livemode: b
 
 export const insertMembership = (db: Db, membership: Membership): Write => db.insert(memberships).values(membership);
 
-/** A statement, not an effect: guarded by the event of the same version in the same batch. */
+/** Guarded by the event of the same version in the same batch. */
 export const updateMembership = (db: Db, after: Membership): Write =>
   db
     .update(memberships)

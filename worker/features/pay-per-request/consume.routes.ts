@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { isoOrNull } from '#core/time.ts';
 import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { CustomerBody, customerOf } from '#features/entitlements/resource.ts';
 import { productIdOf, productRef } from '#features/products/product-ref.ts';
@@ -7,8 +6,9 @@ import { idempotentRoute, merchantBodyErrors } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
 import { consumeUnits } from './consume.ts';
+import { CONSUME_PATH, toConsumeResponse } from './plain-consume.ts';
 
-const ConsumeRequest = z
+export const ConsumeRequest = z
   .object({
     ...productRef,
     customer: CustomerBody,
@@ -35,11 +35,11 @@ const ConsumeResponse = z
     remaining: orNull(z.int()),
     paid_through: orNull(Timestamp),
   })
-  .openapi('ConsumeResponse');
+  .openapi('ConsumeResponse') satisfies z.ZodType<ReturnType<typeof toConsumeResponse>>;
 
 const consume = createRoute({
   method: 'post',
-  path: '/access/entitlements/consume',
+  path: CONSUME_PATH,
   operationId: 'consumeEntitlement',
   tags: ['Entitlements'],
   summary: 'Use units before serving a request; refused with a ready challenge where nothing is left',
@@ -55,17 +55,14 @@ const consume = createRoute({
 });
 
 export const consumeRoutes = router().openapi(consume, async (c) => {
-  const { actor, scope: ctx } = c.var;
+  const { scope: ctx } = c.var;
   const body = c.req.valid('json');
-  const identity = entitlementKeyOf(actor, await productIdOf(ctx, actor, body), customerOf(body.customer));
+  const identity = entitlementKeyOf(ctx, await productIdOf(ctx, body), customerOf(body.customer));
   const { url, description, mime_type: mimeType } = body.resource ?? {};
   const resource = url === undefined ? undefined : { url, ...(description ? { description } : {}), ...(mimeType ? { mimeType } : {}) };
   const request = await idempotentRequest(c, { validated: body });
-  const used = await consumeUnits(ctx, actor, identity, request, { units: body.units, resource });
+  const used = await consumeUnits(ctx, identity, request, { units: body.units, resource }, c.var.told?.used);
   if (used.replayed) c.header('Idempotent-Replayed', 'true');
   else c.set('unitsConsumed', used.units);
-  const { consumptionId, remaining } = used;
-  const { entitlementId } = identity;
-  const shown = { consumption_id: consumptionId, entitlement_id: entitlementId, units: used.units, remaining };
-  return c.json({ consumed: true as const, ...shown, paid_through: isoOrNull(used.paidThrough) }, 200);
+  return c.json(toConsumeResponse(identity.entitlementId, used), 200);
 });

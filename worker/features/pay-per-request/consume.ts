@@ -1,9 +1,9 @@
 import { ApiError, unreachable } from '#core/errors.ts';
 import type { ProductId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
-import { consumeEntitlement } from '#features/entitlements/entitlement.ts';
+import { consumeEntitlement, tooManyKeys } from '#features/entitlements/entitlement.ts';
 import { getSale } from '#features/products/product.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { EntitlementKey } from '#rules/balance.ts';
@@ -12,35 +12,36 @@ import { X402_RAIL } from '#rules/rails.ts';
 import { makeSaleChallenge } from './challenge.ts';
 
 /**
- * Uses units, or says what to ask the buyer for. One call to the object, and no database unless there is nothing left: then
- * the product's terms make the challenge. 403 entitlement_missing or subscription_expired with the PAYMENT-REQUIRED header
- * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded).
+ * Uses units, or says what to ask the buyer for. One call to the object, unless it was asked before (`told`), and no database unless there
+ * is nothing left: then the product's terms make the challenge. 403 entitlement_missing or subscription_expired with the PAYMENT-REQUIRED header
+ * ready to be passed on, 404, 409 idempotency_conflict or state_conflict (refunded), 429 rate_limited.
  */
 export async function consumeUnits(
-  ctx: Shard,
-  actor: Actor,
+  ctx: Scope,
   identity: EntitlementKey,
   request: IdempotentRequest,
   input: { units: number; resource?: Partial<ResourceInfo> },
+  told?: ConsumeAnswer,
 ): Promise<ConsumeAnswer & { ok: true }> {
-  const answer = await consumeEntitlement(ctx, identity, request, input.units);
+  const answer = told ?? (await consumeEntitlement(ctx, identity, request, input.units));
   if (answer.ok) return answer;
   switch (answer.reason) {
+    case 'full':
+      throw tooManyKeys(ctx, answer);
     case 'conflict':
       throw new ApiError('idempotency_conflict');
     case 'refunded':
       throw new ApiError('state_conflict', { detail: 'What this request consumed was refunded.', meta: { reason: 'refunded' } });
     case 'entitlement_missing':
     case 'subscription_expired':
-      throw await explainDenial(ctx, actor, identity, answer, input);
+      throw await explainDenial(ctx, identity, answer, input);
     default:
       return unreachable(answer);
   }
 }
 
 async function explainDenial(
-  ctx: Shard,
-  actor: Actor,
+  ctx: Scope,
   identity: EntitlementKey,
   {
     reason,
@@ -50,7 +51,7 @@ async function explainDenial(
   { units, resource }: { units: number; resource?: Partial<ResourceInfo> },
 ): Promise<ApiError> {
   const productId = identity.productId as ProductId;
-  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, productId, X402_RAIL);
+  const sale = await getSale(ctx, productId, X402_RAIL);
   const challenge = await makeSaleChallenge(ctx, sale, { resource, units: units - remaining });
   const standing = { entitlement_id: identity.entitlementId, remaining, paid_through: isoOrNull(paidThrough) };
   if (challenge.ok)

@@ -55,7 +55,7 @@ export function toSettlementResource(ctx: Ctx, settlement: Settlement, receiptId
 
 /**
  * What every other request is told: the same payment, of which nothing is left for it, and what its customer holds by now. The
- * consumption is named, so that the merchant can give back what a request used that died before it was served.
+ * consumption is named, so that the merchant can give back what a request used that crashed before it was served.
  */
 export async function toDuplicateResource(ctx: Ctx, settlement: Settlement, body: SettlementBody): Promise<SettlementBody> {
   const owner = entitlementOf(settlement);
@@ -70,7 +70,8 @@ export function requireUse({ consumption }: CreditAnswer) {
   return consumption.by === 'none' ? null : consumption;
 }
 
-function entitlementOf({ merchantId: accountId, livemode, productId, customerRef, customerWallet }: Settlement) {
+function entitlementOf(settlement: Settlement) {
+  const { productId, customerRef, customerWallet } = settlement;
   const customer = customerRef === null ? { walletAddress: customerWallet! } : { customerRef };
-  return entitlementKeyOf({ accountId, livemode }, productId!, customer);
+  return entitlementKeyOf(settlement, productId!, customer);
 }

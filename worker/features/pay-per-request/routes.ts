@@ -60,15 +60,15 @@ function newRefusal({ reason, challenge }: SettleResult & { kind: 'refused' }): 
 }
 
 export const x402Routes = router().openapi(settle, async (c) => {
-  const { actor, scope: ctx } = c.var;
+  const { scope: ctx } = c.var;
   const body = c.req.valid('json');
   const input = {
-    productId: await productIdOf(ctx, actor, body),
+    productId: await productIdOf(ctx, body),
     paymentSignature: body.payment_signature,
     customer: body.customer ? customerOf(body.customer) : null,
     consumeUnits: body.consume_units,
   };
-  const settling = await settlePayment(ctx, actor, await idempotentRequest(c, { validated: body }), input);
+  const settling = await settlePayment(ctx, await idempotentRequest(c, { validated: body }), input);
   if (settling.kind === 'refused') throw newRefusal(settling);
   if (settling.kind === 'pending') {
     c.header('Retry-After', String(RETRY_AFTER_SECONDS));

@@ -5,11 +5,11 @@ import type { PaymentId, ProductId } from '#core/ids.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
 import { newSwitchedOffError, newX402NotReady } from '#features/rails/x402.ts';
-import { customerColumns, draftSettlement, readPayment } from '#features/settlements/co-sign.ts';
+import { customerColumns, draftSettlement, type PaymentReading, readPayment } from '#features/settlements/co-sign.ts';
 import { findTold, giveSuccess, TOLD_UNKNOWN } from '#features/settlements/finish.ts';
 import { claimOnce, followThrough, type SettlementOutcome, toPaidPurchase } from '#features/settlements/follow-through.ts';
 import { findSettlement, loadSettlement } from '#features/settlements/store.ts';
-import { type Actor, type Ctx, hasX402, type Shard } from '#platform/context.ts';
+import { type Ctx, hasX402, isOf, type Scope, type Shard, type Tenant } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { findRecord, type IdempotentRequest, MONEY_KEEP_MS, replayRecord, type StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { type Lease, lease, releaseLease } from '#platform/db/lease.ts';
@@ -53,11 +53,11 @@ interface FirstSuccess extends Settled {
  * confirmed, store payment and receipt, credit the entitlement, use it. Every step can be repeated by the next request.
  * 404, 409 setup_not_ready, duplicate_settlement, state_conflict (refunded), 429, 503 rpc_unavailable.
  */
-export async function settlePayment(ctx: Shard, actor: Actor, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
+export async function settlePayment(ctx: Scope, request: IdempotentRequest, input: SettlePayment): Promise<SettleResult> {
   const caller = sha256Hex(utf8(`${request.scope}\n${request.key}`));
   const held = await lease(ctx, { ...request, keepMs: MONEY_KEEP_MS });
   if ('answer' in held) return replayAnswer(ctx, held.answer, caller);
-  const settling = await settleUnderLease(ctx, actor, input, caller).catch(async (error: unknown) => {
+  const settling = await settleUnderLease(ctx, input, caller).catch(async (error: unknown) => {
     await releaseLease(ctx, held.lease);
     throw error;
   });
@@ -106,39 +106,41 @@ async function replayAnswer(ctx: Shard, answer: StoredAnswer, caller: string): P
   return { kind: 'settled', answer, consumedUnits: 0, isDuplicate: false };
 }
 
-async function settleUnderLease(ctx: Shard, actor: Actor, input: SettlePayment, caller: string): Promise<SettleResult | FirstSuccess> {
-  const sale = await getSale(ctx.db, actor.accountId, actor.livemode, input.productId, X402_RAIL);
+async function settleUnderLease(ctx: Scope, input: SettlePayment, caller: string): Promise<SettleResult | FirstSuccess> {
+  const sale = await getSale(ctx, input.productId, X402_RAIL);
   if (!hasX402(ctx.config)) throw newX402NotReady('rail_unavailable');
   const read = await readPayment(ctx, input.paymentSignature);
-  if (!read.ok) return refuseWithChallenge(ctx, sale, input, read.reason);
-  const { messageHash } = read.verified;
-  const known = await findSettlement(ctx, messageHash);
-  if (known) return resumeSettlement(ctx, actor, known, sale, input, caller);
-  if (sale.switchedOff) throw newSwitchedOffError(sale);
-  const drafted = await draftSettlement(ctx, sale, read, input.customer);
-  if (!drafted.ok) {
-    // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
-    const claimed = await findSettlement(ctx, messageHash);
-    return claimed ? resumeSettlement(ctx, actor, claimed, sale, input, caller) : refuseWithChallenge(ctx, sale, input, drafted.reason);
-  }
-  const { settlement, isNew } = await claimOnce(ctx, drafted.settlement);
-  // The faster request may even have settled it by now.
-  if (!isNew) return resumeSettlement(ctx, actor, settlement, sale, input, caller);
-  return creditAndUse(ctx, settlement, await followThrough(ctx, settlement, true), sale, { ...input, caller, told: null });
+  const claimed = read.ok ? await claimOrFind(ctx, sale, read, input) : read;
+  if ('reason' in claimed) return refuseWithChallenge(ctx, sale, input, claimed.reason);
+  const { settlement, isNew } = claimed;
+  if (!isNew) requireSamePurpose(settlement, ctx, input);
+  const outcome = await followThrough(ctx, settlement, isNew);
+  const told = !isNew && outcome.status === 'settled' ? await findTold(ctx.db, settlement) : null;
+  return creditAndUse(ctx, settlement, outcome, sale, { ...input, caller, told });
 }
 
-/** A payment that was brought before, here or by another request. */
-async function resumeSettlement(ctx: Shard, actor: Actor, known: Settlement, sale: Sale, input: SettlePayment, caller: string) {
-  requireSamePurpose(known, actor, input);
-  const outcome = await followThrough(ctx, known, false);
-  const told = outcome.status === 'settled' ? await findTold(ctx.db, known) : null;
-  return creditAndUse(ctx, known, outcome, sale, { ...input, caller, told });
+/** The settlement of a payment, claimed by this request or brought before, here or by another; or why the payment is refused. */
+async function claimOrFind(
+  ctx: Shard,
+  sale: Sale,
+  read: PaymentReading & { ok: true },
+  { customer }: SettlePayment,
+): Promise<{ settlement: Settlement; isNew: boolean } | { reason: string }> {
+  const { messageHash } = read.verified;
+  const known = await findSettlement(ctx, messageHash);
+  if (known) return { settlement: known, isNew: false };
+  if (sale.switchedOff) throw newSwitchedOffError(sale);
+  const drafted = await draftSettlement(ctx, sale, read, customer);
+  // Of two requests the slower gets the claim of the faster one, which may even have settled it by now.
+  if (drafted.ok) return claimOnce(ctx, drafted.settlement);
+  // Another request may have brought it since that look: what has landed meanwhile fails a simulation, and is paid all the same.
+  const claimed = await findSettlement(ctx, messageHash);
+  return claimed ? { settlement: claimed, isNew: false } : { reason: drafted.reason };
 }
 
 /** One payment is for one product and one customer of one merchant, for ever. */
-function requireSamePurpose(settlement: Settlement, actor: Actor, { productId, customer }: SettlePayment): void {
-  const isTheirs =
-    settlement.merchantId === actor.accountId && settlement.livemode === actor.livemode && settlement.productId === productId;
+function requireSamePurpose(settlement: Settlement, tenant: Tenant, { productId, customer }: SettlePayment): void {
+  const isTheirs = isOf(tenant, settlement) && settlement.productId === productId;
   const named = customerColumns(customer, settlement.payerWallet);
   const isSameCustomer = settlement.customerRef === named.customerRef && settlement.customerWallet === named.customerWallet;
   if (!isTheirs || !isSameCustomer) throw new ApiError('duplicate_settlement');

@@ -1,6 +1,6 @@
 import { ApiError, raise } from '#core/errors.ts';
 import { findReceiptOfTransaction, type Receipt } from '#features/receipts/receipt.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { confirmFound, findNamedSession } from './confirm/confirm.ts';
 
@@ -8,8 +8,8 @@ import { confirmFound, findNamedSession } from './confirm/confirm.ts';
  * The receipt of a transaction that paid this merchant. If the payment is still open, the confirmation runs first and its
  * refusals apply. Anything without the memo of one of this merchant's sessions is 404: nothing is claimed by asking.
  */
-export async function claimReceipt(ctx: Shard, actor: Actor, txSignature: string): Promise<Receipt> {
-  const findMine = () => findReceiptOfTransaction(ctx, actor.accountId, actor.livemode, txSignature);
+export async function claimReceipt(ctx: Scope, txSignature: string): Promise<Receipt> {
+  const findMine = () => findReceiptOfTransaction(ctx, txSignature);
   const known = await findMine();
   if (known) return known;
   const sighting = await ctx.chain.findTransaction(txSignature);
@@ -18,7 +18,7 @@ export async function claimReceipt(ctx: Shard, actor: Actor, txSignature: string
   if (!payment || payment === 'none') throw new ApiError('not_found');
   const isOpen = !PAYMENT.isTerminal(payment.status);
   try {
-    await confirmFound(ctx, { paymentId: payment.id, txSignature, viewer: actor }, sighting);
+    await confirmFound(ctx, { paymentId: payment.id, txSignature, viewer: ctx }, sighting);
   } catch (error) {
     // It may have become the receipt of a recovered payment; of a session that was over before, there is no more to say.
     const made = await findMine();

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { PaymentId } from '#core/ids.ts';
+import type { PaymentId, ProductId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { type Receipt, ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
@@ -7,7 +7,7 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
+import { idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { claimReceipt } from './claim-receipt.ts';
 import { PaymentBody, toPaymentResource } from './resource.ts';
@@ -27,7 +27,7 @@ const list = createRoute({
     query: z.object({
       ...PageQuery,
       status: z.enum(PAYMENT.states).optional(),
-      product_id: z.uuid().optional(),
+      product_id: idOf<ProductId>().optional(),
       customer_ref: z.string().max(OWN_NAME_MAX).optional(),
       wallet: z.string().max(64).optional().openapi({ description: 'The wallet that paid.' }),
       ...ModeQuery,
@@ -48,7 +48,7 @@ const accept = createRoute({
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,
-    params: uuidParam('payment_id'),
+    params: idParam('payment_id', idOf<PaymentId>()),
     query: z.object(ModeQuery),
     ...jsonBody(z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest')),
   },
@@ -84,42 +84,31 @@ const receipt = createRoute({
 
 export const merchantPaymentRoutes = router()
   .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { status, product_id: productId, customer_ref: customerRef, wallet, ...query } = c.req.valid('query');
     const page = pageRequest(query);
-    const merchantId = actor.accountId;
-    const { items, total } = await listPayments(ctx, merchantId, actor.livemode, { status, productId, customerRef, wallet }, page);
-    const unmatched = Map.groupBy(
-      await listUnmatchedOf(
-        ctx.db,
-        merchantId,
-        items.map(({ id }) => id),
-      ),
-      ({ paymentId }) => paymentId,
-    );
+    const found = await listPayments(ctx, { status, productId, customerRef, wallet }, page);
+    const paymentIds = found.items.map(({ id }) => id);
+    const unmatched = Map.groupBy(await listUnmatchedOf(ctx.db, ctx.merchantId, paymentIds), ({ paymentId }) => paymentId);
     return c.json(
-      toPage(
-        page,
-        total,
-        items.map((payment) => toPaymentResource(ctx, payment, 'merchant', unmatched.get(payment.id))),
-      ),
+      toPage(page, found, (payment) => toPaymentResource(ctx, payment, 'merchant', unmatched.get(payment.id))),
       200,
     );
   })
   .openapi(accept, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const named = { paymentId: c.req.valid('param').payment_id as PaymentId, txSignature: c.req.valid('json').tx_signature };
+    const { scope: ctx } = c.var;
+    const named = { paymentId: c.req.valid('param').payment_id, txSignature: c.req.valid('json').tx_signature };
     const answer = await answerOnce<Payment>(
       c,
-      (keep) => acceptUnmatched(ctx, actor, { ...named, keep }),
+      (keep) => acceptUnmatched(ctx, { ...named, keep }),
       (payment) => ({ status: 200, body: toPaymentResource(ctx, payment, 'merchant') }),
       { keepMs: MONEY_KEEP_MS },
     );
     return sendStored(c, answer);
   })
   .openapi(receipt, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const run = () => claimReceipt(ctx, actor, c.req.valid('json').tx_sig);
+    const { scope: ctx } = c.var;
+    const run = () => claimReceipt(ctx, c.req.valid('json').tx_sig);
     const present = (claimed: Receipt) => ({ status: 200, body: toReceiptResource(claimed, ctx.baseUrl, 'merchant') });
     return sendStored(c, await answerLeased(c, run, present, { keepMs: MONEY_KEEP_MS }));
   });

@@ -1,6 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import { iso, SECOND } from '#core/time.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import { type Ctx, isOf, type Shard, type Tenant } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
@@ -10,10 +10,11 @@ import { memoOf, toPaymentResource } from './resource.ts';
 import { insertPayment, updatePayment } from './store.ts';
 
 export { wholePayments } from './archive.store.ts';
+export { newPayment } from './new-payment.store.ts';
 
 /** A stranger's credential is told nothing, not even that the payment exists. */
-export function requireViewer(payment: Payment, viewer: Actor | null): void {
-  if (viewer && (viewer.accountId !== payment.merchantId || viewer.livemode !== payment.livemode)) throw new ApiError('not_found');
+export function requireViewer(payment: Payment, viewer: Tenant | null): void {
+  if (viewer && !isOf(viewer, payment)) throw new ApiError('not_found');
 }
 
 /** What the chain must show for this payment to count. On time is the chain's word, not our clock's. */

@@ -10,7 +10,7 @@ export interface IdentityRequirement {
 
 /**
  * Connect begins nothing without it; asked again wherever money moves and before anything is sold, because the merchant may have
- * changed his mind. Null where all is well.
+ * changed the requirement meanwhile. Null where the buyer has shown what is required.
  */
 export function missingIdentity({ payment, requiresIdentity }: IdentityRequirement): ApiError | null {
   if (!requiresIdentity || payment.terms.identity?.provider === requiresIdentity) return null;

@@ -120,7 +120,7 @@ export const memoOf = (payment: Payment): string => `svc:${payment.nonce}`;
 const inAsset = (payment: Payment, units: bigint): Money => ({ asset: payment.asset, units });
 export const priceOf = (payment: Payment): Money => inAsset(payment, payment.priceAmount);
 
-/** Whoever knows the id sees what a buyer needs; the owner also sees what is nobody else's business. */
+/** The holder of the id sees what a buyer needs; the merchant who owns the payment also sees its private fields. */
 export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'merchant', unmatched: Unmatched[] = []): PaymentResource {
   const amountOf = (units: bigint | null) => (units === null ? null : toMoneyResource(inAsset(payment, units)));
   const net = toMoneyResource(subtract(priceOf(payment), inAsset(payment, payment.feeAmount ?? 0n)));

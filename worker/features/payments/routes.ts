@@ -4,8 +4,8 @@ import type { Ctx } from '#platform/context.ts';
 import { MONEY_KEEP_MS } from '#platform/db/idempotency-record.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors, viewerRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, optionalKeyErrors, sendStored } from '#platform/http/idempotency-key.ts';
-import { errors, given, jsonBody, ModeQuery, ok, router, uuidParam } from '#platform/http/openapi.ts';
-import { countUnseenSignature, publicBucket } from '#platform/http/rate-limit.ts';
+import { errors, given, idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
+import { countUnseenSignature } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { isSignature } from '#solana/assets.ts';
 import { type Confirmation, confirmPayment, grantConfirmed } from './confirm/confirm.ts';
@@ -19,7 +19,7 @@ export const TxSignature = z
   .refine(isSignature, { message: 'Expected a transaction signature: 64 bytes of base58', params: { type: 'invalid_signature' } })
   .openapi({ example: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' });
 
-const params = uuidParam('payment_id');
+const params = idParam('payment_id', idOf<PaymentId>());
 const get = createRoute({
   method: 'get',
   path: '/payments/{payment_id}',
@@ -27,12 +27,12 @@ const get = createRoute({
   tags: ['Payments'],
   summary: 'The state of a payment',
   description: 'Public: the id is the capability. The owner sees more. For the active buyer session; merchants wait for the webhook.',
-  ...viewerRoute(publicBucket('status', (c) => c.req.param('payment_id') ?? '')),
+  ...viewerRoute('status', (c) => c.req.param('payment_id') ?? ''),
   request: { params, query: z.object(ModeQuery) },
   responses: { ...ok(PaymentBody), ...errors(...viewerErrors, 'not_found', 'rate_limited', 'validation_error') },
 });
 
-const ConfirmRequest = z.object({ payment_id: z.uuid(), tx_signature: TxSignature }).openapi('ConfirmRequest');
+const ConfirmRequest = z.object({ payment_id: idOf<PaymentId>(), tx_signature: TxSignature }).openapi('ConfirmRequest');
 const ConfirmResponse = z
   .object({
     payment: PaymentBody,
@@ -51,14 +51,10 @@ const confirm = createRoute({
   description:
     'We look at the chain ourselves. A signature the chain does not show yet is kept and rechecked, and changes nothing until it is proven; ' +
     'read the payment before you send it again. A transaction that does not pay this session is refused and changes nothing.',
-  ...keyedViewerRoute(
-    publicBucket('confirm', async (c) => {
-      const body: unknown = await c.req.json().catch(() => null);
-      return typeof body === 'object' && body !== null && 'payment_id' in body && typeof body.payment_id === 'string'
-        ? body.payment_id
-        : '';
-    }),
-  ),
+  ...keyedViewerRoute('confirm', async (c) => {
+    const body: unknown = await c.req.json().catch(() => null);
+    return typeof body === 'object' && body !== null && 'payment_id' in body && typeof body.payment_id === 'string' ? body.payment_id : '';
+  }),
   request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(ConfirmRequest) },
   responses: {
     ...ok(ConfirmResponse),
@@ -88,7 +84,7 @@ const toConfirmResource = (ctx: Ctx, { payment, alreadyConfirmed }: Confirmation
 export const paymentRoutes = router()
   .openapi(get, async (c) => {
     const { viewer } = c.var;
-    const paymentId = c.req.valid('param').payment_id as PaymentId;
+    const paymentId = c.req.valid('param').payment_id;
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const payment = await getPayment(ctx, paymentId);
     requireViewer(payment, viewer);
@@ -98,8 +94,7 @@ export const paymentRoutes = router()
   })
   .openapi(confirm, async (c) => {
     const { viewer } = c.var;
-    const { payment_id, tx_signature: txSignature } = c.req.valid('json');
-    const paymentId = payment_id as PaymentId;
+    const { payment_id: paymentId, tx_signature: txSignature } = c.req.valid('json');
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const answer = await answerOnce<Confirmation>(
       c,

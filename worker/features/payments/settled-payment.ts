@@ -4,6 +4,7 @@ import { planReceipt } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
+import { newPayment } from './new-payment.store.ts';
 import { paymentEvent } from './payment.ts';
 import type { Proof } from './purchase.ts';
 import { memoOf } from './resource.ts';
@@ -57,49 +58,32 @@ export function planPerRequest(ctx: Shard, sale: PerRequestSale, proof: Proof): 
   };
 }
 
-const confirmedPayment = ({ now }: Ctx, sale: PerRequestSale, proof: Proof): Payment => ({
-  id: sale.paymentId,
-  merchantId: sale.merchantId,
-  livemode: sale.livemode,
-  productId: sale.productId,
-  slug: sale.slug,
-  status: 'CONFIRMED',
-  failureCode: null,
-  nonce: sale.nonce,
-  // Agents’ transactions carry no reference keys: we send them, so nobody has to find them.
-  reference: '',
-  asset: sale.asset,
-  mint: sale.mint,
-  priceAmount: sale.amount,
-  recipientWallet: sale.recipientWallet,
-  recipientAta: sale.recipientAta,
-  feeAmount: null,
-  feeWallet: null,
-  feeAta: null,
-  feeOwedAmount: null,
-  overpaidAmount: null,
-  terms: { productName: sale.productName, accessPeriodDays: sale.accessPeriodDays, usageUnits: sale.usageUnits, successUrl: null },
-  expectedWallet: null,
-  customerRef: sale.customerRef,
-  customerWallet: sale.customerWallet,
-  email: null,
-  payerWallet: proof.payer,
-  txSignature: proof.txSignature,
-  slot: proof.slot,
-  blockTime: proof.blockTime,
-  membershipId: null,
-  receiptId: null,
-  paymentSessionId: null,
-  recoversPaymentId: null,
-  expiresAt: sale.expiresAt,
-  // Nobody waits for it: what agents pay is sent by us, and on the chain before it is a payment.
-  lateGraceSeconds: 0,
-  confirmedAt: now,
-  finalizedAt: null,
-  orphanSuspectedAt: null,
-  orphanedAt: null,
-  isKept: false,
-  createdAt: sale.createdAt,
-  updatedAt: now,
-  version: 1,
-});
+const confirmedPayment = (ctx: Ctx, sale: PerRequestSale, { payer: payerWallet, txSignature, slot, blockTime }: Proof): Payment =>
+  newPayment(ctx, {
+    id: sale.paymentId,
+    merchantId: sale.merchantId,
+    livemode: sale.livemode,
+    productId: sale.productId,
+    slug: sale.slug,
+    status: 'CONFIRMED',
+    nonce: sale.nonce,
+    // An agent’s transaction carries no reference key: the service sends it itself, so no scan has to find it.
+    reference: '',
+    asset: sale.asset,
+    mint: sale.mint,
+    priceAmount: sale.amount,
+    recipientWallet: sale.recipientWallet,
+    recipientAta: sale.recipientAta,
+    terms: { productName: sale.productName, accessPeriodDays: sale.accessPeriodDays, usageUnits: sale.usageUnits, successUrl: null },
+    customerRef: sale.customerRef,
+    customerWallet: sale.customerWallet,
+    payerWallet,
+    txSignature,
+    slot,
+    blockTime,
+    expiresAt: sale.expiresAt,
+    // Zero: the service sends what an agent pays, and it is on the chain before it is a payment.
+    lateGraceSeconds: 0,
+    confirmedAt: ctx.now,
+    createdAt: sale.createdAt,
+  });

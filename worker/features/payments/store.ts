@@ -1,11 +1,11 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { raise } from '#core/errors.ts';
-import type { AccountId, PaymentId } from '#core/ids.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { PaymentId } from '#core/ids.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/fate.ts';
-import { type PageRequest, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
+import { type Listed, type PageRequest, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { paymentSessions } from '#platform/db/tables/checkout.ts';
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
@@ -23,7 +23,7 @@ export const findPayment = async (ctx: Shard, paymentId: PaymentId): Promise<Pay
   (await findEnded(ctx.db, paymentId)) ??
   findArchived(ctx, eq(archivedPayments.id, paymentId));
 
-/** Is it here, as a row, a stub or in the index of the archive? */
+/** True where this database has it: as a row, a stub or in the index of the archive. */
 export const hasPayment = async (db: Db, paymentId: PaymentId) =>
   (await db.select({ id: payments.id }).from(payments).where(eq(payments.id, paymentId)).get()) ??
   (await findEnded(db, paymentId)) ??
@@ -59,14 +59,14 @@ export const findSession = async (ctx: Shard, nonce: string): Promise<Payment | 
 
 export const insertPayment = (db: Db, payment: Payment): Write => db.insert(payments).values(payment);
 
-/** A statement, not an effect: guarded by the event of the same version in the same batch. */
+/** Guarded by the event of the same version in the same batch. */
 export const updatePayment = (db: Db, before: Payment, after: Payment): Write =>
   db
     .update(payments)
     .set(after)
     .where(and(eq(payments.id, before.id), eq(payments.version, before.version)));
 
-/** Statements, not effects: many made final at once, each under the event of its next version in the same batch. */
+/** Many made final at once, each under the event of its next version in the same batch. */
 export const finalizePayments = ({ db, now }: Shard, before: Pick<Payment, 'id' | 'version'>[]): Write =>
   db
     .update(payments)
@@ -80,7 +80,7 @@ export const listPaymentsById = (db: Db, paymentIds: PaymentId[]): Promise<Payme
     .from(payments)
     .where(sql`${payments.id} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`);
 
-/** A statement, not an effect: the transaction pays this payment and nothing else, and is watched until it is final. */
+/** The transaction pays this payment and nothing else, and is watched until it is final. */
 export const claimTransaction = (
   { db, now }: Shard,
   payment: Payment,
@@ -95,21 +95,21 @@ export interface PaymentFilter {
 }
 
 /** The merchant's payments, newest first. */
-export async function listPayments(ctx: Shard, merchantId: AccountId, livemode: boolean, filter: PaymentFilter, page: PageRequest) {
+export async function listPayments(scope: Scope, filter: PaymentFilter, page: PageRequest): Promise<Listed<Payment>> {
   const { status, productId, customerRef, wallet } = filter;
   const mine = (table: typeof payments | typeof archivedPayments): [SQLiteColumn, unknown][] => [
     [table.productId, productId],
     [table.customerRef, customerRef],
     [table.payerWallet, wallet],
   ];
-  const kept = rowsOf(payments, merchantId, livemode, [[payments.status, status], ...mine(payments)]);
+  const kept = rowsOf(payments, scope, [[payments.status, status], ...mine(payments)]);
   const isPaid = status === undefined || status === 'CONFIRMED';
-  const archived = isPaid ? rowsOf(archivedPayments, merchantId, livemode, mine(archivedPayments)) : null;
-  const found = await readBoth(ctx.db, payments, archivedPayments, placesOf(payments, kept, archivedPayments, archived), page);
-  return { items: await wholePayments(ctx, found.items), total: found.total };
+  const archived = isPaid ? rowsOf(archivedPayments, scope, mine(archivedPayments)) : null;
+  const found = await readBoth(scope.db, payments, archivedPayments, placesOf(payments, kept, archivedPayments, archived), page);
+  return { items: await wholePayments(scope, found.items), total: found.total };
 }
 
-/** A statement, not an effect: a session whose payment failed and was recovered afterwards is paid, unless another was begun since. */
+/** A session whose payment failed and was recovered afterwards is paid, unless another was begun since. */
 export const holdRecovered = (db: Db, { id, recoversPaymentId, paymentSessionId }: Payment): Write[] =>
   paymentSessionId === null || recoversPaymentId === null
     ? []

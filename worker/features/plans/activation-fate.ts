@@ -1,3 +1,9 @@
+/**
+ * A plan is granted when its payment is confirmed. What an account holds is the fold of its activations that stand, so one that the
+ * chain dropped, or that is there after all, has it counted afresh.
+ * @module
+ */
+
 import type { PaymentId } from '#core/ids.ts';
 import { LIFE } from '#core/limits.ts';
 import { HOUR } from '#core/time.ts';
@@ -8,10 +14,6 @@ import { planAt } from '#rules/plans.ts';
 import { foldActivations } from './holding.ts';
 import { getActivationOfSetup, setExpiry } from './store.ts';
 
-/**
- * A plan is granted when its payment is confirmed. What an account holds is the fold of its activations that stand, so one that the
- * chain dropped, or that is there after all, has it counted afresh.
- */
 export const activationFate: FateFollower = {
   onFinal: (ctx, _paymentIds, step) => storeStep(ctx, step),
   onDropped: (ctx, paymentId, step) => countAfresh(ctx, { paymentId: paymentId as PaymentId, stands: false }, step),

@@ -47,11 +47,11 @@ const createProduct = createRoute({
 
 export const accessProductRoutes = router()
   .openapi(createApp, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const input = c.req.valid('json');
     const present = (app: Parameters<typeof toAppResource>[0]) => ({ status: 201, body: toAppResource(app) });
     const request = await idempotentRequest(c, { validated: input });
-    return sendStored(c, await once(ctx, request, (keep) => commitKept(ctx, planApp(ctx, actor, input), keep), present));
+    return sendStored(c, await once(ctx, request, (keep) => commitKept(ctx, planApp(ctx, input), keep), present));
   })
   .openapi(createProduct, async (c) => {
     const { actor, scope: ctx } = c.var;

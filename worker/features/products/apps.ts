@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type AppId, newId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { AccessApp } from '#platform/db/tables/products.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
@@ -28,12 +28,12 @@ export const toAppResource = (app: AccessApp): z.infer<typeof AppBody> => ({
   created_at: iso(app.createdAt),
 });
 
-/** A name under which a merchant gathers the products of one application of his. */
-export function planApp(ctx: Shard, actor: Actor, input: z.infer<typeof CreateAppRequest>): Change<AccessApp> {
+/** A name under which a merchant gathers the products of one application. */
+export function planApp(ctx: Scope, input: z.infer<typeof CreateAppRequest>): Change<AccessApp> {
   const app: AccessApp = {
     id: newId<AppId>(ctx.now),
-    merchantId: actor.accountId,
-    livemode: actor.livemode,
+    merchantId: ctx.merchantId,
+    livemode: ctx.livemode,
     name: input.name,
     homepageUrl: input.homepage_url ?? null,
     createdAt: ctx.now,

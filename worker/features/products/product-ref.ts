@@ -2,13 +2,14 @@ import { z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
 import type { ProductId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
+import { idOf } from '#platform/http/openapi.ts';
 import { findByExternalId } from './product.ts';
 
 /** How a body names a product: by our id, or by the merchant's. */
-export const productRef = { product_id: z.uuid().optional(), external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional() };
+export const productRef = { product_id: idOf<ProductId>().optional(), external_product_id: z.string().min(1).max(OWN_NAME_MAX).optional() };
 export interface ProductRef {
-  product_id?: string;
+  product_id?: ProductId;
   external_product_id?: string;
 }
 
@@ -19,17 +20,16 @@ export function namedProduct(
   { product_id: productId, external_product_id: externalProductId }: ProductRef,
   where: 'body' | 'query',
 ): NamedProduct {
-  if ((productId === undefined) === (externalProductId === undefined)) {
-    const problem = { loc: [where], msg: 'Name exactly one of product_id and external_product_id', type: 'invalid_reference' };
-    throw new ApiError('validation_error', { problems: [problem] });
-  }
-  return externalProductId === undefined ? { productId: productId as ProductId } : { externalProductId };
+  if (productId !== undefined && externalProductId === undefined) return { productId };
+  if (externalProductId !== undefined && productId === undefined) return { externalProductId };
+  const problem = { loc: [where], msg: 'Name exactly one of product_id and external_product_id', type: 'invalid_reference' };
+  throw new ApiError('validation_error', { problems: [problem] });
 }
 
 /** The product's id. Ours is taken at its word, because every object and query carries the merchant: a foreign one finds nothing. */
-export async function productIdOf(ctx: Shard, actor: Actor, ref: ProductRef, where: 'body' | 'query' = 'body'): Promise<ProductId> {
+export async function productIdOf(ctx: Scope, ref: ProductRef, where: 'body' | 'query' = 'body'): Promise<ProductId> {
   const named = namedProduct(ref, where);
   if ('productId' in named) return named.productId;
-  const product = await findByExternalId(ctx.db, actor.accountId, actor.livemode, named.externalProductId);
+  const product = await findByExternalId(ctx, named.externalProductId);
   return product?.id ?? raise('not_found');
 }

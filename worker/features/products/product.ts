@@ -4,7 +4,7 @@ import { ApiError } from '#core/errors.ts';
 import { type AppId, newId, type ProductId, type SandboxSessionId } from '#core/ids.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
-import { type Actor, type Ctx, hasPriceSource, type Shard } from '#platform/context.ts';
+import { type Actor, type Ctx, hasPriceSource, type Scope } from '#platform/context.ts';
 import { type Change, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import { PLANS } from '#rules/plans.ts';
@@ -44,16 +44,16 @@ const newTypeNotReady = (feature: string): ApiError =>
  * that contradict each other.
  */
 export async function planProduct(
-  ctx: Shard,
+  ctx: Scope,
   actor: Actor,
   input: z.infer<typeof CreateProductRequest>,
   sandboxSessionId: SandboxSessionId | null = null,
 ): Promise<Change<Product>> {
   const { product_type = 'api', billing_model = 'one_off' } = input;
   const productType = requireSellable({ ...input, product_type, billing_model });
-  if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
-  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, actor.livemode);
-  const product = { ...newProduct(ctx, actor, productType, input), sandboxSessionId };
+  if (input.access_app_id) await requireApp(ctx, input.access_app_id);
+  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
+  const product = { ...newProduct(ctx, productType, input), sandboxSessionId };
   requireAssets(ctx, product);
   requireRails(ctx, product);
   const payout = product.payoutWallet === null ? null : await planProductPayout(ctx, actor, product, product.payoutWallet, null);
@@ -63,13 +63,13 @@ export async function planProduct(
 }
 
 /** What a product's change of its payee takes with it. 403 sign_in_required. */
-export const planProductPayout = (ctx: Shard, actor: Actor, { id, version }: Product, wallet: string | null, previous: string | null) =>
+export const planProductPayout = (ctx: Scope, actor: Actor, { id, version }: Product, wallet: string | null, previous: string | null) =>
   planPayout(ctx, actor, { subject: { type: 'product', id, version }, wallet, previous, productId: id });
 
 /** Why the database refused a planned product: 429 plan_limit_reached, 409 not_unique, 403 sign_in_required; null where none is so any more. */
-export async function explainRefusal(ctx: Shard, actor: Actor, product: Product): Promise<ApiError | null> {
+export async function explainRefusal(ctx: Scope, actor: Actor, product: Product): Promise<ApiError | null> {
   const limit = PLANS[actor.plan].activeProductsMax;
-  const used = await countActiveProducts(ctx.db, product.merchantId, product.livemode);
+  const used = await countActiveProducts(ctx);
   if (used >= limit) return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   const detail = 'This slug or external_product_id is taken.';
   if (await isTaken(ctx.db, product)) return new ApiError('state_conflict', { detail, meta: { reason: 'not_unique' } });
@@ -79,24 +79,23 @@ export async function explainRefusal(ctx: Shard, actor: Actor, product: Product)
 
 /** A new product, stored. As `planProduct`, and 409 state_conflict (slug or external id taken), 429 plan_limit_reached. */
 export async function createProduct(
-  ctx: Shard,
+  ctx: Scope,
   actor: Actor,
   input: z.infer<typeof CreateProductRequest>,
   keep: Keep<Product>,
 ): Promise<Product> {
   const planned = await planProduct(ctx, actor, input);
   const change = await withAnswer(planned, keep(planned.result));
-  const { merchantId, livemode, id } = change.result;
   try {
-    return await commitNew(ctx, change, () => findProduct(ctx.db, merchantId, livemode, id));
+    return await commitNew(ctx, change, () => findProduct(ctx, planned.result.id));
   } catch (error) {
     throw (isConstraint(error) && (await explainRefusal(ctx, actor, change.result))) || error;
   }
 }
 
 /** Apps are never taken away again, so one that is there stays there. */
-export async function requireApp(ctx: Shard, actor: Actor, appId: string): Promise<void> {
-  if (await findApp(ctx.db, actor.accountId, actor.livemode, appId as AppId)) return;
+export async function requireApp(ctx: Scope, appId: AppId): Promise<void> {
+  if (await findApp(ctx, appId)) return;
   throw new ApiError('not_found', { detail: 'You have no access app with this id in this mode.', meta: { field: 'access_app_id' } });
 }
 
@@ -123,7 +122,7 @@ export function requireRails({ config }: Ctx, product: Product): void {
     throw invalid('default_rail', 'The default rail is not among the allowed ones', 'rail_not_allowed');
 }
 
-/** The price itself is always taken; another asset needs somebody who says what it is worth. */
+/** The price itself is always taken; another asset needs a source of its price. */
 export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<Product, 'asset' | 'acceptedAssets'>): void {
   if (acceptedAssets === null) return;
   if (!acceptedAssets.includes(asset)) throw invalid('accepted_assets', `The price is in ${asset}: accept that too`);
@@ -133,7 +132,7 @@ export function requireAssets({ config }: Ctx, { asset, acceptedAssets }: Pick<P
   }
 }
 
-function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, input: z.infer<typeof CreateProductRequest>): Product {
+function newProduct(ctx: Scope, productType: keyof typeof TYPES, input: z.infer<typeof CreateProductRequest>): Product {
   const price = requirePrice(input.price);
   const defaults = TYPES[productType];
   const usageUnits = input.usage_units === undefined ? defaults.usageUnits : input.usage_units;
@@ -141,11 +140,11 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
   requireMeant(input, { usageUnits, accessPeriodDays });
   return {
     id: newId<ProductId>(ctx.now),
-    merchantId: actor.accountId,
-    livemode: actor.livemode,
+    merchantId: ctx.merchantId,
+    livemode: ctx.livemode,
     slug: input.slug ?? newSlug(input.name),
     externalProductId: input.external_product_id ?? null,
-    accessAppId: (input.access_app_id ?? null) as AppId | null,
+    accessAppId: input.access_app_id ?? null,
     name: input.name,
     description: input.description ?? null,
     productType,
@@ -174,7 +173,7 @@ function newProduct(ctx: Ctx, actor: Actor, productType: keyof typeof TYPES, inp
   };
 }
 
-/** Readable, and unguessable enough that nobody collides: the name's letters, then six random ones. */
+/** Readable, and random enough that two do not collide: the name's letters, then six random ones. */
 function newSlug(name: string): string {
   const words = name
     .normalize('NFKD')

@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
+import type { AppId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { ASSETS, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
-import { given, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { given, idOf, MoneyBody, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, allowedRailsOf, firstRailOf, SELLING_RAILS } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
@@ -47,7 +48,7 @@ const terms = {
     }),
   default_rail: SellingRail.optional(),
   allowed_rails: z.array(SellingRail).min(1).max(5).optional(),
-  access_app_id: z.uuid().optional().openapi({ description: 'An app of yours, in the same mode.' }),
+  access_app_id: idOf<AppId>().optional().openapi({ description: 'An app of yours, in the same mode.' }),
   // Not available yet, and refused rather than dropped.
   delivery: z.unknown().optional(),
   success_url: HttpsUrl.optional(),
@@ -85,7 +86,7 @@ export const UpdateProductRequest = z
     price: MoneyInput.optional(),
     ...terms,
     external_product_id: orNull(terms.external_product_id).optional(),
-    access_app_id: orNull(z.uuid()).optional(),
+    access_app_id: orNull(idOf<AppId>()).optional(),
     payout_wallet: orNull(terms.payout_wallet).optional(),
     description: orNull(terms.description).optional(),
     unit_name: orNull(terms.unit_name).optional(),

@@ -8,7 +8,7 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { created, errors, given, jsonBody, ModeQuery, ok, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
+import { created, errors, given, idOf, idParam, jsonBody, ModeQuery, ok, PageQuery, pageOf, router } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { RAILS } from '#rules/rails.ts';
@@ -56,7 +56,7 @@ const get = createRoute({
   tags,
   summary: 'One product',
   ...merchantRoute('read'),
-  request: { params: uuidParam('product_id'), query: z.object(ModeQuery) },
+  request: { params: idParam('product_id', idOf<ProductId>()), query: z.object(ModeQuery) },
   responses: { ...ok(ProductBody), ...merchantErrors('not_found') },
 });
 const change = createRoute({
@@ -68,7 +68,7 @@ const change = createRoute({
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,
-    params: uuidParam('product_id'),
+    params: idParam('product_id', idOf<ProductId>()),
     query: z.object(ModeQuery),
     ...jsonBody(UpdateProductRequest),
   },
@@ -84,7 +84,7 @@ const archive = createRoute({
   tags,
   summary: 'Take a product off sale; running sessions finish',
   ...writeRoute,
-  request: { headers: OptionalIdempotencyHeader, params: uuidParam('product_id'), query: z.object(ModeQuery) },
+  request: { headers: OptionalIdempotencyHeader, params: idParam('product_id', idOf<ProductId>()), query: z.object(ModeQuery) },
   responses: { ...ok(ProductBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
 const unarchive = createRoute({
@@ -94,7 +94,7 @@ const unarchive = createRoute({
   tags,
   summary: 'Put a product on sale again',
   ...writeRoute,
-  request: { headers: OptionalIdempotencyHeader, params: uuidParam('product_id'), query: z.object(ModeQuery) },
+  request: { headers: OptionalIdempotencyHeader, params: idParam('product_id', idOf<ProductId>()), query: z.object(ModeQuery) },
   responses: { ...ok(ProductBody), ...merchantWriteErrors('not_found', 'plan_limit_reached', 'state_conflict') },
 });
 const showListing = createRoute({
@@ -159,35 +159,31 @@ export const productRoutes = router()
   })
   .openapi(change, async (c) => {
     const { actor, scope: ctx } = c.var;
-    const input = { ...c.req.valid('json'), productId: c.req.valid('param').product_id as ProductId };
+    const input = { ...c.req.valid('json'), productId: c.req.valid('param').product_id };
     const run = (keep: Keep<Product>) => changeProduct(ctx, actor, input, keep);
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(archive, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const run = (keep: Keep<Product>) => archiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId, keep);
+    const { scope: ctx } = c.var;
+    const run = (keep: Keep<Product>) => archiveProduct(ctx, c.req.valid('param').product_id, keep);
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(unarchive, async (c) => {
     const { actor, scope: ctx } = c.var;
-    const run = (keep: Keep<Product>) => unarchiveProduct(ctx, actor, c.req.valid('param').product_id as ProductId, keep);
+    const run = (keep: Keep<Product>) => unarchiveProduct(ctx, actor, c.req.valid('param').product_id, keep);
     return sendStored(c, await answerOnce(c, run, (product) => ({ status: 200, body: toProductResource(ctx, product) })));
   })
   .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    const { items, total } = await listProducts(ctx.db, actor.accountId, actor.livemode, page);
+    const found = await listProducts(ctx, page);
     return c.json(
-      toPage(
-        page,
-        total,
-        items.map((product) => toProductResource(ctx, product)),
-      ),
+      toPage(page, found, (product) => toProductResource(ctx, product)),
       200,
     );
   })
   .openapi(get, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const product = await getProduct(ctx.db, actor.accountId, actor.livemode, c.req.valid('param').product_id as ProductId);
+    const { scope: ctx } = c.var;
+    const product = await getProduct(ctx, c.req.valid('param').product_id);
     return c.json(toProductResource(ctx, product), 200);
   });

@@ -1,9 +1,9 @@
 import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import type { AccountId, AppId, ProductId } from '#core/ids.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { AppId, ProductId } from '#core/ids.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import type { AccessApp } from '#platform/db/tables/products.ts';
 import { accessApps, type Product, products } from '#platform/db/tables/products.ts';
@@ -11,22 +11,22 @@ import { railSettings } from '#platform/db/tables/rails.ts';
 import { type RailSetting, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 
-export const findProduct = (db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId) =>
-  db
+export const findProduct = (scope: Scope, productId: ProductId) =>
+  scope.db
     .select()
     .from(products)
-    .where(and(rowsOf(products, merchantId, livemode), eq(products.id, productId)))
+    .where(and(rowsOf(products, scope), eq(products.id, productId)))
     .get();
 
 export async function getProduct(...args: Parameters<typeof findProduct>): Promise<Product> {
   return (await findProduct(...args)) ?? raise('not_found');
 }
 
-export const findByExternalId = (db: Db, merchantId: AccountId, livemode: boolean, externalProductId: string) =>
-  db
+export const findByExternalId = (scope: Scope, externalProductId: string) =>
+  scope.db
     .select()
     .from(products)
-    .where(and(rowsOf(products, merchantId, livemode), eq(products.externalProductId, externalProductId)))
+    .where(and(rowsOf(products, scope), eq(products.externalProductId, externalProductId)))
     .get();
 
 /** Of any merchant. */
@@ -34,19 +34,20 @@ export const productExists = async (db: Db, productId: string): Promise<boolean>
   (await db.$count(products, eq(products.id, productId as ProductId))) > 0;
 
 /** A merchant's own app, in the same mode. */
-export const findApp = (db: Db, merchantId: AccountId, livemode: boolean, appId: AppId) =>
-  db
+export const findApp = (scope: Scope, appId: AppId) =>
+  scope.db
     .select()
     .from(accessApps)
-    .where(and(eq(accessApps.id, appId), eq(accessApps.merchantId, merchantId), eq(accessApps.livemode, livemode)))
+    .where(and(rowsOf(accessApps, scope), eq(accessApps.id, appId)))
     .get();
 
 /** Of any merchant. */
 export const hasSlug = (db: Db, slug: string) => db.select({ id: products.id }).from(products).where(eq(products.slug, slug)).get();
 
-/** Does another product have this one's slug, or its name at the merchant's? */
-export async function isTaken(db: Db, { merchantId, livemode, slug, externalProductId }: Product): Promise<boolean> {
-  const sameName = externalProductId && and(rowsOf(products, merchantId, livemode), eq(products.externalProductId, externalProductId));
+/** True where another product has this one's slug, or its external id at the same merchant. */
+export async function isTaken(db: Db, product: Product): Promise<boolean> {
+  const { slug, externalProductId } = product;
+  const sameName = externalProductId && and(rowsOf(products, product), eq(products.externalProductId, externalProductId));
   const other = await db
     .select({ id: products.id })
     .from(products)
@@ -55,16 +56,10 @@ export async function isTaken(db: Db, { merchantId, livemode, slug, externalProd
   return other !== undefined;
 }
 
-export const listProducts = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>
-  readPage(
-    db,
-    products,
-    and(rowsOf(products, merchantId, livemode), isNull(products.sandboxSessionId))!,
-    newestFirst(products.createdAt),
-    page,
-  );
+export const listProducts = (scope: Scope, page: PageRequest) =>
+  listPage(scope.db, products, and(rowsOf(products, scope), isNull(products.sandboxSessionId))!, newestFirst(products.createdAt), page);
 
-/** A product, who sells it, and what he set for each rail; no setting: the defaults of the rail. */
+/** A product, who sells it, and what the seller set for each rail; no setting: the defaults of the rail. */
 export interface Listing {
   product: Product;
   merchant: typeof accounts.$inferSelect;
@@ -73,7 +68,7 @@ export interface Listing {
   switchedOff: string[];
 }
 
-/** The same over the one rail it is to be paid over. */
+/** A listing over the one rail it is to be paid over. */
 export interface Sale extends Omit<Listing, 'settings' | 'switchedOff'> {
   setting: RailSetting | null;
   /** What of it the operator switched off. */
@@ -115,7 +110,7 @@ export async function findActiveListing(db: Db, slug: string): Promise<Listing |
   return listing?.product.status === 'active' && !listing.switchedOff.includes('product') ? listing : null;
 }
 
-/** The same. 404. */
+/** Same as `findActiveListing`, but throws 404 where there is none. */
 export const getActiveListing = async (db: Db, slug: string): Promise<Listing> => (await findActiveListing(db, slug)) ?? raise('not_found');
 
 /** A product that an account left behind when it was deleted. */
@@ -128,28 +123,23 @@ export const findOrphan = (db: Db, slug: string) =>
     .get();
 
 /** A merchant's own product, active or not; null where there is none. */
-export const findListing = (
-  db: Db,
-  merchantId: AccountId,
-  livemode: boolean,
-  named: { productId: ProductId } | { externalProductId: string },
-): Promise<Listing | null> =>
+export const findListing = (scope: Scope, named: { productId: ProductId } | { externalProductId: string }): Promise<Listing | null> =>
   readListing(
-    db,
+    scope.db,
     and(
-      rowsOf(products, merchantId, livemode),
+      rowsOf(products, scope),
       'productId' in named ? eq(products.id, named.productId) : eq(products.externalProductId, named.externalProductId),
     ),
   );
 
-/** The same over one rail. 404. */
-export const getSale = async (db: Db, merchantId: AccountId, livemode: boolean, productId: ProductId, railId: RailId): Promise<Sale> =>
-  saleOn((await findListing(db, merchantId, livemode, { productId })) ?? raise('not_found'), railId);
+/** Same as `findListing`, but over one rail; 404 where there is none. */
+export const getSale = async (scope: Scope, productId: ProductId, railId: RailId): Promise<Sale> =>
+  saleOn((await findListing(scope, { productId })) ?? raise('not_found'), railId);
 
-export const countActiveProducts = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
-  db.$count(products, and(rowsOf(products, merchantId, livemode), eq(products.status, 'active'), isNull(products.sandboxSessionId)));
+export const countActiveProducts = (scope: Scope): Promise<number> =>
+  scope.db.$count(products, and(rowsOf(products, scope), eq(products.status, 'active'), isNull(products.sandboxSessionId)));
 
-/** A statement, not an effect: refuses the batch once the plan's active products are used up. */
+/** Refuses the batch once the plan's active products are used up. */
 const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax: number): Write[] =>
   Number.isFinite(activeMax)
     ? [
@@ -161,7 +151,7 @@ const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax:
       ]
     : [];
 
-/** Statements, not effects: the second fails the batch where another change was faster. */
+/** The second statement fails the batch where another change was faster. */
 export const updateProduct = (ctx: Shard, before: Product, after: Product): Write[] => [
   ctx.db
     .update(products)
@@ -170,7 +160,7 @@ export const updateProduct = (ctx: Shard, before: Product, after: Product): Writ
   vetoUnlessChanged(ctx),
 ];
 
-/** The same for one that becomes active again, within the plan. */
+/** Same as `updateProduct`, but for a product that becomes active again, within the plan. */
 export const reviveProduct = (ctx: Shard, before: Product, after: Product, activeMax: number): Write[] => [
   ...vetoOverQuota(ctx, before, activeMax),
   ...updateProduct(ctx, before, after),

@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi';
 import { canonicalJson } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
-import type { AppId, ProductId } from '#core/ids.ts';
+import type { ProductId } from '#core/ids.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
@@ -28,22 +28,22 @@ import { narrowed, requireMeant, requirePrice } from './terms.ts';
 
 /** Changes what is given. Sessions under way keep the terms they began with. 404, 409, 422 as for a new product. */
 export async function changeProduct(
-  ctx: Shard,
+  ctx: Scope,
   actor: Actor,
   { productId, ...input }: z.infer<typeof UpdateProductRequest> & { productId: ProductId },
   keep: Keep<Product>,
 ): Promise<Product> {
-  if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, actor.livemode);
+  if (typeof input.payout_wallet === 'string') await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
   try {
-    return await transact(ctx, async () => {
-      const listing = (await findListing(ctx.db, actor.accountId, actor.livemode, { productId })) ?? raise('not_found');
+    return await transact(ctx, { reload: () => findListing(ctx, { productId }) }, async (found) => {
+      const listing = found ?? raise('not_found');
       const { product } = listing;
       requireSellable({
         ...input,
         product_type: input.product_type ?? product.productType,
         billing_model: input.billing_model ?? product.billingModel,
       });
-      if (input.access_app_id) await requireApp(ctx, actor, input.access_app_id);
+      if (input.access_app_id) await requireApp(ctx, input.access_app_id);
       const patch = patchOf(input, product);
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product])))
         return unchangedKept(product, keep);
@@ -63,7 +63,7 @@ export async function changeProduct(
   } catch (error) {
     // Three refused batches: the external id belongs to another product, or others keep changing this one.
     const externalId = input.external_product_id;
-    const owner = externalId && isContended(error) ? await findByExternalId(ctx.db, actor.accountId, actor.livemode, externalId) : null;
+    const owner = externalId && isContended(error) ? await findByExternalId(ctx, externalId) : null;
     if (owner && owner.id !== productId)
       throw new ApiError('state_conflict', { detail: 'This external_product_id is taken.', meta: { reason: 'not_unique' } });
     throw error;
@@ -79,7 +79,7 @@ const paidOver = (listing: Listing): string[] =>
     .map((railId) => payoutOf(prospectOf(saleOn(listing, railId))))
     .filter((wallet) => wallet !== null);
 
-/** Does a change make a wallet payable, by naming it or by opening a rail that pays to it, or take the product's own away? Else null. */
+/** The wallet that a change makes payable, by naming it or by opening a rail that pays to it, or that the product loses; else null. */
 function movedPayout(before: Listing, after: Listing): { wallet: string | null; previous: string | null } | null {
   const [paid, opened] = [paidOver(before), paidOver(after).filter((wallet) => !paidOver(before).includes(wallet))];
   const { payoutWallet: own } = after.product;
@@ -90,7 +90,7 @@ function movedPayout(before: Listing, after: Listing): { wallet: string | null; 
 
 const isContended = (error: unknown): boolean => error instanceof ApiError && error.options.meta?.reason === 'contended';
 
-/** The order in which somebody writes metadata changes nothing. */
+/** Two sets of metadata are the same whatever the order of their keys. */
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null && canonicalJson(a) === canonicalJson(b));
 
@@ -103,7 +103,7 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
     priceAmount: price?.units,
     acceptedAssets: input.accepted_assets && narrowed(input.accepted_assets, price?.asset ?? product.asset),
     externalProductId: input.external_product_id,
-    accessAppId: input.access_app_id as AppId | null | undefined,
+    accessAppId: input.access_app_id,
     description: input.description,
     productType: input.product_type as Product['productType'] | undefined,
     billingModel: input.billing_model,
@@ -125,28 +125,25 @@ function patchOf(input: z.infer<typeof UpdateProductRequest>, product: Product):
 }
 
 /** Takes a product off sale: new sessions get 404, running ones finish. Already archived is fine. */
-export const archiveProduct = (ctx: Shard, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> =>
-  transact(ctx, async () => {
-    const product = await getProduct(ctx.db, actor.accountId, actor.livemode, productId);
+export const archiveProduct = (ctx: Scope, productId: ProductId, keep: Keep<Product>): Promise<Product> =>
+  transact(ctx, { reload: () => getProduct(ctx, productId) }, (product) => {
     if (product.status === 'archived') return unchangedKept(product, keep);
     const after = movedTo(ctx, product, 'archive');
     return withAnswer({ events: [], writes: updateProduct(ctx, product, after), result: after }, keep(after));
   });
 
 /** Puts it on sale again, if the plan has room: 429 plan_limit_reached. */
-export async function unarchiveProduct(ctx: Shard, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
-  const merchantId = actor.accountId;
+export async function unarchiveProduct(ctx: Scope, actor: Actor, productId: ProductId, keep: Keep<Product>): Promise<Product> {
   const limit = PLANS[actor.plan].activeProductsMax;
   try {
-    return await transact(ctx, async () => {
-      const product = await getProduct(ctx.db, merchantId, actor.livemode, productId);
+    return await transact(ctx, { reload: () => getProduct(ctx, productId) }, (product) => {
       if (product.status === 'active') return unchangedKept(product, keep);
       const after = movedTo(ctx, product, 'unarchive');
       return withAnswer({ events: [], writes: reviveProduct(ctx, product, after, limit), result: after }, keep(after));
     });
   } catch (error) {
     if (!isContended(error)) throw error;
-    const used = await countActiveProducts(ctx.db, merchantId, actor.livemode);
+    const used = await countActiveProducts(ctx);
     throw used >= limit ? new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } }) : error;
   }
 }

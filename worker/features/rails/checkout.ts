@@ -18,7 +18,7 @@ export const checkoutRail = (railId: RailId): Rail => ({
     return (await isPriceHealthy(config, wallNow)) ? AVAILABLE : { status: 'degraded', reason: 'price_unavailable' };
   },
   async look(ctx, prospect) {
-    // There is no account to look for, only the node to be heard from.
+    // There is no account to look for, only the node has to answer.
     if (isNative(RAILS[railId].asset))
       return (await ctx.chain.isHealthy(ctx.wallNow)) ? { ...(await lookAhead(ctx, prospect, railId)), hasAccount: null } : SILENT;
     const payTo = payoutOf(prospect);

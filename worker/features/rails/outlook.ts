@@ -9,7 +9,7 @@ import { RAILS, type RailId } from '#rules/rails.ts';
 import { isNative, RENT_EXEMPT_LAMPORTS } from '#solana/assets.ts';
 import { dueIn, newOutageError, type Outage } from './quote.ts';
 
-/** What others say of a payment before it is made: the wallets on chain, and the source of the price. */
+/** What would stop a payment before it is made: what the node says of the wallets, and the source of the price. */
 export interface Outlook {
   obstacles: Obstacle[];
   /** Who does not answer; then nothing is known of the rest. */
@@ -23,7 +23,7 @@ export function planFee({ config }: Pick<Ctx, 'config'>, price: Money, recipient
   if (config.FEE_BPS === 0) return null;
   if (!config.FEE_WALLET) throw new ApiError('fee_wallet_missing');
   const amount = basisPoints(price, config.FEE_BPS);
-  // The service selling for itself: one account cannot be told apart into two legs, and nobody owes himself a fee.
+  // The service sells for itself: two legs to one account cannot be told apart, and it owes itself no fee.
   return amount.units > 0n && config.FEE_WALLET !== recipient ? { wallet: config.FEE_WALLET, amount } : null;
 }
 
@@ -52,7 +52,7 @@ export async function lookAhead(ctx: Ctx, prospect: Prospect, railId: RailId): P
 
 /**
  * An account on chain holds a least amount or does not exist: a small payment to a wallet that has never held SOL would fail,
- * whoever sends it. Said before anybody signs. 409 setup_not_ready, 503 fee_wallet_missing, rpc_unavailable.
+ * whichever wallet sends it. Refused before the buyer signs. 409 setup_not_ready, 503 fee_wallet_missing, rpc_unavailable.
  */
 export async function requireReceivable(ctx: Ctx, payment: Payment, prospect: Prospect): Promise<void> {
   const { obstacles, silent } = await lookAtWallets(ctx, payment);

@@ -4,7 +4,7 @@ import { findListing, type Listing, saleOn } from '#features/products/product.ts
 import type { NamedProduct } from '#features/products/product-ref.ts';
 import { fixOf } from '#features/products/selling/fixes.ts';
 import { obstaclesOf, prospectOf } from '#features/products/selling/obstacles.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import { given } from '#platform/http/openapi.ts';
 import { AVAILABLE, SILENCE } from './rail.ts';
 import { getRail } from './registry.ts';
@@ -32,12 +32,12 @@ export const ProductRailBody = RailBody.extend({
 }).openapi('ProductRail');
 
 /** A merchant's own product, active or not. 404. */
-export const getOwnListing = async (ctx: Shard, actor: Actor, named: NamedProduct): Promise<Listing> =>
-  (await findListing(ctx.db, actor.accountId, actor.livemode, named)) ?? raise('not_found');
+export const getOwnListing = async (ctx: Scope, named: NamedProduct): Promise<Listing> =>
+  (await findListing(ctx, named)) ?? raise('not_found');
 
 /** Every rail, and whether this product could be sold over it this moment. */
-export async function listProductRails(ctx: Shard, actor: Actor, named: NamedProduct): Promise<z.infer<typeof ProductRailBody>[]> {
-  const listing = await getOwnListing(ctx, actor, named);
+export async function listProductRails(ctx: Scope, named: NamedProduct): Promise<z.infer<typeof ProductRailBody>[]> {
+  const listing = await getOwnListing(ctx, named);
   const rails = await listRails(ctx);
   return Promise.all(
     rails.map(async ({ status: state, reason: why, ...rail }) => {

@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { ProductId } from '#core/ids.ts';
 import { namedProduct, productRef } from '#features/products/product-ref.ts';
-import { toPage } from '#platform/db/page.ts';
+import { toWholePage } from '#platform/db/page.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
-import { ModeQuery, ok, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
+import { idOf, idParam, ModeQuery, ok, pageOf, router } from '#platform/http/openapi.ts';
 import { listProductRails, ProductRailBody } from './product-rails.ts';
 
 const tags = ['Set-up'];
@@ -26,19 +26,15 @@ const railsOfProduct = createRoute({
   tags,
   summary: 'The same, by the id of the product',
   ...merchantRoute('read'),
-  request: { params: uuidParam('product_id'), query: z.object(ModeQuery) },
+  request: { params: idParam('product_id', idOf<ProductId>()), query: z.object(ModeQuery) },
   responses: { ...ok(pageOf(ProductRailBody, 'ProductRailPage')), ...merchantErrors('not_found') },
 });
 
-const WHOLE = { page: 1, perPage: 100, offset: 0 };
-
 export const productRailRoutes = router()
   .openapi(railsOfNamed, async (c) => {
-    const items = await listProductRails(c.var.scope, c.var.actor, namedProduct(c.req.valid('query'), 'query'));
-    return c.json(toPage(WHOLE, items.length, items), 200);
+    return c.json(toWholePage(await listProductRails(c.var.scope, namedProduct(c.req.valid('query'), 'query'))), 200);
   })
   .openapi(railsOfProduct, async (c) => {
-    const productId = c.req.valid('param').product_id as ProductId;
-    const items = await listProductRails(c.var.scope, c.var.actor, { productId });
-    return c.json(toPage(WHOLE, items.length, items), 200);
+    const productId = c.req.valid('param').product_id;
+    return c.json(toWholePage(await listProductRails(c.var.scope, { productId })), 200);
   });

@@ -40,7 +40,7 @@ export async function quotePrice(ctx: Ctx, price: Money, asset: Asset, expiresAt
   throw new ApiError('validation_error', { problems: [problem] });
 }
 
-/** The same, asked ahead: nothing is refused yet. */
+/** Same as `quotePrice`, but an outage is an answer: for a look ahead, which refuses nothing. */
 export async function dueIn(
   ctx: Ctx,
   price: Money,

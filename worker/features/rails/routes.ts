@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { commitKept, once } from '#platform/db/once.ts';
-import { toPage } from '#platform/db/page.ts';
+import { toWholePage } from '#platform/db/page.ts';
 import { idempotentRoute, merchantBodyErrors, merchantErrors, merchantRoute } from '#platform/http/callers.ts';
 import { IdempotencyHeader, idempotencyErrors, idempotentRequest, sendStored } from '#platform/http/idempotency-key.ts';
 import { errors, jsonBody, ModeQuery, ok, pageOf, router } from '#platform/http/openapi.ts';
@@ -50,16 +50,12 @@ const update = createRoute({
   },
 });
 
-const WHOLE = { page: 1, perPage: 100, offset: 0 };
-
 export const railRoutes = router()
   .openapi(list, async (c) => {
-    const rails = await listRails(c.var.shard);
-    return c.json(toPage(WHOLE, rails.length, rails), 200);
+    return c.json(toWholePage(await listRails(c.var.shard)), 200);
   })
   .openapi(settings, async (c) => {
-    const items = await listRailSettings(c.var.scope, c.var.actor);
-    return c.json(toPage(WHOLE, items.length, items), 200);
+    return c.json(toWholePage(await listRailSettings(c.var.scope)), 200);
   })
   .openapi(update, async (c) => {
     const { actor, scope: ctx } = c.var;

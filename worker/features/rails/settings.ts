@@ -5,7 +5,7 @@ import { isoOrNull } from '#core/time.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { tokenAccountExists } from '#platform/chain/token-accounts.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { Setting } from '#platform/db/tables/rails.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
@@ -113,10 +113,9 @@ export async function ataTransaction(ctx: Ctx, wallet: string): Promise<string |
 }
 
 /** Every rail that exists here, with what the merchant set, or the defaults. */
-export async function listRailSettings(ctx: Shard, actor: Actor): Promise<z.infer<typeof RailSettingBody>[]> {
-  const merchantId = actor.accountId;
-  const { livemode } = actor;
-  const [settings, accountWallet] = await Promise.all([listSettings(ctx.db, merchantId, livemode), findAccountWallet(ctx.db, merchantId)]);
+export async function listRailSettings(ctx: Scope): Promise<z.infer<typeof RailSettingBody>[]> {
+  const { merchantId, livemode } = ctx;
+  const [settings, accountWallet] = await Promise.all([listSettings(ctx), findAccountWallet(ctx.db, merchantId)]);
   return Promise.all(
     SELLING_RAILS.map((railId) => {
       const known = settingOf(settings, railId);
@@ -127,25 +126,21 @@ export async function listRailSettings(ctx: Shard, actor: Actor): Promise<z.infe
 
 /**
  * Sets a rail. A wallet it names is held against the payout rule (403 sign_in_required), and payout.changed says so. 409 setup_not_ready for a rail that does not exist here yet, 422
- * invalid_wallet_address for an address nobody can sign for.
+ * invalid_wallet_address for an address no key can sign for.
  */
 export async function planRailSetting(
-  ctx: Shard,
+  ctx: Scope,
   actor: Actor,
   railId: RailId,
   input: z.infer<typeof RailSettingUpdate>,
 ): Promise<Change<z.infer<typeof RailSettingBody>>> {
   if (!SELLING_RAILS.includes(railId))
     throw new ApiError('setup_not_ready', { detail: 'This rail is not available on this service yet.', meta: { reason: 'not_available' } });
+  const { merchantId, livemode } = ctx;
   const { payout_wallet: wallet } = input;
-  if (typeof wallet === 'string') await requireSpendable(ctx, wallet, actor.livemode);
-  const merchantId = actor.accountId;
-  const [settings, accountWallet] = await Promise.all([
-    listSettings(ctx.db, merchantId, actor.livemode),
-    findAccountWallet(ctx.db, merchantId),
-  ]);
+  if (typeof wallet === 'string') await requireSpendable(ctx, wallet, livemode);
+  const [settings, accountWallet] = await Promise.all([listSettings(ctx), findAccountWallet(ctx.db, merchantId)]);
   const before = settingOf(settings, railId);
-  const { livemode } = actor;
   const empty: Setting = { merchantId, livemode, railId, enabled: true, payoutWallet: null, updatedAt: ctx.now, version: 0 };
   const after: Setting = {
     ...(before ?? empty),

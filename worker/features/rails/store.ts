@@ -1,24 +1,22 @@
 import { and, eq } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { vetoUnlessChanged } from '#platform/db/commit.ts';
+import { rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { products } from '#platform/db/tables/products.ts';
 import type { Setting } from '#platform/db/tables/rails.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
-export const listSettings = async (db: Db, merchantId: AccountId, livemode: boolean): Promise<Setting[]> =>
-  db
-    .select()
-    .from(railSettings)
-    .where(and(eq(railSettings.merchantId, merchantId), eq(railSettings.livemode, livemode)));
+export const listSettings = async (scope: Scope): Promise<Setting[]> =>
+  scope.db.select().from(railSettings).where(rowsOf(railSettings, scope));
 
 export const findAccountWallet = async (db: Db, merchantId: AccountId): Promise<string | null> =>
   (await db.select({ wallet: accounts.walletAddress }).from(accounts).where(eq(accounts.id, merchantId)).get())?.wallet ?? null;
 
-/** Would this merchant be paid to this wallet: by the x402 rail, by the account, or by a product on sale? */
+/** True where this merchant is paid to this wallet: by the x402 rail, by the account, or by a product on sale. */
 export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: string): Promise<boolean> {
   const [account, setting, product] = await db.batch([
     db
@@ -54,7 +52,7 @@ export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: stri
 
 export const insertSetting = (db: Db, setting: Setting): Write => db.insert(railSettings).values(setting);
 
-/** Statements, not effects: the second fails the batch where another change was faster. */
+/** The second statement fails the batch where another change was faster. */
 export const updateSetting = (ctx: Shard, before: Setting, after: Setting): Write[] => [
   ctx.db
     .update(railSettings)

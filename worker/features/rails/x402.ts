@@ -56,7 +56,7 @@ export async function chainObstacles(ctx: Ctx, payTo: string | null): Promise<Ob
   return obstaclesIn(funds === 'empty', exists === false);
 }
 
-/** Would a payment by x402 work right now? Asks the node only for what it cannot know, and only where nothing else is missing. */
+/** Whether a payment by x402 would work right now. Asks the node only for what it cannot know, and only where nothing else is missing. */
 export async function checkX402Ready(ctx: Ctx, sale: Sale): Promise<{ ok: true; payTo: string } | { ok: false; missing: Obstacle }> {
   const prospect = prospectOf(sale);
   const [missing] = obstaclesOf(ctx.config, prospect, X402_RAIL);

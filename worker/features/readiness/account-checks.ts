@@ -1,15 +1,15 @@
 import { DAY, iso } from '#core/time.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Ctx, Scope } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { PLANS } from '#rules/plans.ts';
 import { type Check, pass, skip, warn } from './checks.ts';
 import type { Setup } from './store.ts';
 
 /** What is worth knowing of the account. None of it stops a sale. */
-export const accountChecks = (ctx: Ctx, actor: Actor, setup: Setup, product: Product | null): Check[] => [
+export const accountChecks = (ctx: Scope, setup: Setup, product: Product | null): Check[] => [
   webhooksCheck(setup, product),
   planCheck(ctx, setup),
-  actor.livemode ? liveKeyCheck(setup) : skip('live_key_present', 'Skipped: the sandbox needs no live key.'),
+  ctx.livemode ? liveKeyCheck(setup) : skip('live_key_present', 'Skipped: the sandbox needs no live key.'),
   skip('subscription_plan_published', 'Automatic renewal is not sold on this service yet: there is no plan to publish.'),
 ];
 

@@ -6,7 +6,7 @@ import { findApp, findListing, saleOn } from '#features/products/product.ts';
 import type { NamedProduct } from '#features/products/product-ref.ts';
 import { isAllowed, isSoldOver, type Prospect, prospectOf } from '#features/products/selling/obstacles.ts';
 import { FixBody } from '#features/rails/product-rails.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
 import { SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
@@ -41,17 +41,11 @@ export const ReadinessBody = z
 
 /** Everything that would stop a sale, with the call that mends each. 404 for an app that is not the merchant's. */
 export async function checkReadiness(
-  ctx: Shard,
-  actor: Actor,
+  ctx: Scope,
   { appId, named }: { appId: AppId | null; named: NamedProduct | null },
 ): Promise<z.infer<typeof ReadinessBody>> {
-  const merchantId = actor.accountId;
-  const { livemode } = actor;
-  const [setup, listing, app] = await Promise.all([
-    loadSetup(ctx, merchantId, livemode),
-    named && findListing(ctx.db, merchantId, livemode, named),
-    appId && findApp(ctx.db, merchantId, livemode, appId),
-  ]);
+  const { livemode } = ctx;
+  const [setup, listing, app] = await Promise.all([loadSetup(ctx), named && findListing(ctx, named), appId && findApp(ctx, appId)]);
   if (appId && !app) raise('not_found');
   const product = listing?.product ?? null;
   const bare = (railId: RailId): Prospect => ({
@@ -72,7 +66,7 @@ export async function checkReadiness(
     ...(livemode
       ? await railChecks(ctx, ways, prospects.find((one) => isAllowed(one.prospect, one.railId)) ?? prospects[0]!)
       : SANDBOX_SKIPS.map((code) => skip(code, SANDBOX))),
-    ...accountChecks(ctx, actor, setup, product),
+    ...accountChecks(ctx, setup, product),
   ];
   const ordered = (Object.keys(CHECKS) as CheckCode[]).map((code) => checks.find((check) => check.code === code)!);
   const blocking = ordered.filter(({ status }) => status === 'fail').map(({ code }) => code);

@@ -125,7 +125,7 @@ function liveModeCheck(ways: RailView[], product: Prospect['product']): Check {
 
 const FEE_FINE = 'The fee of this service, if any, can be paid.';
 
-/** A rail the service cannot serve, or whose node is silent, sells nothing; nor does one in another asset while nobody knows its worth. */
+/** A rail the service cannot serve, or whose node does not answer, sells nothing; nor does one in another asset while its price is unknown. */
 function servingCheck(ways: RailView[], fine: string): Check {
   const check = checkAcross('rail_enabled', ways, 'rail_unavailable', fine);
   const outage = ways.find(({ silent }) => silent)?.silent;
@@ -135,7 +135,7 @@ function servingCheck(ways: RailView[], fine: string): Check {
   return fail('rail_enabled', `${names.join(', ')}: ${fix.detail}`, fix);
 }
 
-/** Agents cannot pay into an account that does not exist; a buyer at checkout creates it on the way, at his expense. */
+/** Agents cannot pay into an account that does not exist; a buyer at checkout creates it in the same transaction, at their own expense. */
 async function payoutAccountsCheck(ctx: Ctx, everyWay: RailView[]): Promise<Check> {
   const code = 'payout_ata_exists';
   const ways = everyWay.filter(({ railId }) => !isNative(RAILS[railId].asset));

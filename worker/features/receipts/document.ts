@@ -30,7 +30,7 @@ export interface SignedDocument {
   keyId: string;
 }
 
-/** Signs once. The text is stored as it is here and served for ever; nobody builds it a second time. */
+/** Signs once. The text is stored as it is here and served for ever; it is never built a second time. */
 export function signReceipt(facts: ReceiptFacts, receiptKeys: string): SignedDocument {
   const document = canonicalJson({
     version: '1',
@@ -81,7 +81,7 @@ export function verifyReceipt(
 function recordProblem(stored: { document: string; id: string; txSignature: string; isOrphaned?: boolean }) {
   const { receipt_id, tx_sig } = JSON.parse(stored.document) as { receipt_id: string; tx_sig: string };
   if (receipt_id !== stored.id || tx_sig !== stored.txSignature) return 'record_mismatch';
-  // The document is genuine, but the chain no longer knows the payment it speaks of.
+  // The document is genuine, but the chain no longer knows the payment it names.
   return stored.isOrphaned ? 'transaction_orphaned' : undefined;
 }
 

@@ -1,3 +1,9 @@
+/**
+ * The hash chain over a merchant's receipts, per mode: appended afterwards, because a sequence inside a confirmation would
+ * make confirmations wait for each other. Signatures prove a receipt; the chain proves that none was taken out.
+ * @module
+ */
+
 import { sha256Hex } from '#core/crypto.ts';
 import { canonicalJson, utf8 } from '#core/encoding.ts';
 import type { Shard } from '#platform/context.ts';
@@ -5,10 +11,6 @@ import { commit, forEach, isConstraint } from '#platform/db/commit.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import { linkReceipts, listReceiptChainEnds, listUnlinked, type Receipt } from './store.ts';
 
-/**
- * The hash chain over a merchant's receipts, per mode: appended afterwards, because a sequence inside a confirmation would
- * make confirmations wait for each other. Signatures prove a receipt; the chain proves that none was taken out.
- */
 const GENESIS = '0'.repeat(64);
 /** Also where each receipt of a page is of another merchant, and each has to be stored by itself. */
 const PAGES = { pageMax: 200, pagesMax: 4 };

@@ -75,7 +75,7 @@ export const toReceiptResource = (receipt: Receipt, baseUrl: string, view: 'publ
 
 /**
  * The receipt of a confirmed payment, signed now, stored in the same batch as the confirmation. One per transaction. It is
- * kept by `owner`: whoever sold, unless the service did.
+ * kept by `owner`: the seller, unless the service sold it.
  */
 export function planReceipt(
   ctx: Shard,

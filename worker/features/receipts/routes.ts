@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { ReceiptId } from '#core/ids.ts';
+import type { ProductId, ReceiptId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { merchantErrors, merchantRoute } from '#platform/http/callers.ts';
-import { errors, ModeQuery, ok, PageQuery, pageOf, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
+import { errors, idOf, idParam, ModeQuery, ok, PageQuery, pageOf, router, Timestamp } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
@@ -11,7 +11,7 @@ import { ReceiptBody, toReceiptResource } from './receipt.ts';
 import { getPublicReceipt, getReceipt, getReceiptWithFate, hasReceipt, listReceipts } from './store.ts';
 
 const tags = ['Receipts'];
-const params = uuidParam('receipt_id');
+const params = idParam('receipt_id', idOf<ReceiptId>());
 const get = createRoute({
   method: 'get',
   path: '/receipt/{receipt_id}',
@@ -36,7 +36,7 @@ const list = createRoute({
       q: z.string().max(200).optional().openapi({
         description: 'The beginning of a transaction (12 characters or more) or receipt id (13 or more), or words of the product name.',
       }),
-      product_id: z.uuid().optional(),
+      product_id: idOf<ProductId>().optional(),
       ...ModeQuery,
     }),
   },
@@ -76,31 +76,27 @@ const verify = createRoute({
 
 export const receiptRoutes = router()
   .openapi(get, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const receipt = await getReceipt(ctx, actor.accountId, actor.livemode, c.req.valid('param').receipt_id as ReceiptId);
+    const { scope: ctx } = c.var;
+    const receipt = await getReceipt(ctx, c.req.valid('param').receipt_id);
     return c.json(toReceiptResource(receipt, ctx.baseUrl, 'merchant'), 200);
   })
   .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { wallet, q, product_id: productId, ...query } = c.req.valid('query');
     const page = pageRequest(query);
-    const { items, total } = await listReceipts(ctx, actor.accountId, actor.livemode, { wallet, q, productId }, page);
+    const found = await listReceipts(ctx, { wallet, q, productId }, page);
     return c.json(
-      toPage(
-        page,
-        total,
-        items.map((receipt) => toReceiptResource(receipt, ctx.baseUrl, 'merchant')),
-      ),
+      toPage(page, found, (receipt) => toReceiptResource(receipt, ctx.baseUrl, 'merchant')),
       200,
     );
   })
   .openapi(proof, async (c) => {
-    const receiptId = c.req.valid('param').receipt_id as ReceiptId;
+    const receiptId = c.req.valid('param').receipt_id;
     const ctx = await enterShard(c, ({ db }) => hasReceipt(db, receiptId));
     return c.json(toReceiptResource(await getPublicReceipt(ctx, receiptId), ctx.baseUrl, 'public'), 200);
   })
   .openapi(verify, async (c) => {
-    const receiptId = c.req.valid('param').receipt_id as ReceiptId;
+    const receiptId = c.req.valid('param').receipt_id;
     const ctx = await enterShard(c, ({ db }) => hasReceipt(db, receiptId));
     const { receipt, isOrphaned } = await getReceiptWithFate(ctx, receiptId);
     const { valid, reason, sha256Matches, signatureValid, sha256 } = verifyReceipt({ ...receipt, isOrphaned }, ctx.config.RECEIPT_KEYS);
@@ -141,5 +137,5 @@ const keys = createRoute({
   responses: { ...ok(KeySetBody), ...errors('rate_limited') },
 });
 
-/** Mounted at the root: what lets anybody verify a receipt without asking us. */
+/** Mounted at the root: with these keys a third party verifies a receipt without calling the service. */
 export const receiptKeyRoutes = router().openapi(keys, (c) => c.json(receiptKeySet(c.var.ctx.config.RECEIPT_KEYS), 200));

@@ -1,11 +1,11 @@
 import { and, asc, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { raise } from '#core/errors.ts';
-import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { PaymentId, ReceiptId } from '#core/ids.ts';
+import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
 import { type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import { type PageRequest, type Places, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
+import { type Listed, type PageRequest, type Places, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
@@ -25,30 +25,25 @@ async function findReceipt(ctx: Shard, isIt: (table: Table) => SQL | undefined):
   return found ? (await wholeReceipts(ctx, [found]))[0]! : null;
 }
 
-export async function getReceipt(ctx: Shard, merchantId: AccountId, livemode: boolean, receiptId: ReceiptId): Promise<StoredReceipt> {
-  return (await findReceipt(ctx, (table) => and(rowsOf(table, merchantId, livemode), eq(table.id, receiptId)))) ?? raise('not_found');
+export async function getReceipt(scope: Scope, receiptId: ReceiptId): Promise<StoredReceipt> {
+  return (await findReceipt(scope, (table) => and(rowsOf(table, scope), eq(table.id, receiptId)))) ?? raise('not_found');
 }
 
-/** Is it here, in the database or its index of the archive? */
+/** True where this database or its index of the archive has it. */
 export const hasReceipt = async (db: Db, receiptId: ReceiptId) =>
   (await db.select({ id: receipts.id }).from(receipts).where(eq(receipts.id, receiptId)).get()) ??
   db.select({ id: archivedReceipts.id }).from(archivedReceipts).where(eq(archivedReceipts.id, receiptId)).get();
 
-/** Of any merchant: a receipt proves itself to whoever holds its id. */
+/** Of any merchant: a receipt is public to the holder of its id. */
 export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promise<StoredReceipt> {
   return (await findReceipt(ctx, (table) => eq(table.id, receiptId))) ?? raise('not_found');
 }
 
-export async function findReceiptOfTransaction(
-  ctx: Shard,
-  merchantId: AccountId,
-  livemode: boolean,
-  txSignature: string,
-): Promise<StoredReceipt | null> {
-  const isClaim = and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, livemode));
-  const claim = await ctx.db.select({ paymentId: txClaims.subjectId }).from(txClaims).where(isClaim).get();
+export async function findReceiptOfTransaction(scope: Scope, txSignature: string): Promise<StoredReceipt | null> {
+  const isClaim = and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, scope.livemode));
+  const claim = await scope.db.select({ paymentId: txClaims.subjectId }).from(txClaims).where(isClaim).get();
   if (!claim) return null;
-  return findReceipt(ctx, (table) => and(rowsOf(table, merchantId, livemode), eq(table.paymentId, claim.paymentId as PaymentId)));
+  return findReceipt(scope, (table) => and(rowsOf(table, scope), eq(table.paymentId, claim.paymentId as PaymentId)));
 }
 
 /** With what became of its transaction, whatever that paid: for verification. */
@@ -70,25 +65,25 @@ export interface ReceiptFilter {
 }
 
 /** The merchant's receipts, newest first. Whatever is searched for, little more is read than what is found. */
-export async function listReceipts(ctx: Shard, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
-  const { items, total } = await readReceipts(ctx.db, merchantId, livemode, filter, page);
-  return { items: await wholeReceipts(ctx, items), total };
+export async function listReceipts(scope: Scope, filter: ReceiptFilter, page: PageRequest): Promise<Listed<StoredReceipt>> {
+  const { items, total } = await readReceipts(scope, filter, page);
+  return { items: await wholeReceipts(scope, items), total };
 }
 
-async function readReceipts(db: Db, merchantId: AccountId, livemode: boolean, filter: ReceiptFilter, page: PageRequest) {
+async function readReceipts(scope: Scope, filter: ReceiptFilter, page: PageRequest) {
   const { wallet, productId, q } = filter;
   const narrowed = (table: Table): [SQLiteColumn, unknown][] => [
     [table.payer, wallet],
     [table.productId, productId],
   ];
-  const mine = (table: Table) => rowsOf(table, merchantId, livemode, narrowed(table));
-  const read = (places: Places) => readBoth(db, receipts, archivedReceipts, places, page);
+  const mine = (table: Table) => rowsOf(table, scope, narrowed(table));
+  const read = (places: Places) => readBoth(scope.db, receipts, archivedReceipts, places, page);
   if (!q) return read(placesOf(receipts, mine(receipts), archivedReceipts, mine(archivedReceipts)));
   // The signs keep the search on the index of what is searched for: it has few rows, or gives them newest first.
   const checked = (table: Table): SQL =>
     and(
-      ...[[table.merchantId, merchantId] as const, [table.livemode, livemode] as const, ...narrowed(table)].map(([column, value]) =>
-        value === undefined ? undefined : sql`+${column} = ${sql.param(value, column)}`,
+      ...[[table.merchantId, scope.merchantId] as const, [table.livemode, scope.livemode] as const, ...narrowed(table)].map(
+        ([column, value]) => (value === undefined ? undefined : sql`+${column} = ${sql.param(value, column)}`),
       ),
     )!;
   const named = beginsWith(q);
@@ -100,12 +95,12 @@ async function readReceipts(db: Db, merchantId: AccountId, livemode: boolean, fi
       LEFT JOIN ${receipts} ON ${receipts}.rowid = receipt_words.rowid AND ${checked(receipts)}
       LEFT JOIN ${archivedReceipts} ON ${archivedReceipts.rowNumber} = CASE WHEN ${receipts.id} IS NULL THEN receipt_words.rowid END
         AND ${checked(archivedReceipts)}
-      WHERE ${saysAll(merchantId, livemode, q)} AND (${receipts.id} IS NOT NULL OR ${archivedReceipts.id} IS NOT NULL)`,
+      WHERE ${saysAll(scope, q)} AND (${receipts.id} IS NOT NULL OR ${archivedReceipts.id} IS NOT NULL)`,
     order: ['place'],
   });
 }
 
-/** So much of a signature nobody shares by chance. */
+/** So many characters of a signature are unique in practice. */
 const SIGNATURE_START = /^[1-9A-HJ-NP-Za-km-z]{12,}$/;
 
 /** What `q` may be the beginning of; null where it is too short to be, or cannot be. */
@@ -128,7 +123,7 @@ const IS_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ID_START = /^[0-9a-f]{8}-[0-9a-f]{4}/;
 
 /** Every word of `q` is in the product name. The first term is the merchant's own, as migrations/ make it: others' receipts are not touched. */
-function saysAll(merchantId: AccountId, livemode: boolean, q: string): SQL {
+function saysAll({ merchantId, livemode }: Tenant, q: string): SQL {
   const words = q.split(/[\s\0]+/).filter((word) => word !== '');
   const terms = [`m${merchantId.replaceAll('-', '')}${livemode ? 1 : 0}`, ...words.map((word) => `"${word.replaceAll('"', '""')}"`)];
   return sql`receipt_words MATCH ${terms.join(' AND ')}`;
@@ -143,8 +138,8 @@ export const listUnlinked = (db: Db, limit: number) =>
     .limit(limit);
 
 /** The newest link of each of these merchants' chains that has one, with the hash of its receipt. */
-export async function listReceiptChainEnds(db: Db, receiptChains: Pick<StoredReceipt, 'merchantId' | 'livemode'>[]) {
-  const named = receiptChains.map(({ merchantId, livemode }) => ({ merchantId, livemode }));
+export async function listReceiptChainEnds(db: Db, chains: Pick<StoredReceipt, 'merchantId' | 'livemode'>[]) {
+  const named = chains.map(({ merchantId, livemode }) => ({ merchantId, livemode }));
   const ends = await db
     .select({
       merchantId: receipts.merchantId,
@@ -162,7 +157,7 @@ export async function listReceiptChainEnds(db: Db, receiptChains: Pick<StoredRec
   return ends.map((end) => ({ ...end, seq: end.seq!, prevHash: end.prevHash! }));
 }
 
-/** Statements, not effects: many links in one update; all of them, or none where another sweep took a place. */
+/** Many links in one update; all of them, or none where another sweep took a place. */
 export const linkReceipts = (ctx: Shard, links: { receiptId: string; seq: number; prevHash: string }[]): Write[] => [
   ctx.db
     .update(receipts)

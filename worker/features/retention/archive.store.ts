@@ -87,7 +87,7 @@ export interface Written extends Owner {
 const rowsOf = (rows: object[]): SQL => sql`json_each(${JSON.stringify(rows)}) j`;
 
 /**
- * Statements, not effects: the object's place in the index, and the end of what it holds here; all of it or, where an event has gone
+ * The object's place in the index, and the end of what it holds here; all of it or, where an event has gone
  * meanwhile or the object was given up as a draft, nothing. A receipt leaves only if the object holds the very document, a payment only as
  * the version that it holds.
  */

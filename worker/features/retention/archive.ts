@@ -29,7 +29,7 @@ const dayOf = (at: number): number => at - (at % DAY);
 /**
  * Moves events, and the receipts and final payments they tell of, to the archive: whole days that ended `KEEP_MS` ago, one object a merchant and day unless
  * there is too much for one. An object is written and read back before its rows go, in one batch with its place in the index. A run
- * that dies before that batch has changed nothing, and what it wrote is deleted later. Without an archive everything stays where it is.
+ * that crashes before that batch has changed nothing, and what it wrote is deleted later. Without an archive everything stays where it is.
  * A merchant whose events cannot be archived holds up no other; the sweep fails in the end, so that a person is told.
  */
 export async function sweepArchive(ctx: Shard): Promise<Swept> {
@@ -69,7 +69,7 @@ async function archiveDay(ctx: Shard, bucket: R2Bucket, owner: Owner, day: numbe
 
 const DRAFTS_MAX = 100;
 
-/** Deletes what runs wrote that died before it was in the index. */
+/** Deletes objects of runs that crashed before the objects were in the index. */
 async function deleteDrafts(ctx: Shard, bucket: R2Bucket): Promise<void> {
   const keys = (await giveUpDrafts(ctx.db, ctx.now - DRAFT_MS, DRAFTS_MAX)).map(({ key }) => key);
   if (keys.length === 0) return;

@@ -68,7 +68,7 @@ const SETUPS = { max: 250, roundsMax: 10 };
 const STORY_MAX = 1000;
 
 /**
- * Setups that nobody paid for, with their account, its keys and all it set up: a week after their end, so that an agent that comes back
+ * Setups that were not paid for, with their account, its keys and all it set up: a week after their end, so that an agent that comes back
  * is told what happened. An account that holds anything of money stays. Where a page of them has more events than a round may end, the
  * next round goes on with the same page.
  */

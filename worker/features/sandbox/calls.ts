@@ -75,7 +75,7 @@ interface Pay {
   label: string | null;
 }
 
-export async function pay(scope: Scope, actor: Actor, { paymentId, required, transaction, outcome, label }: Pay) {
+export async function pay(scope: Scope, { paymentId, required, transaction, outcome, label }: Pay) {
   const named = [paymentId, required, transaction].filter((one) => one !== undefined);
   if (named.length !== 1) throw invalid('payment_id', 'Name one of payment_id, payment_required and transaction', 'exactly_one');
   if (transaction !== undefined) {
@@ -83,7 +83,7 @@ export async function pay(scope: Scope, actor: Actor, { paymentId, required, tra
     return { transaction: signed, payer_wallet: payer };
   }
   if (paymentId !== undefined) {
-    const { txSignature, payer } = await payPayment(scope, actor, { paymentId, outcome, label });
+    const { txSignature, payer } = await payPayment(scope, { paymentId, outcome, label });
     return { ...(txSignature === null ? {} : { tx_signature: txSignature }), payer_wallet: payer };
   }
   const challenge = parsePaymentRequired(required);

@@ -8,7 +8,7 @@ import { findWithProduct } from '#features/payments/store.ts';
 import { rememberFound } from '#features/payments/watch/candidates.ts';
 import { certainAt, expirePayment } from '#features/payments/watch/expire.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import type { Actor, Scope } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
@@ -29,12 +29,11 @@ const payingOf = (outcome: Outcome): Paying => (outcome === 'underpaid' || outco
  */
 export async function payPayment(
   scope: Scope,
-  actor: Actor,
   { paymentId, outcome, label }: { paymentId: PaymentId; outcome: Outcome; label: string | null },
 ): Promise<{ txSignature: string | null; payer: string }> {
   const known = (await findWithProduct(scope, paymentId)) ?? raise('not_found');
   const { payment } = known;
-  requireViewer(payment, actor);
+  requireViewer(payment, scope);
   const own = await inMode(scope, payment);
   const wallet = walletOf(own, label);
   if (outcome === 'declined') return { txSignature: null, payer: wallet.address };

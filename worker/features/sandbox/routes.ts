@@ -1,31 +1,18 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { createMiddleware } from 'hono/factory';
-import { ApiError } from '#core/errors.ts';
 import type { EndpointId, IdentitySessionId, PaymentId, ProductId, SandboxSessionId } from '#core/ids.ts';
-import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
-import { answerLeased, checkIdempotencyKey, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { type AppEnv, created, jsonBody, ModeQuery, ok, router, uuidParam } from '#platform/http/openapi.ts';
+import { merchantErrors, merchantWriteErrors, sandboxRoute } from '#platform/http/callers.ts';
+import { answerLeased, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
+import { created, idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { BeginRequest, PayRequest, SandboxSessionBody } from './resource.ts';
 
 /** What only a call to the sandbox needs is loaded by it. */
 const load = () => import('./calls.ts');
 
-/** A sandbox key, or a token that asks for the sandbox. 403 invalid_authorization. */
-const requireSandbox = createMiddleware<AppEnv>(async (c, next) => {
-  if (c.var.actor.livemode) {
-    const detail = 'This is the sandbox. Call it with a sandbox key, or with a token and `?mode=sandbox`.';
-    throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sandbox_key_required' } });
-  }
-  await next();
-});
-
-const { security } = writeRoute;
-const reads = { security, middleware: [merchantRoute('read').middleware, requireSandbox] };
-const writes = { security, middleware: [merchantRoute('execute').middleware, requireSandbox, checkIdempotencyKey] };
+const { read: reads, write: writes } = sandboxRoute;
 const mode = z.object(ModeQuery);
 const tags = ['Sandbox'];
-const sessionId = uuidParam('session_id');
+const sessionId = idParam('session_id', idOf<SandboxSessionId>());
 
 const listScenarios = createRoute({
   method: 'get',
@@ -199,10 +186,10 @@ export const sandboxRoutes = router()
     return sendStored(c, await answerLeased(c, run, (moved) => ({ status: 200, body: moved })));
   })
   .openapi(pay, async (c) => {
-    const { actor, scope } = c.var;
+    const { scope } = c.var;
     const { payment_id, payment_required: required, wallet, ...body } = c.req.valid('json');
     const input = { ...body, paymentId: payment_id as PaymentId | undefined, required, label: wallet ?? null };
-    const run = async () => (await load()).pay(scope, actor, input);
+    const run = async () => (await load()).pay(scope, input);
     return sendStored(c, await answerLeased(c, run, (paid) => ({ status: 200, body: paid })));
   })
   .openapi(identify, async (c) => {

@@ -62,7 +62,7 @@ export async function sweepSeals(ctx: Shard): Promise<Swept> {
   return all;
 }
 
-/** One that was damaged opens for nobody, and holds up none behind it. */
+/** A damaged seal cannot be opened; the sweep notes it and goes on with the next. */
 const noted = (ctx: Ctx, kind: SealedKind) => (error: unknown) => {
   ctx.note(`seal of ${kind}: ${storyOf(error)}`);
   return null;

@@ -1,10 +1,12 @@
-import { sql } from 'drizzle-orm';
-import type { Db } from '#platform/context.ts';
-
 /**
  * What the database holds sealed, and which row each is sealed for. An index of each column begins with the first eight characters of its
  * texts, which name the key; of password hashes from before they were sealed those are `$scrypt$`.
+ * @module
  */
+
+import { sql } from 'drizzle-orm';
+import type { Db } from '#platform/context.ts';
+
 const SEALED = {
   webhook_secrets: { table: 'webhook_endpoints', column: 'secret_sealed', owner: 'id' },
   kept_answers: { table: 'claims', column: 'sealed_body', owner: 'scope || char(10) || key' },

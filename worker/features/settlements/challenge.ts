@@ -35,7 +35,7 @@ export type ChallengeReading =
   | ({ ok: true; nonce: string } & Pick<ChallengeFacts, 'payTo' | 'quantity' | 'units' | 'days'>)
   | { ok: false; reason: string };
 
-/** Did we offer what a client echoes, for this very thing, and does the offer still stand? */
+/** Reads a client's echo: its terms, where we made this challenge for this sale and it has not expired; else the x402 reason. */
 export function readChallenge(
   ctx: Ctx,
   accepted: PaymentRequirements,

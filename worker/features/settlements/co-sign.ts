@@ -20,11 +20,11 @@ export type PaymentReading =
 /** The payload as such: well formed, and a transaction we could co-sign without being drained. */
 export async function readPayment(ctx: Ctx, paymentSignature: string): Promise<PaymentReading> {
   const parsed = parsePaymentSignature(paymentSignature);
-  // What was offered is in the MAC: price and payee come from the echo.
+  // The challenge's terms are in the MAC: price and payee come from the echo.
   return parsed.ok ? readPayload(ctx, parsed.value, parsed.value.accepted) : parsed;
 }
 
-/** The same for a payload that was taken apart already, against what was asked for. Network and scheme are ours alone. */
+/** Same as `readPayment`, but for a decoded payload, against what was asked for. Network and scheme are taken from the configuration. */
 export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirements: PaymentRequirements): Promise<PaymentReading> {
   const { network } = ctx.config;
   const asked = { ...requirements, scheme: 'exact', network: network.caip2 };
@@ -32,7 +32,7 @@ export async function readPayload(ctx: Ctx, payload: PaymentPayload, requirement
   return verdict.ok ? { ok: true, verified: verdict.value, accepted: payload.accepted } : verdict;
 }
 
-/** A customer as it is stored; the payer where nobody else was named. */
+/** A customer as it is stored; the payer where no customer was named. */
 export const customerColumns = (customer: Customer | null, payer: string) =>
   customer !== null && 'customerRef' in customer
     ? { customerRef: customer.customerRef, customerWallet: null }
@@ -40,7 +40,7 @@ export const customerColumns = (customer: Customer | null, payer: string) =>
 
 export type SettlementDraft = { ok: true; settlement: Settlement } | { ok: false; reason: string };
 
-/** Did we offer this, does the offer stand, would it succeed? Then it is co-signed, and still only on paper. */
+/** Drafts a settlement: the challenge is ours and has not expired, and a simulation says that the payment would succeed. Co-signs; sends and stores nothing. */
 export async function draftSettlement(
   ctx: Shard,
   { product, merchant }: Sale,
@@ -50,7 +50,7 @@ export async function draftSettlement(
   const { livemode, merchantId, id: productId } = product;
   const challenge = readChallenge(ctx, accepted, { livemode, merchantId, productId });
   if (!challenge.ok) return challenge;
-  // What was offered, not what the product says by now: price and piece belong together.
+  // The terms of the challenge, not what the product says by now: price and piece belong together.
   const { payTo, quantity, units, days, nonce } = challenge;
   return draftPayment(ctx, verified, {
     merchantId,
@@ -86,7 +86,7 @@ export type SettlementPurposeFacts = Pick<
   | 'terms'
 >;
 
-/** A payment that would succeed, co-signed on paper. 503 where the node cannot say. */
+/** A settlement that is co-signed and not yet claimed, where a simulation says that it would succeed. 503 where the node does not answer. */
 export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, cause: SettlementPurposeFacts): Promise<SettlementDraft> {
   const { wire, txSignature } = coSign(verified, feePayersOf(ctx.config).signerOf(verified.feePayer));
   const simulated = await ctx.chain.simulate(wire);
@@ -96,7 +96,7 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
   }
   if (simulated.kind === 'failed') {
     ctx.note(`simulation: ${simulated.reason}`);
-    // Whoever brought the same payment a moment earlier may have made it land: then his claim is found, and it is no refusal.
+    // A request that brought the same payment a moment earlier may have made it land: then its claim is found, and it is no refusal.
     const isClaimed = (await findSettlement(ctx, verified.messageHash)) !== null;
     if (!isClaimed) return { ok: false, reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
@@ -122,5 +122,5 @@ export async function draftPayment(ctx: Shard, verified: VerifiedTransaction, ca
   return { ok: true, settlement };
 }
 
-/** Nobody else touches a new claim while its call is on it. */
+/** The sweep leaves a new claim alone while its call may still be at work. */
 const CLAIM_LEASE_MS = 30 * SECOND;

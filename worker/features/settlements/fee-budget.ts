@@ -17,10 +17,10 @@ export const FEE_BUDGET_TEXT =
   '(`fee_budget` or `payer_busy`), the limit and what is left.';
 
 const accountObject = (merchantId: string) => `account:${admissionIdOf(merchantId)}`;
-/** All free accounts together: whoever opens many of them does not get many budgets. */
+/** All free accounts together: opening many of them does not give many budgets. */
 const FREE_POOL = 'fees:free-accounts';
 
-/** Plans that are bought, by whichever account: no sale of anybody uses up what a plan is bought with. */
+/** Plans that are bought, by whichever account: no merchant's sales use up the budget with which plans are bought. */
 const PLAN_POOL = 'fees:plans';
 
 /** Until when a pool is known to be used up, by its name and size: then it is not asked. */

@@ -19,7 +19,7 @@ import { endSettlement, loadSettlement, settleSettlement } from './store.ts';
 
 /**
  * What became of a settlement. `pending`: it may land yet, and the service keeps looking by itself. A receipt belongs to what
- * the service sold or was paid for itself; what a merchant sold through us as his facilitator has none.
+ * the service sold or was paid for itself; what a merchant sold with us as facilitator has none.
  */
 export type SettlementOutcome =
   | { status: 'settled'; receiptId: ReceiptId | null }
@@ -82,7 +82,7 @@ const storeEnd = async (ctx: Shard, settlement: Settlement, plan: () => Change<S
   (await endOnce(ctx, settlement, plan)).outcome;
 
 /**
- * Ends a settlement once. Whoever comes second finds the end the first one gave it. `isMine`: this call stored it and knows so; none
+ * Ends a settlement once. A second call finds the end that the first one stored. `isMine`: this call stored it and knows so; none
  * does where the answer of the database was lost.
  */
 async function endOnce(
@@ -90,14 +90,12 @@ async function endOnce(
   settlement: Settlement,
   plan: () => Change<SettlementOutcome>,
 ): Promise<{ outcome: SettlementOutcome; isMine: boolean }> {
-  let isFirst = true;
   let isMine = true;
-  const outcome = await transact(ctx, async () => {
-    // What the caller holds is tried as it is; after a lost race, what is stored.
-    const known = isFirst ? null : await getOutcome(ctx, settlement.paymentId);
-    isFirst = false;
-    isMine = known === null || known.status === settlement.status;
-    return isMine ? plan() : unchanged(known!);
+  // What the caller holds is tried as it is; after a lost race, what is stored.
+  const ends = { known: null, reload: () => getOutcome(ctx, settlement.paymentId) };
+  const outcome = await transact<SettlementOutcome | null, SettlementOutcome>(ctx, ends, (ended) => {
+    isMine = ended === null || ended.status === settlement.status;
+    return isMine ? plan() : unchanged(ended!);
   });
   return { outcome, isMine };
 }
@@ -131,12 +129,9 @@ const planFacilitated = (ctx: Shard, settlement: Settlement, { slot }: ChainTran
 async function finishActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
   const { paymentId } = settlement;
   const hasEnded = async () => (await getOutcome(ctx, paymentId)).status !== settlement.status;
-  let isFirst = true;
   try {
-    await changeAccount(ctx, settlement.merchantId, async (account) => {
-      const isOver = !isFirst && (await hasEnded());
-      isFirst = false;
-      if (isOver) return null;
+    await changeAccount(ctx, settlement.merchantId, async (account, attempt) => {
+      if (attempt > 1 && (await hasEnded())) return null;
       const { writes, ...change } = planActivation(ctx, settlement, transaction, await getHolding(ctx.db, account));
       // Two payments at once change an account alike: only the settlement tells whether this one was stored.
       return { ...change, writes: [...writes, ...settleSettlement(ctx, settlement, transaction.slot)], wasStored: hasEnded };
@@ -148,7 +143,7 @@ async function finishActivation(ctx: Shard, settlement: Settlement, transaction:
   }
 }
 
-/** Why a sale that was settled serves nobody: its money is not on the chain any more. It serves again once that is back. */
+/** Why a settled sale serves no request: the chain dropped its money. It serves again once the money is back. */
 export const ORPHANED = 'transaction_orphaned';
 
 /** As it is stored; the word of a success is given for no money that the chain dropped meanwhile. */

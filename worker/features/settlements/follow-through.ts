@@ -66,7 +66,7 @@ const broadcastAndWatch = (ctx: Shard, settlement: Settlement, options: WatchOpt
     return { status: 'pending' };
   });
 
-/** The call that claimed it has sent it by then, or died: the next to bring it sends the same bytes, while their blockhash lives. */
+/** By then the call that claimed it has sent it or crashed: the next call that brings it sends the same bytes, while their blockhash is valid. */
 const RESEND_AFTER_MS = 5 * SECOND;
 
 /** The outcome for a request that brings a payment, the one that claimed it (`isNew`) or a later one: none depends on another that may be gone. */
@@ -111,7 +111,7 @@ const LATER_LOOK_MS = 10 * MINUTE;
 export const deadAfter = ({ lastValidBlockHeight }: Settlement): number => lastValidBlockHeight + MARGIN_BLOCKS;
 
 /**
- * What a look at the chain means. Given up is only what is absent twice from a final chain past its blockhash's life; and even
+ * Applies one look at the chain. Only what is absent twice from a final chain past its blockhash's life is given up; and even
  * that is looked for again after ten minutes and after a day, because nodes may lie and the money would be out of sight.
  */
 export async function interpretSighting(
@@ -130,12 +130,12 @@ export async function interpretSighting(
     return { status, reason: failureReason ?? 'unknown' };
   }
   if (isGone && doubtedAt !== null && ctx.now >= doubtedAt + DOUBT_MS) {
-    // One node's silence is not enough where there are others.
+    // That one node does not know it is not enough where there are others.
     const [isUnknown] = await ctx.chain.areUnknownEverywhere([settlement.txSignature]);
     return isUnknown ? failSettlement(ctx, settlement, EXPIRED, ctx.now + LATER_LOOK_MS) : { status: 'pending' };
   }
   if (isGone && doubtedAt === null) await note({ doubtedAt: ctx.now });
-  // Doubts must follow each other: one that was answered is gone.
+  // Misses must be consecutive; seeing the transaction again resets the first one.
   if (sighting.kind === 'seen' && doubtedAt !== null) await note({ doubtedAt: null });
   return { status: 'pending' };
 }

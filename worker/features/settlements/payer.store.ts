@@ -34,7 +34,7 @@ export async function readPayerLimits(ctx: Shard, settlement: Settlement) {
   return { limit, left };
 }
 
-/** Did this payer's money ever reach this merchant by x402? */
+/** True where this payer's money has reached this merchant by x402 before. */
 export async function hasPaidBefore(
   db: Db,
   { merchantId, livemode, payerWallet }: Pick<Settlement, 'merchantId' | 'livemode' | 'payerWallet'>,

@@ -57,7 +57,7 @@ export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
   };
 }
 
-/** The same of one in the archive, where only what is final goes. */
+/** Same as `loadSettlement`, but from the archive, which holds final settlements alone. */
 async function loadArchived(ctx: Shard, paymentId: PaymentId) {
   const place = await ctx.db.select(PLACE).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
   const [line] = place ? await readLines(ctx, [place]) : [];
@@ -67,7 +67,7 @@ async function loadArchived(ctx: Shard, paymentId: PaymentId) {
 
 const KIND_OF: Record<Settlement['purpose'], ClaimKind> = { access: 'x402', activation: 'activation', facilitator: 'facilitator' };
 
-/** Statements, not effects: both fail where any merchant's request claimed this message or signature before. */
+/** Both fail where any merchant's request claimed this message or signature before. */
 export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
   const { txSignature, livemode, messageHash, paymentId: subjectId, createdAt } = settlement;
   return [
@@ -76,13 +76,13 @@ export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
   ];
 };
 
-/** Statements, not effects: its money was seen in this slot, so from now on its transaction is watched. Once, as any end. */
+/** Its money was seen in this slot, so from now on its transaction is watched. Once, as any end. */
 export const settleSettlement = (ctx: Shard, settlement: Settlement, slot: number): Write[] => [
   ...endSettlement(ctx, settlement, 'settle'),
   watchClaim(ctx, settlement, slot),
 ];
 
-/** Statements, not effects: the second fails the batch where the settlement already has its end. */
+/** The second statement fails the batch where the settlement already has its end. */
 export const endSettlement = (
   ctx: Shard,
   settlement: Settlement,

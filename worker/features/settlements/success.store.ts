@@ -6,16 +6,16 @@ import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
-/** Stands for whoever was told of a success before it was kept who. */
+/** Stands for the unknown call that was told of a success before calls were recorded. */
 export const TOLD_UNKNOWN = 'unknown';
 
-/** The one call that was told of a payment's success; null: nobody yet. */
+/** The one call that was told of a payment's success; null: none yet. */
 export async function findTold(db: Db, { paymentId }: Settlement): Promise<string | null> {
   const claim = db.select({ answeredBy: txClaims.answeredBy }).from(txClaims).where(eq(txClaims.subjectId, paymentId));
   return (await claim.get())?.answeredBy ?? null;
 }
 
-/** Statements, not effects: the second fails the batch where another call was told since `before` was found, or the money was dropped. */
+/** The second statement fails the batch where another call was told since `before` was found, or the money was dropped. */
 export const giveSuccess = (ctx: Shard, { paymentId }: Settlement, call: string, before: string | null): Write[] => [
   ctx.db
     .update(txClaims)
@@ -32,7 +32,7 @@ export const giveSuccess = (ctx: Shard, { paymentId }: Settlement, call: string,
 
 /**
  * Gives the success of a settled payment to one call, for ever: on its claim, which is never deleted. The settlement says the same, for
- * a release that reads it there, and is heard where such a release wrote it. Answers which call has it; the same call may ask again.
+ * a release that reads it there, and is read from there where such a release wrote it. Answers which call has it; the same call may ask again.
  */
 export async function takeSuccess(db: Db, { paymentId }: Settlement, call: AnswerId): Promise<string | null> {
   const ofSettlement = and(eq(settlements.paymentId, paymentId), eq(settlements.status, 'settled'));

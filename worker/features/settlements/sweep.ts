@@ -14,7 +14,7 @@ const GROUP_MAX = 20;
 const LANES = 6;
 const SWEEP_MS = 20 * SECOND;
 
-/** Payments whose caller went away, or whose outcome nobody knew: looked for, and sent again, until the chain has decided. */
+/** Follows payments whose caller went away or whose outcome was unknown: looks for them, and sends them again, until the chain has decided. */
 export async function sweepSettlements(ctx: Shard): Promise<number> {
   let taken = 0;
   while (ctx.elapsedMs() < SWEEP_MS) {

@@ -1,10 +1,9 @@
 import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import { COUNTED_ROWS_MAX } from '#core/limits.ts';
-import type { Shard } from '#platform/context.ts';
+import { type Scope, type Shard, scopeIn } from '#platform/context.ts';
 import { lineOfType, readArchivedEvents, storyIdOf } from '#platform/db/archive.ts';
-import { countTo, type PageRequest, rowsOf } from '#platform/db/page.ts';
+import { countTo, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { ANY_TYPE } from '#platform/db/tables/archives.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import { events } from '#platform/db/tables/events.ts';
@@ -29,16 +28,16 @@ interface Start {
  * is there comes first. The pages of one list end at row 10,000; the list that begins behind the last event read has pages of its own.
  * Index and rows are read in one batch, so that an event is in exactly one of them. 422 validation_error where there is no event `after`.
  */
-export async function listEvents(ctx: Shard, merchantId: AccountId, livemode: boolean, filter: EventFilter, page: PageRequest) {
-  const { db } = ctx;
+export async function listEvents(scope: Scope, filter: EventFilter, page: PageRequest): Promise<Listed<StoredEvent>> {
+  const { db, merchantId, livemode } = scope;
   const { eventType: type, after } = filter;
-  const start: Start = after === undefined ? { archiveId: 0, skip: 0, seq: 0 } : await startBehind(ctx, merchantId, livemode, after, type);
+  const start: Start = after === undefined ? { archiveId: 0, skip: 0, seq: 0 } : await startBehind(scope, after, type);
   const [from, end] = [start.skip + page.offset, start.skip + page.offset + page.perPage];
   const counts = sql`archived_types WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND type = ${type ?? ANY_TYPE}
     AND archive_id >= ${start.archiveId}`;
   const archived = sql`(SELECT coalesce(sum(events), 0) FROM (SELECT events FROM ${counts} LIMIT ${COUNTED_ROWS_MAX + 1}))`;
   const beyondArchive = (place: number): SQL => sql`max(0, ${place} - ${archived})`;
-  const mine = and(rowsOf(events, merchantId, livemode, [[events.type, type]]), start.seq > 0 ? gt(events.seq, start.seq) : undefined);
+  const mine = and(rowsOf(events, scope, [[events.type, type]]), start.seq > 0 ? gt(events.seq, start.seq) : undefined);
   // Each object holds one of them at least, so a page that begins at the first lies in no more objects than it has places.
   const sums = sql`SELECT archive_id, events, sum(events) OVER (ORDER BY archive_id) - events AS preceding FROM ${counts}
     ORDER BY archive_id LIMIT ${end}`;
@@ -56,9 +55,9 @@ export async function listEvents(ctx: Shard, merchantId: AccountId, livemode: bo
     db.select({ seq: events.seq }).from(events).where(eq(events.seq, start.seq)),
   ]);
   // The event the list begins behind went to the archive at this moment, and others behind it with it.
-  if (start.seq > 0 && !begin) return listEvents(ctx, merchantId, livemode, filter, page);
+  if (start.seq > 0 && !begin) return listEvents(scope, filter, page);
   const total = (before?.events ?? 0) - start.skip + (count?.total ?? 0);
-  return { items: [...(await readPieces(ctx, pieces, type, from, end)), ...rows].slice(0, page.perPage), total };
+  return { items: [...(await readPieces(scope, pieces, type, from, end)), ...rows].slice(0, page.perPage), total };
 }
 
 /** Objects in memory at once: each is some megabytes, and an isolate has little room. */
@@ -88,18 +87,12 @@ async function readPieces(
 const ofType = (happened: StoredEvent[], type: string | undefined): StoredEvent[] =>
   type === undefined ? happened : happened.filter((event) => event.type === type);
 
-async function startBehind(
-  ctx: Shard,
-  merchantId: AccountId,
-  livemode: boolean,
-  eventId: string,
-  type: string | undefined,
-): Promise<Start> {
-  const mine = and(rowsOf(events, merchantId, livemode), eq(events.id, eventId));
-  const row = await ctx.db.select({ seq: events.seq }).from(events).where(mine).get();
+async function startBehind(scope: Scope, eventId: string, type: string | undefined): Promise<Start> {
+  const mine = and(rowsOf(events, scope), eq(events.id, eventId));
+  const row = await scope.db.select({ seq: events.seq }).from(events).where(mine).get();
   // Nothing that is in the archive comes behind what is not.
   if (row) return { archiveId: Number.MAX_SAFE_INTEGER, skip: 0, seq: row.seq };
-  const found = await findArchived(ctx, merchantId, livemode, eventId);
+  const found = await findArchived(scope, eventId);
   const problem = { loc: ['query', 'after'], msg: 'There is no event with this id', type: 'not_found' };
   if (!found) return raise('validation_error', { problems: [problem] });
   const upToIt = found.object.slice(0, found.object.findIndex(({ id }) => id === eventId) + 1);
@@ -110,37 +103,32 @@ async function startBehind(
 const NEAR_MAX = 64;
 
 /** The object of the archive that holds an event, with all of its events. */
-async function findArchived(ctx: Shard, merchantId: string, livemode: boolean, eventId: string) {
-  const near = await ctx.db.all<{ id: number; key: string }>(
+async function findArchived(scope: Scope, eventId: string) {
+  const { merchantId, livemode } = scope;
+  const near = await scope.db.all<{ id: number; key: string }>(
     sql`SELECT id, key FROM (SELECT id, key, first_event_id, last_event_id FROM archives WHERE merchant_id = ${merchantId}
       AND livemode = ${livemode ? 1 : 0} AND last_event_id >= ${eventId} ORDER BY last_event_id LIMIT ${NEAR_MAX})
       WHERE first_event_id <= ${eventId} ORDER BY last_event_id`,
   );
   for (const { id: archiveId, key } of near) {
-    const object = await readArchivedEvents(ctx, key, '', eventId);
+    const object = await readArchivedEvents(scope, key, '', eventId);
     if (object.some(({ id }) => id === eventId)) return { archiveId, object };
   }
   return null;
 }
 
 /** The event of a delivery, where the database holds it no more. */
-export async function findArchivedEvent(ctx: Shard, { merchantId, livemode, eventId }: Delivery): Promise<StoredEvent | null> {
-  const found = await findArchived(ctx, merchantId, livemode, eventId);
-  return found?.object.find(({ id }) => id === eventId) ?? null;
+export async function findArchivedEvent(ctx: Shard, delivery: Delivery): Promise<StoredEvent | null> {
+  const found = await findArchived(scopeIn(ctx, delivery), delivery.eventId);
+  return found?.object.find(({ id }) => id === delivery.eventId) ?? null;
 }
 
 /** When a delivery has its place in a story: when it ended, or as long as it has not, when it began. */
 const toldAt = sql`coalesce(${webhookDeliveries.completedAt}, ${webhookDeliveries.createdAt})`;
 
 /** The story of a payment or membership: the first events and their first deliveries, in the order in which they are told. */
-export async function loadTimeline(
-  ctx: Shard,
-  merchantId: AccountId,
-  livemode: boolean,
-  about: { paymentId: string } | { membershipId: string },
-  limit: number,
-) {
-  const { db } = ctx;
+export async function loadTimeline(scope: Scope, about: { paymentId: string } | { membershipId: string }, limit: number) {
+  const { db, merchantId, livemode } = scope;
   // The signs keep the search on the index of what the story is about: the merchant has many more events.
   const isMine = sql`+${events.merchantId} = ${merchantId} AND +${events.livemode} = ${livemode}`;
   const name = 'paymentId' in about ? 'paymentId' : 'membershipId';
@@ -161,7 +149,7 @@ export async function loadTimeline(
   ]);
   const old: StoredEvent[] = [];
   for (let i = 0; i < objects.length && old.length < limit; i++)
-    old.push(...(await readArchivedEvents(ctx, objects[i]!.key, storyId)).filter((event) => event[name] === storyId));
+    old.push(...(await readArchivedEvents(scope, objects[i]!.key, storyId)).filter((event) => event[name] === storyId));
   const told = [...old, ...rows].slice(0, limit);
   // No delivery is told before its event, so those of later events have no place among so many items.
   const deliveries = await db

@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
+import type { ProductId } from '#core/ids.ts';
 import { ENDPOINT_FAILING_DAYS } from '#core/limits.ts';
 import { addDays, iso, isoOrNull } from '#core/time.ts';
 import { VERSION } from '#core/version.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
-import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { given, idOf, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { EVENT_TYPES, isTypePattern } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
 
@@ -16,7 +17,7 @@ const Url = z.string().max(2048).openapi({ format: 'uri', example: 'https://shop
 const settings = {
   description: z.string().max(500).optional(),
   event_types: z.array(TypePattern).min(1).max(60).optional(),
-  product_ids: z.array(z.uuid()).max(100).optional(),
+  product_ids: z.array(idOf<ProductId>()).max(100).optional(),
   signed_payload: z.enum(['timestamp.body', 'body']).optional(),
 };
 

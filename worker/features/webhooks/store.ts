@@ -1,29 +1,29 @@
 import { and, desc, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, EndpointId } from '#core/ids.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { newestFirst, type PageRequest, readPage, rowsOf } from '#platform/db/page.ts';
+import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 
-export const findEndpoint = (db: Db, merchantId: AccountId, livemode: boolean, endpointId: EndpointId) =>
-  db
+export const findEndpoint = (scope: Scope, endpointId: EndpointId) =>
+  scope.db
     .select()
     .from(webhookEndpoints)
-    .where(and(rowsOf(webhookEndpoints, merchantId, livemode), eq(webhookEndpoints.id, endpointId)))
+    .where(and(rowsOf(webhookEndpoints, scope), eq(webhookEndpoints.id, endpointId)))
     .get();
 
 export async function getEndpoint(...args: Parameters<typeof findEndpoint>): Promise<Endpoint> {
   return (await findEndpoint(...args)) ?? raise('not_found');
 }
 
-export const listEndpoints = (db: Db, merchantId: AccountId, livemode: boolean, page: PageRequest) =>
-  readPage(db, webhookEndpoints, rowsOf(webhookEndpoints, merchantId, livemode), newestFirst(webhookEndpoints.createdAt), page);
+export const listEndpoints = (scope: Scope, page: PageRequest) =>
+  listPage(scope.db, webhookEndpoints, rowsOf(webhookEndpoints, scope), newestFirst(webhookEndpoints.createdAt), page);
 
-export const countEnabledEndpoints = (db: Db, merchantId: AccountId, livemode: boolean): Promise<number> =>
-  db.$count(webhookEndpoints, and(rowsOf(webhookEndpoints, merchantId, livemode), eq(webhookEndpoints.status, 'enabled')));
+export const countEnabledEndpoints = (scope: Scope): Promise<number> =>
+  scope.db.$count(webhookEndpoints, and(rowsOf(webhookEndpoints, scope), eq(webhookEndpoints.status, 'enabled')));
 
-/** A statement, not an effect: refuses the batch once the plan's enabled endpoints are used up. */
+/** Refuses the batch once the plan's enabled endpoints are used up. */
 export const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint, enabledMax: number): Write =>
   vetoIf(
     ctx,
@@ -32,7 +32,7 @@ export const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Endpoint, en
 
 export const insertEndpoint = (db: Db, endpoint: Endpoint): Write => db.insert(webhookEndpoints).values(endpoint);
 
-/** Statements, not effects: settings only, because attempts move an endpoint's health at the same time. Who decides by that health is refused once it moved. */
+/** Settings only, because attempts move an endpoint's health at the same time. Who decides by that health is refused once it moved. */
 export const updateEndpoint = (ctx: Shard, before: Endpoint, patch: Partial<Endpoint>): Write[] => [
   ctx.db
     .update(webhookEndpoints)
@@ -56,11 +56,11 @@ export const listEnabledEndpoints = (db: Db, merchantId: AccountId): Promise<End
     .from(webhookEndpoints)
     .where(and(eq(webhookEndpoints.merchantId, merchantId), eq(webhookEndpoints.status, 'enabled')));
 
-/** A statement, not an effect: refuses the batch where an endpoint of the account is enabled after all. */
+/** Refuses the batch where an endpoint of the account is enabled after all. */
 export const vetoWhileEnabled = (ctx: Shard, merchantId: AccountId): Write =>
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE merchant_id = ${merchantId} AND status = 'enabled')`);
 
-/** A statement, not an effect: what an attempt showed, relative to whatever other attempts showed meanwhile. */
+/** What an attempt showed, relative to whatever other attempts showed meanwhile. */
 export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean, now: number): Write =>
   ctx.db
     .update(webhookEndpoints)
@@ -71,7 +71,7 @@ export const noteHealth = (ctx: Shard, endpointId: EndpointId, success: boolean,
             failureStreak: sql`failure_streak + 1`,
             failingSince: sql`coalesce(failing_since, ${now})`,
             lastFailureAt: now,
-            // The first failure after a success begins a run of its own, of which nobody was warned yet.
+            // The first failure after a success begins a run of its own, of which the merchant was not warned yet.
             warningsTold: sql`iif(failing_since IS NULL, 0, warnings_told)`,
           },
     )
@@ -94,15 +94,15 @@ export interface DeliveryFilter {
 }
 
 /** Newest first: they are numbered as they are made. */
-export function listDeliveries(db: Db, merchantId: AccountId, livemode: boolean, filter: DeliveryFilter, page: PageRequest) {
-  const mine = rowsOf(webhookDeliveries, merchantId, livemode, [
+export function listDeliveries(scope: Scope, filter: DeliveryFilter, page: PageRequest) {
+  const mine = rowsOf(webhookDeliveries, scope, [
     [webhookDeliveries.endpointId, filter.endpointId],
     [webhookDeliveries.status, filter.status],
   ]);
-  return readPage(db, webhookDeliveries, mine, [desc(webhookDeliveries.id)], page);
+  return listPage(scope.db, webhookDeliveries, mine, [desc(webhookDeliveries.id)], page);
 }
 
-export async function getDelivery(db: Db, merchantId: AccountId, livemode: boolean, deliveryId: number): Promise<Delivery> {
-  const mine = and(rowsOf(webhookDeliveries, merchantId, livemode), eq(webhookDeliveries.id, deliveryId));
-  return (await db.select().from(webhookDeliveries).where(mine).get()) ?? raise('not_found');
+export async function getDelivery(scope: Scope, deliveryId: number): Promise<Delivery> {
+  const mine = and(rowsOf(webhookDeliveries, scope), eq(webhookDeliveries.id, deliveryId));
+  return (await scope.db.select().from(webhookDeliveries).where(mine).get()) ?? raise('not_found');
 }

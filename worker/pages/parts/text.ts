@@ -80,5 +80,5 @@ export const plain = (text: string): string =>
 /** A name that has to be there: where nothing harmless is left of it, that is seen. */
 export const plainName = (text: string): string => plain(text) || '…';
 
-/** The same for a text of several lines. */
+/** Same as `plain`, but for a text of several lines; empty ones are left out. */
 export const plainLines = (text: string): string[] => text.split(/\r?\n/).map(plain).filter(Boolean);

@@ -17,7 +17,7 @@ export async function saveLook(db: Db, address: string, lamports: number, now: n
 }
 
 /**
- * What left the fee payers in the hour before then, in lamports, whoever made it go: the sum of what each balance fell from look to look. What
+ * What left the fee payers in the hour before then, in lamports, whatever the cause: the sum of what each balance fell from look to look. What
  * came in counts for nothing, so filling one up hides no more than a minute.
  */
 export async function readLamportsSpent(db: Db, now: number): Promise<number> {

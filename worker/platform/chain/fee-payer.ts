@@ -29,11 +29,11 @@ export function feePayersOf({ FEE_PAYER_KEYS: secret }: Config): FeePayers {
   };
 }
 
-/** Fees of some thousand payments are left at the threshold; below a hundredth of it nobody is asked to pay any more. */
+/** Fees of some thousand payments are left at the threshold; below a hundredth of it no buyer is asked to pay any more. */
 type Funds = 'enough' | 'low' | 'empty' | 'unknown';
 
 const LOOKED_FOR_MS = MINUTE;
-/** A node that hangs is left alone for a while, and nobody waits long for it: a denial is not worth more. */
+/** A node that hangs is not asked for a while, and a request waits only this long for it: a denial is not worth more. */
 const AWAY_FOR_MS = 5 * SECOND;
 const ASK_MS = 1500;
 const looks = new Map<string, { until: number; funds: Funds }>();
@@ -66,7 +66,7 @@ async function lookAtFunds(ctx: Ctx): Promise<FundsLook> {
 }
 
 /**
- * Two alarms, said in the log every minute: a fee payer that runs dry stops every sale to agents, and one that spends more in an hour than was
+ * Logs two alarms every minute: a fee payer that runs dry stops every sale to agents, and one that spends more in an hour than was
  * thought of pays for something that is not trade.
  */
 export async function sweepFeePayer(ctx: Ctx): Promise<number> {
@@ -81,5 +81,5 @@ export async function sweepFeePayer(ctx: Ctx): Promise<number> {
   return funds === 'enough' && !isTooMuch ? 0 : 1;
 }
 
-/** Is that more than may leave the fee payers within an hour? */
+/** True where that is more than may leave the fee payers within an hour. */
 export const isAlarming = ({ FEE_ALARM_LAMPORTS: most }: Config, spent: number): boolean => most > 0 && spent > most;

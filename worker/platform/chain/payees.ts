@@ -16,16 +16,16 @@ const WHY: Record<UnspendableReason, string> = {
   not_system_account: 'This account belongs to a program, so nobody can spend from it as from a wallet.',
 };
 
-/** The keys that the service itself signs with or is found by: whoever is paid there is paid nothing. */
+/** The keys that the service itself signs with or is found by: a merchant who names one as a payout wallet would receive nothing. */
 const ownKeysOf = ({ config }: Ctx): string[] => [
   config.SERVICE_REFERENCE,
   ...(hasX402(config) ? keyRing(config.FEE_PAYER_KEYS!).map(({ publicKey }) => base58.encode(publicKey)) : []),
 ];
 
-/** A node that hangs holds nobody up for long: the wallet is looked at again later. */
+/** How long a node may take. A node that hangs delays the caller no longer: the wallet is looked at again later. */
 const ASK_MS = 1500;
 
-/** What stands at an address now; null where nothing does, or the node is silent. */
+/** The account at an address now; null where there is none, or the node does not answer. */
 export async function accountAt(ctx: Ctx, address: string): Promise<AccountFacts | null> {
   const answer = await ctx.chain.within(ASK_MS).accountOf(address);
   if (answer.kind === 'found') return answer.account;
@@ -33,7 +33,7 @@ export async function accountAt(ctx: Ctx, address: string): Promise<AccountFacts
   return null;
 }
 
-/** Why nobody could spend from this address, as the chain has it now; null where nothing speaks against it, or the node is silent. */
+/** Why no key can spend from this address, as the chain has it now; null where no reason is known, or the node does not answer. */
 export const lookAtPayee = async (ctx: Ctx, wallet: string): Promise<Unspendable | null> =>
   unspendable(wallet, ownKeysOf(ctx), await accountAt(ctx, wallet));
 
@@ -52,7 +52,7 @@ export async function requireSpendable(ctx: Ctx, wallet: string, livemode: boole
 const LOOKED_MAX = 10_000;
 const fine = new Map<string, number>();
 
-/** The same, asked of the node at most once a day and isolate: what was a wallet may have become something else. */
+/** Same as `requireSpendable`, but the node is asked at most once a day and isolate: a wallet may have become another kind of account. */
 export async function payeeOfToday(ctx: Ctx, wallet: string): Promise<Unspendable | null> {
   const place = `${ctx.chain.place} ${wallet}`;
   if (ctx.wallNow < (fine.get(place) ?? 0)) return null;

@@ -6,10 +6,10 @@ import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 const SEEN_FOR_MS = 10 * MINUTE;
 const SEEN_MAX = 10_000;
 const seen = new Map<string, number>();
-/** One that is not there is asked for again soon: its merchant may be opening it. Whoever asks how things stand is about to, so the next denial asks the node again. */
+/** One that is not there is asked for again soon: its merchant may be opening it. A readiness check forgets it at once, so that the next denial asks the node again. */
 const MISSING_FOR_MS = 30 * SECOND;
 const missing = new Map<string, number>();
-/** A node that hangs is left alone for a while, and nobody waits long for it. */
+/** A node that hangs is not asked for a while, and a request waits only this long for it. */
 const AWAY_FOR_MS = 5 * SECOND;
 const ASK_MS = 1500;
 const away = new Map<string, number>();
@@ -17,7 +17,7 @@ const away = new Map<string, number>();
 /** What is believed of an earlier answer: whatever it was, only that the account was there, or nothing. */
 type Trust = 'all' | 'presence' | 'nothing';
 
-/** Does this token account exist? Where the node does not answer: true if it ever did and that is trusted, else null. */
+/** Whether this token account exists. Where the node does not answer: true if an earlier answer said so and is trusted, else null. */
 export async function tokenAccountExists(ctx: Ctx, ata: string, trust: Trust): Promise<boolean | null> {
   const place = `${ctx.chain.place} ${ata}`;
   if (trust !== 'nothing' && ctx.wallNow - (seen.get(place) ?? Number.NEGATIVE_INFINITY) < SEEN_FOR_MS) return true;

@@ -18,7 +18,7 @@ export interface RowStep<V> {
 }
 
 /**
- * The same step of many rows in one batch of two statements, however many they are. A row that somebody else changed since it was
+ * Stores the same step of many rows in one batch of two statements, however many they are. A row that another request changed since it was
  * read keeps what they made of it, and gets no event; the others are not held up by it, nor by one the database refuses.
  */
 export async function commitMany<V extends Values>(ctx: Shard, table: Versioned, steps: RowStep<V>[]): Promise<void> {

@@ -8,6 +8,7 @@ import type { NewEvent } from '#rules/events.ts';
 import { events as eventsTable } from './tables/events.ts';
 import { guard } from './tables/idempotency.ts';
 
+/** A statement that `commit` runs in its batch: making one changes nothing. */
 export type Write = BatchItem<'sqlite'>;
 
 /** What a verb decided: facts to store together. Values, not effects. */
@@ -75,13 +76,24 @@ export async function commitNew<T>(ctx: Shard, change: Change<T>, findNew: () =>
 
 const TRIES_MAX = 3;
 
+/** What a plan is made from: at the first try what was read before, if anything was; at every other what is stored by then. */
+export interface Facts<F> {
+  known?: F | undefined;
+  reload(): Promise<F>;
+}
+
 /**
- * Load, plan, commit, up to three times. `plan` reads afresh every time, so after a failed batch it sees whether a rival's
- * change, or our own with its answer lost, is already there; then it answers `unchanged`.
+ * Load, plan, commit, up to three times. After a failed batch the facts show whether a rival's change, or our own with its answer
+ * lost, is already there; then `plan` answers `unchanged`. `attempt` counts from 1. 409 state_conflict (contended) where others were
+ * faster each time, 503 temporarily_unavailable where the database did not answer.
  */
-export async function transact<T>(ctx: Shard, plan: () => Promise<Change<T>>): Promise<T> {
+export async function transact<F, T>(
+  ctx: Shard,
+  { known, reload }: Facts<F>,
+  plan: (facts: F, attempt: number) => Change<T> | Promise<Change<T>>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const change = await plan();
+    const change = await plan(attempt === 1 && known !== undefined ? known : await reload(), attempt);
     if (change.events.length + change.writes.length === 0) return commit(ctx, change);
     try {
       return await commit(ctx, change);

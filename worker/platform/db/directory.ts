@@ -1,14 +1,14 @@
+/**
+ * Which database holds whom. A merchant lives in one, account row and all, and never moves; what names no merchant is looked for in
+ * each, and with a single database no lookup is made.
+ * @module
+ */
+
 import { eq } from 'drizzle-orm';
 import { assert } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { accounts } from './tables/accounts.ts';
-
-/**
- * Which database holds whom. A merchant lives in one, account row and all, and never moves; what names no merchant is looked for in
- * each, and with a single database nobody is asked.
- * @module
- */
 
 type Shards = [Shard, ...Shard[]];
 

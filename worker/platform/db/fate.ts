@@ -10,7 +10,7 @@ export interface Watched {
   /** Of the payment, settlement or unmatched payment. */
   subjectId: string;
   txSignature: string;
-  /** null: nobody knows where it landed, so that no block can prove it absent. */
+  /** null: it is not known where it landed, so that no block can prove it absent. */
   slot: number | null;
   doubtedAt: number | null;
   droppedAt: number | null;
@@ -34,7 +34,7 @@ export interface FateFollower {
   onReturned(ctx: Shard, subjectId: string, step: FateStep): Promise<unknown>;
 }
 
-/** The cluster needs some thirteen seconds to make a transaction final; nobody looks before. */
+/** The cluster needs some thirteen seconds to make a transaction final; the first look comes after that. */
 export const FINAL_AFTER_MS = MINUTE;
 
 export type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messageHash' | 'subjectId' | 'createdAt'> & {
@@ -46,13 +46,13 @@ export type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'messa
 const watchedFrom = (now: number, slot: number) => ({ slot, confirmedAt: now, nextLookAt: now + FINAL_AFTER_MS });
 
 /**
- * A statement, not an effect: fails where the transaction pays something already. `slot`: where it was seen on the chain; null where
+ * Fails where the transaction pays something already. `slot`: where it was seen on the chain; null where
  * it was not yet, and is watched only once it was.
  */
 export const insertClaim = (db: Db, claim: NewClaim, slot: number | null): Write =>
   db.insert(txClaims).values({ ...claim, ...(slot === null ? { nextLookAt: null } : watchedFrom(claim.createdAt, slot)) });
 
-/** A statement, not an effect: a claimed transaction was seen confirmed. */
+/** A claimed transaction was seen confirmed. */
 export const watchClaim = ({ db, now }: Shard, claim: Pick<NewClaim, 'txSignature' | 'livemode'>, slot: number): Write =>
   db
     .update(txClaims)
@@ -61,4 +61,6 @@ export const watchClaim = ({ db, now }: Shard, claim: Pick<NewClaim, 'txSignatur
 
 /** A step that nothing else follows from. */
 export const storeStep = (ctx: Shard, step: FateStep): Promise<unknown> =>
-  transact(ctx, async () => ((await step.isOver()) ? unchanged(null) : { events: [], writes: step.writes, result: null }));
+  transact(ctx, { reload: () => step.isOver() }, (isOver) =>
+    isOver ? unchanged(null) : { events: [], writes: step.writes, result: null },
+  );

@@ -8,6 +8,7 @@ import { canonicalJson, utf8 } from '#core/encoding.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
+import { RECEIVED_BODY } from '#rules/entitlement-rpc.ts';
 import { vetoUnlessChanged, type Write } from './commit.ts';
 import { type Swept, sweepRounds } from './sweep-pages.ts';
 import { idempotencyRecords } from './tables/idempotency.ts';
@@ -101,7 +102,7 @@ function requireSame(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequ
   if (!fingerprintsOf(ctx, request).includes(known.fingerprint)) throw new ApiError('idempotency_conflict');
 }
 
-/** A lease whose holder died before it answered; the same request may go on. 409 idempotency_conflict for another body. */
+/** True for a lease whose holder crashed before it answered; the same request may go on. 409 idempotency_conflict for another body. */
 export function isAbandoned(ctx: Ctx, known: IdempotencyRecord, request: IdempotentRequest): boolean {
   requireSame(ctx, known, request);
   return known.status === null && (known.leaseUntil ?? ctx.wallNow) <= ctx.wallNow;
@@ -117,7 +118,7 @@ export async function replayRecord(ctx: Ctx, known: IdempotencyRecord, request: 
   throw new ApiError('idempotency_in_progress', { retryAfterSeconds: 1, meta: { lease_ms: waitMs } });
 }
 
-/** 409 idempotency_conflict where the key it was sealed with is gone from the configuration: nobody can repeat that answer. */
+/** 409 idempotency_conflict where the key it was sealed with is gone from the configuration: that answer cannot be repeated. */
 async function openAnswer(ctx: Ctx, request: IdempotentRequest, sealed: string): Promise<string> {
   try {
     return await unseal(ctx.config.SEAL_KEYS, purposeOf(request), sealed);
@@ -140,7 +141,7 @@ export const answerPurpose = (scopeAndKey: string): string => `idempotency:${sco
 export function fingerprintsOf(ctx: Ctx, { text, validated, isSecret }: IdempotentRequest): [string, ...string[]] {
   const canonical = canonicalTextOf(text);
   const hashes = isSecret ? pepperedHashes(ctx.config.PEPPER, 'idempotency', canonical) : [sha256Hex(utf8(canonical))];
-  const received = hashes.map((hash) => `2:${hash}`) as [string, ...string[]];
+  const received = hashes.map((hash) => RECEIVED_BODY + hash) as [string, ...string[]];
   return validated === undefined ? received : [...received, sha256Hex(utf8(canonicalJson(validated)))];
 }
 

@@ -35,7 +35,7 @@ const LEASE_MS = 30 * SECOND;
 const UNFINISHED_KEEP_MS = 24 * HOUR;
 
 /**
- * Takes the lease or tells why not. A holder that died is taken over after 30 s, by the same request alone; the newcomer goes on
+ * Takes the lease or tells why not. The lease of a holder that crashed is taken over after 30 s, by the same request alone; the new holder goes on
  * from what the state says happened. A lease whose answer was lost is recognised by its fence, so that its own request does not
  * wait for its end.
  */
@@ -53,7 +53,7 @@ export async function lease(ctx: Shard, request: IdempotentRequest): Promise<{ a
   });
   if (known?.fence === fence) return { lease: leaseOf(ctx, request, fence) };
   if (known) return { answer: await replayRecord(ctx, known, request), fence: known.fence };
-  // Freed between the two looks, or never heard of.
+  // Freed between the two looks, or never stored.
   throw new ApiError(taken === null ? 'temporarily_unavailable' : 'idempotency_race', { retryAfterSeconds: 1 });
 }
 

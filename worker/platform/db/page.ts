@@ -1,9 +1,8 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { ApiError } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
-import { COUNTED_ROWS_MAX } from '#core/limits.ts';
-import type { Db } from '#platform/context.ts';
+import { COUNTED_ROWS_MAX, PER_PAGE } from '#core/limits.ts';
+import type { Db, Tenant } from '#platform/context.ts';
 
 /** Which slice of a list is wanted. */
 export interface PageRequest {
@@ -25,7 +24,7 @@ export function pageRequest(query: { page: number; per_page: number }): PageRequ
 type MerchantTable = SQLiteTable & { merchantId: SQLiteColumn; livemode: SQLiteColumn };
 
 /** The rows of a merchant in one mode, narrowed by those values that are given. */
-export const rowsOf = (table: MerchantTable, merchantId: AccountId, livemode: boolean, narrowed: [SQLiteColumn, unknown][] = []): SQL =>
+export const rowsOf = (table: MerchantTable, { merchantId, livemode }: Tenant, narrowed: [SQLiteColumn, unknown][] = []): SQL =>
   and(
     eq(table.merchantId, merchantId),
     eq(table.livemode, livemode),
@@ -42,14 +41,14 @@ export const oldestFirst: SQL[] = [sql`rowid`];
  * `where` equals, so that no more is read than the page and what stands before it. `total` is at most one more than is told exactly.
  * `through` is what rows are found by, where that is not an index of the table.
  */
-export async function readPage<T extends SQLiteTable>(
+export async function listPage<T extends SQLiteTable>(
   db: Db,
   table: T,
   where: SQL,
   order: SQL[],
   page: PageRequest,
   through?: { index: SQL; on: SQL },
-): Promise<{ items: T['$inferSelect'][]; total: number }> {
+): Promise<Listed<T['$inferSelect']>> {
   const rows = db
     .select(getTableColumns(table as SQLiteTable))
     .from(table as SQLiteTable)
@@ -91,14 +90,14 @@ export const placesOf = (table: SQLiteTable, where: SQL, archived: SQLiteTable, 
   order: ['created_at', 'place'],
 });
 
-/** One page of a table and its archived rows together, and their count: as `readPage`. */
+/** One page of a table and its archived rows together, and their count: as `listPage`. */
 export async function readBoth<T extends SQLiteTable, A extends SQLiteTable>(
   db: Db,
   table: T,
   archived: A,
   { rows, order }: Places,
   page: PageRequest,
-): Promise<{ items: (T['$inferSelect'] | A['$inferSelect'])[]; total: number }> {
+): Promise<Listed<T['$inferSelect'] | A['$inferSelect']>> {
   const slice = sql`${rows} ORDER BY ${sql.raw(order.map((name) => `${name} DESC`).join())} LIMIT ${page.perPage} OFFSET ${page.offset}`;
   // Not as a batch, which answers objects, in which equal names of two tables hide each other.
   const [items, [count]] = await Promise.all([
@@ -113,10 +112,17 @@ export async function readBoth<T extends SQLiteTable, A extends SQLiteTable>(
   return { items: items.map((item) => item.kept ?? item.archived!), total: count?.total ?? 0 };
 }
 
-export function toPage<T>(request: PageRequest, counted: number, items: T[]) {
+/** What a store found for one page: its rows, and how many the whole list has, counted up to one more than is told exactly. */
+export interface Listed<T> {
+  items: T[];
+  total: number;
+}
+
+/** A page as it is answered, each row as `present` shows it. */
+export function toPage<T, R>(request: PageRequest, { items, total: counted }: Listed<T>, present: (item: T) => R) {
   const total = Math.min(counted, COUNTED_ROWS_MAX);
   return {
-    items,
+    items: items.map((item) => present(item)),
     page: request.page,
     per_page: request.perPage,
     total,
@@ -125,3 +131,7 @@ export function toPage<T>(request: PageRequest, counted: number, items: T[]) {
     ...(counted > COUNTED_ROWS_MAX ? { total_exact: false as const } : {}),
   };
 }
+
+/** A list that is one page, because it never has more rows than a page holds. */
+export const toWholePage = <T>(items: T[]) =>
+  toPage({ page: 1, perPage: PER_PAGE.max, offset: 0 }, { items, total: items.length }, (item) => item);

@@ -4,7 +4,7 @@ import type { Db } from '#platform/context.ts';
 import { newFence } from './idempotency-record.ts';
 import { sweeps } from './tables/operations.ts';
 
-/** A run renews its lease at a third of it; after a run that died the next cron finds it over. */
+/** A run renews its lease at a third of it; the lease of a run that crashed is over by the next cron. */
 const LEASE_MS = 45 * SECOND;
 export const RENEW_MS = LEASE_MS / 3;
 /** A message that has not come by then is sent again. */
@@ -12,7 +12,7 @@ const RESEND_MS = 50 * SECOND;
 
 /**
  * Marks as sent what is due, waits for no message and is not running, in one statement, so that of two crons at once one sends it.
- * `patienceMs`: how long after it is due somebody else may send it first. Answers the names.
+ * `patienceMs`: how long after it is due another sender may send it first. Answers the names.
  */
 export async function takeDueSweeps(db: Db, known: { name: string; patienceMs: number }[], now: number): Promise<string[]> {
   const rows = await db.all<{ name: string }>(sql`INSERT INTO sweeps (name, due_at, sent_at, lease_until, fence, failures)

@@ -96,7 +96,7 @@ export function ofAll(each: VitalSigns[]): VitalSigns {
 
 /**
  * True where something has been due since before these instants, which means that neither a queue nor the sweeps behind it run: a look at money,
- * an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back are due to nobody.
+ * an event to be told, an attempt of a webhook. What strangers name and what a broken endpoint holds back does not count as late.
  */
 export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL => sql`(
   EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND livemode = 1 AND next_check_at < ${now})

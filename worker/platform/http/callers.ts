@@ -1,13 +1,13 @@
-import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
 import { scopeOf } from '#platform/chain/scope.ts';
-import type { Actor, Ctx } from '#platform/context.ts';
+import type { Actor, Ctx, Tenant } from '#platform/context.ts';
 import type { Permission, SignIn } from '#rules/admission.ts';
-import type { CallBucket } from '#rules/plans.ts';
-import { checkIdempotencyKey, optionalKeyErrors, requireIdempotencyKey } from './idempotency-key.ts';
-import { type AppEnv, bodyErrors, errors } from './openapi.ts';
+import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
+import { optionalKeyErrors, requireIdempotencyKey, requireSoundKey } from './idempotency-key.ts';
+import { type ActorEnv, type AppEnv, bodyErrors, errors, type RouteContext, type ViewerEnv } from './openapi.ts';
+import { countCall, type Subject } from './rate-limit.ts';
 
 /** What any route for merchants may refuse because of who calls. */
 const callerErrors = [
@@ -18,17 +18,24 @@ const callerErrors = [
   'rate_limited',
 ] as const;
 
+const tenantOf = ({ accountId: merchantId, livemode }: Actor): Tenant => ({ merchantId, livemode });
+
 /** From here on the request is the actor's, in the database where they live. */
-export async function setActor(c: Context<AppEnv>, actor: Actor): Promise<void> {
-  const scope = await scopeOf(c.var.ctx, { merchantId: actor.accountId, livemode: actor.livemode });
+export async function setActor(c: RouteContext<ActorEnv>, actor: Actor): Promise<void> {
+  const scope = await scopeOf(c.var.ctx, tenantOf(actor));
+  c.set('caller', actor);
   c.set('actor', actor);
   c.set('scope', scope);
   c.set('shard', scope);
 }
 
-const requireActor = (permission: Permission, bucket: CallBucket = 'requests') =>
-  createMiddleware<AppEnv>(async (c, next) => {
+/** What else a route holds a request against once its caller is known. */
+type Check<E extends AppEnv> = (c: RouteContext<E>) => void | Promise<void>;
+
+const requireActor = (permission: Permission, bucket: CallBucket = 'requests', ...checks: Check<ActorEnv>[]) =>
+  createMiddleware<ActorEnv>(async (c, next) => {
     await setActor(c, await c.var.authenticate(c, permission, bucket));
+    for (const check of checks) await check(c);
     await next();
   });
 
@@ -39,7 +46,7 @@ export const merchantRoute = (permission: Permission) => ({
 });
 
 const requireKey = (bucket: CallBucket) =>
-  createMiddleware<AppEnv>(async (c, next) => {
+  createMiddleware<ActorEnv>(async (c, next) => {
     const actor = await c.var.authenticate(c, 'execute', bucket);
     if (actor.via !== 'key') {
       const detail = 'This is called by servers. Send a key in X-Svc-Key.';
@@ -58,55 +65,72 @@ export const keyRoute = (bucket: CallBucket) => ({
 /** A write that must not happen twice: like `merchantRoute`, and the caller names it by an Idempotency-Key. */
 export const idempotentRoute = (bucket: CallBucket = 'requests') => ({
   security: merchantRoute('execute').security,
-  middleware: [requireActor('execute', bucket), requireIdempotencyKey],
+  middleware: requireActor('execute', bucket, requireIdempotencyKey),
 });
 
 /** A merchant's write: done once per Idempotency-Key where one is sent. */
 export const writeRoute = {
   security: merchantRoute('execute').security,
-  middleware: [requireActor('execute'), checkIdempotencyKey],
+  middleware: requireActor('execute', 'requests', requireSoundKey),
 };
 
-const requirePerson = createMiddleware<AppEnv>(async (c, next) => {
-  const actor = await c.var.authenticate(c, null);
-  if (actor.via === 'key') {
-    throw new ApiError('invalid_authorization', {
-      status: 403,
-      detail: 'A key cannot do this. Use a signed-in session.',
-      meta: { reason: 'token_required' },
-    });
-  }
-  await setActor(c, actor);
-  await next();
-});
+/** 403 invalid_authorization for a live key, and for a token that does not ask for the sandbox. */
+function requireSandbox(c: RouteContext<ActorEnv>): void {
+  if (!c.var.scope.livemode) return;
+  const detail = 'This is the sandbox. Call it with a sandbox key, or with a token and `?mode=sandbox`.';
+  throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sandbox_key_required' } });
+}
+
+/** Routes of the sandbox; a write is done once per Idempotency-Key where one is sent. */
+export const sandboxRoute = {
+  read: { security: merchantRoute('read').security, middleware: requireActor('read', 'requests', requireSandbox) },
+  write: { security: merchantRoute('execute').security, middleware: requireActor('execute', 'requests', requireSandbox, requireSoundKey) },
+};
+
+const requirePerson = (...checks: Check<ActorEnv>[]) =>
+  createMiddleware<ActorEnv>(async (c, next) => {
+    const actor = await c.var.authenticate(c, null);
+    if (actor.via === 'key') {
+      const detail = 'A key cannot do this. Use a signed-in session.';
+      throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'token_required' } });
+    }
+    await setActor(c, actor);
+    for (const check of checks) await check(c);
+    await next();
+  });
 
 /** A route only a signed-in person may use: a leaked key must not be able to make or keep keys. */
-export const personRoute = { security: [{ bearer: [] }] as Record<string, string[]>[], middleware: requirePerson };
+export const personRoute = { security: [{ bearer: [] }] as Record<string, string[]>[], middleware: requirePerson() };
 
-/** The same for a write: done once per Idempotency-Key where one is sent. */
-export const keyedPersonRoute = { security: personRoute.security, middleware: [requirePerson, checkIdempotencyKey] };
+/** Same as `personRoute`, but for a write, which is done once per Idempotency-Key where one is sent. */
+export const keyedPersonRoute = (...checks: Check<ActorEnv>[]) => ({
+  security: personRoute.security,
+  middleware: requirePerson(requireSoundKey, ...checks),
+});
 
 /** A public route whose answer is fuller for the owner: a credential is optional, but a bad one is still refused. */
-export const viewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
+export const viewerRoute = (bucket: PublicBucketName, subject: Subject) => ({
   security: [{}, { apiKey: [] }, { bearer: [] }] as Record<string, string[]>[],
-  middleware: [readViewer, unlessViewer(bucket)],
+  middleware: readViewer(bucket, subject),
 });
 
-/** The same for a write: done once per Idempotency-Key where one is sent. */
-export const keyedViewerRoute = (bucket: MiddlewareHandler<AppEnv>) => ({
-  security: viewerRoute(bucket).security,
-  middleware: [readViewer, unlessViewer(bucket), checkIdempotencyKey],
+/** Same as `viewerRoute`, but for a write, which is done once per Idempotency-Key where one is sent. */
+export const keyedViewerRoute = (bucket: PublicBucketName, subject: Subject) => ({
+  security: viewerRoute(bucket, subject).security,
+  middleware: readViewer(bucket, subject, requireSoundKey),
 });
 
-const readViewer = createMiddleware<AppEnv>(async (c, next) => {
-  const hasCredential = c.req.header('X-Svc-Key') !== undefined || c.req.header('Authorization') !== undefined;
-  c.set('viewer', hasCredential ? await c.var.authenticate(c, null) : null);
-  await next();
-});
-
-/** Who showed a credential was counted by the account; a bucket is for strangers. */
-const unlessViewer = (bucket: MiddlewareHandler<AppEnv>): MiddlewareHandler<AppEnv> =>
-  createMiddleware<AppEnv>((c, next) => (c.var.viewer ? next() : bucket(c, next)));
+/** Who shows a credential is counted by the account; the bucket is for strangers. */
+const readViewer = (bucket: PublicBucketName, subject: Subject, ...checks: Check<ViewerEnv>[]) =>
+  createMiddleware<ViewerEnv>(async (c, next) => {
+    const hasCredential = c.req.header('X-Svc-Key') !== undefined || c.req.header('Authorization') !== undefined;
+    const caller = hasCredential ? await c.var.authenticate(c, null) : null;
+    c.set('caller', caller);
+    c.set('viewer', caller && tenantOf(caller));
+    if (!caller) await countCall(c, bucket, subject);
+    for (const check of checks) await check(c);
+    await next();
+  });
 
 /** What a public route may refuse because of a credential that is shown although none is needed. */
 export const viewerErrors = [

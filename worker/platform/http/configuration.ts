@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { ApiError, storyOf } from '../../core/errors.ts';
 import { SECOND } from '../../core/time.ts';
 import { Node } from '../../solana/node.ts';
-import { type Ctx, checkedConfig, type Env, nodesOf } from '../context.ts';
+import { type Config, type Ctx, checkedConfig, type Env, nodesOf } from '../context.ts';
 import { listMissingColumns } from '../db/tables/schema-check.ts';
 import type { AppEnv } from './openapi.ts';
 
@@ -36,6 +36,9 @@ export async function findFaults(ctx: Ctx): Promise<{ columns: string[]; nodes: 
   const [nodes] = await Promise.all([Node.listForeign(nodesOf(ctx.config, ctx.leftMs), ctx.wallNow), lookAtSchema(ctx)]);
   return { columns: missing, nodes };
 }
+
+/** `requireWhole` would let this pass, and ask nobody. */
+export const isKnownWhole = ({ rpcUrls }: Config, now: number): boolean => isComplete && Node.areKnownGood(rpcUrls, now);
 
 /** A look under way settles nothing for requests that come meanwhile: each of them looks too, until one has seen. */
 async function lookAtSchema(ctx: Ctx): Promise<void> {

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { IDEMPOTENCY_KEY } from '#core/limits.ts';
@@ -7,7 +6,7 @@ import type { Answer, IdempotentRequest, StoredAnswer } from '#platform/db/idemp
 import { toStoredAnswer } from '#platform/db/idempotency-record.ts';
 import { onceLeased } from '#platform/db/lease.ts';
 import { type Keep, keepNothing, once } from '#platform/db/once.ts';
-import type { AppEnv } from './openapi.ts';
+import type { AppEnv, RouteContext } from './openapi.ts';
 
 /** In this order: there, not too long, only visible ASCII. */
 function requireWellFormed(key: string): void {
@@ -16,15 +15,17 @@ function requireWellFormed(key: string): void {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new ApiError('idempotency_key_invalid');
 }
 
-export const requireIdempotencyKey = createMiddleware<AppEnv>(async (c, next) => {
-  requireWellFormed(c.req.header('Idempotency-Key') ?? '');
-  await next();
-});
+export const requireIdempotencyKey = (c: RouteContext): void => requireWellFormed(c.req.header('Idempotency-Key') ?? '');
 
 /** Where a key is not asked for, one that is sent has to be one. */
-export const checkIdempotencyKey = createMiddleware<AppEnv>(async (c, next) => {
+export function requireSoundKey(c: RouteContext): void {
   const key = c.req.header('Idempotency-Key');
   if (key !== undefined) requireWellFormed(key);
+}
+
+/** The same, for routes without a caller. */
+export const checkIdempotencyKey = createMiddleware<AppEnv>(async (c, next) => {
+  requireSoundKey(c);
   await next();
 });
 
@@ -53,11 +54,11 @@ export interface KeyOptions {
 }
 
 /** What makes two requests the same one: who, in which mode, to which concrete path, under which key, with which body. */
-export async function idempotentRequest(c: Context<AppEnv>, options: KeyOptions = {}): Promise<IdempotentRequest> {
-  const actor = c.var.actor ?? c.var.viewer ?? null;
-  const caller = actor ? `${actor.accountId}:${actor.livemode ? 'live' : 'sandbox'}` : 'public';
+export async function idempotentRequest(c: RouteContext, options: KeyOptions = {}): Promise<IdempotentRequest> {
+  const { caller } = c.var;
+  const who = caller ? `${caller.accountId}:${caller.livemode ? 'live' : 'sandbox'}` : 'public';
   return {
-    scope: `${caller}:${c.req.method} ${c.req.path}`,
+    scope: `${who}:${c.req.method} ${c.req.path}`,
     key: c.req.header('Idempotency-Key')!,
     text: await c.req.text(),
     ...options,
@@ -69,7 +70,7 @@ export async function idempotentRequest(c: Context<AppEnv>, options: KeyOptions 
  * its result into the batch of its effect.
  */
 export async function answerOnce<T>(
-  c: Context<AppEnv>,
+  c: RouteContext,
   run: (keep: Keep<T>) => Promise<T>,
   present: (result: T) => Answer | Promise<Answer>,
   options: KeyOptions = {},
@@ -78,9 +79,9 @@ export async function answerOnce<T>(
   return once(c.var.shard, await idempotentRequest(c, options), run, present);
 }
 
-/** The same for what is no single batch: under a lease while it is at it. */
+/** Same as `answerOnce`, but for work that is no single batch: it runs under a lease. */
 export async function answerLeased<T>(
-  c: Context<AppEnv>,
+  c: RouteContext,
   run: () => Promise<T>,
   present: (result: T) => Answer | Promise<Answer>,
   options: KeyOptions = {},
@@ -90,7 +91,7 @@ export async function answerLeased<T>(
 }
 
 /** The kept answer, byte for byte, and whether it is a repetition. */
-export function sendStored(c: Context<AppEnv>, { status, body, replayed }: StoredAnswer): never {
+export function sendStored(c: RouteContext, { status, body, replayed }: StoredAnswer): never {
   if (replayed) c.header('Idempotent-Replayed', 'true');
   // Its bytes were made from the route's own schema; the framework types only what it serialises itself.
   if (body === '') return c.body(null, status as 204) as never;

@@ -41,6 +41,8 @@ function toApiError(error: Error, c: Context<AppEnv>): ApiError {
   if (error instanceof HTTPException && error.status === 400) {
     return new ApiError('validation_error', { problems: [{ loc: ['body'], msg: 'The body is not valid JSON', type: 'json_invalid' }] });
   }
+  // A body of no bytes in another form than JSON gets as far as the route's own parser.
+  if (error instanceof HTTPException && error.status === 415) return new ApiError('unsupported_media_type');
   const story = storyOf(error);
   c.var.ctx.note(story);
   // The database or an object out of reach is no bug: the caller may simply come back.

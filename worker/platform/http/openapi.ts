@@ -2,37 +2,60 @@ import { type Hook, OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
-import type { SetupIntentId } from '#core/ids.ts';
+import type { Id } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
-import type { Actor, Ctx, Env, Scope, Shard } from '#platform/context.ts';
-import type { Permission } from '#rules/admission.ts';
+import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
+import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
+import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';
 import { type UnknownField, unknownFields } from './bodies/unknown-fields.ts';
+
+/** `used` is absent where the caller was not admitted, and where what became of the use is not known. */
+interface Told {
+  admission: AdmissionAnswer;
+  used?: ConsumeAnswer;
+}
 
 export interface AppEnv {
   Bindings: Env;
   Variables: {
     requestId: string;
     ctx: Ctx;
-    actor: Actor;
-    /** The rows of the actor. */
-    scope: Scope;
+    /** Who calls, once admitted: of a route for merchants, or the owner who showed a credential on a public one; else null. */
+    caller: Actor | null;
     /** Where the request's effect is, and its kept answer beside it: of the actor, of what a public route names, else the first. */
     shard: Shard;
+    /** What the account's object said of this call before its route came to ask: the route goes on from there, and asks nothing twice. */
+    told: Told | undefined;
     /** The key that was shown, once it is known to be one of ours that is not revoked, whatever became of the request. */
     key: { keyId: string; admissionId: string } | undefined;
-    /** Where a setup secret was shown instead of a key or token: whose spend limits bind what is bought. */
-    setupIntentId: SetupIntentId | null;
-    /** On public routes: the owner who also showed a credential, or null. */
-    viewer: Actor | null;
     /** Set once in app.ts, so that guards can admit a caller without knowing how accounts are stored. */
-    authenticate(c: Context<AppEnv>, permission: Permission | null, bucket?: CallBucket): Promise<Actor>;
+    authenticate(c: RouteContext, permission: Permission | null, bucket?: CallBucket): Promise<Actor>;
     /** The JSON body as it was received, parsed once; undefined where there is none. */
     body: unknown;
     errorCode: ErrorCode;
     /** Units of entitlements this request consumed, for the usage of its key. */
     unitsConsumed: number;
   };
+}
+
+/** A request and its answer, as guards and helpers of any route see them: the framework's type of one environment fits no other. */
+export interface RouteContext<E extends AppEnv = AppEnv> extends Pick<Context<E>, 'env' | 'req' | 'var' | 'header' | 'body'> {
+  set<Name extends keyof E['Variables']>(name: Name, value: E['Variables'][Name]): void;
+}
+
+/** What a handler finds besides behind a guard that let an actor in. */
+export interface ActorEnv extends AppEnv {
+  Variables: AppEnv['Variables'] & {
+    actor: Actor;
+    /** The rows of the actor. */
+    scope: Scope;
+  };
+}
+
+/** And on a public route that is fuller for the owner: `viewer` is whose credential was shown too, or null. */
+export interface ViewerEnv extends AppEnv {
+  Variables: AppEnv['Variables'] & { viewer: Tenant | null };
 }
 
 /**
@@ -124,7 +147,7 @@ export const HTTPValidationError = z.object({ detail: z.array(Problem), ...error
 
 type Failure = ErrorCode | { code: ErrorCode; status: ErrorStatus };
 
-/** What weather and bugs may answer on any route. */
+/** Errors that any route may answer: transient failures, a broken configuration and bugs. */
 const ANYWHERE = ['temporarily_unavailable', 'misconfigured', 'internal_error'] as const satisfies ErrorCode[];
 
 /** Error responses of a route, from the catalog: grouped by status, one example per code. */
@@ -206,8 +229,11 @@ export const pageOf = <S extends z.ZodType>(item: S, name: string) =>
     })
     .openapi(name);
 
-export const uuidParam = <N extends string>(name: N) =>
-  z.object({ [name]: z.uuid().openapi({ param: { name, in: 'path' } }) } as Record<N, z.ZodUUID>);
+/** An id as a request names it: a UUID, typed as what it is the id of. That there is one, and whose it is, the verb finds out. */
+export const idOf = <T extends Id>() => z.uuid() as unknown as z.ZodType<T, T>;
+
+export const idParam = <N extends string, T extends Id>(name: N, id: z.ZodType<T, T>) =>
+  z.object({ [name]: id.openapi({ param: { name, in: 'path' } }) } as Record<N, z.ZodType<T, T>>);
 
 export const MoneyBody = z
   .object({ asset: z.enum(['USDC', 'SOL']), amount: z.string(), base_units: z.string() })

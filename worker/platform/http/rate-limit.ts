@@ -1,4 +1,3 @@
-import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
@@ -17,7 +16,7 @@ import {
   SITE_BUCKETS,
   SITE_TIMES,
 } from '#rules/plans.ts';
-import type { AppEnv } from './openapi.ts';
+import type { AppEnv, RouteContext } from './openapi.ts';
 
 /** Limit, what is left, and when all of it is free again (Unix seconds). */
 export function rateHeaders(rate: RateLimit): Record<string, string> {
@@ -37,10 +36,10 @@ const REMEMBERED_MAX = 10_000;
 const full = new Map<string, RateLimit>();
 
 /** Counts a caller's address in all of these windows; 429 where one is full. */
-const hitAddress = (c: Context<AppEnv>, windows: AddressWindow[]): Promise<RateLimit> => hitObject(c, callerOf(c).address, windows);
+const hitAddress = (c: RouteContext, windows: AddressWindow[]): Promise<RateLimit> => hitObject(c, callerOf(c).address, windows);
 
 /** Counts in all of these windows with one call to their object; 429 where one is full, which counts in none. */
-async function hitObject(c: Context<AppEnv>, caller: string, windows: AddressWindow[]): Promise<RateLimit> {
+async function hitObject(c: RouteContext, caller: string, windows: AddressWindow[]): Promise<RateLimit> {
   const { ctx } = c.var;
   const object = objectOf(caller);
   const asked = windows.map((one) => ({ ...one, max: Math.max(1, Math.floor(one.max * ctx.config.RATE_MULTIPLIER)) }));
@@ -65,7 +64,7 @@ const windowOf = (name: string, { max, windowSeconds }: PublicBucket): AddressWi
 const ceilingOf = (name: AddressCeiling): AddressWindow => windowOf(name, ADDRESS_CEILINGS[name]);
 
 /** One more hit in a bucket and in the ceilings over it, or 429 where one of them is full. */
-export async function hitBucket(c: Context<AppEnv>, name: PublicBucketName, subject: string): Promise<RateLimit> {
+export async function hitBucket(c: RouteContext, name: PublicBucketName, subject: string): Promise<RateLimit> {
   // What a caller names is hashed: it may be long, and an e-mail is nobody else's.
   const own = windowOf(subject === '' ? name : `${name}:${sha256Hex(utf8(subject)).slice(0, 16)}`, PUBLIC_BUCKETS[name]);
   const ceiling = CEILINGS_OF[name];
@@ -79,7 +78,7 @@ export async function hitBucket(c: Context<AppEnv>, name: PublicBucketName, subj
 }
 
 /** One more call of this address, in the ceiling over everything it asks for alone; 429 where that is full. */
-export async function hitCeiling(c: Context<AppEnv>): Promise<void> {
+export async function hitCeiling(c: RouteContext): Promise<void> {
   await hitAddress(c, [ceilingOf('all')]);
 }
 
@@ -90,26 +89,26 @@ export const underCeiling = createMiddleware<AppEnv>(async (c, next) => {
 });
 
 /** A credential of this address was refused: counted, and 429 from the twenty-first in a minute on. */
-export async function countRefusedCredential(c: Context<AppEnv>): Promise<void> {
+export async function countRefusedCredential(c: RouteContext): Promise<void> {
   await hitAddress(c, [ceilingOf('refused-credentials')]);
 }
 
 /** A signature that the chain does not show is about to be kept for this address: counted, and 429 from the 201st in an hour on. */
-export async function countUnseenSignature(c: Context<AppEnv>): Promise<void> {
+export async function countUnseenSignature(c: RouteContext): Promise<void> {
   await hitAddress(c, [ceilingOf('unseen-signatures')]);
 }
 
 /**
  * For routes that a secret in the body opens: a wrong one, which is 404, is a refused credential, and 429 once this address showed too many.
- * The right one passes always: its agent may share the address with whoever guesses.
+ * The right one passes always: its agent may share the address with the caller that guesses.
  */
 export const countWrongSecrets = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   if (c.error instanceof ApiError && c.error.code === 'not_found') await countRefusedCredential(c);
 });
 
-/** 429 while this address has shown too many bad credentials, as far as this isolate knows; asks nobody. */
-export function requireRefusalsLeft(c: Context<AppEnv>): void {
+/** 429 while this address has shown too many bad credentials, as far as this isolate knows. Makes no call. */
+export function requireRefusalsLeft(c: RouteContext): void {
   const { ctx } = c.var;
   const { max } = ADDRESS_CEILINGS['refused-credentials'];
   const limit = Math.max(1, Math.floor(max * ctx.config.RATE_MULTIPLIER));
@@ -117,12 +116,20 @@ export function requireRefusalsLeft(c: Context<AppEnv>): void {
 }
 
 /** A bucket for callers without a credential; `subject` narrows it to what they ask for (a slug, an e-mail, a payment). */
-export const publicBucket = (name: PublicBucketName, subject: (c: Context<AppEnv>) => string | Promise<string> = () => '') =>
+export const publicBucket = (name: PublicBucketName, subject: Subject = () => '') =>
   createMiddleware<AppEnv>(async (c, next) => {
-    const rate = await hitBucket(c, name, await subject(c));
-    for (const [header, value] of Object.entries(rateHeaders(rate))) c.header(header, value);
+    await countCall(c, name, subject);
     await next();
   });
+
+/** What callers of a bucket are told apart by, beside their address. */
+export type Subject = (c: RouteContext) => string | Promise<string>;
+
+/** One more call in a bucket, and how it stands in the answer's headers; 429. */
+export async function countCall(c: RouteContext, name: PublicBucketName, subject: Subject): Promise<void> {
+  const rate = await hitBucket(c, name, await subject(c));
+  for (const [header, value] of Object.entries(rateHeaders(rate))) c.header(header, value);
+}
 
 /** All Workers of other zones call from this network; the platform says beside it which zone it is. */
 const SHARED_BY_WORKERS = '2a06:98c0:3600:0';
@@ -135,7 +142,7 @@ interface CallerAddress {
 }
 
 /** Where a call comes from. Set by the platform, never by the caller. */
-function callerOf(c: Context<AppEnv>): CallerAddress {
+function callerOf(c: RouteContext): CallerAddress {
   const address = c.req.header('CF-Connecting-IP') ?? 'local';
   if (!address.includes(':')) return { address, site: null };
   const [head = '', tail = ''] = address.split('::');

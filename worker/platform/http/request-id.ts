@@ -3,16 +3,29 @@ import { randomBase62 } from '#core/encoding.ts';
 import { VERSION } from '#core/version.ts';
 import type { AppEnv } from './openapi.ts';
 
-/** Every answer says which request it is of, by the caller's own name where that is one, and of which release. */
+/** The caller's own name for a request, where that is one. */
+export function requestIdOf(headers: Headers): string {
+  const given = headers.get('X-Svc-Request-Id') ?? headers.get('X-Request-Id') ?? '';
+  return /^[\w-]{8,64}$/.test(given) ? given : `req_${randomBase62(20)}`;
+}
+
+/** What stands on every answer: which request it is of, and of which release. */
+export const answerHeaders = (requestId: string) => ({
+  'X-Svc-Request-Id': requestId,
+  'X-Request-Id': requestId,
+  'X-Svc-Api-Version': VERSION,
+  'X-Content-Type-Options': 'nosniff',
+});
+
+/** Tokens, raw keys and secrets of webhooks are in answers: no cache on the way keeps any, unless a route says that its own may be kept. */
+export const NOT_KEPT = { 'Cache-Control': 'no-store' };
+
+/** Names the request, unless that was done before. */
 export const nameRequest = createMiddleware<AppEnv>(async (c, next) => {
-  const given = c.req.header('X-Svc-Request-Id') ?? c.req.header('X-Request-Id') ?? '';
-  const requestId = /^[\w-]{8,64}$/.test(given) ? given : `req_${randomBase62(20)}`;
+  const requestId = (c.var.requestId as string | undefined) ?? requestIdOf(c.req.raw.headers);
   c.set('requestId', requestId);
   await next();
-  c.res.headers.set('X-Svc-Request-Id', requestId);
-  c.res.headers.set('X-Request-Id', requestId);
-  c.res.headers.set('X-Svc-Api-Version', VERSION);
-  c.res.headers.set('X-Content-Type-Options', 'nosniff');
-  // Tokens, raw keys and secrets of webhooks are in answers: no cache on the way keeps any, unless a route says that its own may be kept.
-  if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
+  const { headers } = c.res;
+  for (const [name, value] of Object.entries(answerHeaders(requestId))) headers.set(name, value);
+  for (const [name, value] of Object.entries(NOT_KEPT)) if (!headers.has(name)) headers.set(name, value);
 });

@@ -9,7 +9,7 @@ const Answer = z.object({ result: z.number().min(0) });
 
 /**
  * Before each invocation on a local machine: business time goes on from where the local chain was moved to. Asked every time, because the
- * next purchase after a warp must already be of the new time. Where nothing is configured nobody is asked.
+ * next purchase after a warp must already be of the new time. Where no local chain is configured, none is asked.
  */
 export async function followLocalClock(env: Env): Promise<void> {
   const url = checkedConfig(env).config?.LOCAL_CLOCK_URL;

@@ -14,13 +14,13 @@ export interface Price {
 
 export type PriceAnswer = { kind: 'price'; price: Price } | { kind: 'unavailable'; reason: string };
 
-/** Older than this nobody sells by it. */
+/** A price older than this is refused. */
 const AGE_MAX_MS = 60 * SECOND;
 /** Clocks differ; a price from further ahead is no price. */
 const AHEAD_MAX_MS = 10 * SECOND;
 /** A source that doubts its own price by more than one part in so many. */
 const DOUBT_DIVISOR = 100n;
-/** Further from its own average of the last hour than one part in so many, a price is an accident, or somebody's work. */
+/** Further from its own average of the last hour than one part in so many, a price is refused: a feed gone wrong, or a manipulated market. */
 const DRIFT_DIVISOR = 5n;
 /** Prices that can be asked for: of an asset, in another. `sane`: far beyond these a source tells the price of something else. */
 interface Pair {
@@ -38,7 +38,7 @@ const PAIRS: readonly Pair[] = [SOL_IN_USDC];
 const TIMEOUT_MS = 3000;
 /** Asked at most so often by one isolate. */
 const KEPT_MS = 3 * SECOND;
-/** A source that failed is left alone so long: whoever comes next is told at once. */
+/** How long a source that failed is not asked again: callers in that time get the failure at once. */
 const FAILED_KEPT_MS = 1.5 * SECOND;
 const HEALTH_KEPT_MS = 15 * SECOND;
 
@@ -78,7 +78,7 @@ export async function priceBetween(
   return answer;
 }
 
-/** Asked by everybody, so answered from memory most of the time. */
+/** Whether the source answers. The health check is public, so the answer comes from memory most of the time. */
 export async function isPriceHealthy(config: PriceConfig, now: number): Promise<boolean> {
   const source = keyOf(config);
   const known = health.get(source);

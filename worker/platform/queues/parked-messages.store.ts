@@ -6,7 +6,7 @@ import { type ParkedMessage, parkedMessages } from '#platform/db/tables/operatio
 /** For a person to look at, and for a release that knows what to do with it. */
 const KEEP_MS = 90 * DAY;
 
-/** Keeps messages until somebody serves them; one that is delivered twice is kept once. */
+/** Keeps messages until a later release serves them, or they expire. A message that is delivered twice is kept once. */
 export const parkMessages = (db: Db, messages: ParkedMessage[]): Promise<unknown> =>
   db
     .insert(parkedMessages)

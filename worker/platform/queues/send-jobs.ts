@@ -14,7 +14,7 @@ export async function sendJob(ctx: Shard, job: Job, delaySeconds = 0): Promise<v
 /** A queue takes so many messages at once. */
 const MESSAGES_MAX = 100;
 
-/** The same for any number of jobs. */
+/** Hands any number of jobs to the queue, in the batches that it takes. */
 export async function sendJobs(ctx: Shard, jobs: readonly { job: Job; delaySeconds?: number }[]): Promise<void> {
   const messages = jobs.map(({ job, delaySeconds = 0 }) => ({ body: { ...job, requestId: ctx.cause, ...addressOf(ctx) }, delaySeconds }));
   for (let i = 0; i < messages.length; i += MESSAGES_MAX) await queueOf(ctx)?.sendBatch(messages.slice(i, i + MESSAGES_MAX));

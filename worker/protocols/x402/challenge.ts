@@ -1,14 +1,16 @@
+/**
+ * The challenge of a 402 and the nonce in its memo, which costs no write: a MAC over the terms proves later, from the
+ * client's echo alone, that we asked for exactly this, to this sale, at this price, until then. Single use is not its business:
+ * the message hash and the signature are claimed for that. Pure.
+ * @module
+ */
+
 import { equalBytes, hmacSha256 } from '#core/crypto.ts';
 import { base64url, utf8 } from '#core/encoding.ts';
 import { assert } from '#core/errors.ts';
 import { SECOND, unixSeconds } from '#core/time.ts';
 import type { PaymentRequired, PaymentRequirements, ResourceInfo } from './wire.ts';
 
-/**
- * The offer of a 402 and the nonce in its memo, which costs no write: a MAC over what was offered tells later, from the
- * client's echo alone, that we offered exactly this, to this sale, at this price, until then. Single use is not its business:
- * the message hash and the signature are claimed for that. Pure.
- */
 export interface ChallengeFacts {
   livemode: boolean;
   merchantId: string;
@@ -51,7 +53,7 @@ function macRing(secret: string): readonly Uint8Array[] {
   return ring;
 }
 
-/** One unit without an end, once: what most offers are, in the reference's own shape. */
+/** One unit without an end, once: what most challenges ask for, in the reference's own shape. */
 const isPlain = ({ quantity, units, days }: ChallengeFacts): boolean => quantity === 1 && units === 1 && days === null;
 
 /** JSON of a list of strings: two different challenges never have the same text. The first names the purpose of the key's use. */
@@ -94,7 +96,7 @@ export function newChallenge(facts: ChallengeFacts, { keys, random, expiresAt }:
 
 export type ChallengeVerdict = { ok: true; expiresAt: number } | { ok: false; reason: 'malformed' | 'forged' | 'expired' };
 
-/** Did we offer these facts under this memo, and does the offer still stand? In constant time, whichever key signed. */
+/** Whether we made a challenge of these facts with this memo, and whether it has expired. In constant time, whichever key signed. */
 export function verifyChallenge(memo: string, facts: ChallengeFacts, { keys, now }: { keys: string; now: number }): ChallengeVerdict {
   const nonce = parseMemo(memo);
   if (!nonce) return { ok: false, reason: 'malformed' };

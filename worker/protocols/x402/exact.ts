@@ -1,3 +1,10 @@
+/**
+ * Scheme `exact` on Solana: is this the payment that was asked for, and can we sign it as its fee payer without being
+ * drained? Steps 1 to 18 of worker/protocols/README.md#x402-exact-on-solana in their order, each with the reference's reason; step 19,
+ * the simulation, belongs to a caller that has a network. Pure.
+ * @module
+ */
+
 import { getCompiledTransactionMessageDecoder, getCompiledTransactionMessageEncoder } from '@solana/kit';
 import { equalBytes, sha256Hex, verifyEd25519 } from '#core/crypto.ts';
 import { base58, base58Bytes, base64, utf8 } from '#core/encoding.ts';
@@ -7,11 +14,6 @@ import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
 import { type Instruction, parseMemo, parseTokenTransfer, type TokenTransfer } from '#solana/transaction.ts';
 import type { PaymentPayload, PaymentRequirements } from './wire.ts';
 
-/**
- * Scheme `exact` on Solana: is this the payment that was asked for, and can we sign it as its fee payer without being
- * drained? Steps 1 to 18 of worker/protocols/README.md#x402-exact-on-solana in their order, each with the reference's reason; step 19,
- * the simulation, belongs to a caller that has a network. Pure.
- */
 export interface ExactRules {
   /** Addresses we sign for. */
   feePayers: readonly string[];
@@ -129,7 +131,7 @@ export async function verifyExact(payload: PaymentPayload, requirements: Payment
   const memo = verifyMemo(memos, requirements.extra?.memo);
   if (!memo.ok) return refuse(memo.reason, payer);
 
-  // The written specification's own rules. Our key pays the fee and is nobody's account; and the payer is who signed beside us.
+  // The written specification's own rules. The fee payer's key appears in no transfer; and the payer is the one other signer.
   if (instructions.some((instruction) => rules.feePayers.some((key) => instruction.accounts.includes(key))))
     return refuse('payload_transaction_fee_payer_included_in_instruction_accounts', payer);
   if (!accounts.slice(1, signerCount).includes(payer)) return refuse('payload_signature_invalid', payer);
@@ -212,7 +214,7 @@ async function verifyTransfer(transfer: TokenTransfer, requirements: PaymentRequ
   const ours = await Promise.all(rules.feePayers.map((key) => associatedTokenAccount(key, asset)));
   if (ours.includes(transfer.source)) return 'payload_transaction_fee_payer_transferring_funds';
   if (!base58Bytes(payTo, 32) || transfer.destination !== (await associatedTokenAccount(payTo, asset))) return 'payload_recipient_mismatch';
-  // Money that goes where it came from pays nobody.
+  // A transfer from an account to itself pays nothing.
   if (transfer.source === transfer.destination) return 'payload_recipient_mismatch';
   return /^[1-9][0-9]{0,19}$/.test(amount) && transfer.units === BigInt(amount) ? null : 'payload_amount_mismatch';
 }

@@ -90,14 +90,14 @@ export const encodeHeader = (value: PaymentRequired | SettleResponse | PaymentPa
 
 /** A transaction is 1232 bytes at most; what is longer than this carries something else. */
 const HEADER_MAX = 16 * 1024;
-/** Deeper JSON than any client writes would only be a way to exhaust whoever walks it. */
+/** Deeper JSON than any client writes would only serve to exhaust the code that walks it. */
 const DEPTH_MAX = 32;
 
-/** The value of a PAYMENT-SIGNATURE header. Whatever a stranger writes there is an answer of this function, never an exception. */
+/** The value of a PAYMENT-SIGNATURE header. Whatever a client writes there, the answer is a Result, never an exception. */
 export const parsePaymentSignature = (header: string): Result<PaymentPayload, 'invalid_payload' | 'invalid_x402_version'> =>
   parsePaymentPayload(decodeHeader(header));
 
-/** The same for a payload that came as JSON, as resource servers send it to a facilitator. */
+/** Same as `parsePaymentSignature`, but for a payload that came as JSON, as resource servers send it to a facilitator. */
 export function parsePaymentPayload(value: unknown): Result<PaymentPayload, 'invalid_payload' | 'invalid_x402_version'> {
   if (!isBag(value) || !isPlain(value)) return err('invalid_payload');
   if (Object.hasOwn(value, 'x402Version') && value.x402Version !== X402_VERSION) return err('invalid_x402_version');
@@ -130,7 +130,7 @@ function decodeHeader(header: string): unknown {
 
 const isBag = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Shallow enough to be walked by anybody, and without a key that could become somebody's prototype. */
+/** Shallow enough to be walked recursively, and without a key that could become a prototype. */
 function isPlain(root: unknown): boolean {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
@@ -142,7 +142,7 @@ function isPlain(root: unknown): boolean {
   return true;
 }
 
-/** Written into `extra` by whoever helps the client to a blockhash, so not part of what was offered. (worker/protocols/README.md#x402-v2-the-echo) */
+/** Written into `extra` by a service that gives the client a blockhash, so not part of what was offered. (worker/protocols/README.md#x402-v2-the-echo) */
 const DYNAMIC_EXTRA: readonly string[] = ['recentBlockhash', 'lastValidBlockHeight'];
 
 /**

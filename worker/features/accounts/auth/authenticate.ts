@@ -1,9 +1,8 @@
-import type { Context } from 'hono';
 import { ApiError, unreachable } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { findAnywhere } from '#platform/db/directory.ts';
-import type { AppEnv } from '#platform/http/openapi.ts';
+import type { RouteContext } from '#platform/http/openapi.ts';
 import { countRefusedCredential, rateHeaders, rateLimited, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { AdmissionAnswer, AdmissionRequest, Credential, Permission, RefusalReason, SignIn } from '#rules/admission.ts';
@@ -22,13 +21,13 @@ interface Presented {
 }
 
 /**
- * Credential -> Actor, in one call to the account's admission object; no database on the way once the object is awake.
+ * Credential -> Actor, in one call to the account's admission object; no database once the object has loaded the account.
  * Refuses with 401 (no or bad credential), 403 (suspended, deleted, scope, mode) or 429.
  */
-export async function authenticate(c: Context<AppEnv>, permission: Permission | null, bucket: CallBucket = 'requests'): Promise<Actor> {
+export async function authenticate(c: RouteContext, permission: Permission | null, bucket: CallBucket = 'requests'): Promise<Actor> {
   const { ctx } = c.var;
   const presented = await readCredential(c, ctx);
-  // Anybody can make up a key of the first round, so they are looked up only for those who have refusals left.
+  // Keys of the first round can be made up by any caller, so they are looked up only for those who have refusals left.
   if (!presented.isVouched) requireRefusalsLeft(c);
   const mode = modeOf(c);
   const request = {
@@ -39,7 +38,7 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
     now: ctx.now,
     wallNow: ctx.wallNow,
   };
-  const answer = await admit(ctx, presented, request);
+  const answer = c.var.told?.admission ?? (await admit(ctx, presented, request));
   const keyId = answer.ok ? answer.caller.keyId : 'keyId' in answer && answer.keyId;
   if (keyId) c.set('key', { keyId, admissionId: presented.admissionId });
   if ('rate' in answer && answer.rate) for (const [name, value] of Object.entries(rateHeaders(answer.rate))) c.header(name, value);
@@ -53,7 +52,7 @@ export async function authenticate(c: Context<AppEnv>, permission: Permission | 
 }
 
 /** A credential that is not good counts against the address it came from, and there is an end to that: 429. */
-async function refuse(c: Context<AppEnv>, reason: RefusalReason | 'unknown', detail?: string): Promise<never> {
+async function refuse(c: RouteContext, reason: RefusalReason | 'unknown', detail?: string): Promise<never> {
   const error = refusal(reason, detail);
   if (error.status === 401) await countRefusedCredential(c);
   throw error;
@@ -81,10 +80,9 @@ async function admitOne(ctx: Ctx, admissionId: string, request: AdmissionRequest
 }
 
 /** The token of the Authorization header, or null. */
-export const bearerOf = (c: Context<AppEnv>): string | null =>
-  /^Bearer +([\w.-]+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? null;
+export const bearerOf = (c: RouteContext): string | null => /^Bearer +([\w.-]+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? null;
 
-async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> {
+async function readCredential(c: RouteContext, ctx: Ctx): Promise<Presented> {
   const bearer = bearerOf(c);
   // A key is taken where a token would stand, too: some clients can set no other header.
   const rawKey = c.req.header('X-Svc-Key') ?? (bearer?.startsWith('svc_') ? bearer : undefined);
@@ -106,7 +104,7 @@ async function readCredential(c: Context<AppEnv>, ctx: Ctx): Promise<Presented> 
 const UNKNOWN_MODE = { loc: ['query', 'mode'], msg: 'Expected live or sandbox', type: 'invalid_value' };
 
 /** The mode asked for in words; null where none is. One that does not exist is refused after who calls is known. */
-function modeOf(c: Context<AppEnv>): 'live' | 'sandbox' | 'unknown' | null {
+function modeOf(c: RouteContext): 'live' | 'sandbox' | 'unknown' | null {
   const mode = c.req.query('mode');
   if (mode === undefined) return null;
   return mode === 'live' || mode === 'sandbox' ? mode : 'unknown';

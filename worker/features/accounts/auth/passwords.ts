@@ -70,7 +70,7 @@ export const findByPassword = (ctx: Ctx, password: string, find: () => Promise<A
     return (await verifyPassword(password, hash)) ? account : null;
   });
 
-/** Its pepper is gone from the configuration: nobody can sign in with it. */
+/** Its pepper is gone from the configuration: no password signs in to it. */
 const lost = (ctx: Ctx) => (error: unknown) => {
   ctx.note(`password: ${storyOf(error)}`);
   return null;

@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { newestOf } from '#platform/db/directory.ts';
@@ -13,7 +12,17 @@ import {
   optionalKeyErrors,
   sendStored,
 } from '#platform/http/idempotency-key.ts';
-import { type AppEnv, created, DetailResponse, jsonBody, ok, optionalJsonBody, orNull, router, Timestamp } from '#platform/http/openapi.ts';
+import {
+  created,
+  DetailResponse,
+  jsonBody,
+  ok,
+  optionalJsonBody,
+  orNull,
+  type RouteContext,
+  router,
+  Timestamp,
+} from '#platform/http/openapi.ts';
 import { publicBucket, underCeiling } from '#platform/http/rate-limit.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
@@ -57,8 +66,8 @@ async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
   };
 }
 
-/** Counted per address and e-mail, so that nobody can lock a stranger out from elsewhere. */
-async function emailOf(c: Context<AppEnv>): Promise<string> {
+/** Counted per address and e-mail, so that a caller cannot lock the owner of an e-mail out from another address. */
+async function emailOf(c: RouteContext): Promise<string> {
   const body: unknown = await c.req.json().catch(() => null);
   const email = typeof body === 'object' && body !== null && 'email' in body && typeof body.email === 'string' ? body.email : '';
   return emailKeysOf(c.var.ctx, email).keys[0];

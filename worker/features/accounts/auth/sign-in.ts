@@ -127,7 +127,7 @@ export function requireActive(account: Account): Account {
 const REFRESH = { graceMs: 7 * DAY, sessionMs: 30 * DAY };
 
 /**
- * The account a token still speaks for, and how its person signed in, which a refresh does not change. 401 for a token that
+ * The account a token still belongs to, and how its person signed in, which a refresh does not change. 401 for a token that
  * is not ours, too old, or of an earlier token version; 403 for a suspended or deleted account.
  */
 export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn }> {

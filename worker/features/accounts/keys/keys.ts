@@ -1,8 +1,15 @@
-import { crc32, equalBytes, pepperedHash, pepperedHashes } from '#core/crypto.ts';
+/**
+ * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
+ * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that any caller
+ * can make, and are looked up as long as their caller has not shown too many bad ones.
+ * @module
+ */
+
+import { crc32, equalBytes, pepperedHash, pepperedHashes, sha256Hex } from '#core/crypto.ts';
 import { base62, randomBase62, utf8 } from '#core/encoding.ts';
 import { ApiError, raise, storyOf } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import type { Actor, Config, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
@@ -13,21 +20,16 @@ import { PERMISSIONS } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
 import { countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
 
-/**
- * API keys: prefix, 21 random digits, 11 that name the account's admission object, and 6 by which we know that we made it: 35 bits of
- * a MAC, so that typos and forged keys end here, without a call to anything. Keys of the first round end in a checksum that anybody
- * can make, and are looked up as long as their caller has not shown too many bad ones.
- */
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
 const MAC_SPACE = 62n ** 6n;
 /** Under each pepper, the first first. */
-const macsOf = (ctx: Ctx, text: string): string[] =>
-  pepperedHashes(ctx.config.PEPPER, 'api-key-check', text).map((hash) => base62(BigInt(`0x${hash.slice(0, 32)}`) % MAC_SPACE, 6));
+const macsOf = (peppers: string, text: string): string[] =>
+  pepperedHashes(peppers, 'api-key-check', text).map((hash) => base62(BigInt(`0x${hash.slice(0, 32)}`) % MAC_SPACE, 6));
 const checksum = (text: string): string => base62(BigInt(crc32(utf8(text))), 6);
 
 function newRawKey(ctx: Ctx, accountId: AccountId, livemode: boolean): string {
   const body = `svc_${livemode ? 'live' : 'test'}_${randomBase62(21)}${admissionIdOf(accountId)}`;
-  return body + macsOf(ctx, body)[0];
+  return body + macsOf(ctx.config.PEPPER, body)[0];
 }
 
 export interface ParsedKey {
@@ -38,16 +40,30 @@ export interface ParsedKey {
   isVouched: boolean;
 }
 
+/** What vouched keys name, by a hash of the key: the MACs of one cost as much as the rest of a consume. Raw keys are not remembered. */
+const known = new WeakMap<Config, Map<string, ParsedKey>>();
+const KNOWN_MAX = 1000;
+
 /** What a raw key names; null where it cannot be one of ours. */
-export function parseRawKey(ctx: Ctx, rawKey: string): ParsedKey | null {
+export function parseRawKey({ config }: Pick<Ctx, 'config'>, rawKey: string): ParsedKey | null {
   const match = SHAPE.exec(rawKey);
   if (!match) return null;
-  const [body, check] = [rawKey.slice(0, -6), match[3]!];
-  const vouches = macsOf(ctx, body).map((mac) => equalBytes(utf8(mac), utf8(check)));
+  const vouched = known.get(config) ?? new Map<string, ParsedKey>();
+  const name = sha256Hex(utf8(rawKey));
+  const parsed = vouched.get(name) ?? parseUnknown(config, rawKey, match[2]!, match[3]!);
+  if (!parsed?.isVouched) return parsed;
+  if (vouched.size >= KNOWN_MAX) vouched.clear();
+  known.set(config, vouched.set(name, parsed));
+  return parsed;
+}
+
+function parseUnknown({ PEPPER }: Config, rawKey: string, admissionId: string, check: string): ParsedKey | null {
+  const body = rawKey.slice(0, -6);
+  const vouches = macsOf(PEPPER, body).map((mac) => equalBytes(utf8(mac), utf8(check)));
   const isVouched = vouches.includes(true);
   if (!isVouched && checksum(body) !== check) return null;
-  const hashes = pepperedHashes(ctx.config.PEPPER, KEY_PURPOSE, rawKey);
-  return { admissionId: match[2]!, keyHashes: isVouched ? hashes.filter((_, index) => vouches[index]) : hashes, isVouched };
+  const hashes = pepperedHashes(PEPPER, KEY_PURPOSE, rawKey);
+  return { admissionId, keyHashes: isVouched ? hashes.filter((_, index) => vouches[index]) : hashes, isVouched };
 }
 
 const KEY_PURPOSE = 'api-key';
@@ -58,7 +74,7 @@ export interface CreateKey {
   sandboxMode: boolean;
 }
 
-/** A key before it is stored. `rawKey` is known to nobody but the caller. */
+/** A key before it is stored. `rawKey` is known to the caller alone. */
 export function draftKey(
   ctx: Ctx,
   merchantId: AccountId,
@@ -86,7 +102,7 @@ export interface CreatedKey {
  * A new key. `rawKey` exists only in this answer. It works once `announceKey` has been through. 403 admin_requires_staff and
  * sign_in_required (live keys, old sessions), 422 invalid_permissions, 429 plan_limit_reached.
  */
-export async function createKey(ctx: Shard, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
+export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, keep: Keep<CreatedKey>): Promise<CreatedKey> {
   const permissions = [...new Set(input.permissions)];
   if (
     permissions.length === 0 ||
@@ -107,14 +123,14 @@ export async function createKey(ctx: Shard, actor: Actor, input: CreateKey, keep
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    const used = await countActiveKeys(ctx.db, merchantId, key.livemode);
+    const used = await countActiveKeys(ctx.db, key);
     throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
   }
 }
 
 /**
  * Tells the account's admission object of a stored key, which works from then on: an object that knows its account asks the database
- * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have died
+ * for no key. Belongs before every answer that shows the key, the first and its repetitions, because any call before may have crashed
  * here. 503 temporarily_unavailable where the object or the database is out of reach; the same request tells it then.
  */
 export async function announceKey(ctx: Shard, { merchantId, id }: Pick<ApiKey, 'merchantId' | 'id'>): Promise<void> {
@@ -128,7 +144,7 @@ export async function announceKey(ctx: Shard, { merchantId, id }: Pick<ApiKey, '
 }
 
 /** Immediate and permanent; a second time it is simply already so. */
-export async function revokeKey(ctx: Shard, actor: Actor, keyId: KeyId): Promise<void> {
+export async function revokeKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<void> {
   const merchantId = actor.accountId;
   const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
   const revokedAt = key.revokedAt ?? ctx.now;

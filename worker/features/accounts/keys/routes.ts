@@ -4,7 +4,7 @@ import { iso, isoOrNull } from '#core/time.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { created, jsonBody, ModeQuery, ok, orNull, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
+import { created, idOf, idParam, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { emptyUsage, type KeyUsage, PERMISSIONS } from '#rules/admission.ts';
 import { listKeys } from '../store.ts';
@@ -85,7 +85,7 @@ const create = createRoute({
   tags: ['API keys'],
   summary: 'Create a key; its raw value is shown once, here',
   description: 'A live key needs a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.',
-  ...keyedPersonRoute,
+  ...keyedPersonRoute(),
   request: { headers: OptionalIdempotencyHeader, ...jsonBody(CreateKeyRequest) },
   responses: {
     ...created(z.object({ key: KeyBody, raw_key: z.string() }).openapi('CreatedApiKey')),
@@ -98,8 +98,8 @@ const revoke = createRoute({
   operationId: 'revokeKey',
   tags: ['API keys'],
   summary: 'Revoke a key, at once and for ever',
-  ...keyedPersonRoute,
-  request: { headers: OptionalIdempotencyHeader, params: uuidParam('key_id') },
+  ...keyedPersonRoute(),
+  request: { headers: OptionalIdempotencyHeader, params: idParam('key_id', idOf<KeyId>()) },
   responses: { 204: { description: 'Revoked' }, ...merchantWriteErrors('not_found') },
 });
 
@@ -127,6 +127,6 @@ export const keyRoutes = router()
     return sendStored(c, answer);
   })
   .openapi(revoke, async (c) => {
-    const run = () => revokeKey(c.var.scope, c.var.actor, c.req.valid('param').key_id as KeyId);
+    const run = () => revokeKey(c.var.scope, c.var.actor, c.req.valid('param').key_id);
     return sendStored(c, await answerLeased(c, run, () => ({ status: 204 })));
   });

@@ -24,7 +24,7 @@ export function requireOperator(ctx: Ctx, secret: string | undefined): void {
 }
 
 /**
- * `account` is an e-mail or a user id. Staff are named by their id, or by an e-mail they have proven: somebody else may have
+ * `account` is an e-mail or a user id. Staff are named by their id, or by an e-mail they have proven: another person may have
  * registered it first. What is so already stays so; 404 not_found, 409 state_conflict (email_required, email_unverified).
  */
 export async function operateAccount(ctx: Ctx, input: { account: string; action: OperatorAction }): Promise<Account> {
@@ -49,7 +49,7 @@ function planAction(account: Account, action: OperatorAction): AccountChange | n
   if (action === 'resume') return account.status === 'active' ? null : { values: { status: ACCOUNT.next(account.status, 'resume') } };
   const isStaff = action === 'staff';
   if (account.isStaff === isStaff) return null;
-  // Staff sign in with an e-mail; a wallet alone proves nobody's identity.
+  // Staff sign in with an e-mail; a wallet alone proves no identity.
   if (isStaff && account.email === null) throw new ApiError('state_conflict', { meta: { reason: 'email_required' } });
   return { values: { isStaff } };
 }

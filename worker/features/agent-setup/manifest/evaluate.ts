@@ -1,3 +1,9 @@
+/**
+ * Judges a manifest: what is wrong with it, where, and how to mend it. The same manifest under the same facts has the same
+ * evaluation. Nothing is fetched. Pure.
+ * @module
+ */
+
 import { formatAmount, isAsset, parseAmount } from '#core/money.ts';
 import { checkTarget, type TargetRules } from '#features/webhooks/endpoints/target-url.ts';
 import { isTypePattern } from '#rules/events.ts';
@@ -10,14 +16,10 @@ import { FINDINGS, type FindingCode } from './findings.ts';
 import type { Evaluation, Manifest, Severity } from './schema.ts';
 import { spendLimitsOf } from './spend-limits.ts';
 
-/**
- * Judges a manifest: what is wrong with it, where, and how to mend it. The same manifest under the same facts has the same
- * evaluation. Nothing is fetched. Pure.
- */
 export interface ManifestFacts {
   target: TargetRules;
   availableRails: readonly RailId[];
-  /** Wallets of the service itself: nobody is paid there. */
+  /** Wallets of the service itself, which no manifest may name as payout. */
   ownWallets: readonly string[];
   /** What the chain has at the payout wallet's address; null where nothing is there, or it was not asked or does not answer. */
   payoutAccount: AccountFacts | null;

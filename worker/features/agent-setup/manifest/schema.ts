@@ -1,11 +1,13 @@
+/**
+ * What a manifest looks like. Only its structure is judged here: what an agent got wrong in it is for the evaluation to say,
+ * with a way to mend it. An unknown field is refused, so that a misspelt limit is never taken for none.
+ * @module
+ */
+
 import { z } from '@hono/zod-openapi';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
-/**
- * What a manifest looks like. Only its structure is judged here: what an agent got wrong in it is for the evaluation to say,
- * with a way to mend it. A field nobody knows is refused, so that a misspelt limit is never taken for none.
- */
 const Amount = z.object({ asset: z.string().max(16), amount: z.string().max(64) });
 const Url = z.string().min(1).max(2048).openapi({ description: 'A public https URL. It is never fetched.' });
 

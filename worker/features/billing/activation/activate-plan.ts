@@ -8,7 +8,7 @@ import { makeChallenge, readChallenge } from '#features/settlements/challenge.ts
 import { draftPayment, type PaymentReading, readPayment, type SettlementDraft } from '#features/settlements/co-sign.ts';
 import { claimOnce, followThrough, type SettlementOutcome } from '#features/settlements/follow-through.ts';
 import { findSettlement } from '#features/settlements/store.ts';
-import { type Actor, type Ctx, hasX402, type Shard } from '#platform/context.ts';
+import { type Actor, type Ctx, hasX402, type Scope, type Shard } from '#platform/context.ts';
 import type { Activation } from '#platform/db/tables/plans.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { encodeHeader, type PaymentRequired } from '#protocols/x402/wire.ts';
@@ -49,7 +49,7 @@ export type PlanChallenge = {
  * again gives the first answer. 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs),
  * duplicate_settlement, 503 rpc_unavailable.
  */
-export async function activatePlan(ctx: Shard, actor: Actor, input: ActivatePlan): Promise<ActivationResult> {
+export async function activatePlan(ctx: Scope, actor: Actor, input: ActivatePlan): Promise<ActivationResult> {
   if (!actor.livemode) throw newX402NotReady('sandbox');
   const payTo = requireTreasury(ctx);
   const accountId = actor.accountId;
@@ -85,7 +85,7 @@ async function claimActivation(ctx: Shard, settlement: Settlement): Promise<{ se
     return await claimOnce(ctx, settlement, [vetoEnded(ctx, settlement), ...vetoOverspending(ctx, settlement)]);
   } catch (error) {
     const { setupIntentId, terms } = settlement;
-    // Refused, and nobody has its message: the setup was ended, the day's budget went to others that came at the same moment, or
+    // Refused, and no settlement has its message: the setup was ended, the day's budget went to others that came at the same moment, or
     // its signature is taken.
     const isBusy = error instanceof ApiError && error.options.meta?.reason === 'payer_busy';
     const isRefused = isBusy || (error instanceof ApiError && error.code === 'duplicate_settlement');

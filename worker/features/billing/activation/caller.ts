@@ -1,18 +1,24 @@
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
+import type { SetupIntentId } from '#core/ids.ts';
 import { findSetupBySecret, isSetupOpen, locateSetup, parseSetupSecret } from '#features/agent-setup/secret.ts';
 import { getHeldPlan } from '#features/plans/store.ts';
 import type { Actor } from '#platform/context.ts';
 import { setActor } from '#platform/http/callers.ts';
-import type { AppEnv } from '#platform/http/openapi.ts';
+import type { ActorEnv } from '#platform/http/openapi.ts';
 import { countRefusedCredential, hitBucket, rateHeaders } from '#platform/http/rate-limit.ts';
 import { planAt } from '#rules/plans.ts';
+
+export interface ActivatorEnv extends ActorEnv {
+  /** `setupIntentId`: where a setup secret was shown instead of a key or token, whose spend limits bind what is bought. */
+  Variables: ActorEnv['Variables'] & { setupIntentId: SetupIntentId | null };
+}
 
 /**
  * Who may buy a plan for an account: its key, its owner's token, or the agent that sets it up. Where a setup secret is shown
  * beside another credential, the secret counts: it is the narrower right, and spend limits bind it.
  */
-const requireActivator = createMiddleware<AppEnv>(async (c, next) => {
+const requireActivator = createMiddleware<ActivatorEnv>(async (c, next) => {
   const secret = c.req.header('X-Svc-Setup-Secret');
   if (secret === undefined) {
     await setActor(c, await c.var.authenticate(c, 'execute'));

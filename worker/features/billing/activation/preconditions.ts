@@ -12,7 +12,7 @@ import { extendPlan, type HeldPlan, type PaidPlan, planAt, planPrice, planRank }
 import { getSpending } from './store.ts';
 
 /**
- * Whoever is asked to pay could: the same questions before a first payment and after one that came to nothing. Answers what the
+ * A caller is asked to pay only where paying would work: the same questions before a first payment and after one that came to nothing. Answers what the
  * account would hold if it paid now.
  */
 export async function requireForSale(
@@ -55,7 +55,7 @@ export async function requireTimeLeft(ctx: Shard, setupIntentId: SetupIntentId):
 export const treasuryNotReady = (reason: string): ApiError =>
   new ApiError('setup_not_ready', { detail: 'This service cannot be paid for a plan right now.', meta: { reason } });
 
-/** Nobody is asked to pay for what they would not get: a lower plan than the one that runs, or anything over one that never ends. */
+/** Refuses a purchase that changes nothing: a lower plan while a higher one runs, or any plan over one that never ends. */
 function requireNotLower({ now }: Ctx, held: HeldPlan, plan: PaidPlan): void {
   const current = planAt(held, now);
   const isEndless = current !== 'free' && held.planThrough === null;

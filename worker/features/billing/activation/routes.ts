@@ -5,10 +5,10 @@ import { isoOrNull } from '#core/time.ts';
 import { planTitle } from '#features/plans/buy-plan.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resource.ts';
 import { merchantBodyErrors } from '#platform/http/callers.ts';
-import { type AppEnv, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
+import { ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
 import { PAID_PLANS, type PaidPlan, PLAN_DAYS, PLAN_NAMES, PLANS } from '#rules/plans.ts';
 import { activatePlan, type PlanChallenge } from './activate-plan.ts';
-import { activatorRoute } from './caller.ts';
+import { type ActivatorEnv, activatorRoute } from './caller.ts';
 
 const ActivationBody = z
   .object({
@@ -85,7 +85,7 @@ function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResp
   });
 }
 
-async function activate(c: Context<AppEnv>, plan: PaidPlan): Promise<Response> {
+async function activate(c: Context<ActivatorEnv>, plan: PaidPlan): Promise<Response> {
   const { scope: ctx, actor, setupIntentId } = c.var;
   const paymentSignature = c.req.header('PAYMENT-SIGNATURE') ?? null;
   const activating = await activatePlan(ctx, actor, { plan, paymentSignature, setupIntentId });

@@ -27,14 +27,14 @@ export async function getSpending(
 }
 
 /**
- * A statement, not an effect: refuses the claim of a payment for an account whose setup was ended before, keys and all. Its
+ * Refuses the claim of a payment for an account whose setup was ended before, keys and all. Its
  * counterpart is `vetoWhilePaid`: of a claim and an end at the same moment one is stored, whichever the database sees first.
  */
 export const vetoEnded = (ctx: Shard, { merchantId }: Settlement): Write =>
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE account_id = ${merchantId} AND status = 'expired')`);
 
 /**
- * Statements, not effects: refuse the batch that would claim more than the setup may spend, by the limits as they are right
+ * Refuse the batch that would claim more than the setup may spend, by the limits as they are right
  * then. A limit that is not set is NULL, and NULL refuses nothing.
  */
 export function vetoOverspending(ctx: Shard, { setupIntentId, amount, createdAt }: Settlement): Write[] {

@@ -50,7 +50,7 @@ export interface OpenedIdentity {
 
 /**
  * A buyer's way to the platform and back; in the sandbox a test call can come back in its place. 404, 409 setup_not_ready where the
- * product asks for nobody's name, 503 handoff_not_configured.
+ * product requires no identity, 503 handoff_not_configured.
  */
 export async function openIdentitySession(ctx: Shard, slug: string, keep: Keep<OpenedIdentity>): Promise<OpenedIdentity> {
   const { product } = await getActiveListing(ctx.db, slug);
@@ -105,8 +105,7 @@ export const completeIdentity = (
   { identitySessionId, ...proven }: ProvenIdentity & { identitySessionId: IdentitySessionId },
   keep: Keep<IdentitySession>,
 ): Promise<IdentitySession> =>
-  transact(ctx, async () => {
-    const session = await findIdentitySession(ctx.db, identitySessionId);
+  transact(ctx, { reload: async () => findIdentitySession(ctx.db, identitySessionId) }, async (session) => {
     if (session?.provider !== proven.provider) throw new ApiError('not_found');
     if (session.providerUserId === proven.providerUserId) return unchangedKept(session, keep);
     if (session.providerUserId !== null) {
@@ -119,7 +118,7 @@ export const completeIdentity = (
   });
 
 /**
- * Who the buyer of this product is: null where nobody has to be known, `missing` where the platform has not told us yet. 404
+ * Who the buyer of this product is: null where the product requires none, `missing` where the platform has not told us yet. 404
  * for a session of another product, 410 identity_expired.
  */
 export async function requireProvenIdentity(

@@ -14,7 +14,7 @@ import {
   optionalKeyErrors,
   sendStored,
 } from '#platform/http/idempotency-key.ts';
-import { type AppEnv, created, given, jsonBody, ok, router, Timestamp } from '#platform/http/openapi.ts';
+import { type AppEnv, created, given, idOf, jsonBody, ok, router, Timestamp } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { IDENTITY_PROVIDERS, type IdentityProvider } from '#rules/payment-terms.ts';
@@ -69,7 +69,7 @@ const complete = createRoute({
     ...jsonBody(
       z
         .object({
-          identity_session_id: z.uuid(),
+          identity_session_id: idOf<IdentitySessionId>(),
           provider_user_id: z.string().regex(/^[\x21-\x7e]{1,64}$/, 'Expected 1 to 64 visible characters'),
           username: z.string().min(1).max(64).optional(),
         })
@@ -115,9 +115,9 @@ export const identityRoutes = router()
     return sendStored(c, await answerOnce(c, run, present));
   })
   .openapi(complete, async (c) => {
-    const { identity_session_id, provider_user_id, username } = c.req.valid('json');
+    const { identity_session_id: identitySessionId, provider_user_id, username } = c.req.valid('json');
     const proven = {
-      identitySessionId: identity_session_id as IdentitySessionId,
+      identitySessionId,
       provider: providerOf(c.req.valid('param').provider),
       providerUserId: provider_user_id,
       username: username ?? null,

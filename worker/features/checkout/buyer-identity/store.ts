@@ -10,7 +10,7 @@ export const findIdentitySession = (db: Db, identitySessionId: IdentitySessionId
 
 export const insertIdentitySession = (db: Db, session: IdentitySession): Write => db.insert(identitySessions).values(session);
 
-/** Statements, not effects: the second fails the batch where somebody else was named for it first. */
+/** The second statement fails the batch where another person was named for it first. */
 export const completeIdentitySession = (ctx: Shard, { id, providerUserId, username, completedAt }: IdentitySession): Write[] => [
   ctx.db
     .update(identitySessions)

@@ -3,7 +3,7 @@ import { type HandoffId, newId, type PaymentId, type ProductId } from '#core/ids
 import { LIFE } from '#core/limits.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { findActiveListing, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { commitNew } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Handoff } from '#platform/db/tables/checkout.ts';
@@ -33,12 +33,11 @@ export interface CreatedHandoff {
  * invalid_wallet_address, 503 handoff_not_configured.
  */
 export async function createHandoff(
-  ctx: Shard,
-  actor: Actor,
+  ctx: Scope,
   { productId, ...input }: HandoffInput & { productId: ProductId },
   keep: Keep<CreatedHandoff>,
 ): Promise<CreatedHandoff> {
-  const product = await getProduct(ctx.db, actor.accountId, actor.livemode, productId);
+  const product = await getProduct(ctx, productId);
   const secrets = requireSecrets(ctx);
   if (product.status !== 'active')
     throw new ApiError('state_conflict', { detail: 'The product is archived.', meta: { reason: 'product_active' } });
@@ -96,11 +95,11 @@ export async function getHandedListing(ctx: Shard, slug: string, token: string):
   throw new ApiError('handoff_expired', { meta: { reason: 'expired' } });
 }
 
-/** The wallet a buyer is expected to pay from. One that cannot is no hint: nobody pays himself, and the buyer never named it. */
+/** The wallet a buyer is expected to pay from. The merchant's own wallet is dropped: a transfer to itself pays nothing, and the buyer never named it. */
 export const hintOf = ({ walletAddress }: Handoff, recipientWallet: string): string | null =>
   walletAddress === recipientWallet ? null : walletAddress;
 
-/** After a batch that would have used it failed: whoever was faster has its payment. */
+/** After a batch that would have used it failed: the faster request has its payment. */
 export async function requireUnused(ctx: Shard, { id }: Handoff): Promise<void> {
   const handoff = (await findHandoff(ctx.db, id)) ?? raise('handoff_expired', { meta: { reason: 'expired' } });
   if (handoff.paymentId) throw usedHandoff(ctx, handoff.paymentId);
@@ -116,7 +115,7 @@ function requireSecrets({ config }: Ctx): string {
   return config.HANDOFF_SECRETS ?? raise('handoff_not_configured', { meta: { missing: ['HANDOFF_SECRETS'] } });
 }
 
-/** Enough for the buyer to see that it is them, too little for anybody else to learn who they are. */
+/** Enough for the buyer to see that it is them, too little for another reader to learn who they are. */
 export function labelOf({ email, customerRef, walletAddress }: Handoff): string | null {
   const [name, domain] = email?.split('@') ?? [];
   if (name && domain) return `${initialOf(name)}@${initialOf(domain)}${domain.slice(domain.lastIndexOf('.'))}`;

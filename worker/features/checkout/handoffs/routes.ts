@@ -7,7 +7,7 @@ import { HttpsUrl, Metadata } from '#features/products/resource.ts';
 import { findActiveListing } from '#features/products/store.ts';
 import { merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { created, errors, given, ModeQuery, ok, optionalJsonBody, router, Timestamp, uuidParam } from '#platform/http/openapi.ts';
+import { created, errors, given, idOf, idParam, ModeQuery, ok, optionalJsonBody, router, Timestamp } from '#platform/http/openapi.ts';
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { type CreatedHandoff, createHandoff, getHandedListing, getHandoff, labelOf, verifyHandoff } from './handoff.ts';
@@ -27,7 +27,7 @@ const create = createRoute({
   ...writeRoute,
   request: {
     headers: OptionalIdempotencyHeader,
-    params: uuidParam('product_id'),
+    params: idParam('product_id', idOf<ProductId>()),
     query: z.object(ModeQuery),
     ...optionalJsonBody(
       z
@@ -80,10 +80,10 @@ const resolve = createRoute({
 
 export const handoffRoutes = router()
   .openapi(create, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { customer_ref, email, wallet_address, success_url, metadata } = c.req.valid('json');
     const input = {
-      productId: c.req.valid('param').product_id as ProductId,
+      productId: c.req.valid('param').product_id,
       customerRef: customer_ref,
       email,
       walletAddress: wallet_address,
@@ -95,7 +95,7 @@ export const handoffRoutes = router()
       return { status: 201, body: { handoff_token: token, url, expires_at: iso(expiresAt) } };
     };
     // Its token is as good as a buyer.
-    return sendStored(c, await answerOnce(c, (keep) => createHandoff(ctx, actor, input, keep), present, { isSecret: true }));
+    return sendStored(c, await answerOnce(c, (keep) => createHandoff(ctx, input, keep), present, { isSecret: true }));
   })
   .openapi(resolve, async (c) => {
     const params = c.req.valid('param');

@@ -4,12 +4,12 @@ import type { Db, Shard } from '#platform/context.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type Handoff, handoffs } from '#platform/db/tables/checkout.ts';
 
-/** Of any merchant: whoever asks has shown a token that names it. */
+/** Of any merchant: the caller has shown a token that names it. */
 export const findHandoff = (db: Db, handoffId: HandoffId) => db.select().from(handoffs).where(eq(handoffs.id, handoffId)).get();
 
 export const insertHandoff = (db: Db, handoff: Handoff): Write => db.insert(handoffs).values(handoff);
 
-/** Statements, not effects: the hand-off begins this payment; the second fails the batch where another was begun with it first. */
+/** The hand-off begins this payment; the second fails the batch where another was begun with it first. */
 export const useHandoff = (ctx: Shard, { id }: Handoff, paymentId: PaymentId): Write[] => [
   ctx.db
     .update(handoffs)

@@ -1,13 +1,15 @@
+/**
+ * The token in a hand-off's link: it names a row and proves that we made it, for this product, until then. Whom it recognises
+ * is in the row alone, because links end up in histories and logs. Pure.
+ * @module
+ */
+
 import { equalBytes, hmacSha256 } from '#core/crypto.ts';
 import { base64url, hex, utf8 } from '#core/encoding.ts';
 import { err, ok, type Result } from '#core/errors.ts';
 import type { HandoffId } from '#core/ids.ts';
 import { SECOND, unixSeconds } from '#core/time.ts';
 
-/**
- * The token in a hand-off's link: it names a row and proves that we made it, for this product, until then. Whom it recognises
- * is in the row alone, because links end up in histories and logs. Pure.
- */
 const PREFIX = 'ho_';
 const ID_BYTES = 16;
 const EXPIRY_BYTES = 4;

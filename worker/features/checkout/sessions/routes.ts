@@ -84,7 +84,7 @@ const toPaymentSessionResource = (ctx: Ctx, session: PaymentSession, slug: strin
 });
 
 export const paymentSessionRoutes = router().openapi(create, async (c) => {
-  const { actor, scope: ctx } = c.var;
+  const { scope: ctx } = c.var;
   const body = c.req.valid('json');
   const { rail_id: named } = body;
   if (named && !CHECKOUT_RAILS.includes(named)) {
@@ -102,7 +102,7 @@ export const paymentSessionRoutes = router().openapi(create, async (c) => {
     ctx,
     await idempotentRequest(c, { validated: body }),
     async (keep) => {
-      const listing = await getOwnListing(ctx, actor, namedProduct(body, 'body'));
+      const listing = await getOwnListing(ctx, namedProduct(body, 'body'));
       slug = listing.product.slug;
       return commitKept(ctx, await planPaymentSession(ctx, listing, input), keep);
     },

@@ -95,18 +95,16 @@ export async function connectInSession(
   input: Connect,
   paymentSessionId: PaymentSessionId,
 ): Promise<Checkout | IdentityNeeded> {
-  let known = (await findPaymentSession(shard.db, paymentSessionId)) ?? raise('not_found');
+  const reload = async () => (await findPaymentSession(shard.db, paymentSessionId)) ?? raise('not_found');
+  const known = await reload();
   const ctx = await inMode(shard, known.session);
-  let isRead = true;
   const listing = await getListing(ctx.db, input.slug);
   if (known.session.productId !== listing.product.id) raise('not_found');
   const named = input.handoffToken === undefined ? null : verifyHandoff(ctx, listing.product.id, input.handoffToken);
-  const begun = await transact<Begun | IdentityNeeded>(ctx, async () => {
-    if (!isRead) known = (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
-    isRead = false;
-    const running = runningIn(ctx, known.session, known.payment);
+  const begun = await transact(ctx, { known, reload }, async ({ session, payment }): Promise<Change<Begun | IdentityNeeded>> => {
+    const running = runningIn(ctx, session, payment);
     const handoff = named && (await getHandoff(ctx, named, running?.id));
-    if (!running) return planBegin(ctx, listing, known.session, handoff, input);
+    if (!running) return planBegin(ctx, listing, session, handoff, input);
     const hint = handoff?.paymentId === running.id ? hintOf(handoff, running.recipientWallet) : null;
     return unchanged<Begun | IdentityNeeded>({ payment: running, wallet: input.walletAddress ?? hint });
   });
@@ -117,7 +115,7 @@ export async function connectInSession(
   if (unidentified) throw unidentified;
   if (wallet === null) return { payment, prepared: null };
   requireBuyer(wallet, payment.recipientWallet);
-  // After the session holds the payment: whoever meets a node that is down gets this same payment when he asks again.
+  // After the session holds the payment: a buyer whose request meets a node that is down gets this same payment when asking again.
   return { payment, prepared: await prepareTransaction(ctx, payment, wallet) };
 }
 
@@ -135,7 +133,7 @@ function runningIn(ctx: Ctx, session: PaymentSession, payment: Payment | null): 
     const meta = { reason: 'completed', payment_id: payment!.id };
     throw new ApiError('state_conflict', { detail: 'This payment session is already paid.', meta });
   }
-  // Money may be on its way: whoever asks is told so, and never sent away to pay again.
+  // Money may be on its way: the buyer is told so, and never sent to pay again.
   if (status === 'pending_confirmation') return payment;
   const isRunning = payment !== null && !PAYMENT.isTerminal(payment.status);
   if (isRunning && now <= payment.expiresAt) return payment;

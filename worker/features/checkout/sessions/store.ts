@@ -22,7 +22,7 @@ export async function findPaymentSession(
 
 export const insertPaymentSession = (db: Db, session: PaymentSession): Write => db.insert(paymentSessions).values(session);
 
-/** Statements, not effects: the second fails the batch where another payment was begun in the session first. */
+/** The second statement fails the batch where another payment was begun in the session first. */
 export const holdPayment = (ctx: Shard, session: PaymentSession, paymentId: PaymentId): Write[] => [
   ctx.db
     .update(paymentSessions)

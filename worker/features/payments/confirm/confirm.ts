@@ -1,6 +1,6 @@
 import { ApiError, raise, unreachable } from '#core/errors.ts';
 import { inMode } from '#platform/chain/scope.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Shard, Tenant } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
@@ -18,7 +18,7 @@ import { failureOf, type Loaded, planVerdict, stateError, type Verdict } from '.
 export interface ConfirmPayment {
   paymentId: Payment['id'];
   txSignature: string;
-  viewer: Actor | null;
+  viewer: Tenant | null;
   /** Asked before a signature that the chain does not show is kept for the first time: throws where this caller named too many. */
   countUnseen?(): Promise<void>;
   /** Stores the answer in the batch that confirms. */
@@ -31,7 +31,7 @@ export interface Confirmation {
 }
 
 /**
- * The one way a payment is confirmed, whoever brings the signature. Asks the chain itself, then stores payment, claim,
+ * The one way a payment is confirmed, whichever caller or sweep brings the signature. Asks the chain itself, then stores payment, claim,
  * membership and receipt in one batch, or nothing. A transaction that does not pay this session is refused and leaves the
  * session as it was: a stranger can neither fail nor lock a payment.
  */
@@ -47,7 +47,7 @@ export async function confirmPayment(shard: Shard, input: ConfirmPayment): Promi
 }
 
 /**
- * A transaction somebody pointed at, without saying what it pays: its memo tells. `later` where the chain or the database
+ * A transaction that was named without the payment it pays: its memo tells. `later` where the chain or the database
  * does not show enough yet, `nothing` where it is none of ours.
  */
 export async function confirmByMemo(ctx: Shard, txSignature: string): Promise<'settled' | 'later' | 'unavailable' | 'nothing'> {
@@ -111,14 +111,15 @@ async function applySighting(
   // What was read before serves the first plan, if it holds the payer's membership; a lost race reads again.
   const { customerRef, expectedWallet } = known.payment;
   const isRead = (payer: string) => payer === expectedWallet || readFor.includes(payer);
-  let loaded: Loaded | null = customerRef !== null || payers.every(isRead) ? known : null;
+  const facts = {
+    known: customerRef !== null || payers.every(isRead) ? known : undefined,
+    reload: () => loadAllowed(ctx, input, payers),
+  };
   let verdict: Verdict;
   try {
-    verdict = await transact(ctx, async () => {
-      const facts = loaded ?? (await loadAllowed(ctx, input, payers));
-      loaded = null;
-      return withStoredAnswer(planConfirmation(ctx, input, facts, sighting), input.keep ?? keepNothing);
-    });
+    verdict = await transact(ctx, facts, (loaded) =>
+      withStoredAnswer(planConfirmation(ctx, input, loaded, sighting), input.keep ?? keepNothing),
+    );
   } catch (error) {
     // Too many purchases of one customer at once: nothing is lost, the service goes on by itself.
     if (!(error instanceof ApiError && error.options.meta?.reason === 'contended')) throw error;
@@ -139,7 +140,7 @@ async function applySighting(
 const withStoredAnswer = async (change: Change<Verdict>, keep: Keep<Confirmation>): Promise<Change<Verdict>> =>
   change.result.outcome === 'done' ? withAnswer(change, keep({ payment: change.result.payment, alreadyConfirmed: false })) : change;
 
-/** For an answer that is given again: its first call may have died between the confirmation and the access that was bought. */
+/** For an answer that is given again: its first call may have crashed between the confirmation and the access that was bought. */
 export async function grantConfirmed(ctx: Shard, paymentId: Payment['id']): Promise<void> {
   const payment = await findPayment(ctx, paymentId);
   if (payment) await grantAccess(ctx, payment);

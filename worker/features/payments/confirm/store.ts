@@ -59,7 +59,7 @@ async function loadArchived(ctx: Shard, paymentId: PaymentId, txSignature: strin
       .from(memberships)
       .where(
         and(
-          rowsOf(memberships, payment.merchantId, payment.livemode, [[memberships.productId, payment.productId]]),
+          rowsOf(memberships, payment, [[memberships.productId, payment.productId]]),
           inArray(memberships.customerKey, keysOf(payment, payers)),
         ),
       ),

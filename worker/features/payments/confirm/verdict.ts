@@ -119,7 +119,7 @@ const proofOf = (
 
 /**
  * Only the buyer's own transaction can fail a payment: signed and paid for by the very wallet the session was opened for,
- * carrying its memo, and meant for this recipient. Anybody else's failure is refused like any other mismatch.
+ * carrying its memo, and meant for this recipient. The failure of another's transaction is refused like any other mismatch.
  */
 const isOwnFailure = (payment: Payment, transaction: ChainTransaction): boolean =>
   payment.expectedWallet !== null &&

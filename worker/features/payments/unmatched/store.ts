@@ -6,14 +6,14 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import { type Unmatched, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { UNMATCHED } from '#rules/states.ts';
 
-/** Statements, not effects: refused where the transaction has paid for something since it was looked at, or little is left of its session. */
+/** Refused where the transaction has paid for something since it was looked at, or little is left of its session. */
 export const insertUnmatched = (ctx: Shard, unmatched: Unmatched): Write[] => [
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM tx_claims WHERE tx_signature = ${unmatched.txSignature} AND livemode = ${unmatched.livemode})`),
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM ended_sessions WHERE id = ${unmatched.paymentId})`),
   ctx.db.insert(unmatchedPayments).values(unmatched),
 ];
 
-/** Statements, not effects: the second fails the batch where another acceptance was faster, or the money is gone. */
+/** The second statement fails the batch where another acceptance was faster, or the money is gone. */
 export const acceptUnmatchedRow = (ctx: Shard, unmatched: Unmatched, recoveredPaymentId: PaymentId): Write[] => [
   ctx.db
     .update(unmatchedPayments)
@@ -24,7 +24,7 @@ export const acceptUnmatchedRow = (ctx: Shard, unmatched: Unmatched, recoveredPa
   vetoUnlessChanged(ctx),
 ];
 
-/** A statement, not an effect: money that pays for something is on the chain, and no open question any more, if it ever was one. */
+/** Money that pays for something is on the chain, and no open question any more, if it ever was one. */
 export const closeUnmatched = (db: Db, txSignature: string, { id: paymentId, livemode }: Pick<Payment, 'id' | 'livemode'>): Write =>
   db
     .update(unmatchedPayments)
@@ -33,11 +33,11 @@ export const closeUnmatched = (db: Db, txSignature: string, { id: paymentId, liv
       and(eq(unmatchedPayments.txSignature, txSignature), eq(unmatchedPayments.livemode, livemode), eq(unmatchedPayments.status, 'open')),
     );
 
-/** A statement, not an effect: what missed its session is taken without asking once, however many transactions arrive together. */
+/** What missed its session is taken without asking once, however many transactions arrive together. */
 export const vetoRecovered = (ctx: Shard, { id }: Payment): Write =>
   vetoIf(ctx, sql`EXISTS (SELECT 1 FROM payments WHERE recovers_payment_id = ${id})`);
 
-/** So many are shown with a payment, the largest: what a stranger sends as dust hides no whole payment. */
+/** How many are shown with a payment, the largest first: dust that a stranger sends hides no whole payment. */
 const SHOWN_MAX = 10;
 
 /** What arrived and is still there, at most so much of each payment: money that the chain dropped is not shown. */

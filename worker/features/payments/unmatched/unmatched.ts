@@ -1,11 +1,12 @@
 import { ApiError, raise } from '#core/errors.ts';
 import { newId, type PaymentId, type UnmatchedId } from '#core/ids.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, FINAL_AFTER_MS, storeStep } from '#platform/db/fate.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
 import { loadConfirmation } from '../confirm/store.ts';
+import { UNPAID } from '../new-payment.store.ts';
 import { paymentEvent, requireViewer } from '../payment.ts';
 import { grantAccess, type Proof, planPurchase } from '../purchase.ts';
 import { toUnmatchedResource } from '../resource.ts';
@@ -62,6 +63,7 @@ export function planRecovery(ctx: Shard, { payment, memberships, merchantName }:
   const isWhole = proof.paidUnits >= payment.priceAmount;
   const recovered: Payment = {
     ...payment,
+    ...UNPAID,
     id: newId<PaymentId>(ctx.now),
     recoversPaymentId: payment.id,
     status: 'CONFIRMED',
@@ -76,10 +78,6 @@ export function planRecovery(ctx: Shard, { payment, memberships, merchantName }:
     slot: proof.slot,
     blockTime: proof.blockTime,
     confirmedAt: ctx.now,
-    finalizedAt: null,
-    orphanSuspectedAt: null,
-    orphanedAt: null,
-    isKept: false,
     createdAt: ctx.now,
     updatedAt: ctx.now,
     version: 1,
@@ -114,14 +112,13 @@ const newOrphanedError = (): ApiError =>
 
 /** The merchant takes money that missed its session. A second time it is the same answer. 404, 409 state_conflict. */
 export async function acceptUnmatched(
-  ctx: Shard,
-  actor: Actor,
+  ctx: Scope,
   { paymentId, txSignature, keep }: { paymentId: PaymentId; txSignature: string; keep: Keep<Payment> },
 ): Promise<Payment> {
-  const accepted = await transact(ctx, async () => {
-    const load = () => loadConfirmation(ctx, paymentId, txSignature, []);
-    const known = (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
-    requireViewer(known.payment, actor);
+  const load = () => loadConfirmation(ctx, paymentId, txSignature, []);
+  const reload = async () => (await load()) ?? ((await restoreEnded(ctx, { paymentId })) ? await load() : null) ?? raise('not_found');
+  const accepted = await transact(ctx, { reload }, async (known) => {
+    requireViewer(known.payment, ctx);
     const { unmatched } = known;
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
     if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx, unmatched.recoveredPaymentId)) ?? raise('not_found'));

@@ -61,11 +61,11 @@ export async function keepCandidate(
   return { isNew: inserted.length > 0, isKnown: known.length > 0, hasRival: rivals.length > 0, named };
 }
 
-/** Is this signature looked for, or judged already, for this payment? */
+/** True where this signature is looked for, or was judged already, for this payment. */
 export const isCandidate = async (db: Db, paymentId: PaymentId, txSignature: string): Promise<boolean> =>
   (await db.$count(paymentCandidates, same({ paymentId, txSignature }))) > 0;
 
-/** Has the service broadcast a transaction of this payment since then? */
+/** True where the service has broadcast a transaction of this payment since then. */
 export async function hasSent(db: Db, paymentId: PaymentId, since: number): Promise<boolean> {
   const found = await db
     .select({ paymentId: paymentCandidates.paymentId })
@@ -116,11 +116,10 @@ export const listDueCandidates = (ctx: Shard, origin: Candidate['origin'], dueBe
     .orderBy(paymentCandidates.nextCheckAt)
     .limit(limit);
 
-/** A statement, not an effect. */
 export const dropCandidate = (db: Db, paymentId: PaymentId, txSignature: string): Write =>
   db.delete(paymentCandidates).where(same({ paymentId, txSignature }));
 
-/** Statements, not effects: found and judged, so that it is not looked up again until it is forgotten at `forgetAt`. */
+/** Found and judged, so that it is not looked up again until it is forgotten at `forgetAt`. */
 export const markJudged = ({ db, now }: Shard, { paymentId, txSignature }: Candidate, forgetAt: number): Write[] => [
   db
     .insert(paymentCandidates)
@@ -140,7 +139,7 @@ export const deleteJudged = (db: Db, forgetBefore: number, limit: number) =>
     );
 
 /**
- * A statement, not an effect: transactions the chain showed us become candidates of the sessions of its mode that their memos name, unless
+ * Transactions the chain showed us become candidates of the sessions of its mode that their memos name, unless
  * they already paid or were recorded in their mode, or were judged lately. One that is looked for by now keeps the time it was sent.
  * Any number in one parameter.
  */

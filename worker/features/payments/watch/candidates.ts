@@ -90,7 +90,7 @@ export async function rememberNamed(ctx: Shard, paymentId: PaymentId, txSignatur
   if (isNew || isInstead) queueLook(ctx, candidate, nextCheck(0, 0).delaySeconds);
 }
 
-/** The oldest named one that the node has never heard of; null where it knows all of them, or does not answer. */
+/** The oldest named one that the node does not know; null where it knows all of them, or does not answer. */
 async function findUnknown(ctx: Ctx, named: Candidate[]): Promise<Candidate | null> {
   if (named.length === 0) return null;
   const answer = await ctx.chain.knows(named.map(({ txSignature }) => txSignature));

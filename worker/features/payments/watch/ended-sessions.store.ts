@@ -6,27 +6,9 @@ import { events } from '#platform/db/tables/events.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
+import { BLANK } from '../new-payment.store.ts';
 
 type Payment = typeof payments.$inferSelect;
-
-/** What no payment has before money came. */
-export const UNPAID = {
-  feeOwedAmount: null,
-  overpaidAmount: null,
-  customerWallet: null,
-  payerWallet: null,
-  txSignature: null,
-  slot: null,
-  blockTime: null,
-  membershipId: null,
-  receiptId: null,
-  recoversPaymentId: null,
-  confirmedAt: null,
-  finalizedAt: null,
-  orphanSuspectedAt: null,
-  orphanedAt: null,
-  isKept: false,
-} satisfies Partial<Payment>;
 
 /** Which ended sessions: one by its id, or those whose memos were seen. */
 export type Which = { paymentId: PaymentId } | { nonces: string[] };
@@ -44,14 +26,8 @@ export async function listEnded(db: Db, which: Which): Promise<Payment[]> {
     .innerJoin(products, eq(products.id, endedSessions.productId))
     .where(isWhich(which));
   return found.map(({ ended, product: { slug, name: productName, accessPeriodDays, usageUnits, successUrl } }) => ({
-    ...UNPAID,
+    ...BLANK,
     ...ended,
-    feeAmount: null,
-    feeWallet: null,
-    feeAta: null,
-    expectedWallet: null,
-    email: null,
-    paymentSessionId: null,
     slug,
     status: 'FAILED',
     failureCode: 'session_expired',
@@ -71,7 +47,7 @@ export async function restoreRow({ db }: Shard, payment: Payment): Promise<void>
   ]);
 }
 
-/** Failed long ago, and nobody looks for anything of it. As the partial index has it, word for word. */
+/** Failed long ago, and no candidate or unmatched money refers to it. As the partial index has it, word for word. */
 const isOver = (before: number): SQL => sql`status = 'FAILED' AND is_kept = 0 AND ${lte(payments.expiresAt, before)}
   AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)
   AND NOT EXISTS (SELECT 1 FROM setup_intents i WHERE i.account_id = payments.merchant_id AND i.status = 'expired' AND i.is_kept = 0)`;

@@ -5,12 +5,10 @@ import { mintOf } from '#solana/assets.ts';
 import { accountOf } from '#solana/checkout-transaction.ts';
 import { endSessions, listEnded, listOver, restoreRow, type Which } from './ended-sessions.store.ts';
 
-export { UNPAID } from './ended-sessions.store.ts';
-
 const KEEP_MS = 30 * DAY;
 const ROUNDS = { max: 100, roundsMax: 50 };
 
-/** Checkouts that nobody paid, a month after their end: of each less than 400 bytes stay. Answers how many it looked at. */
+/** Shortens unpaid checkouts a month after their end: of each less than 400 bytes stay. Answers how many it looked at. */
 export const sweepEndedSessions = (ctx: Shard): Promise<Swept> => {
   const before = ctx.now - KEEP_MS;
   return sweepRounds(ctx, ROUNDS, async (max) => {

@@ -20,7 +20,7 @@ export const certainAt = ({ expiresAt, lateGraceSeconds }: Pick<Payment, 'expire
   expiresAt + lateGraceSeconds * SECOND + PATIENCE_MS;
 
 /**
- * Ends sessions nobody paid. Only once the cursor has passed the last moment at which a payment would have been on time, so
+ * Ends unpaid sessions. Only once the cursor has passed the last moment at which a payment would have been on time, so
  * that a buyer is never failed because we could not look; while the node is down it waits, at most a day.
  */
 export async function sweepExpired(ctx: Shard): Promise<Swept> {
@@ -48,7 +48,6 @@ function planExpiry(ctx: Ctx, { isShort, place: _, ...session }: ExpiringSession
 
 /** Races a confirmation through the version of the same row: one of the two is stored, never both. */
 export const expirePayment = (ctx: Shard, paymentId: PaymentId, failureCode: 'underpaid' | 'session_expired') =>
-  transact(ctx, async () => {
-    const payment = await getPayment(ctx, paymentId);
-    return PAYMENT.isTerminal(payment.status) ? unchanged(payment) : planFail(ctx, payment, { failureCode });
-  });
+  transact(ctx, { reload: () => getPayment(ctx, paymentId) }, (payment) =>
+    PAYMENT.isTerminal(payment.status) ? unchanged(payment) : planFail(ctx, payment, { failureCode }),
+  );

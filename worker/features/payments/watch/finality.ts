@@ -1,3 +1,9 @@
+/**
+ * What becomes of a payment when its transaction is final, dropped, or there after all. Its status stays; the membership it carries
+ * follows in the same batch, and its entitlement with the event.
+ * @module
+ */
+
 import type { PaymentId } from '#core/ids.ts';
 import { planReinstatement, planRevocation } from '#features/memberships/membership.ts';
 import type { Shard } from '#platform/context.ts';
@@ -7,10 +13,6 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import { notePayment, paymentAfter, paymentEvent } from '../payment.ts';
 import { finalizePayments, getPayment, listPaymentsById } from '../store.ts';
 
-/**
- * What becomes of a payment when its transaction is final, dropped, or there after all. Its status stays; the membership it carries
- * follows in the same batch, and its entitlement with the event.
- */
 export const paymentFate: FateFollower = {
   onFinal: (ctx, paymentIds, step) => finalizeGroup(ctx, paymentIds as PaymentId[], step),
   onDropped: (ctx, paymentId, step) => orphanPayment(ctx, paymentId as PaymentId, step),
@@ -18,8 +20,7 @@ export const paymentFate: FateFollower = {
 };
 
 const finalizeGroup = (ctx: Shard, paymentIds: PaymentId[], step: FateStep) =>
-  transact(ctx, async () => {
-    const [isOver, payments] = await Promise.all([step.isOver(), listPaymentsById(ctx.db, paymentIds)]);
+  transact(ctx, { reload: () => Promise.all([step.isOver(), listPaymentsById(ctx.db, paymentIds)]) }, async ([isOver, payments]) => {
     if (isOver) return unchanged(null);
     const isNoted = ({ finalizedAt, orphanedAt }: Payment) => finalizedAt !== null && orphanedAt === null;
     const plain = payments.filter((payment) => !isNoted(payment) && payment.orphanedAt === null);
@@ -41,8 +42,8 @@ async function planRestored(ctx: Shard, payment: Payment): Promise<Change<unknow
 }
 
 const orphanPayment = (ctx: Shard, paymentId: PaymentId, step: FateStep) =>
-  transact(ctx, async () => {
-    if (await step.isOver()) return unchanged(null);
+  transact(ctx, { reload: () => step.isOver() }, async (isOver) => {
+    if (isOver) return unchanged(null);
     const payment = await getPayment(ctx, paymentId);
     const noted = { events: [], writes: step.writes, result: null };
     if (payment.orphanedAt !== null) return noted;

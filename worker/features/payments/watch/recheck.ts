@@ -21,7 +21,7 @@ export async function recheckQueued(ctx: Shard, job: { paymentId: string; txSign
   await lookAtCandidates(scope, [candidate]);
 }
 
-/** A transaction somebody pointed at: looked up now, and again for a while where the chain or the session is not there yet. */
+/** A transaction that a caller or the provider named: looked up now, and again for a while where the chain or the session is not there yet. */
 export async function findQueued(ctx: Shard, job: { txSignature: string; attempt: number }): Promise<void> {
   const outcome = await confirmByMemo(ctx, job.txSignature).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
@@ -29,7 +29,7 @@ export async function findQueued(ctx: Shard, job: { txSignature: string; attempt
     return isTransient(error) ? ('unavailable' as const) : ('nothing' as const);
   });
   const { delaySeconds, isQueued } = nextCheck(job.attempt, 0);
-  // Past the schedule the cursor finds what is ours; but while nobody could look, a hint is all there is, for a day.
+  // Past the schedule the cursor finds what is ours; but while no node answers, the named signature is all there is, for a day.
   const isWorthwhile = outcome === 'later' ? isQueued : outcome === 'unavailable' && job.attempt < HINT_ATTEMPTS_MAX;
   if (!isWorthwhile) return;
   ctx.defer(sendJob(ctx, { kind: 'findPayment', txSignature: job.txSignature, attempt: job.attempt + 1 }, delaySeconds));
@@ -49,7 +49,7 @@ const GROUP_MAX = 20;
 /** Judged at once, each against the database. */
 const LANES = 6;
 const FORGET_MAX = 5000;
-/** So long a named transaction is looked for however absent it seems: a node may be without its history for a while. */
+/** How long a named transaction is looked for although no node shows it: a node may be without its history for a while. */
 const NAMED_MS = HOUR;
 
 /**

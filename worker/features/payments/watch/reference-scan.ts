@@ -17,7 +17,7 @@ const LISTING_LAG_MS = 30 * SECOND;
 const OVERLAP_MS = 5 * MINUTE;
 
 /**
- * Payments nobody tells us about: every checkout transaction carries the service's reference key, so paging through the
+ * Finds payments that no report names: every checkout transaction carries the service's reference key, so paging through the
  * transactions that mention it finds them all. The cost follows payments, not open sessions.
  * Reads from the newest transaction back to where the last walk began, then what is left of earlier walks: money that arrives now
  * is seen now, however many transactions with our public key lie before it. Each page's finds and the step past it are stored
@@ -75,7 +75,7 @@ const ENDED = { walkTop: null, walkBefore: null, walkStartedAt: null };
 
 /**
  * Does an empty page end the list? Not where the node does not know the transaction that the list ends at: it was started anew, or has
- * no history of the address, and what came meanwhile may be missing. Sessions wait a day for what nobody can see, and no longer; by
+ * no history of the address, and what came meanwhile may be missing. Sessions wait a day for what no node shows, and no longer; by
  * then a node that lost its history for good is believed, or no walk would ever end again.
  */
 const isEnd = (ctx: Ctx, { passedAt }: Cursor, { knowsUntil }: SignaturePage): boolean => knowsUntil || passedAt <= ctx.now - DAY;
@@ -114,7 +114,7 @@ const stepBacklog: Step = (ctx, { newest, backlog: cursor }) =>
         lost: () => ({ ...cursor, walkBefore: newest.until }),
       };
 
-/** Statements, not effects: what a walk from the top has left unread joins the backlog, so that the next one begins at the top. */
+/** What a walk from the top has left unread joins the backlog, so that the next one begins at the top. */
 function setAside(ctx: Shard, { newest, backlog }: Walks): Write[] {
   const until = backlog.walkBefore === null ? newest.until : backlog.until;
   return [

@@ -30,7 +30,7 @@ export async function loadWalks(db: Db): Promise<Walks> {
   return { newest: named(NEWEST), backlog: named(BACKLOG) };
 }
 
-/** Statements, not effects: the step fails its batch where another walker was faster. */
+/** The step fails its batch where another walker was faster. */
 export const stepCursor = (ctx: Shard, before: Cursor, after: Cursor): Write[] => [
   ctx.db
     .insert(cursors)

@@ -90,7 +90,7 @@ function openRail(railId: RailId, { product, setting }: Mendable, productPath: s
   return { ...patch, detail, body: { allowed_rails: [...(product?.allowedRails ?? []), railId] } };
 }
 
-/** There is no wallet to be paid on, or one that nobody can spend from. */
+/** There is no wallet to be paid on, or one that no key can spend from. */
 function namePayee(wallet: string | null, railPath: string): Fix {
   const what = wallet === null ? 'No payout wallet is set.' : `Nobody can spend from the payout wallet ${wallet}.`;
   const detail = `${what} Say where the money goes with PUT ${railPath}, payout_wallet: the address of a Solana wallet of yours, never its key.`;

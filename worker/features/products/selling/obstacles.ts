@@ -61,11 +61,11 @@ export const prospectOf = ({ product, merchant, setting, switchedOff }: Sale): P
 export const payoutOf = ({ product, setting, accountWallet }: Omit<Prospect, 'livemode'>): string | null =>
   payoutWalletOf(product ?? { payoutWallet: null }, setting, accountWallet);
 
-/** Does the product’s own list, if it has one, name this rail, and can it be sold over it at all? */
+/** True where the product can be sold over this rail and its own list, if it has one, names it. */
 export const isAllowed = ({ product }: Pick<Prospect, 'product'>, railId: RailId): boolean =>
   product?.allowedRails?.includes(railId) ?? (product === null ? SELLING_RAILS.includes(railId) : suits(product, railId));
 
-/** Is the product meant to be sold over this rail? Neither its own list nor the merchant's switch says no. */
+/** True where neither the product's own list nor the merchant's setting excludes this rail. */
 export const isSoldOver = (config: Config, { product, setting }: Prospect, railId: RailId): boolean =>
   setting?.enabled !== false && allowedRailsOf(product ?? { allowedRails: null }, config).includes(railId);
 
@@ -73,7 +73,7 @@ export const isSoldOver = (config: Config, { product, setting }: Prospect, railI
 const lacksFeeWallet = ({ FEE_BPS, FEE_WALLET }: Config, railId: RailId): boolean =>
   RAILS[railId].takesFee && FEE_BPS > 0 && FEE_WALLET === undefined;
 
-/** Does the service have what the rail takes? Another asset than that of the price needs somebody who says what it is worth. */
+/** True where the service has what the rail needs. Another asset than that of the price needs a source of its price. */
 function isServed(config: Config, { product }: Prospect, railId: RailId): boolean {
   if (!SELLING_RAILS.includes(railId) || !isConfigured(config, railId)) return false;
   return product === null || !isQuoted(product, railId) || hasPriceSource(config);

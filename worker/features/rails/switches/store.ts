@@ -6,7 +6,7 @@ import { switchedOff } from '#platform/db/tables/operations.ts';
 export const listSwitchedOff = async (db: Db): Promise<string[]> =>
   (await db.select().from(switchedOff).orderBy(switchedOff.subject)).map(({ subject }) => subject);
 
-/** Rails alone, by their ids: asked by everybody, whatever becomes of the number of products. */
+/** Rails alone, by their ids: read on public requests, so their number does not grow with the products. */
 export const listRailsOff = async (db: Db): Promise<string[]> => {
   const rows = await db
     .select()

@@ -29,8 +29,7 @@ export async function answerOf(call: () => Promise<string | undefined>): Promise
 export const buyerOf = ({ scope, session }: Stage): TestWallet => testWallet(scope, `buyer:${session.seed}`);
 
 export async function listingOf({ scope, session }: Stage): Promise<Listing> {
-  const { merchantId } = session;
-  return (await findListing(scope.db, merchantId, false, { productId: session.productId! })) ?? raise('not_found');
+  return (await findListing(scope, { productId: session.productId! })) ?? raise('not_found');
 }
 
 export const paymentOf = ({ scope, notes }: Stage, place = 'payment') => getPayment(scope, notes[place] as PaymentId);
@@ -118,7 +117,7 @@ export const untilExpired = (place = 'payment'): Step => ({
 export const untilLapsed = (which: 'paidThrough' | 'graceUntil'): Step => ({
   action: 'advance',
   advanceMs: async ({ scope, session }) => {
-    const { [which]: end } = await getMembershipBy(scope.db, session.merchantId, false, { customerRef: `${session.id}:buyer` });
+    const { [which]: end } = await getMembershipBy(scope, { customerRef: `${session.id}:buyer` });
     return end === null ? 0 : end + SECOND - scope.now;
   },
 });

@@ -2,7 +2,6 @@ import { ApiError, raise } from '#core/errors.ts';
 import { consumeEntitlement, entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { consumeUnits } from '#features/pay-per-request/consume.ts';
 import { settlePayment } from '#features/pay-per-request/settle.ts';
-import type { Actor } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
@@ -11,21 +10,9 @@ import { LANDS, payChallenge } from '../wallet.ts';
 import { answerOf, buyerOf, customerOf } from './actions.ts';
 import { done, type Stage, type Step } from './script.ts';
 
-/** The merchant's server, as its sandbox key would be admitted. */
-export const serverOf = ({ session }: Pick<Stage, 'session'>): Actor => ({
-  accountId: session.merchantId,
-  keyId: null,
-  livemode: false,
-  permissions: ['read', 'execute'],
-  plan: 'scale',
-  isStaff: false,
-  via: 'key',
-  signIn: null,
-});
-
 const identityIn = (stage: Stage) => {
   const { session } = stage;
-  return entitlementKeyOf({ accountId: session.merchantId, livemode: false }, session.productId!, customerOf(stage));
+  return entitlementKeyOf({ merchantId: session.merchantId, livemode: false }, session.productId!, customerOf(stage));
 };
 
 /** A call of the session under a key of its own: made again, it answers the same. */
@@ -54,7 +41,7 @@ export const ask: Step = {
   run: async (stage) => {
     if (stage.notes.challenge !== undefined) return done('entitlement_missing');
     return answerOf(async () => {
-      await consumeUnits(stage.scope, serverOf(stage), identityIn(stage), requestOf(stage, 'ask'), { units: 1 }).catch((error: unknown) => {
+      await consumeUnits(stage.scope, identityIn(stage), requestOf(stage, 'ask'), { units: 1 }).catch((error: unknown) => {
         const required = error instanceof ApiError ? error.options.meta?.payment_required : null;
         if (required) stage.notes.challenge = JSON.stringify(required);
         throw error;
@@ -79,7 +66,7 @@ export const settle = (key: string, until: EventType[]): Step => ({
   action: 'settle',
   run: (stage) =>
     answerOf(async () => {
-      const settling = await settlePayment(stage.scope, serverOf(stage), requestOf(stage, key), {
+      const settling = await settlePayment(stage.scope, requestOf(stage, key), {
         productId: stage.session.productId!,
         paymentSignature: stage.notes.payment_signature!,
         customer: customerOf(stage),

@@ -31,8 +31,8 @@ const PRICE = { asset: 'USDC', amount: '5' } as const;
  */
 export async function beginSession(ctx: Scope, actor: Actor, input: BeginSession): Promise<SandboxSession> {
   const { merchantId } = ctx;
-  if (input.productId !== null) await getProduct(ctx.db, merchantId, false, input.productId);
-  if (input.endpointId !== null) (await findEndpoint(ctx.db, merchantId, false, input.endpointId)) ?? raise('not_found');
+  if (input.productId !== null) await getProduct(ctx, input.productId);
+  if (input.endpointId !== null) (await findEndpoint(ctx, input.endpointId)) ?? raise('not_found');
   const sessionId = newId<SandboxSessionId>(ctx.wallNow);
   const made = input.productId === null ? await planWares(ctx, actor, sessionId, input) : null;
   const session: SandboxSession = {

@@ -11,6 +11,8 @@ import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/htt
 import {
   created,
   given,
+  idOf,
+  idParam,
   jsonBody,
   ModeQuery,
   ok,
@@ -19,7 +21,6 @@ import {
   positiveInteger,
   router,
   Timestamp,
-  uuidParam,
 } from '#platform/http/openapi.ts';
 import { isTypePattern } from '#rules/events.ts';
 import { loadIntegrationHealth } from '../deliveries/health.store.ts';
@@ -109,7 +110,7 @@ const unsubscribe = createRoute({
   tags,
   summary: 'REST hook: unsubscribe',
   ...writeRoute,
-  request: { headers: OptionalIdempotencyHeader, params: uuidParam('endpoint_id'), query: z.object(ModeQuery) },
+  request: { headers: OptionalIdempotencyHeader, params: idParam('endpoint_id', idOf<EndpointId>()), query: z.object(ModeQuery) },
   responses: { ...ok(HookBody), ...merchantWriteErrors('not_found', 'state_conflict') },
 });
 
@@ -128,8 +129,8 @@ const toHookResource = (endpoint: Endpoint) => ({ ...toEndpointResource(endpoint
 
 export const integrationRoutes = router()
   .openapi(health, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const { enabled, disabled, ...found } = await loadIntegrationHealth(ctx.db, actor.accountId, actor.livemode, ctx.wallNow - DAY);
+    const { scope: ctx } = c.var;
+    const { enabled, disabled, ...found } = await loadIntegrationHealth(ctx, ctx.wallNow - DAY);
     const lastAt = enabled.reduce<number | null>((last, { lastSuccessAt: at }) => (at !== null && at > (last ?? 0) ? at : last), null);
     const failing = enabled.filter(({ failureStreak }) => failureStreak > 0).length;
     return c.json(
@@ -148,7 +149,7 @@ export const integrationRoutes = router()
     );
   })
   .openapi(events, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { event_type: eventType, after, limit, per_page: perPage, page: number } = c.req.valid('query');
     if (limit !== undefined && perPage !== undefined) {
       throw new ApiError('validation_error', {
@@ -156,8 +157,7 @@ export const integrationRoutes = router()
       });
     }
     const page = pageRequest({ page: number, per_page: limit ?? perPage ?? PER_PAGE.default });
-    const { items, total } = await listEvents(ctx, actor.accountId, actor.livemode, { eventType, after }, page);
-    return c.json(toPage(page, total, items.map(toEventResource)), 200);
+    return c.json(toPage(page, await listEvents(ctx, { eventType, after }, page), toEventResource), 200);
   })
   .openapi(subscribe, async (c) => {
     const body = c.req.valid('json');
@@ -176,8 +176,8 @@ export const integrationRoutes = router()
   })
   .openapi(unsubscribe, async (c) => {
     const { actor, scope: ctx } = c.var;
-    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
-    const { kind } = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
+    const endpointId = c.req.valid('param').endpoint_id;
+    const { kind } = await getEndpoint(ctx, endpointId);
     if (kind !== 'automation') throw new ApiError('not_found');
     const run = (keep: Keep<Endpoint>) => disableEndpoint(ctx, actor, endpointId, keep);
     return sendStored(c, await answerOnce(c, run, (endpoint) => ({ status: 200, body: toHookResource(endpoint) })));

@@ -1,6 +1,6 @@
 import { storyOf } from '#core/errors.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
-import type { Shard } from '#platform/context.ts';
+import { type Shard, scopeIn } from '#platform/context.ts';
 import { commit, isConstraint, transact, unchanged, type Write } from '#platform/db/commit.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
@@ -23,7 +23,7 @@ import {
 } from './schedule.ts';
 import { type Claimed, claimDelivery, type DeliveryChange, recordDelivery } from './store.ts';
 
-/** Longer than an attempt and its record can take; who is silent for so long is dead. */
+/** Longer than an attempt and its record can take; a worker that holds the lease longer has crashed. */
 const LEASE_MS = MINUTE;
 /** Beyond this the sweep brings the next attempt: a message waits in memory of a queue, a row in ours. */
 const QUEUE_DELAY_MAX_MS = 10 * MINUTE;
@@ -133,7 +133,7 @@ const RECORD_PAUSE_MS = 300;
 
 /**
  * Says how an attempt went, once. A database that is out of reach for a moment must not make an attempt look as if its maker
- * had died, or the consumer would be sent what he has already taken.
+ * had died, or the consumer would be sent again what it has already accepted.
  */
 async function recordAttempt(ctx: Shard, delivery: Delivery, after: DeliveryChange, ...more: Write[]): Promise<void> {
   const lease = { ...delivery, leaseUntil: ctx.wallNow + LEASE_MS };
@@ -141,7 +141,7 @@ async function recordAttempt(ctx: Shard, delivery: Delivery, after: DeliveryChan
     try {
       return await commit(ctx, { events: [], writes: [...recordDelivery(ctx, lease, after), ...more], result: undefined });
     } catch (error) {
-      // Our lease ended and another took over: his record stands. Or ours landed before, and only its answer was lost.
+      // Our lease ended and another attempt took over: its record stands. Or ours landed before, and only its answer was lost.
       if (isConstraint(error)) return ctx.note(`delivery ${delivery.id} is recorded already`);
       if (tries === RECORD_TRIES_MAX) throw error;
       ctx.note(`record failed: ${storyOf(error)}`);
@@ -150,17 +150,18 @@ async function recordAttempt(ctx: Shard, delivery: Delivery, after: DeliveryChan
   }
 }
 
+const readAgain = (ctx: Shard, endpoint: Endpoint): Promise<Endpoint> => getEndpoint(scopeIn(ctx, endpoint), endpoint.id);
+
 /** After a failure: gone for good on 410, given up after five days, and warned of before that. */
 async function judgeEndpoint(ctx: Shard, endpoint: Endpoint, isGone: boolean, now: number): Promise<void> {
-  const current = await getEndpoint(ctx.db, endpoint.merchantId, endpoint.livemode, endpoint.id);
+  const current = await readAgain(ctx, endpoint);
   if (isGone || isGivenUp(current, now)) await giveUp(ctx, endpoint, isGone, now);
   else if (warningsDue(current, now) > current.warningsTold) await newWarning(ctx, endpoint, now);
 }
 
 /** Tells the merchant's other endpoints, once for each warning that is due; two that are due together are one event. */
-const newWarning = (ctx: Shard, { merchantId, livemode, id }: Endpoint, now: number): Promise<void> =>
-  transact(ctx, async () => {
-    const current = await getEndpoint(ctx.db, merchantId, livemode, id);
+const newWarning = (ctx: Shard, endpoint: Endpoint, now: number): Promise<void> =>
+  transact(ctx, { reload: () => readAgain(ctx, endpoint) }, (current) => {
     const warningsTold = warningsDue(current, now);
     if (current.status === 'disabled' || warningsTold <= current.warningsTold) return unchanged(undefined);
     const after = { ...current, warningsTold, updatedAt: ctx.now, version: current.version + 1 };
@@ -169,15 +170,14 @@ const newWarning = (ctx: Shard, { merchantId, livemode, id }: Endpoint, now: num
   });
 
 /** Disables, tells, and ends what waited. Judged afresh at every try: a success or a change by its merchant may come between. */
-const giveUp = (ctx: Shard, { merchantId, livemode, id }: Endpoint, isGone: boolean, now: number): Promise<void> =>
-  transact(ctx, async () => {
-    const current = await getEndpoint(ctx.db, merchantId, livemode, id);
+const giveUp = (ctx: Shard, endpoint: Endpoint, isGone: boolean, now: number): Promise<void> =>
+  transact(ctx, { reload: () => readAgain(ctx, endpoint) }, (current) => {
     if (current.status === 'disabled' || !(isGone || isGivenUp(current, now))) return unchanged(undefined);
     const patch = { status: ENDPOINT.next(current.status, 'disable'), disabledReason: isGone ? 'gone' : 'no_success_for_5_days' };
     const after = { ...current, ...patch, updatedAt: ctx.now, version: current.version + 1 };
     return {
       events: [endpointEvent('webhook.endpoint_disabled', after, after.version)],
-      writes: [...updateEndpoint(ctx, current, patch), cancelWaiting(ctx, id)],
+      writes: [...updateEndpoint(ctx, current, patch), cancelWaiting(ctx, endpoint.id)],
       result: undefined,
     };
   });

@@ -14,14 +14,14 @@ export const listDueEvents = (ctx: Pick<Shard, 'db' | 'sandbox' | 'cause'>, dueB
     .orderBy(EVENT_DUE_AT)
     .limit(limit);
 
-/** A statement, not an effect: what could not be fanned out waits as long again as it has waited, within these bounds. */
+/** What could not be fanned out waits as long again as it has waited, within these bounds. */
 export const postponeEvents = (db: Db, eventIds: string[], now: number, wait: { leastMs: number; mostMs: number }) =>
   db
     .update(events)
     .set({ nextTryAt: sql`${now} + min(${wait.mostMs}, max(${wait.leastMs}, ${now} - created_at))` })
     .where(and(isNull(events.fannedOutAt), sql`id IN (SELECT value FROM json_each(${JSON.stringify(eventIds)}))`));
 
-/** Attempts due by `dueBy` and in nobody's hands, longest due first. What a broken endpoint holds back has no time, and is not among them. */
+/** Attempts due by `dueBy` and not leased, longest due first. What a broken endpoint holds back has no time, and is not among them. */
 export const listOverdue = (db: Db, now: number, dueBy: number, limit: number) =>
   db
     .select({ id: webhookDeliveries.id, failureStreak: webhookEndpoints.failureStreak })

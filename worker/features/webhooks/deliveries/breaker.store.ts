@@ -27,8 +27,8 @@ export const dueAsProbe = (ctx: Ctx, { endpointId }: Delivery, probe: Probe): SQ
   sql`CASE WHEN ${isBrokenNow(endpointId, probe)} THEN ${probe.at} ELSE ${ctx.wallNow} END`;
 
 /**
- * A statement, not an effect: beside its probe, what a broken endpoint would get by then waits without a time, so that it is in
- * nobody's way. An answer of the endpoint releases it.
+ * Beside its probe, what a broken endpoint would get by then waits without a time, so that
+ * no sweep reads it. An answer of the endpoint releases it.
  */
 export const holdBeside = (ctx: Shard, { id, endpointId }: Delivery, probe: Probe): Write =>
   ctx.db
@@ -44,7 +44,7 @@ export const holdBeside = (ctx: Shard, { id, endpointId }: Delivery, probe: Prob
       ),
     );
 
-/** A statement, not an effect: after a probe that failed, the oldest that is held back is the next one. */
+/** After a probe that failed, the oldest that is held back is the next one. */
 export const promoteHeld = (ctx: Shard, endpointId: EndpointId, probeAt: number): Write =>
   ctx.db
     .update(webhookDeliveries)
@@ -55,7 +55,7 @@ export const promoteHeld = (ctx: Shard, endpointId: EndpointId, probeAt: number)
     );
 
 /**
- * A statement, not an effect: what was held back is due. Every success says so, because the endpoint may have broken and held others
+ * What was held back is due. Every success says so, because the endpoint may have broken and held others
  * back since its attempt began; one that failed before has its probe among them, which has a time.
  */
 export const releaseHeld = (ctx: Shard, { id, failureStreak }: Endpoint, now: number): Write =>
@@ -64,7 +64,7 @@ export const releaseHeld = (ctx: Shard, { id, failureStreak }: Endpoint, now: nu
     .set({ nextAttemptAt: now, error: null })
     .where(and(waitingFor(id), failureStreak > 0 ? eq(webhookDeliveries.error, HELD) : isNull(webhookDeliveries.nextAttemptAt)));
 
-/** A statement, not an effect: what waited for an endpoint that gets nothing more. An attempt under way may still end well. */
+/** What waited for an endpoint that gets nothing more. An attempt under way may still end well. */
 export const cancelWaiting = (ctx: Shard, endpointId: EndpointId): Write =>
   ctx.db
     .update(webhookDeliveries)
@@ -73,7 +73,7 @@ export const cancelWaiting = (ctx: Shard, endpointId: EndpointId): Write =>
 
 const DUE_MAX = 500;
 
-/** Attempts of one endpoint that are due and in nobody's hands, those longest due first. */
+/** Attempts of one endpoint that are due and not leased, those longest due first. */
 export const listDueOf = (db: Db, endpointId: EndpointId, now: number) =>
   db
     .select({ id: webhookDeliveries.id })

@@ -1,7 +1,7 @@
 import { ApiError, storyOf } from '#core/errors.ts';
 import type { EndpointId } from '#core/ids.ts';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
-import { type Actor, addressOf, type Shard } from '#platform/context.ts';
+import { addressOf, type Scope, type Shard } from '#platform/context.ts';
 import { type Swept, sweepPages } from '#platform/db/sweep-pages.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
@@ -15,7 +15,7 @@ import { insertDeliveries, insertMissed, listMissed, markFannedOut, type NewDeli
 const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
   type === 'webhook.endpoint_failing' && subjectId === id;
 
-/** Does this endpoint want this event? Its type, its product, its mode, and neither what happened before it existed nor its own failing. */
+/** True where the endpoint subscribes to the event: its type, product and mode, and neither older than the endpoint nor about its own failing. */
 export const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
   endpoint.merchantId === event.merchantId &&
   endpoint.livemode === event.livemode &&
@@ -61,7 +61,7 @@ export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints
 /** A queue takes so many messages at once. */
 const BATCH_MAX = 100;
 
-/** Brings due attempts to the queue; endpoints that failed last wait among themselves, so they delay nobody else. */
+/** Brings due attempts to the queue; endpoints that failed last have a queue of their own, so they delay no other endpoint. */
 export async function sendAttempts(ctx: Shard, due: { id: number; failureStreak: number }[], delaySeconds = 0): Promise<void> {
   const feed = async (queue: typeof ctx.env.WEBHOOKS, isSlow: boolean) => {
     const messages = due
@@ -100,7 +100,7 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, eventIds: string[])
     },
   );
 
-/** Attempts that are due and in nobody's hands: those beyond a queue's delay, lost messages, and makers that died. What may still wait in a queue is not doubled. */
+/** Sends attempts that are due and not leased: those beyond a queue's delay, lost messages, and workers that crashed. What may still wait in a queue is not doubled. */
 export async function sweepDeliveries(ctx: Shard): Promise<number> {
   const overdue = await listOverdue(ctx.db, ctx.wallNow, ctx.wallNow - PATIENCE_MS, SWEEP_MAX);
   await sendAttempts(ctx, overdue);
@@ -115,12 +115,12 @@ const RECOVER_DAYS = 90;
  * What this endpoint wants and never got of a window, oldest first, each on a whole schedule of its own. Answers how many; where
  * there are more than one call can take, the next call goes on.
  */
-export async function recoverEndpoint(ctx: Shard, actor: Actor, endpointId: EndpointId, since: number, until: number): Promise<number> {
-  const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
+export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since: number, until: number): Promise<number> {
+  const endpoint = await getEndpoint(ctx, endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
   const from = Math.max(since, ctx.now - RECOVER_DAYS * DAY);
-  // A test was for one endpoint and one moment: nobody missed it.
+  // A test was for one endpoint and one moment: no endpoint missed it.
   const types = EVENT_TYPES.filter((type) => type !== 'webhook.test' && matchesType(endpoint.eventTypes, type));
   let scheduled = 0;
   let after: { createdAt: number; seq: number } | null = null;

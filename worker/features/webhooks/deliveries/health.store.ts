@@ -1,7 +1,6 @@
 import { and, gt, type SQL, sql } from 'drizzle-orm';
-import type { AccountId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { countTo, rowsOf } from '#platform/db/page.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
@@ -10,7 +9,7 @@ import { isWaiting } from './breaker.store.ts';
 
 const hourOf = (at: number): number => at - (at % HOUR);
 
-/** A statement, not an effect: one more delivery of an endpoint has ended for good, in its hour. */
+/** One more delivery of an endpoint has ended for good, in its hour. */
 export const countEnded = (ctx: Shard, { merchantId, livemode, endpointId }: Delivery, succeeded: boolean, at: number): Write =>
   ctx.db
     .insert(endpointHours)
@@ -21,8 +20,9 @@ export const countEnded = (ctx: Shard, { merchantId, livemode, endpointId }: Del
     });
 
 /** How events leave the house, from what each endpoint keeps of itself; of what ended, the hours that began after `since`. */
-export async function loadIntegrationHealth(db: Db, merchantId: AccountId, livemode: boolean, since: number) {
-  const mine = rowsOf(webhookEndpoints, merchantId, livemode);
+export async function loadIntegrationHealth(scope: Scope, since: number) {
+  const { db } = scope;
+  const mine = rowsOf(webhookEndpoints, scope);
   const ofStatus = (status: SQL) => and(mine, sql`${webhookEndpoints.status} = ${status}`);
   const [enabled, [disabled], [recent], [waiting]] = await db.batch([
     db
@@ -40,11 +40,11 @@ export async function loadIntegrationHealth(db: Db, merchantId: AccountId, livem
         ended: sql<number>`coalesce(sum(${endpointHours.ended}), 0)`,
       })
       .from(endpointHours)
-      .where(and(rowsOf(endpointHours, merchantId, livemode), gt(endpointHours.hour, since))),
+      .where(and(rowsOf(endpointHours, scope), gt(endpointHours.hour, since))),
     db
       .select({ oldestAt: sql<number | null>`min(${webhookDeliveries.createdAt})` })
       .from(webhookDeliveries)
-      .where(and(rowsOf(webhookDeliveries, merchantId, livemode), isWaiting)),
+      .where(and(rowsOf(webhookDeliveries, scope), isWaiting)),
   ]);
   return {
     enabled,

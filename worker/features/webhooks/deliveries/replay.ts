@@ -1,5 +1,5 @@
 import { ApiError, raise } from '#core/errors.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import type { Ctx, Scope } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
@@ -8,22 +8,24 @@ import { sendAttempts } from './fan-out.ts';
 import { findWaitingReplay, insertReplay, newestReplayId } from './replay.store.ts';
 
 /**
- * The same event once more, as a delivery of its own: one attempt, and its schedule is not touched. While a replay still waits for its
+ * Sends an event once more, as a delivery of its own: one attempt, and its schedule is not touched. While a replay still waits for its
  * attempt it is the answer to every further request: a caller whose answer was lost gets that one.
  */
-export async function replayDelivery(ctx: Shard, actor: Actor, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {
-  const merchantId = actor.accountId;
-  const original = await getDelivery(ctx.db, merchantId, actor.livemode, deliveryId);
-  const endpoint = await getEndpoint(ctx.db, merchantId, actor.livemode, original.endpointId);
+export async function replayDelivery(ctx: Scope, deliveryId: number, keep: Keep<Delivery>): Promise<Delivery> {
+  const original = await getDelivery(ctx, deliveryId);
+  const endpoint = await getEndpoint(ctx, original.endpointId);
   if (endpoint.status === 'disabled')
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
-  const planned = await transact(ctx, async (): Promise<Change<Delivery | null>> => {
-    const waiting = await findWaitingReplay(ctx.db, original);
-    if (waiting) return unchanged<Delivery | null>(waiting);
-    const replay = newReplay(ctx, original);
-    const kept = keep(replay, { delivery_id: newestReplayId(original) });
-    return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, original, replay), result: null }, kept);
-  });
+  const planned = await transact(
+    ctx,
+    { reload: () => findWaitingReplay(ctx.db, original) },
+    async (waiting): Promise<Change<Delivery | null>> => {
+      if (waiting) return unchanged<Delivery | null>(waiting);
+      const replay = newReplay(ctx, original);
+      const kept = keep(replay, { delivery_id: newestReplayId(original) });
+      return withAnswer<Delivery | null>({ events: [], writes: insertReplay(ctx, original, replay), result: null }, kept);
+    },
+  );
   const replay = planned ?? (await findWaitingReplay(ctx.db, original)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
   await sendAttempts(ctx, [{ id: replay.id, failureStreak: endpoint.failureStreak }]);
   return replay;

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
+import type { EndpointId, MembershipId, PaymentId } from '#core/ids.ts';
 import { TIMELINE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import type { Keep } from '#platform/db/once.ts';
@@ -7,7 +8,7 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '#platform/http/openapi.ts';
+import { idOf, ModeQuery, ok, PageQuery, pageOf, positiveInteger, router, Timestamp } from '#platform/http/openapi.ts';
 import { DELIVERY } from '#rules/states.ts';
 import { listEvents, loadTimeline } from '../events.store.ts';
 import { DeliveryBody, EventBody, EventQuery, toDeliveryResource, toEventResource } from '../resource.ts';
@@ -26,7 +27,7 @@ const deliveries = createRoute({
   summary: 'Deliveries, newest first',
   ...read,
   request: {
-    query: z.object({ ...PageQuery, endpoint_id: z.uuid().optional(), status: z.enum(DELIVERY.states).optional(), ...ModeQuery }),
+    query: z.object({ ...PageQuery, endpoint_id: idOf<EndpointId>().optional(), status: z.enum(DELIVERY.states).optional(), ...ModeQuery }),
   },
   responses: { ...ok(pageOf(DeliveryBody, 'WebhookDeliveryPage')), ...merchantErrors() },
 });
@@ -63,8 +64,8 @@ const timeline = createRoute({
   ...read,
   request: {
     query: z.object({
-      payment_id: z.uuid().optional(),
-      membership_id: z.uuid().optional(),
+      payment_id: idOf<PaymentId>().optional(),
+      membership_id: idOf<MembershipId>().optional(),
       limit: positiveInteger(TIMELINE.max)
         .default(TIMELINE.default)
         .openapi({ type: 'integer', minimum: 1, maximum: TIMELINE.max, default: TIMELINE.default }),
@@ -86,18 +87,17 @@ const eventList = createRoute({
 
 export const deliveryRoutes = router()
   .openapi(deliveries, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { endpoint_id: endpointId, status, ...rest } = c.req.valid('query');
     const page = pageRequest(rest);
-    const { items, total } = await listDeliveries(ctx.db, actor.accountId, actor.livemode, { endpointId, status }, page);
-    return c.json(toPage(page, total, items.map(toDeliveryResource)), 200);
+    return c.json(toPage(page, await listDeliveries(ctx, { endpointId, status }, page), toDeliveryResource), 200);
   })
   .openapi(replay, async (c) => {
-    const run = (keep: Keep<Delivery>) => replayDelivery(c.var.scope, c.var.actor, c.req.valid('param').delivery_id, keep);
+    const run = (keep: Keep<Delivery>) => replayDelivery(c.var.scope, c.req.valid('param').delivery_id, keep);
     return sendStored(c, await answerOnce(c, run, (delivery) => ({ status: 200, body: toDeliveryResource(delivery) })));
   })
   .openapi(timeline, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { payment_id: paymentId, membership_id: membershipId, limit } = c.req.valid('query');
     const about = paymentId === undefined ? membershipId !== undefined && { membershipId } : membershipId === undefined && { paymentId };
     if (!about) {
@@ -105,7 +105,7 @@ export const deliveryRoutes = router()
         problems: [{ loc: ['query'], msg: 'Give exactly one of payment_id and membership_id', type: 'missing' }],
       });
     }
-    const found = await loadTimeline(ctx, actor.accountId, actor.livemode, about, limit);
+    const found = await loadTimeline(ctx, about, limit);
     const items = [
       ...found.events.map(({ createdAt: at, type, id }) => ({ at, kind: 'event' as const, type, event_id: id })),
       ...found.deliveries.map((delivery) => ({
@@ -122,9 +122,8 @@ export const deliveryRoutes = router()
     return c.json({ items: items.slice(0, limit).map((item) => ({ ...item, at: iso(item.at) })) }, 200);
   })
   .openapi(eventList, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { event_type: eventType, after, ...rest } = c.req.valid('query');
     const page = pageRequest(rest);
-    const { items, total } = await listEvents(ctx, actor.accountId, actor.livemode, { eventType, after }, page);
-    return c.json(toPage(page, total, items.map(toEventResource)), 200);
+    return c.json(toPage(page, await listEvents(ctx, { eventType, after }, page), toEventResource), 200);
   });

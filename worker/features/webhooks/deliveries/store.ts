@@ -23,7 +23,7 @@ export async function loadFanOut(db: Db, eventIds: string[]) {
       .where(
         and(
           eq(webhookEndpoints.status, 'enabled'),
-          // An endpoint that was being saved while its account was deleted hears nothing either.
+          // An endpoint that was being saved while its account was deleted is sent nothing either.
           sql`NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = ${webhookEndpoints.merchantId} AND a.status = 'deleted')`,
           inArray(webhookEndpoints.merchantId, db.select({ id: events.merchantId }).from(events).where(wanted) as never),
         ),
@@ -44,7 +44,7 @@ export interface NewDelivery {
   replayOf: number | null;
 }
 
-/** A statement, not an effect: any number of deliveries, due now, each event once per endpoint unless it is a replay. */
+/** Any number of deliveries, due now, each event once per endpoint unless it is a replay. */
 export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], condition: SQL = sql`true`) =>
   ctx.db
     .insert(webhookDeliveries)
@@ -56,7 +56,7 @@ export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], conditio
     .onConflictDoNothing()
     .returning({ id: webhookDeliveries.id, endpointId: webhookDeliveries.endpointId });
 
-/** The same for what was missed: decided again as it is written, so that two recoveries at once make one delivery. */
+/** Same as `insertDeliveries`, but for events an endpoint missed: checked again in the statement, so that two recoveries at once make one delivery. */
 export const insertMissed = (ctx: Shard, deliveries: NewDelivery[]) =>
   insertDeliveries(
     ctx,
@@ -69,7 +69,6 @@ export const insertMissed = (ctx: Shard, deliveries: NewDelivery[]) =>
 export const findDeliveryOf = async (db: Db, eventId: string): Promise<number | null> =>
   (await db.select({ id: webhookDeliveries.id }).from(webhookDeliveries).where(eq(webhookDeliveries.eventId, eventId)).get())?.id ?? null;
 
-/** A statement, not an effect. */
 export const markFannedOut = (ctx: Shard, eventIds: string[]) =>
   ctx.db
     .update(events)
@@ -87,7 +86,7 @@ const EARLY_MS = 1000;
 
 /**
  * Takes the next attempt of a delivery until the lease ends, with all it needs, in one round trip; a second one only where the event is
- * in the archive. Null where it is not due, over, or in another's hands: so no attempt is made twice, unless its maker died before it
+ * in the archive. Null where it is not due, over, or leased: so no attempt is made twice, unless its maker crashed before it
  * could say how it went. `event` is null where it is in neither place.
  */
 export async function claimDelivery(
@@ -122,7 +121,7 @@ export async function claimDelivery(
 
 export type DeliveryChange = Partial<Omit<Delivery, 'nextAttemptAt'>> & { nextAttemptAt?: number | null | SQL };
 
-/** Statements, not effects: only who holds the lease may say how the attempt went. A test is no traffic, so it is not counted. */
+/** Only who holds the lease may say how the attempt went. A test is no traffic, so it is not counted. */
 export function recordDelivery(ctx: Shard, delivery: Delivery, after: DeliveryChange): Write[] {
   const { id, attempt, leaseUntil, eventType } = delivery;
   const hasEnded = (after.status === 'succeeded' || after.status === 'failed') && eventType !== 'webhook.test';

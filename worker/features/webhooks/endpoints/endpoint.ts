@@ -3,7 +3,7 @@ import { seal, unseal } from '#core/crypto.ts';
 import { ApiError, storyOf } from '#core/errors.ts';
 import { type EndpointId, newId } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
-import type { Actor, Ctx, Shard } from '#platform/context.ts';
+import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { commitNew, isConstraint, transact } from '#platform/db/commit.ts';
 import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
@@ -43,7 +43,7 @@ export async function liveSecrets(ctx: Ctx, endpoint: Endpoint): Promise<string[
   const present = await open(endpoint.secretSealed).catch((error: unknown) => {
     throw new SecretLost(`secret of endpoint ${endpoint.id}: ${storyOf(error)}`);
   });
-  // One of the past that does not open any more must not silence the present one.
+  // An older secret that cannot be opened any more must not stop signing with the present one.
   const previous = await Promise.all(stillLive(endpoint, ctx.wallNow).map(({ sealed }) => open(sealed).catch(() => null)));
   return [present, ...previous.filter((secret) => secret !== null)];
 }
@@ -55,7 +55,7 @@ export interface EndpointWithSecret {
 
 /** A new endpoint. `rawSecret` exists only in this answer. 422 for the URL, 429 plan_limit_reached. */
 export async function createEndpoint(
-  ctx: Shard,
+  ctx: Scope,
   actor: Actor,
   input: z.infer<typeof CreateEndpointRequest> & { kind: Endpoint['kind']; urlField?: string },
   keep: Keep<EndpointWithSecret>,
@@ -65,8 +65,8 @@ export async function createEndpoint(
   const rawSecret = newSecret();
   const endpoint: Endpoint = {
     id,
-    merchantId: actor.accountId,
-    livemode: actor.livemode,
+    merchantId: ctx.merchantId,
+    livemode: ctx.livemode,
     kind: input.kind,
     url: input.url,
     description: input.description ?? null,
@@ -93,21 +93,21 @@ export async function createEndpoint(
   const change = { events: [], writes: [vetoOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint)], result };
   try {
     const kept = await withAnswer(change, keep(result));
-    return await commitNew(ctx, kept, () => findEndpoint(ctx.db, endpoint.merchantId, endpoint.livemode, id));
+    return await commitNew(ctx, kept, () => findEndpoint(ctx, id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
     throw await overQuota(ctx, actor, limit);
   }
 }
 
-async function overQuota(ctx: Shard, actor: Actor, limit: number): Promise<ApiError> {
-  const used = await countEnabledEndpoints(ctx.db, actor.accountId, actor.livemode);
+async function overQuota(ctx: Scope, actor: Actor, limit: number): Promise<ApiError> {
+  const used = await countEnabledEndpoints(ctx);
   return new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
 }
 
 /** Changes what is given. `status: enabled` revives a disabled endpoint, with its health forgotten, within the plan. */
 export async function changeEndpoint(
-  ctx: Shard,
+  ctx: Scope,
   actor: Actor,
   input: z.infer<typeof UpdateEndpointRequest> & { endpointId: EndpointId },
   keep: Keep<Endpoint>,
@@ -141,7 +141,7 @@ export async function changeEndpoint(
 }
 
 /** Disabled, not erased; a second time it is simply already so. */
-export const disableEndpoint = (ctx: Shard, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
+export const disableEndpoint = (ctx: Scope, actor: Actor, endpointId: EndpointId, keep: Keep<Endpoint>): Promise<Endpoint> =>
   updateEndpointBy(ctx, actor, endpointId, {
     keep,
     decide: (endpoint) =>
@@ -154,7 +154,7 @@ const PREVIOUS_MAX = 5;
 
 /** A new secret; the ones before sign beside it for the rest of their hours. Without an overlap it signs alone from now on. */
 export async function rotateSecret(
-  ctx: Shard,
+  ctx: Scope,
   actor: Actor,
   { endpointId, overlapHours, keep }: { endpointId: EndpointId; overlapHours: number; keep: Keep<EndpointWithSecret> },
 ): Promise<EndpointWithSecret> {
@@ -164,7 +164,7 @@ export async function rotateSecret(
     // Already ours, its answer lost: once more would take the old secret for the one before.
     if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
     const until = ctx.wallNow + overlapHours * HOUR;
-    // Whoever rotates again before the overlap ends, or repeats a request whose answer he never saw, still verifies with an older one.
+    // A merchant who rotates again before the overlap ends, or repeats a request whose answer was lost, still verifies with an older one.
     const previous =
       overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.wallNow)].slice(0, PREVIOUS_MAX) : [];
     const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
@@ -180,13 +180,12 @@ interface Decision {
 }
 
 const updateEndpointBy = (
-  ctx: Shard,
+  ctx: Scope,
   actor: Actor,
   endpointId: EndpointId,
   { decide, keep }: { decide(endpoint: Endpoint): Decision; keep: Keep<Endpoint> },
 ): Promise<Endpoint> =>
-  transact(ctx, async () => {
-    const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
+  transact(ctx, { reload: () => getEndpoint(ctx, endpointId) }, (endpoint) => {
     const { patch, revives } = decide(endpoint);
     // A secret sealed once more looks different every time, so a lost answer is recognised by it too.
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))

@@ -5,7 +5,19 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { merchantErrors, merchantRoute, merchantWriteErrors, writeRoute } from '#platform/http/callers.ts';
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
-import { created, given, jsonBody, ModeQuery, ok, optionalJsonBody, PageQuery, pageOf, router, uuidParam } from '#platform/http/openapi.ts';
+import {
+  created,
+  given,
+  idOf,
+  idParam,
+  jsonBody,
+  ModeQuery,
+  ok,
+  optionalJsonBody,
+  PageQuery,
+  pageOf,
+  router,
+} from '#platform/http/openapi.ts';
 import { recoverEndpoint } from '../deliveries/fan-out.ts';
 import { CreateEndpointRequest, EndpointBody, EndpointSecretBody, toEndpointResource, UpdateEndpointRequest } from '../resource.ts';
 import { listEndpoints } from '../store.ts';
@@ -13,7 +25,7 @@ import { changeEndpoint, createEndpoint, disableEndpoint, type EndpointWithSecre
 import { type TestResult, testEndpoint } from './test-endpoint.ts';
 
 const tags = ['Webhooks'];
-const params = uuidParam('endpoint_id');
+const params = idParam('endpoint_id', idOf<EndpointId>());
 const query = z.object(ModeQuery);
 const read = merchantRoute('read');
 const headers = OptionalIdempotencyHeader;
@@ -151,10 +163,9 @@ function presentTest({ deliveryId, eventId, outcome }: TestResult) {
 
 export const webhookRoutes = router()
   .openapi(list, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    const { items, total } = await listEndpoints(ctx.db, actor.accountId, actor.livemode, page);
-    return c.json(toPage(page, total, items.map(toEndpointResource)), 200);
+    return c.json(toPage(page, await listEndpoints(ctx, page), toEndpointResource), 200);
   })
   .openapi(create, async (c) => {
     const { actor, scope: ctx } = c.var;
@@ -166,31 +177,31 @@ export const webhookRoutes = router()
   })
   .openapi(change, async (c) => {
     const { actor, scope: ctx } = c.var;
-    const input = { ...c.req.valid('json'), endpointId: c.req.valid('param').endpoint_id as EndpointId };
+    const input = { ...c.req.valid('json'), endpointId: c.req.valid('param').endpoint_id };
     return sendStored(c, await answerOnce<Endpoint>(c, (keep) => changeEndpoint(ctx, actor, input, keep), presentEndpoint));
   })
   .openapi(disable, async (c) => {
     const { actor, scope: ctx } = c.var;
-    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
+    const endpointId = c.req.valid('param').endpoint_id;
     return sendStored(c, await answerOnce<Endpoint>(c, (keep) => disableEndpoint(ctx, actor, endpointId, keep), presentEndpoint));
   })
   .openapi(rotate, async (c) => {
     const { actor, scope: ctx } = c.var;
     const { overlap_hours: overlapHours = OVERLAP_HOURS } = c.req.valid('json');
-    const named = { endpointId: c.req.valid('param').endpoint_id as EndpointId, overlapHours };
+    const named = { endpointId: c.req.valid('param').endpoint_id, overlapHours };
     const run = (keep: Keep<EndpointWithSecret>) => rotateSecret(ctx, actor, { ...named, keep });
     return sendStored(c, await answerOnce(c, run, presentSecret(200), { isSecret }));
   })
   .openapi(test, async (c) => {
-    const { actor, scope: ctx } = c.var;
-    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
-    return sendStored(c, await answerLeased(c, () => testEndpoint(ctx, actor, endpointId), presentTest));
+    const { scope: ctx } = c.var;
+    const endpointId = c.req.valid('param').endpoint_id;
+    return sendStored(c, await answerLeased(c, () => testEndpoint(ctx, endpointId), presentTest));
   })
   .openapi(recover, async (c) => {
-    const { actor, scope: ctx } = c.var;
+    const { scope: ctx } = c.var;
     const { since, until } = c.req.valid('json');
     const to = until === undefined ? ctx.now : Date.parse(until);
-    const endpointId = c.req.valid('param').endpoint_id as EndpointId;
-    const run = () => recoverEndpoint(ctx, actor, endpointId, Date.parse(since), to);
+    const endpointId = c.req.valid('param').endpoint_id;
+    const run = () => recoverEndpoint(ctx, endpointId, Date.parse(since), to);
     return sendStored(c, await answerLeased(c, run, (scheduled) => ({ status: 202, body: { scheduled } })));
   });

@@ -1,9 +1,11 @@
-import { err, ok, type Result } from '#core/errors.ts';
-
 /**
  * Where we are willing to send: public https names only. Judged when an endpoint is saved and again at every attempt, since
  * rules and our own name may change in between. Pure.
+ * @module
  */
+
+import { err, ok, type Result } from '#core/errors.ts';
+
 export type TargetProblem = 'not_a_url' | 'https_required' | 'credentials' | 'port' | 'ip_address' | 'private_name' | 'own_host';
 
 const PORTS = ['', '443', '8443'];

@@ -1,6 +1,6 @@
 import { raise, storyOf } from '#core/errors.ts';
 import { type EndpointId, newId } from '#core/ids.ts';
-import type { Actor, Shard } from '#platform/context.ts';
+import type { Scope, Shard } from '#platform/context.ts';
 import { type EventRow, eventRow } from '#platform/db/commit.ts';
 import { claimAttempt, endpointEvent, makeAttempt } from '../deliveries/attempt.ts';
 import type { AttemptOutcome } from '../deliveries/schedule.ts';
@@ -14,8 +14,8 @@ export interface TestResult {
 }
 
 /** A real, signed event to this endpoint alone, at once, and what it answered. */
-export async function testEndpoint(ctx: Shard, actor: Actor, endpointId: EndpointId): Promise<TestResult> {
-  const endpoint = await getEndpoint(ctx.db, actor.accountId, actor.livemode, endpointId);
+export async function testEndpoint(ctx: Scope, endpointId: EndpointId): Promise<TestResult> {
+  const endpoint = await getEndpoint(ctx, endpointId);
   // Each test is a subject of its own: it happened once, and races with nothing.
   const happened = {
     ...endpointEvent('webhook.test', endpoint, 1),

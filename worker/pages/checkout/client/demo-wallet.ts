@@ -1,3 +1,10 @@
+/**
+ * Local development only: a wallet with play money of the local chain, so that a payment can be clicked through with nothing
+ * installed. It is a script of its own, laid out and named only where the worker runs with DEMO_WALLET, and refuses any node
+ * that is not on this machine.
+ * @module
+ */
+
 import { ed25519 } from '@noble/curves/ed25519.js';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
 import { registerWallet } from '@wallet-standard/wallet';
@@ -5,11 +12,6 @@ import type { PageFacts } from '../facts.ts';
 import { toBase58 } from './bytes.ts';
 import { DEMO_WALLET_NAME } from './wallets.ts';
 
-/**
- * Local development only: a wallet with play money of the local chain, so that a payment can be clicked through with nothing
- * installed. It is a script of its own, laid out and named only where the worker runs with DEMO_WALLET, and refuses any node
- * that is not on this machine.
- */
 const KEY = 'svc:demo-wallet';
 const SIGNATURE_BYTES = 64;
 const ICON =

@@ -25,7 +25,7 @@ export const archives = sqliteTable(
 );
 
 /**
- * Objects that are being written, and are not in `archives` yet. The row ends in the batch that puts the object there; of a run that died
+ * Objects that are being written, and are not in `archives` yet. The row ends in the batch that puts the object there; of a run that crashed
  * before that, the sweep gives it up after an hour, and deletes first the object and then the row.
  */
 export const archiveDrafts = sqliteTable(

@@ -16,7 +16,7 @@ export const audits = sqliteTable('audits', {
   day: text('day').primaryKey(),
   /** When its next look may begin; while one runs, when that counts as dead. null: it is finished. */
   dueAt: instant('due_at'),
-  /** What was looked at, and of that: what differs, and what nobody could tell of. */
+  /** What was looked at, and of that: what differs, and what could not be compared. */
   checked: integer('checked').notNull(),
   differing: integer('differing').notNull(),
   unknown: integer('unknown').notNull(),

@@ -77,7 +77,7 @@ export const openSessions = sqliteTable('open_sessions', {
 });
 
 /**
- * What is kept of a checkout that nobody paid, a month after its end: enough to say that it failed, to know its memo on the chain, and
+ * What is kept of an unpaid checkout, a month after its end: enough to say that it failed, to know its memo on the chain, and
  * to take money that comes for it after all. The rest is the product's by then.
  */
 export const endedSessions = sqliteTable('ended_sessions', {

@@ -7,7 +7,7 @@ export const sweeps = sqliteTable('sweeps', {
   dueAt: instant('due_at').notNull(),
   /** When its message was sent last; it is not sent again until that one has certainly come or is lost. 0: none is on its way. */
   sentAt: instant('sent_at').notNull(),
-  /** Renewed while it runs, so that the lease of a run that died ends soon. */
+  /** Renewed while it runs, so that the lease of a run that crashed ends soon. */
   leaseUntil: instant('lease_until').notNull(),
   /** Names one taking of the lease and never another. */
   fence: integer('fence').notNull(),

@@ -35,7 +35,7 @@ export const payments = sqliteTable(
     /** The wallet the session was opened for, if it said so; only its own failed transaction can fail the payment. */
     expectedWallet: text('expected_wallet'),
     customerRef: text('customer_ref'),
-    /** A wallet that was named as the customer; null: whoever pays. */
+    /** A wallet that was named as the customer; null: the payer. */
     customerWallet: text('customer_wallet'),
     email: text('email'),
     payerWallet: text('payer_wallet'),

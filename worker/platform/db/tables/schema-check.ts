@@ -47,6 +47,10 @@ const TABLES = [
   webhooks,
 ].flatMap((module) => Object.values(module).filter((value) => is(value, SQLiteTable))) as SQLiteTable[];
 
+/** As `table.column`. */
+export const wantedColumns = (): string[] =>
+  TABLES.flatMap((table) => getTableConfig(table).columns.map(({ name }) => `${getTableName(table)}.${name}`));
+
 /** Columns this release reads and writes that the database does not have: its migrations were not applied. As `table.column`. */
 export async function listMissingColumns(db: Db): Promise<string[]> {
   // Tables of the platform's own beside ours may not be looked at.
@@ -55,6 +59,5 @@ export async function listMissingColumns(db: Db): Promise<string[]> {
     sql`SELECT t.value || '.' || c.name AS name FROM json_each(${tables}) t, pragma_table_info(t.value) c`,
   );
   const present = new Set(rows.map(({ name }) => name));
-  const wanted = TABLES.flatMap((table) => getTableConfig(table).columns.map(({ name }) => `${getTableName(table)}.${name}`));
-  return wanted.filter((name) => !present.has(name));
+  return wantedColumns().filter((name) => !present.has(name));
 }

@@ -6,7 +6,7 @@ import type { PlanName } from '#rules/plans.ts';
 import { SETTLEMENT, type SettlementStatus } from '#rules/states.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
 
-/** What the money is for: units of a product, a plan of ours, or whatever a merchant sells through us as his facilitator. */
+/** What the money is for: units of a product, a plan of ours, or what a merchant sells with this service as facilitator. */
 export type SettlementPurpose = 'access' | 'activation' | 'facilitator';
 
 /** What an x402 payment was for, as it was when it was claimed. */
@@ -39,7 +39,7 @@ export const settlements = sqliteTable(
     /** Of the customer who was named; null: the payer. */
     customerWallet: text('customer_wallet'),
     customerRef: text('customer_ref'),
-    /** SHA-256 of the transaction's message, hex: the same whoever signs it, in whatever order. */
+    /** SHA-256 of the transaction's message, hex: it does not depend on the signatures. */
     messageHash: text('message_hash').notNull(),
     txSignature: text('tx_signature').notNull(),
     /** The co-signed transaction, base64: may be broadcast again as long as it can still land; empty once its end is known. */

@@ -24,7 +24,7 @@ export const txClaims = sqliteTable(
     /** When it was first acted upon as confirmed. */
     confirmedAt: instant('confirmed_at'),
     ...fateColumns(),
-    /** The one call that was told of the success of what it paid; whoever asks again is told that it is a repetition. */
+    /** The one call that was told of the success of what it paid; any other call is answered that it is a repetition. */
     answeredBy: text('answered_by'),
     createdAt: instant('created_at').notNull(),
   },

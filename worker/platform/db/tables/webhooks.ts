@@ -4,7 +4,7 @@ import type { AccountId, EndpointId } from '#core/ids.ts';
 import { DELIVERY, type DeliveryStatus, ENDPOINT, type EndpointStatus } from '#rules/states.ts';
 import { flag, instant, json, oneOf } from './columns.ts';
 
-/** Where a merchant, or an automation platform in his name, wants events. */
+/** Where a merchant, or an automation platform on their behalf, wants events. */
 export const webhookEndpoints = sqliteTable(
   'webhook_endpoints',
   {

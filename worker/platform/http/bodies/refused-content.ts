@@ -6,9 +6,9 @@ import { base58Bytes, base64, hex } from '#core/encoding.ts';
 /** What a body may not hold, wherever it stands in it. */
 export type Unacceptable = 'secret_refused' | 'not_unicode';
 
-/** What looks like a secret costs a curve multiplication or a checksum each, so a body of nothing else is not looked at to its end. */
+/** How many suspected secrets of a body are verified: each costs a curve multiplication or a checksum, which bounds what a request costs. */
 const SUSPECTS_MAX = 4;
-/** The same for texts long enough to hide one: so many are taken apart. */
+/** How many texts that are long enough to hold a secret are searched for one. */
 const LONG_TEXTS_MAX = 256;
 const PHRASE_CHARS = { min: 47, max: 512 };
 const WORDS: ReadonlySet<string> = new Set(wordlist);

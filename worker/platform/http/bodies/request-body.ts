@@ -26,7 +26,7 @@ export async function readJsonBody(c: Context<AppEnv>): Promise<void> {
 }
 
 /** JSON is UTF-8 without a byte order mark (RFC 8259 section 8.1); null for anything else. */
-function textOf(bytes: ArrayBuffer): string | null {
+export function textOf(bytes: ArrayBuffer): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.startsWith('\ufeff') ? null : text;

@@ -1,11 +1,10 @@
 import { type Access, type ProtectOptions, protect } from '../../sdk/src/fetch.ts';
-import { createClient } from '../../sdk/src/index.ts';
 import { StandIn } from './stand-in.ts';
 
 const URL_PAID = 'https://weather.test/forecast?city=Oslo';
 
 /** A protected handler before the stand-in; `handler` may be replaced to fail. */
-export function shop(options: Partial<ProtectOptions<Request>> = {}) {
+export function protectedHandler(options: Partial<ProtectOptions<Request>> = {}) {
   const service = new StandIn();
   const errors: unknown[] = [];
   const served: Access[] = [];
@@ -13,7 +12,7 @@ export function shop(options: Partial<ProtectOptions<Request>> = {}) {
   const open = () =>
     protect(
       {
-        client: createClient({ baseUrl: 'https://svc.test', key: 'svc_live_x', fetch: service.fetch, timeoutMs: 50, settleTimeoutMs: 50 }),
+        client: service.client({ timeoutMs: 50, settleTimeoutMs: 50 }),
         product: 'p1',
         onError: (error) => errors.push(error),
         ...options,

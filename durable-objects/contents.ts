@@ -1,0 +1,37 @@
+import type { EntitlementSnapshot } from '#rules/balance.ts';
+import type { Left } from './holding.ts';
+
+/** What an entitlement's object remembers of an operation: enough to answer its key again, byte for byte. */
+export type Content =
+  | ({ verb: 'consume'; units: number; isCounted: boolean; isRefunded: boolean; paymentId: string | null } & Left)
+  | { verb: 'grant'; snapshot: EntitlementSnapshot }
+  | ({ verb: 'refund'; consumptionId: string; units: number } & Left);
+export type Verb<Name extends Content['verb']> = Extract<Content, { verb: Name }>;
+
+const RADIX = 36;
+const textOf = (figure: number | null): string => figure?.toString(RADIX) ?? '';
+const figureOf = (text = ''): number | null => (text === '' ? null : Number.parseInt(text, RADIX));
+
+/** One line. A consume is figures, because there are many; everything else is JSON. */
+export function packContent(content: Content): string {
+  if (content.verb !== 'consume') return JSON.stringify(content);
+  const { units, isCounted, isRefunded, paymentId, remaining, paidThrough } = content;
+  const marks = `${isCounted ? '' : 'u'}${isRefunded ? 'r' : ''}`;
+  const fields = [textOf(units), textOf(remaining), textOf(paidThrough), marks, paymentId ?? ''];
+  return fields.join().replace(/,+$/, '');
+}
+
+/** Throws for what no release packed so. */
+export function unpackContent(text: string): Content {
+  if (text.startsWith('{')) return JSON.parse(text);
+  const [units, remaining, paidThrough, marks = '', paymentId = ''] = text.split(',');
+  return {
+    verb: 'consume',
+    units: figureOf(units)!,
+    isCounted: !marks.includes('u'),
+    isRefunded: marks.includes('r'),
+    paymentId: paymentId || null,
+    remaining: figureOf(remaining),
+    paidThrough: figureOf(paidThrough),
+  };
+}

@@ -1,0 +1,96 @@
+import { entitlementIdOf } from '#core/ids.ts';
+import { SECOND } from '#core/time.ts';
+import type { Env } from '#platform/context.ts';
+import { inTime } from '#platform/deadline.ts';
+import { entitlementObjectName } from '#platform/objects.ts';
+import type { Customer, EntitlementKey } from '#rules/balance.ts';
+import type { ConsumeAnswer, KeyedUse } from '#rules/entitlement-rpc.ts';
+
+/** Uses in one call of an entitlement's object. */
+const GROUP_MAX = 256;
+/** A call that is not answered by then is given up, so that what waits behind it goes on. */
+const GROUP_MS = 10 * SECOND;
+const IDENTITIES_MAX = 1000;
+
+interface Passenger {
+  use: KeyedUse;
+  resolve(answer: ConsumeAnswer | null): void;
+}
+
+/**
+ * Passes uses on to the objects of their entitlements, for each in the order they came. One call to an object is under way at a
+ * time: what comes meanwhile goes with the next, because a call costs more than what it does.
+ */
+export class Passing {
+  readonly #objects: Env['ENTITLEMENT'];
+  readonly #identities = new Map<string, EntitlementKey>();
+  readonly #waiting = new Map<string, Passenger[]>();
+  #underWay = 0;
+
+  constructor(objects: Env['ENTITLEMENT']) {
+    this.#objects = objects;
+  }
+
+  /** An entitlement's id is a hash of whose it is, which costs as much as the rest of admission, so the last ones are remembered. */
+  keyOf(merchantId: string, livemode: boolean, productId: string, customer: Customer): EntitlementKey {
+    const name = JSON.stringify([livemode, productId, customer]);
+    const known = this.#identities.get(name);
+    if (known?.merchantId === merchantId) return known;
+    const identity = {
+      entitlementId: entitlementIdOf(merchantId, livemode, productId, customer),
+      merchantId,
+      livemode,
+      productId,
+      customer,
+    };
+    if (this.#identities.size >= IDENTITIES_MAX) this.#identities.clear();
+    this.#identities.set(name, identity);
+    return identity;
+  }
+
+  /** null where the object was out of reach or did not answer in time: what became of the use is not known. */
+  async use(identity: EntitlementKey, use: KeyedUse): Promise<ConsumeAnswer | null> {
+    this.#underWay++;
+    try {
+      return await new Promise((resolve) => this.#board(identity, { use, resolve }));
+    } finally {
+      this.#underWay--;
+    }
+  }
+
+  #board(identity: EntitlementKey, passenger: Passenger): void {
+    const waiting = this.#waiting.get(identity.entitlementId);
+    if (waiting) {
+      waiting.push(passenger);
+      return;
+    }
+    const first = [passenger];
+    this.#waiting.set(identity.entitlementId, first);
+    void this.#serve(identity, first);
+  }
+
+  async #serve(identity: EntitlementKey, waiting: Passenger[]): Promise<void> {
+    // One that comes alone waits for nobody; among others it waits until those that arrived in this turn are here, too.
+    if (this.#underWay > 1) await nextTurn();
+    while (waiting.length > 0) {
+      const group = waiting.splice(0, GROUP_MAX);
+      const answers = await this.#ask(identity, group);
+      for (const [i, { resolve }] of group.entries()) resolve(answers[i] ?? null);
+      if (group.length > 1 || waiting.length > 0) await nextTurn();
+    }
+    this.#waiting.delete(identity.entitlementId);
+  }
+
+  async #ask(identity: EntitlementKey, group: readonly Passenger[]): Promise<(ConsumeAnswer | null)[]> {
+    const object = this.#objects.getByName(entitlementObjectName(identity, identity.entitlementId));
+    const uses = group.map(({ use }) => use);
+    try {
+      return await inTime({ leftMs: () => GROUP_MS }, async () => object.consumeMany(identity, uses));
+    } catch {
+      // Their callers ask the object themselves, under the same keys, and tell of it what they find.
+      return [];
+    }
+  }
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,147 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Env } from '#platform/context.ts';
+import type { AdmissionRpc, PassedAnswer } from '#rules/admission.ts';
+import { newKey, openShop, type Shop, stall } from '../../world/agent.ts';
+import { letTimeRun, setTime } from '../../world/clock.ts';
+import { SEED, SOAK } from '../../world/env.ts';
+import { seededRandom } from '../../world/faults.ts';
+import { World } from '../../world/world.ts';
+
+afterEach(letTimeRun);
+
+const PATH = '/v1/access/entitlements/consume';
+const PAIRS = 200 * SOAK;
+/** A body in pieces is never plain, so the route takes it alone. */
+const IN_PIECES = { 'Transfer-Encoding': 'chunked' };
+
+/** What one way answers that the other cannot: names of tenants, requests and consumptions, and what is sealed for one of them. */
+function comparable({ status, body, headers }: Awaited<ReturnType<Shop['consume']>>) {
+  const text = JSON.stringify({ ...body, meta: { ...body.meta, payment_required: Boolean(body.meta?.payment_required) } });
+  const own = ['x-svc-request-id', 'x-request-id', 'payment-required'];
+  const shown = [...headers].map(([name, value]) => (own.includes(name) ? [name, value.length > 0] : [name, value]));
+  return { status, headers: shown, body: text.replace(/con_\w+|req_\w+|[\da-f]{8}-[\da-f-]{27}/gi, 'id') };
+}
+
+describe('a plain consume and the same one in pieces', () => {
+  const w = new World();
+  let shops: [Shop, Shop];
+  let noKeys: { revoked: string; readOnly: string }[];
+  beforeAll(async () => {
+    shops = [await openShop(w), await openShop(w)];
+    noKeys = await Promise.all(
+      shops.map(async ({ merchant }) => {
+        const make = (permissions: string[]) =>
+          w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'other', permissions } }).then(({ body }) => body);
+        const [revoked, readOnly] = [await make(['execute']), await make(['read'])];
+        expect((await w.call('DELETE', `/v1/keys/${revoked.key.id}`, { key: merchant.token })).status).toBe(204);
+        return { revoked: revoked.raw_key, readOnly: readOnly.raw_key };
+      }),
+    );
+  });
+
+  it('are answered the same, headers and refusals too, whatever the body, the headers and the key are', async () => {
+    const random = seededRandom(SEED);
+    const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
+    const usually = <T>(value: T, others: readonly T[]): T => (random() < 0.88 ? value : pick(others));
+    const seen = new Map<string, number>();
+    const customers = Array.from({ length: 6 }, (_, i) => ({ customer_ref: `customer-${i}` }));
+    const next = (pair: number) => {
+      const customer = usually<unknown>(pick(customers), [
+        {},
+        undefined,
+        { customer_ref: 'x'.repeat(pick([86, 180, 181])) },
+        { customer_ref: 'two words' },
+        { customer_ref: 'a', wallet_address: 'b' },
+        { customer_ref: 'ö' },
+        { customer_ref: 'a', more: 1 },
+      ]);
+      const units = usually<unknown>(pick([undefined, 1, 2]), [0, -1, 1.5, '1', null, 100, 1_000_000_000, 1_000_000_001]);
+      const extra = usually<object>({}, [{ unknown: 1 }, { resource: { url: 'https://api.example.com/x' } }, { external_product_id: 'x' }]);
+      const raw = usually<string | null>(null, ['{', '[]', '"\\ud800"', '\ufeff{}', `["${'abandon '.repeat(11)}about"]`]);
+      const idempotencyKey = usually(`a-key-of-${pick([...customers.keys()])}-${pair % 8}`, ['short', 'x'.repeat(256), 'with blank', '']);
+      const query = usually('', ['?mode=live', '?mode=sandbox', '?mode=other', '?x']);
+      const contentType = usually('application/json', ['application/json; charset=utf-8', 'text/plain']);
+      const whose = usually('key', ['sandboxKey', 'token', 'revoked', 'readOnly', 'nobody', 'forged', 'stranger']);
+      return { customer, units, extra, raw, idempotencyKey, query, contentType, whose };
+    };
+    const sent: ReturnType<typeof next>[] = [];
+    for (const shop of shops) for (const customer of customers.slice(1)) await shop.grant({ customer, units: 60 });
+    setTime(Date.now());
+    for (let pair = 0; pair < PAIRS; pair++) {
+      const call = random() < 0.3 && sent.length > 0 ? pick(sent) : next(pair);
+      sent.push(call);
+      const { customer, units, extra, raw, idempotencyKey, query, contentType, whose } = call;
+      const answers = await Promise.all(
+        shops.map((shop, i) => {
+          const body = { product_id: shop.product.product_id, customer, units, ...extra };
+          const { key, sandboxKey, token } = shop.merchant;
+          const keys: Record<string, string> = { key, sandboxKey, token, ...noKeys[i]!, forged: `${key.slice(0, -1)}_` };
+          return w.call('POST', `${PATH}${query}`, {
+            raw: raw ?? JSON.stringify(body),
+            ...(whose === 'nobody' ? {} : { key: whose === 'stranger' ? 'svc_live_x' : keys[whose]! }),
+            headers: { 'Idempotency-Key': idempotencyKey, 'Content-Type': contentType, ...(i === 0 ? {} : IN_PIECES) },
+          });
+        }),
+      );
+      const [plain, inPieces] = answers.map(comparable);
+      expect(plain, `pair ${pair} of seed ${SEED}`).toEqual(inPieces);
+      const { status, body, headers } = answers[0]!;
+      const what = status === 200 ? `200 ${headers.has('Idempotent-Replayed') ? 'replayed' : 'new'}` : `${status} ${body.code}`;
+      seen.set(what, (seen.get(what) ?? 0) + 1);
+    }
+    const expected = ['200 new', '200 replayed', '401 invalid_authorization', '403 entitlement_missing', '409 idempotency_conflict'];
+    expect([...seen.keys()]).toEqual(expect.arrayContaining([...expected, '422 validation_error', '422 unknown_field']));
+    const usage = await Promise.all(shops.map(async ({ merchant }) => (await w.call('GET', '/v1/keys', { key: merchant.token })).body));
+    const counted = usage.map((keys) => JSON.stringify(keys).match(/"(?:total_calls|credits_burned|error_calls)":\d+/g));
+    expect(counted[0]).toEqual(counted[1]);
+  });
+});
+
+describe('a consume without a body', () => {
+  const w = new World();
+  it('is refused as what it is, in JSON as in any other form', async () => {
+    const { key } = await w.merchant();
+    const send = (contentType: string) =>
+      w.call('POST', PATH, { raw: '', key, headers: { 'Idempotency-Key': newKey(), 'Content-Type': contentType } });
+    expect((await send('application/json')).body.code).toBe('validation_error');
+    expect((await send('text/plain')).body.code).toBe('unsupported_media_type');
+  });
+});
+
+describe('a plain consume whose object is lost on the way', () => {
+  const w = new World();
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop(w);
+  });
+  /** The account's object as it is, but for `consume`. */
+  const withConsume = (consume: (real: AdmissionRpc, ...args: Parameters<AdmissionRpc['consume']>) => Promise<PassedAnswer>): Env => {
+    const getByName = (name: string) => {
+      const real = w.env.ADMISSION.getByName(name) as unknown as AdmissionRpc;
+      return new Proxy(real, {
+        get: (target, method) =>
+          method === 'consume'
+            ? (...args: Parameters<AdmissionRpc['consume']>) => consume(real, ...args)
+            : (...args: unknown[]) => (target as unknown as Record<PropertyKey, (...args: unknown[]) => unknown>)[method]!(...args),
+      });
+    };
+    return { ...w.env, ADMISSION: { getByName } as unknown as Env['ADMISSION'] };
+  };
+  const lost = new Error('the object was restarted');
+
+  it.each<[string, Env]>([
+    ['before it did anything', withConsume(() => Promise.reject(lost))],
+    ['after it did everything', withConsume(async (real, ...args) => real.consume(...args).then(() => Promise.reject(lost)))],
+    ['after the entitlement’s object was', withConsume(async (real, ...args) => ({ ...(await real.consume(...args)), used: null }))],
+  ])('is asked again under its key and uses once: %s', async (_, env) => {
+    const customer = { customer_ref: newKey() };
+    const own = stall(w, shop.merchant, shop.product, shop.agent);
+    await own.grant({ customer, units: 3 });
+    const idempotencyKey = newKey();
+    for (const round of [1, 2]) {
+      const used = await own.consume({ customer }, { idempotencyKey, env });
+      expect([round, used.status, used.body.remaining]).toEqual([round, 200, 2]);
+    }
+    expect(await own.entitlement(customer)).toMatchObject({ used_units: 1, remaining: 2 });
+  });
+});

@@ -1,0 +1,188 @@
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { afterEach, describe, expect, it } from 'vitest';
+import { sha256Hex } from '#core/crypto.ts';
+import { utf8 } from '#core/encoding.ts';
+import { DAY, HOUR, SECOND } from '#core/time.ts';
+import type { EntitlementKey } from '#rules/balance.ts';
+import type { KeyedUse } from '#rules/entitlement-rpc.ts';
+import { type Content, packContent, unpackContent } from '../../durable-objects/contents.ts';
+import { Entitlement } from '../../durable-objects/entitlement.ts';
+import { OPERATIONS_TABLES, Operations } from '../../durable-objects/operations.ts';
+import { Tables } from '../../durable-objects/tables.ts';
+import { letTimeRun, setTime } from '../world/clock.ts';
+import { newHolder, silence } from '../world/entitlement.ts';
+import { SEED, SOAK, testEnv } from '../world/env.ts';
+import { seededRandom } from '../world/faults.ts';
+
+afterEach(letTimeRun);
+
+const use = (key: string, now: number): KeyedUse => ({ key: `consume:${key}`, fingerprint: `2:${sha256Hex(utf8(key))}`, now, units: 1 });
+const uuids = (count: number) => Array.from({ length: count }, () => crypto.randomUUID());
+
+/** The object's own code on its storage, which counts the rows that statements write as the platform bills them. */
+async function billed(stub: ReturnType<typeof newHolder>['stub'], work: (object: Entitlement) => Promise<unknown>) {
+  return runInDurableObject(stub, async (_, state) => {
+    let rows = 0;
+    const { sql } = state.storage;
+    const exec = (...args: Parameters<SqlStorage['exec']>) => {
+      const cursor = sql.exec(...args);
+      rows += cursor.rowsWritten;
+      return cursor;
+    };
+    // How long a disk takes is not what is counted.
+    Object.defineProperty(state.storage, 'sync', { value: async () => {} });
+    Object.defineProperty(state.storage, 'sql', { value: { exec, databaseSize: 0 } });
+    const object = new Entitlement(state, testEnv);
+    const bytes = sql.databaseSize;
+    await work(object);
+    return { rows, bytes: sql.databaseSize - bytes };
+  });
+}
+
+describe('2,000 consumes with keys of 36 characters', () => {
+  const COUNT = 2000;
+  const spent = async (group: number) => {
+    const { stub, identity, grant } = newHolder();
+    await grant('grant-1', { units: 1_000_000_000 });
+    const keys = uuids(COUNT);
+    const now = Date.now();
+    const { rows, bytes } = await billed(stub, async (object) => {
+      for (let i = 0; i < COUNT; i += group)
+        await object.consumeMany(
+          identity,
+          keys.slice(i, i + group).map((key) => use(key, now)),
+        );
+    });
+    await silence(stub);
+    return { rows: rows / COUNT, bytes: bytes / COUNT };
+  };
+
+  it('take at most 90 bytes each, and one row for a commit with a fiftieth of one for each of them', async () => {
+    for (const group of [1, 8, 100]) {
+      const { rows, bytes } = await spent(group);
+      expect(bytes, `${group} at once`).toBeLessThanOrEqual(90);
+      expect(rows, `${group} at once`).toBeLessThanOrEqual(1 / group + 0.02);
+    }
+  });
+});
+
+describe('what an object remembers of its operations', () => {
+  const packing = { pack: packContent, unpack: unpackContent };
+  const content = (units: number): Content => ({
+    verb: 'consume',
+    units,
+    isCounted: units % 2 === 0,
+    isRefunded: false,
+    paymentId: units % 5 === 0 ? 'pay-1' : null,
+    remaining: units % 3 === 0 ? null : units * 7,
+    paidThrough: units % 4 === 0 ? null : 1_800_000_000_000 + units,
+  });
+
+  it('is what a plain table would tell, through blocks and indexes, changes, sleep and purging', async () => {
+    const random = seededRandom(SEED);
+    const { stub } = newHolder();
+    await runInDurableObject(stub, async (_, { storage }) => {
+      const open = (tail: string) => {
+        const tables = new Tables(storage.sql, OPERATIONS_TABLES);
+        tables.load();
+        const operations = new Operations<Content>(tables, packing);
+        operations.load(2, tail);
+        return operations;
+      };
+      let operations = open('');
+      const expected = new Map<string, { tick: number; fingerprint: string; content: Content }>();
+      let tick = 1_800_000_000_000;
+      const check = (key: string) => {
+        const known = expected.get(key);
+        const found = operations.find(key, tick);
+        expect(found && { tick: found.tick, content: found.content }).toEqual(known ? { tick: known.tick, content: known.content } : null);
+        if (known) {
+          expect([found!.isOf(known.fingerprint), found!.isOf('another')]).toEqual([true, false]);
+          expect(operations.at(known.tick, tick)?.content).toEqual(known.content);
+        }
+      };
+      for (let step = 0; step < 10_000 * SOAK; step++) {
+        tick += Math.floor(random() * 3) + 1;
+        const key = `key-${step}`;
+        const entry = { tick, fingerprint: `2:${sha256Hex(utf8(key))}`, content: content(step % 100) };
+        operations.record(tick, key, entry.fingerprint, entry.content);
+        expected.set(key, entry);
+        if (random() < 0.02) {
+          const [other, known] = [...expected][Math.floor(random() * expected.size)]!;
+          const amended = { ...known.content, isRefunded: true } as Content;
+          operations.amend(known.tick, amended);
+          expected.set(other, { ...known, content: amended });
+        }
+        if (random() < 0.05) for (const one of [`key-${Math.floor(random() * step * 1.1)}`, 'unknown']) check(one);
+        if (random() < 0.002) operations = open(operations.tail);
+      }
+      expect(storage.sql.exec('SELECT 1 FROM indexes').toArray().length).toBeGreaterThanOrEqual(2);
+      for (const key of expected.keys()) check(key);
+      tick += DAY + HOUR;
+      operations.record(tick, 'young', '', content(1));
+      operations.purge(tick - HOUR / 2);
+      operations.purge(tick);
+      expect(storage.sql.exec('SELECT 1 FROM blocks UNION ALL SELECT 1 FROM indexes').toArray()).toEqual([]);
+      expect([operations.find('key-1', tick), operations.find('young', tick)?.tick]).toEqual([null, tick]);
+      expect(operations.purgeAt).toBe(tick + DAY + HOUR);
+    });
+  });
+
+  it('wakes within 50 ms beside 100,000 grants and 100,000 consumes of a day', async () => {
+    const { stub, identity, grant, consume } = newHolder();
+    await grant('grant-1', { units: 1_000_000 });
+    const now = Date.now();
+    await silence(stub);
+    await runInDurableObject(stub, async (object, { storage }) => {
+      for (let i = 0; i < 100; i++) {
+        const uses = Array.from({ length: 1000 }, (_, j) => use(`key-${i}-${j}`, now));
+        await (object as unknown as { consumeMany(identity: EntitlementKey, uses: KeyedUse[]): Promise<unknown> }).consumeMany(
+          identity,
+          uses,
+        );
+      }
+      storage.sql.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+        INSERT INTO grants SELECT i, 'pay-' || i, '{"units":1}', i, 0, '{"grantedUnits":1,"uses":[],"remaining":1,"paidThrough":null}' FROM n`);
+      await storage.deleteAlarm();
+    });
+    const times: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      await evictDurableObject(stub);
+      await runInDurableObject(stub, (_, state) => {
+        const from = performance.now();
+        new Entitlement(state, testEnv);
+        times.push(performance.now() - from);
+      });
+    }
+    expect(Math.min(...times)).toBeLessThanOrEqual(50);
+    for (const key of ['key-0-0', 'key-50-7', 'key-99-999'])
+      expect(await stub.consume({ ...use(key, now), identity, input: { units: 1 } })).toMatchObject({ ok: true, replayed: true });
+    expect(await consume('new')).toMatchObject({ ok: true, replayed: false });
+    await silence(stub);
+  });
+});
+
+describe('an object that is nearly full', () => {
+  it('refuses what it would have to remember, says until when, and still credits what was paid and replays what it knows', async () => {
+    const { stub, identity, grant, consume } = newHolder();
+    const now = Date.now();
+    setTime(now);
+    await grant('grant-1', { units: 10 });
+    const first = await consume('first');
+    await silence(stub);
+    await runInDurableObject(stub, async (_, state) => {
+      const { sql } = state.storage;
+      Object.defineProperty(state.storage, 'sql', { value: { exec: sql.exec.bind(sql), databaseSize: 9_500_000_000 } });
+      const full = new Entitlement(state, testEnv);
+      const operation = (key: string, units: number) => ({ identity, key, fingerprint: JSON.stringify({ units }), now, input: { units } });
+      const refused = { ok: false, reason: 'full', until: now + DAY + HOUR };
+      expect(await full.consume(operation('second', 1))).toEqual(refused);
+      expect(await full.consume(operation('first', 1))).toEqual({ ...first, replayed: true });
+      const credit = { identity, paymentId: 'pay-1', addition: { units: 5 }, now, consume: { key: 'settle-1', units: 1 } };
+      expect(await full.credit(credit)).toMatchObject({ grantedUnits: 5, consumption: { by: 'mine' } });
+      await state.storage.deleteAlarm();
+    });
+    await evictDurableObject(stub);
+    expect(await stub.read(now + SECOND)).toMatchObject({ grantedUnits: 15, usedUnits: 2 });
+  });
+});
