@@ -56,7 +56,8 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
       passTime: () => this.#holding.passTime(),
       publish: async ({ identity, balance }, events, { now, requestId }) => {
         const snapshot = snapshotOf(balance, identity!, now);
-        await this.env.JOBS.send({ kind: 'projectEntitlement', projection: { snapshot, events }, requestId });
+        const queue = identity!.livemode ? this.env.JOBS : this.env.SANDBOX;
+        await queue.send({ kind: 'projectEntitlement', projection: { snapshot, events }, requestId });
       },
     });
     this.#holding = new Holding(this.#ledger);

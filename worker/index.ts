@@ -19,12 +19,13 @@ export default {
   queue: async (batch, env, execution) => {
     recordNotes(env, Date.now());
     await followLocalClock(env);
-    const { consumeAttempts, consumeJobs, parkDeadMessages } = await import('./jobs.ts');
+    const { consumeAttempts, consumeJobs, consumeSandboxJobs, parkDeadMessages } = await import('./jobs.ts');
     if (batch.queue.endsWith('-dead')) return parkDeadMessages(batch, env);
     if (!checkedConfig(env).config) return batch.retryAll({ delaySeconds: UNSOUND_RETRY_SECONDS });
     if (batch.queue.startsWith('svc-webhooks')) return consumeAttempts(batch as MessageBatch<AttemptMessage>, env, execution);
     if (batch.queue === 'svc-sweeps')
       return (await import('./sweeps.ts')).consumeSweeps(batch as MessageBatch<SweepMessage>, env, execution);
+    if (batch.queue === 'svc-sandbox') return consumeSandboxJobs(batch as MessageBatch<Job>, env, execution);
     return consumeJobs(batch as MessageBatch<Job>, env, execution);
   },
   scheduled: async (_controller, env) => {

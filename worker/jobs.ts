@@ -1,10 +1,11 @@
 import { storyOf } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
+import type { AccountId, SandboxSessionId } from '#core/ids.ts';
 import { projectEntitlement } from '#features/entitlements/entitlement.ts';
 import { findQueued, recheckQueued } from '#features/payments/watch/recheck.ts';
 import { claimAttempt, makeAttempt } from '#features/webhooks/deliveries/attempt.ts';
+import { scopeOf } from '#platform/chain/scope.ts';
 import { type AttemptMessage, databasesOf, type Env, type Job, newCtx, type Shard } from '#platform/context.ts';
-import { homeOf, shardNamed } from '#platform/db/directory.ts';
+import { shardNamed } from '#platform/db/directory.ts';
 import { type Swept, sweepPages, sweepRounds } from '#platform/db/sweep-pages.ts';
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, logRequest } from '#platform/log.ts';
@@ -19,36 +20,49 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
   recheckCandidate: recheckQueued,
   fanOut: (ctx, { eventIds }) => followEvents(ctx, eventIds),
   findPayment: findQueued,
-  projectEntitlement: async (ctx, { projection }) =>
-    projectEntitlement(await homeOf(ctx, projection.snapshot.merchantId as AccountId), projection),
+  projectEntitlement: async (ctx, { projection }) => {
+    const { merchantId, livemode, customer } = projection.snapshot;
+    const customerRef = 'customerRef' in customer ? customer.customerRef : null;
+    await projectEntitlement(await scopeOf(ctx, { merchantId: merchantId as AccountId, livemode, customerRef }), projection);
+  },
+  // Loaded when there is a sandbox to run, because most deployments start without one.
+  runSandboxSession: async (ctx, { sessionId }) =>
+    (await import('#features/sandbox/sessions/run.ts')).runSession(ctx, sessionId as SandboxSessionId, followEvents),
+  sweepSandbox: async (ctx, { merchantId }) =>
+    (await import('#features/sandbox/sweep.ts')).sweepOwn(ctx, merchantId as AccountId, followEvents),
 };
 const isKnown = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(JOBS, kind);
 
 /** Consumer of JOBS: at-least-once and unordered, so every verb here is harmless doubled, late or out of order. */
 export async function consumeJobs(batch: MessageBatch<Job>, env: Env, execution: ExecutionContext): Promise<void> {
-  await Promise.all(
-    batch.messages.map(async (message) => {
-      const { kind, requestId: cause, database } = message.body;
-      const requestId = `job_${message.id}`;
-      const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
-      const notes: string[] = [];
-      const ctx = newCtx(env, { requestId, kind: 'job', cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
-      try {
-        if (isKnown(kind)) await (JOBS[kind] as (ctx: Shard, job: Job) => Promise<void>)(shardNamed(ctx, database), message.body);
-        else await parkMessage(ctx, batch.queue, [message], 'unknown_kind');
-        message.ack();
-      } catch (error) {
-        notes.push(storyOf(error));
-        message.retry({ delaySeconds: RETRY_SECONDS });
-      }
-      logRequest({
-        ...ids,
-        job: isKnown(kind) ? kind : `unknown kind, parked: ${String(kind).slice(0, 64)}`,
-        ms: ctx.elapsedMs(),
-        ...(notes.length > 0 ? { notes } : {}),
-      });
-    }),
-  );
+  await Promise.all(batch.messages.map((message) => consumeJob(batch.queue, message, env, execution)));
+}
+
+/** The same of the queue of sandboxes, one message after the other: what is tested leaves room for what is live. */
+export async function consumeSandboxJobs(batch: MessageBatch<Job>, env: Env, execution: ExecutionContext): Promise<void> {
+  for (const message of batch.messages) await consumeJob(batch.queue, message, env, execution);
+}
+
+async function consumeJob(queue: string, message: Message<Job>, env: Env, execution: ExecutionContext): Promise<void> {
+  const { kind, requestId: cause, database } = message.body;
+  const requestId = `job_${message.id}`;
+  const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
+  const notes: string[] = [];
+  const ctx = newCtx(env, { requestId, kind: 'job', cause, defer: deferring(execution, ids), note: (reason) => notes.push(reason) });
+  try {
+    if (isKnown(kind)) await (JOBS[kind] as (ctx: Shard, job: Job) => Promise<void>)(shardNamed(ctx, database), message.body);
+    else await parkMessage(ctx, queue, [message], 'unknown_kind');
+    message.ack();
+  } catch (error) {
+    notes.push(storyOf(error));
+    message.retry({ delaySeconds: RETRY_SECONDS });
+  }
+  logRequest({
+    ...ids,
+    job: isKnown(kind) ? kind : `unknown kind, parked: ${String(kind).slice(0, 64)}`,
+    ms: ctx.elapsedMs(),
+    ...(notes.length > 0 ? { notes } : {}),
+  });
 }
 
 /**

@@ -75,6 +75,12 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'settlements', nextDueAt: atEachCron, run: whole(sweepSettlements) },
   { name: 'feePayer', nextDueAt: atEachCron, run: whole(sweepFeePayer) },
   { name: 'audit', nextDueAt: every(10 * MINUTE), run: whole(sweepAudit) },
+  { name: 'sandboxes', nextDueAt: atEachCron, run: async (ctx) => (await import('#features/sandbox/sweep.ts')).sweepSandboxes(ctx) },
+  {
+    name: 'endedSandboxes',
+    nextDueAt: every(HOUR),
+    run: async (ctx) => (await import('#features/sandbox/sweep.ts')).sweepEndedSandboxes(ctx),
+  },
 ];
 
 /** How long after it is due a sweep that follows another begins by itself. */

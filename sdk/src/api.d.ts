@@ -1351,6 +1351,118 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/testing/scenarios': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** What can be tried in the sandbox */
+    get: operations['listScenarios'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/testing/sessions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Recent sandbox sessions, newest first */
+    get: operations['listSandboxSessions'];
+    put?: never;
+    /**
+     * Run a scenario: the live code, on a simulated chain and a clock of its own
+     * @description Answers at once; poll the session, or listen to your sandbox endpoints. Everything in it has `livemode: false`, and its customers have references that begin with its id. It is erased 30 days after its end.
+     */
+    post: operations['createSandboxSession'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/testing/sessions/{session_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** One sandbox session */
+    get: operations['getSandboxSession'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/testing/sessions/{session_id}/advance': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Move the clock of a session on
+     * @description What falls due on the way happens in its order and at its time. At most 400 days; a session moves one way and once at a time.
+     */
+    post: operations['advanceSandboxSession'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/testing/pay': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Pay as a test wallet would
+     * @description A payment is signed and broadcast on the simulated chain, and never confirmed by this: confirm it as your page would, or wait until it is found. A challenge of x402 is answered with what the agent sends as PAYMENT-SIGNATURE. `declined` answers no signature.
+     */
+    post: operations['payTest'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/testing/identity': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Complete a buyer’s identity as the connector would */
+    post: operations['identifyTest'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/webhooks/event-types': {
     parameters: {
       query?: never;
@@ -3125,6 +3237,130 @@ export interface components {
        * @description Revokes this live key of the setup, for an answer that was lost or a key that leaked. With issue_live_key another takes its place; without it none does.
        */
       replace_live_key_id?: string;
+    };
+    /** @description `expected`: the types of its events, in the order in which they are recorded. */
+    SandboxScenarios: {
+      items: {
+        scenario: string;
+        description: string;
+        options: string[];
+        expected: string[];
+      }[];
+    };
+    SandboxSession: {
+      /** Format: uuid */
+      session_id: string;
+      scenario: string;
+      /** @enum {string} */
+      status: 'running' | 'completed' | 'failed';
+      /** @enum {boolean} */
+      livemode: false;
+      seed: string;
+      /** @description Stands still between moves. */
+      clock: {
+        /** Format: date-time */
+        now: string;
+        advanced_seconds: number;
+      };
+      objects: {
+        type: string;
+        id: string;
+      }[];
+      steps: {
+        /** Format: date-time */
+        at: string;
+        action: string;
+        object?: {
+          type: string;
+          id: string;
+        };
+        state?: string;
+        event_id?: string;
+        event_type?: string;
+      }[];
+      deliveries: {
+        sent: number;
+        succeeded: number;
+        failed: number;
+      };
+      /** Format: date-time */
+      created_at: string;
+    };
+    SandboxSessionRequest: {
+      /** @description One of GET /v1/testing/scenarios. */
+      scenario: string;
+      /** @description The same seed makes the same wallets, and the same steps. */
+      seed?: string;
+      /**
+       * Format: uuid
+       * @description What is sold; by default the session makes a product for itself.
+       */
+      product_id?: string;
+      /**
+       * Format: uuid
+       * @description The only endpoint that hears of it; by default all of your sandbox.
+       */
+      endpoint_id?: string;
+      /** @description Moves the clock once more after the scenario. */
+      advance_seconds?: number;
+      /** @default {} */
+      options?: {
+        amount?: {
+          /** @enum {string} */
+          asset: 'USDC' | 'SOL';
+          amount: string;
+          base_units?: string;
+        };
+        delay_seconds?: number;
+        /** @enum {string} */
+        failure?: 'transaction_failed' | 'session_expired';
+      };
+    };
+    SandboxSessions: {
+      items: components['schemas']['SandboxSession'][];
+    };
+    AdvanceRequest: {
+      seconds: number;
+    };
+    TestPayment: {
+      tx_signature?: string;
+      payment_signature?: string;
+      transaction?: string;
+      payer_wallet: string;
+    };
+    TestPaymentRequest: {
+      /** Format: uuid */
+      payment_id?: string;
+      /** @description A challenge of x402: the value of PAYMENT-REQUIRED, or the object in it. */
+      payment_required?:
+        | string
+        | {
+            [key: string]: unknown;
+          };
+      /** @description Signed as the merchant’s test wallet, and not sent. */
+      transaction?: string;
+      /**
+       * @default paid
+       * @enum {string}
+       */
+      outcome?: 'paid' | 'underpaid' | 'declined' | 'late' | 'overpaid';
+      /** @description A name for a test wallet that lasts; without one it is another each time. */
+      wallet?: string;
+    };
+    CompletedTestIdentity: {
+      /** Format: uuid */
+      identity_session_id: string;
+      /** @enum {string} */
+      provider: 'telegram' | 'discord';
+      provider_user_id: string;
+      /** @enum {string} */
+      status: 'completed';
+    };
+    TestIdentity: {
+      /** Format: uuid */
+      identity_session_id: string;
+      provider_user_id: string;
+      username?: string;
     };
     EventType: {
       /** @enum {string} */
@@ -5426,6 +5662,200 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ApprovedSetupIntent'];
+        };
+      };
+    };
+  };
+  listScenarios: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SandboxScenarios'];
+        };
+      };
+    };
+  };
+  listSandboxSessions: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+        limit?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SandboxSessions'];
+        };
+      };
+    };
+  };
+  createSandboxSession: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SandboxSessionRequest'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SandboxSession'];
+        };
+      };
+    };
+  };
+  getSandboxSession: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: never;
+      path: {
+        session_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SandboxSession'];
+        };
+      };
+    };
+  };
+  advanceSandboxSession: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
+      path: {
+        session_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['AdvanceRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SandboxSession'];
+        };
+      };
+    };
+  };
+  payTest: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['TestPaymentRequest'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['TestPayment'];
+        };
+      };
+    };
+  };
+  identifyTest: {
+    parameters: {
+      query?: {
+        /** @description The mode a token acts in; default live. */
+        mode?: 'live' | 'sandbox';
+      };
+      header?: {
+        /** @description Names this request: sent again, it has no second effect. */
+        'Idempotency-Key'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['TestIdentity'];
+      };
+    };
+    responses: {
+      /** @description Done */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['CompletedTestIdentity'];
         };
       };
     };

@@ -1,4 +1,5 @@
 import { confirmPayment } from './confirm.ts';
+import { runScenario } from './testing.ts';
 import { type Answer, type Call, type CallOptions, type ClientOptions, Transport } from './transport.ts';
 import type * as T from './types.ts';
 
@@ -92,6 +93,22 @@ export function createClient(options: ClientOptions) {
       /** Settles a buyer's PAYMENT-SIGNATURE, and with `consume_units` makes the first use in the same step. */
       settle: (body: T.Settle, o?: CallOptions) =>
         keyed<T.Settlement>('POST', '/v1/access/x402/settle', body, { timeoutMs: settleTimeoutMs, ...o }),
+    },
+    /** The sandbox: with a sandbox key only. */
+    testing: {
+      /** Runs a scenario and waits for its end: its session, and the events in their order. */
+      run: (scenario: string, asked: Partial<T.RunScenario> = {}, o?: CallOptions) =>
+        runScenario(
+          {
+            begin: (body, callOptions) => once<T.SandboxSession>('POST', '/v1/testing/sessions', body, callOptions),
+            get: (sessionId, callOptions) => read<T.SandboxSession>(`/v1/testing/sessions/${sessionId}`, undefined, callOptions),
+          },
+          scenario,
+          asked,
+          o,
+        ),
+      /** Pays as a test wallet would: a payment, or a challenge of x402. */
+      pay: (body: T.TestPaymentRequest, o?: CallOptions) => once<T.TestPayment>('POST', '/v1/testing/pay', body, o),
     },
     rails: { list: (o?: CallOptions) => read<T.RailPage>('/v1/access/rails', undefined, o) },
     railSettings: {

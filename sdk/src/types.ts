@@ -62,3 +62,8 @@ export type RailPage = Schemas['RailPage'];
 export type RailSetting = Schemas['RailSetting'];
 export type RailSettingPage = Schemas['RailSettingPage'];
 export type UpdateRailSetting = Schemas['RailSettingUpdate'];
+
+export type SandboxSession = Schemas['SandboxSession'];
+export type RunScenario = Omit<Schemas['SandboxSessionRequest'], 'scenario'>;
+export type TestPaymentRequest = Omit<Schemas['TestPaymentRequest'], 'outcome'> & { outcome?: Schemas['TestPaymentRequest']['outcome'] };
+export type TestPayment = Schemas['TestPayment'];

@@ -43,9 +43,11 @@ const CALLERS = [
 type Caller = (typeof CALLERS)[number];
 
 const isKey = (caller: Caller): boolean => / key|for a key/.test(caller);
-/** What ends in a transaction on the chain, of a buyer or of an agent. */
-const isPaying = ({ method, path }: Target): boolean =>
-  method === 'POST' && /^\/v1\/(?:pay\/confirm|payments\/\{payment_id\}\/transaction|access\/x402\/(?:activate|facilitator)\/)/.test(path);
+/** What the service itself is paid for, or pays for others: it has no sandbox. */
+const isLiveAlone = ({ method, path }: Target): boolean =>
+  method === 'POST' && /^\/v1\/access\/x402\/(?:activate|facilitator)\//.test(path);
+const isOfSandbox = ({ path }: Target): boolean => path.startsWith('/v1/testing/');
+const SANDBOX_ONLY: Verdict = [403, 'invalid_authorization', 'sandbox_key_required'];
 const isOfOtherMode = (caller: Caller): boolean => /other mode/.test(caller);
 const knowsModes = ({ operation }: Target): boolean => operation.parameters?.some(({ name }) => name === 'mode') ?? false;
 const isForeign = (caller: Caller): boolean => /another tenant|other mode/.test(caller);
@@ -75,10 +77,11 @@ function expectedOf(target: Target, caller: Caller, isAddressed: boolean): Verdi
   if (door === 'person' && isKey(caller)) return [403, 'invalid_authorization', 'token_required'];
   if (caller === 'a key without the permission' && door !== 'viewer') return [403, 'invalid_authorization', 'permission'];
   if (door === 'key' && !isKey(caller)) return [403, 'invalid_authorization', 'key_required'];
+  // The sandbox is for its own keys, and for tokens that ask for it.
+  if (isOfSandbox(target) && !isOfOtherMode(caller)) return SANDBOX_ONLY;
   if (isOfOtherMode(caller)) {
     if (!knowsModes(target)) return 'let in';
-    // A sandbox key never pays on chain, whoever's payment it is: it is told so before anything is looked up.
-    if (isPaying(target)) return [409, 'setup_not_ready'];
+    if (isLiveAlone(target)) return [409, 'setup_not_ready'];
     if (isKey(caller) && nameOf(target) === 'PATCH /v1/account/me') return [403, 'invalid_authorization', 'mode'];
   }
   return isForeign(caller) && isAddressed ? NOT_FOUND : 'let in';
@@ -183,7 +186,7 @@ describe('every route of the document, to every kind of caller', () => {
 
   it.each(
     targets
-      .filter((target) => /merchant|person|viewer/.test(doorOf(target)) && addresses(target, ANY))
+      .filter((target) => /merchant|person|viewer/.test(doorOf(target)) && !isOfSandbox(target) && addresses(target, ANY))
       .map((target) => [nameOf(target), target] as const),
   )('%s answers 404 to its owner where nothing of that name exists', async (_name, target) => {
     const { status, body } = await send(target, 'the owner', { ...owner, live: {} });

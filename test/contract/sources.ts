@@ -57,6 +57,7 @@ export const ROOMS = [
   /^worker\/features\/finality\//,
   /^worker\/features\/retention\//,
   /^worker\/features\/seals\//,
+  /^worker\/features\/sandbox\//,
   /^worker\/features\/routers\.ts$/,
   // What every page is made of, then the pages, then their addresses.
   /^worker\/pages\/(?!routes\.tsx$)[\w-]+\.tsx?$/,

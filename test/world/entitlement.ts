@@ -75,7 +75,7 @@ export async function interceptJobs(stub: Stub): Promise<SentJobs> {
     if (job.kind === 'projectEntitlement') jobs.sent.push(job.projection);
   };
   await runInDurableObject(stub, (instance) => {
-    Object.assign(instance, { env: { ...testEnv, JOBS: { send } } });
+    Object.assign(instance, { env: { ...testEnv, JOBS: { send }, SANDBOX: { send } } });
   });
   return jobs;
 }

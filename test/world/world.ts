@@ -104,6 +104,7 @@ export class World {
       ...settings,
       ...config,
       JOBS: { send, sendBatch } as unknown as Queue<Job>,
+      SANDBOX: { send, sendBatch } as unknown as Queue<Job>,
       WEBHOOKS: this.#attemptQueue(false),
       WEBHOOKS_SLOW: this.#attemptQueue(true),
       SWEEPS,

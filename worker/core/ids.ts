@@ -17,6 +17,7 @@ export type IdentitySessionId = Id<'identity session'>;
 export type EntitlementId = Id<'entitlement'>;
 export type AppId = Id<'app'>;
 export type PaymentSessionId = Id<'paymentSession'>;
+export type SandboxSessionId = Id<'sandboxSession'>;
 export type SetupIntentId = Id<'setupIntent'>;
 export type AnswerId = Id<'answer'>;
 export type SignInId = Id<'signIn'>;

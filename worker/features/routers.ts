@@ -24,6 +24,7 @@ import { railRoutes } from '#features/rails/routes.ts';
 import { switchRoutes } from '#features/rails/switches/routes.ts';
 import { readinessRoutes } from '#features/readiness/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from '#features/receipts/routes.ts';
+import { sandboxRoutes } from '#features/sandbox/routes.ts';
 import { integrationRoutes } from '#features/webhooks/automation/routes.ts';
 import { deliveryRoutes } from '#features/webhooks/deliveries/routes.ts';
 import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
@@ -57,6 +58,7 @@ export const versionedRouters = [
   activationRoutes,
   facilitatorRoutes,
   bootstrapRoutes,
+  sandboxRoutes,
 ];
 
 /** What names its whole path itself. */

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { assert } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
+import type { AccountId, EndpointId, SandboxSessionId } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
@@ -21,6 +21,10 @@ export type Job = { requestId?: string | undefined; database?: string | undefine
   | { kind: 'fanOut'; eventIds: string[] }
   /** What an entitlement's object says of itself: the one job that carries state, with the version it is true of. */
   | { kind: 'projectEntitlement'; projection: EntitlementProjection }
+  /** The next steps of a sandbox session. */
+  | { kind: 'runSandboxSession'; sessionId: string }
+  /** What has fallen due in one merchant's sandbox outside of sessions. */
+  | { kind: 'sweepSandbox'; merchantId: string }
 );
 
 /** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
@@ -54,6 +58,8 @@ export interface Env extends Record<string, unknown> {
   WEBHOOKS_SLOW: Queue<AttemptMessage>;
   /** One message an invocation: none waits for another sweep, or shares its limits. */
   SWEEPS: Queue<SweepMessage>;
+  /** The jobs of sandboxes, so that no amount of testing delays a live payment. */
+  SANDBOX: Queue<Job>;
   /** The platform's Analytics Engine, for what the operator's metrics tell over time; nothing is written where it is not bound. */
   METRICS?: AnalyticsEngineDataset;
   ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
@@ -115,15 +121,26 @@ export interface Actor extends Caller {
   signIn: SignIn | null;
 }
 
+/** Whose sandbox, and which session of it: each session has a clock and customers of its own. */
+export interface Sandbox {
+  readonly merchantId: AccountId;
+  /** null: what the merchant's own test calls make, which lives by everybody's clock. */
+  readonly sessionId: SandboxSessionId | null;
+  /** The only endpoint that hears of the session; null: all of the merchant's sandbox. */
+  readonly endpointId: EndpointId | null;
+}
+
 /** Everything a verb may use that is not about the rows of one database. The clocks are read once per request; nothing below looks at one. */
 export interface Ctx {
   readonly env: Env;
   readonly config: Config;
   readonly databases: readonly [Database, ...Database[]];
   readonly chain: Chain;
+  /** null: live rows alone are read and changed, over the real chain. */
+  readonly sandbox: Sandbox | null;
   /**
    * Business time: when something was bought, expires, renews or is looked for on the chain, what receipts and events say. Ahead of
-   * `wallNow` only on a local machine whose chain was moved on.
+   * `wallNow` only in a sandbox session, and on a local machine whose chain was moved on.
    */
   readonly now: number;
   /** The time of ordinary clocks: tokens, sign-in, rates, idempotency records, leases, webhooks and what is remembered for a while. */
@@ -215,6 +232,7 @@ export function newCtx(
     db: databases[0].db,
     database: databases[0].name,
     chain: new NodeChain(nodesOf(config, leftMs)),
+    sandbox: null,
     requestId,
     cause,
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',

@@ -14,6 +14,8 @@ export interface Plan {
   enabledEndpointsMax: number;
   /** x402 payments of one UTC day whose network fee we pay. Small prices are what x402 is for, so this bounds our loss, and no least price. */
   feesPerDay: number;
+  /** Sandbox sessions begun on one UTC day. */
+  sandboxSessionsPerDay: number;
 }
 
 export const PLANS = {
@@ -25,6 +27,7 @@ export const PLANS = {
     meteredPerSecond: 5,
     enabledEndpointsMax: 2,
     feesPerDay: 100,
+    sandboxSessionsPerDay: 50,
   },
   starter: {
     priceUsdc: '19',
@@ -34,6 +37,7 @@ export const PLANS = {
     meteredPerSecond: 20,
     enabledEndpointsMax: 5,
     feesPerDay: 5_000,
+    sandboxSessionsPerDay: 500,
   },
   growth: {
     priceUsdc: '49',
@@ -43,6 +47,7 @@ export const PLANS = {
     meteredPerSecond: 100,
     enabledEndpointsMax: 20,
     feesPerDay: 50_000,
+    sandboxSessionsPerDay: 2_000,
   },
   scale: {
     priceUsdc: '199',
@@ -52,6 +57,7 @@ export const PLANS = {
     meteredPerSecond: 500,
     enabledEndpointsMax: 50,
     feesPerDay: 500_000,
+    sandboxSessionsPerDay: 10_000,
   },
 } as const satisfies Record<string, Plan>;
 

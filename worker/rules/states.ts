@@ -98,3 +98,11 @@ export const SETUP = machine<SetupStatus, 'refuse' | 'accept' | 'approve' | 'exp
   // Paid for after all: its keys stay revoked, and approving it issues another.
   expired: { revive: 'created' },
 });
+
+/** A run of a sandbox scenario. Moving the clock of one that came to its end runs it again. */
+export type SandboxSessionStatus = 'running' | 'completed' | 'failed';
+export const SANDBOX_SESSION = machine<SandboxSessionStatus, 'complete' | 'fail' | 'advance'>({
+  running: { complete: 'completed', fail: 'failed' },
+  completed: { advance: 'running' },
+  failed: {},
+});

@@ -216,14 +216,19 @@ describe('who a buyer is', () => {
     expect((await w.confirm(payment.payment_id, signature)).body.payment.status).toBe('CONFIRMED');
   });
 
-  it('is not asked of anybody where the product does not, nor in the sandbox', async () => {
+  it('is not asked of anybody where the product does not; in the sandbox a test call shows who came', async () => {
     const plain = await w.product(ada);
     const refused = await open(plain);
     expect([...said(refused), refused.body.meta.reason]).toEqual([409, 'setup_not_ready', 'identity_not_required']);
     expect((await connect(undefined, {}, plain)).body.payment_id).toBeDefined();
     const body = { name: 'x', price: { asset: 'USDC', amount: '1' }, requires_identity: 'telegram' };
     const sandbox = await w.call('POST', '/v1/products', { key: ada.sandboxKey, body });
-    expect((await open(sandbox.body)).body.meta.reason).toBe('sandbox');
+    const session = (await open(sandbox.body)).body.identity_session_id;
+    const came = { identity_session_id: session, provider_user_id: '77' };
+    const shown = (key: string) => w.call('POST', '/v1/testing/identity', { key, body: came });
+    expect((await shown((await w.merchant()).sandboxKey)).status).toBe(404);
+    expect((await shown(ada.sandboxKey)).body).toEqual({ ...came, provider: 'telegram', status: 'completed' });
+    expect((await connect(session, {}, sandbox.body)).body.status).toBe('PENDING_SIGNATURE');
     expect((await open({ ...product, slug: 'nowhere' })).status).toBe(404);
   });
 

@@ -198,13 +198,13 @@ describe('a payment session', () => {
     expect([self.status, self.body.code]).toEqual([422, 'invalid_wallet_address']);
   });
 
-  it('can be opened in the sandbox, where connect points at the simulation', async () => {
+  it('can be opened in the sandbox, where connect begins a payment of the simulated chain', async () => {
     const body = { name: 'API', price: { asset: 'USDC', amount: '1' } };
     const { body: sandbox } = await w.call('POST', '/v1/products', { key: ada.sandboxKey, body });
     const session = await openSession(w, ada, { product_id: sandbox.product_id }, { key: ada.sandboxKey });
     expect(session.status).toBe(201);
-    const refused = await connect(session.body, {}, sandbox.slug);
-    expect([refused.status, refused.body.code, refused.body.meta.next]).toEqual([409, 'setup_not_ready', 'POST /v1/products']);
+    const begun = await connect(session.body, {}, sandbox.slug);
+    expect([begun.status, begun.body.status]).toEqual([200, 'PENDING_SIGNATURE']);
     expect((await write(w, ada, 'payment-sessions', { product_id: sandbox.product_id })).status).toBe(404);
     await w.call('POST', `/v1/products/${sandbox.product_id}/archive`, { key: ada.sandboxKey });
     const archived = await openSession(w, ada, { product_id: sandbox.product_id }, { key: ada.sandboxKey });

@@ -86,11 +86,11 @@ describe('what a checkout can be paid in', () => {
     await expectPaidIn(product, [], withConfig(w, { FEE_BPS: '100' }));
   });
 
-  it('is shown in the sandbox, where nothing is paid, without a wallet', async () => {
+  it('can be tried in the sandbox without a wallet, a node or a source of prices', async () => {
     const body = { name: 'API', price: { asset: 'USDC', amount: '1' }, ...BOTH };
     const { body: product } = await w.call('POST', '/v1/products', { key: ada.sandboxKey, body });
     expect((await w.call('GET', `/v1/products/p/${product.slug}`)).body.accepted_assets).toEqual(['USDC', 'SOL']);
-    expect((await connect(product)).body.meta.reason).toBe('sandbox');
+    expect((await connect(product)).status).toBe(200);
     const session = await openSession(w, ada, { product_id: product.product_id, rail_id: 'solana_sol' }, { key: ada.sandboxKey });
     expect(session.status).toBe(201);
   });

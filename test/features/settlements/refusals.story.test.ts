@@ -152,7 +152,11 @@ describe('a payment brought somewhere else', () => {
     ).body;
     const body = { product_id: sandbox.product_id, payment_signature: payment };
     const tried = await write(w, shop.merchant, 'x402/settle', body, { key: shop.merchant.sandboxKey });
-    expect([tried.status, tried.body.code, tried.body.meta.reason]).toEqual([409, 'setup_not_ready', 'sandbox']);
+    expect([tried.status, tried.body.code, tried.body.meta.reason]).toEqual([
+      422,
+      'payment_mismatch',
+      'invalid_exact_svm_fee_payer_not_managed_by_facilitator',
+    ]);
     expect((await own.settle(payment)).status).toBe(200);
   });
 

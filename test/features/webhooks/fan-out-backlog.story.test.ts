@@ -54,7 +54,7 @@ describe('events that cannot be followed, because an object is out of order', RE
   };
   /** What the sweep reads to find what is due. */
   async function rowsRead(): Promise<number> {
-    const { sql, params } = listDueEvents(w.db, Date.now() - 10 * SECOND, 50).toSQL();
+    const { sql, params } = listDueEvents({ db: w.db, sandbox: null, cause: '' }, Date.now() - 10 * SECOND, 50).toSQL();
     const { meta } = await w.env.DB.prepare(sql)
       .bind(...params)
       .all();

@@ -12,6 +12,7 @@ import { type Obstacle, obstaclesOf, type Prospect, payoutOf, prospectOf } from 
 import { planFee, requireReceivable } from '#features/rails/outlook.ts';
 import { type Due, quotePrice } from '#features/rails/quote.ts';
 import { payeeOfToday } from '#platform/chain/payees.ts';
+import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, commitNew, isVeto } from '#platform/db/commit.ts';
 import { type Keep, withAnswer } from '#platform/db/once.ts';
@@ -56,11 +57,12 @@ export interface IdentityNeeded {
  * unknown or archived product, 429 rate_limited where strangers hold too many sessions of it open, 503 rpc_unavailable, and what a
  * hand-off and `beginPayment` refuse.
  */
-export async function connectBuyer(ctx: Shard, input: Connect, keep: Keep<Checkout>): Promise<Checkout | IdentityNeeded> {
+export async function connectBuyer(shard: Shard, input: Connect, keep: Keep<Checkout>): Promise<Checkout | IdentityNeeded> {
   const { handoffToken } = input;
   const listing = await (handoffToken === undefined
-    ? getActiveListing(ctx.db, input.slug)
-    : getHandedListing(ctx, input.slug, handoffToken));
+    ? getActiveListing(shard.db, input.slug)
+    : getHandedListing(shard, input.slug, handoffToken));
+  const ctx = await inMode(shard, listing.product);
   const life = (listing.product.sessionSeconds ?? ctx.config.SESSION_SECONDS) * SECOND;
   const handoff = handoffToken === undefined ? null : await getHandoff(ctx, verifyHandoff(ctx, listing.product.id, handoffToken));
   const change = await beginPayment(ctx, listing, input, { session: null, handoff, expiresAt: ctx.now + life });
@@ -150,7 +152,6 @@ function requireCheckout(
   wanted: Asset | undefined,
 ): { asset: Asset; recipient: string; prospect: Prospect; railId: RailId } {
   const first = firstCheckoutRail(config, listing);
-  if (!listing.product.livemode) throw newObstacleError('sandbox', first, prospectOf(saleOn(listing, first)));
   const railId = wanted === undefined ? first : requireRail(listing.product, wanted);
   const prospect = prospectOf(saleOn(listing, railId));
   const isOff = prospect.switchedOff === 'rail';

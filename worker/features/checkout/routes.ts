@@ -9,6 +9,7 @@ import { missingIdentity } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment, hasPayment } from '#features/payments/store.ts';
 import { requireNoneInFlight } from '#features/payments/watch/candidates.ts';
 import { findActiveListing } from '#features/products/store.ts';
+import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Answer } from '#platform/db/idempotency-record.ts';
 import { publicBodyErrors } from '#platform/http/callers.ts';
@@ -213,7 +214,10 @@ export const checkoutRoutes = router()
     requireOpen(ctx, known);
     const { account } = c.req.valid('json');
     requireBuyer(account, payment.recipientWallet);
-    const [{ transaction }] = await Promise.all([prepareTransaction(ctx, payment, account), requireNoneInFlight(ctx, payment.id)]);
+    const [{ transaction }] = await Promise.all([
+      prepareTransaction(await inMode(ctx, payment), payment, account),
+      requireNoneInFlight(ctx, payment.id),
+    ]);
     c.header('Cache-Control', 'no-store');
     return c.json({ transaction, message: payment.terms.productName }, 200);
   });

@@ -7,6 +7,7 @@ import { missingIdentity } from '#features/payments/required-identity.ts';
 import { findWithProduct, getPayment } from '#features/payments/store.ts';
 import { dropRefused, rememberSent } from '#features/payments/watch/candidates.ts';
 import { sendableUntil } from '#features/rails/quote.ts';
+import { inMode } from '#platform/chain/scope.ts';
 import type { Shard, Tenant } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
@@ -19,12 +20,13 @@ import { termsOf } from './prepare-transaction.ts';
  * the session is over, 422 payment_mismatch with the reason, 422 identity_verification_required before any money moves.
  */
 export async function sendTransaction(
-  ctx: Shard,
+  shard: Shard,
   { paymentId, wire, viewer }: { paymentId: PaymentId; wire: string; viewer: Tenant | null },
 ): Promise<{ payment: Payment; txSignature: string }> {
-  const known = (await findWithProduct(ctx, paymentId)) ?? raise('not_found');
+  const known = (await findWithProduct(shard, paymentId)) ?? raise('not_found');
   const { payment } = known;
   requireViewer(payment, viewer);
+  const ctx = await inMode(shard, payment);
   const checked = checkPreparedTransaction(base64.decode(wire), termsOf(ctx, payment));
   if (!checked.ok) throw new ApiError('payment_mismatch', { meta: { reason: checked.reason } });
   const txSignature = checked.value.signature;

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { PaymentId } from '#core/ids.ts';
-import { requireLive } from '#features/payments/payment.ts';
 import { PaymentBody, toPaymentResource } from '#features/payments/resource.ts';
 import { hasPayment } from '#features/payments/store.ts';
 import { keyedViewerRoute, publicBodyErrors, viewerErrors } from '#platform/http/callers.ts';
@@ -45,7 +44,6 @@ const send = createRoute({
 
 export const sendRoutes = router().openapi(send, async (c) => {
   const { viewer } = c.var;
-  requireLive(viewer);
   const paymentId = c.req.valid('param').payment_id;
   const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
   const answer = await answerLeased(

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
+import { isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { type FateStep, FINAL_AFTER_MS, type Watched } from '#platform/db/fate.ts';
@@ -15,8 +16,8 @@ export interface Source {
   subjectId: SQLiteColumn;
   kind: SQL;
   confirmedAt: SQL;
-  /** What may be watched at all: of sandbox rows no node of ours knows anything. */
-  isStanding: SQL;
+  /** What may be watched at all: the rows of the chain that is asked. */
+  isStanding(ctx: Shard): SQL;
 }
 
 export const CLAIMS_SOURCE: Source = {
@@ -24,7 +25,7 @@ export const CLAIMS_SOURCE: Source = {
   subjectId: txClaims.subjectId,
   kind: sql.raw('kind'),
   confirmedAt: sql.raw('coalesce(confirmed_at, created_at)'),
-  isStanding: sql.raw("livemode = 1 AND kind NOT IN ('payment', 'settlement')"),
+  isStanding: (ctx) => sql`${isOfPaymentInReach(ctx, 'subject_id')} AND kind NOT IN ('payment', 'settlement')`,
 };
 
 export const UNMATCHED_SOURCE: Source = {
@@ -32,7 +33,7 @@ export const UNMATCHED_SOURCE: Source = {
   subjectId: unmatchedPayments.id,
   kind: sql.raw("'unmatched'"),
   confirmedAt: sql.raw('created_at'),
-  isStanding: sql.raw("livemode = 1 AND status = 'open'"),
+  isStanding: (ctx) => sql`${isOfPaymentInReach(ctx, 'payment_id')} AND status = 'open'`,
 };
 
 /** After it was dropped, a transaction is looked for at these times: nodes may err, and a wallet may send it anew. */
@@ -46,14 +47,16 @@ const DOUBTED_AT = sql.raw('doubted_at');
  * Takes what is due and says when it is due again, in one statement, before a node is asked: a crash costs one look, and two sweeps at
  * once take different ones. What no node can tell of is asked about ever more rarely, and never given up.
  */
-export const takeDue = (db: Db, source: Source, now: number, max: number): Promise<Watched[]> =>
-  db.all<Watched>(sql`UPDATE ${source.table}
+export const takeDue = (ctx: Shard, source: Source, max: number): Promise<Watched[]> => {
+  const { db, now } = ctx;
+  return db.all<Watched>(sql`UPDATE ${source.table}
     SET next_look_at = ${now} + CASE WHEN dropped_at IS NOT NULL THEN ${slowingDown(now, DROPPED_AT, HOUR)}
       WHEN doubted_at IS NOT NULL THEN ${slowingDown(now, DOUBTED_AT, DOUBT_MS)} ELSE ${slowingDown(now, source.confirmedAt, MINUTE)} END
-    WHERE rowid IN (SELECT rowid FROM ${source.table} WHERE next_look_at IS NOT NULL AND next_look_at <= ${now} AND ${source.isStanding}
+    WHERE rowid IN (SELECT rowid FROM ${source.table} WHERE next_look_at IS NOT NULL AND next_look_at <= ${now} AND ${source.isStanding(ctx)}
       ORDER BY next_look_at LIMIT ${max})
     RETURNING ${source.kind} AS kind, ${sql.raw(source.subjectId.name)} AS subjectId, tx_signature AS txSignature, slot, doubted_at AS doubtedAt,
       dropped_at AS droppedAt`);
+};
 
 /** What waits for a step, and what the step changes. */
 const STEPS = {
@@ -81,7 +84,7 @@ const slotSeen = ({ table }: Source): SQL => sql`coalesce(j.value ->> 'slot', ${
 export function stepTogether(ctx: Shard, source: Source, seen: readonly Seen[], name: keyof typeof STEPS): FateStep {
   const { table } = source;
   const { awaits, change } = STEPS[name];
-  const isWaiting = sql`${isAmong(source)} AND ${awaits} AND ${source.isStanding}`;
+  const isWaiting = sql`${isAmong(source)} AND ${awaits} AND ${source.isStanding(ctx)}`;
   return {
     writes: [
       ctx.db
@@ -145,7 +148,7 @@ export const adoptClaims = (db: Db, now: number): Promise<unknown> =>
         CASE WHEN s.status = 'failed' THEN NULL ELSE coalesce(p.confirmed_at, ${now}) + ${FINAL_AFTER_MS} END AS next_look_at
       FROM tx_claims c LEFT JOIN payments p ON p.id = c.subject_id LEFT JOIN settlements s ON s.payment_id = c.subject_id
         LEFT JOIN receipts r ON r.payment_id = c.subject_id
-      WHERE c.next_look_at IS NOT NULL AND c.next_look_at <= ${now} AND c.kind IN ('payment', 'settlement')
+      WHERE c.next_look_at IS NOT NULL AND c.livemode = 1 AND c.next_look_at <= ${now} AND c.kind IN ('payment', 'settlement')
         AND coalesce(p.id, s.payment_id) IS NOT NULL
     ) f
     WHERE tx_claims.subject_id = f.subject_id`);

@@ -25,7 +25,7 @@ type Look = Watched & { finality: Finality };
  * looked for even then, and given again where it is there after all. A node that cannot tell changes nothing.
  */
 export async function sweepFinality(ctx: Shard): Promise<number> {
-  await adoptClaims(ctx.db, ctx.now);
+  if (ctx.sandbox === null) await adoptClaims(ctx.db, ctx.now);
   return (await watchSource(ctx, CLAIMS_SOURCE, CLAIM_PAGES_MAX)) + (await watchSource(ctx, UNMATCHED_SOURCE, UNMATCHED_PAGES_MAX));
 }
 
@@ -33,7 +33,7 @@ async function watchSource(ctx: Shard, source: Source, pagesMax: number): Promis
   let taken = 0;
   const endsAtMs = ctx.elapsedMs() + SHARE_MS;
   for (let page = 0; page < pagesMax && ctx.elapsedMs() < endsAtMs; page++) {
-    const due = await takeDue(ctx.db, source, ctx.now, STATUSES_MAX);
+    const due = await takeDue(ctx, source, STATUSES_MAX);
     taken += due.length;
     if (due.length > 0 && !(await lookAtWatched(ctx, source, due))) break;
     if (due.length < STATUSES_MAX) break;

@@ -18,7 +18,7 @@ export async function sweepMemberships(ctx: Shard): Promise<Swept> {
     sweepPages<ExpiringMembership>(
       ctx,
       PAGES,
-      (last) => listExpiringMemberships(ctx.db, status, ctx.now, last, PAGES.pageMax),
+      (last) => listExpiringMemberships(ctx, status, ctx.now, last, PAGES.pageMax),
       (due) =>
         expireMembershipsTogether(
           ctx,

@@ -1,5 +1,6 @@
 import { and, asc, eq, getTableColumns, lte, sql } from 'drizzle-orm';
-import type { Db, Shard } from '#platform/context.ts';
+import { inReach } from '#platform/chain/reach.store.ts';
+import type { Shard } from '#platform/context.ts';
 import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { products } from '#platform/db/tables/products.ts';
@@ -13,7 +14,7 @@ const ENDS = { active: memberships.paidThrough, grace: memberships.graceUntil };
  * now. `active` bounds what is read by the end of what was paid, `grace` by the end of the grace.
  */
 export function listExpiringMemberships(
-  db: Db,
+  ctx: Shard,
   status: keyof typeof ENDS,
   now: number,
   last: { paidThrough: number | null; graceUntil: number | null; place: number } | null,
@@ -22,7 +23,7 @@ export function listExpiringMemberships(
   const endsAt = ENDS[status];
   const lastEnd = last && (status === 'active' ? last.paidThrough : last.graceUntil);
   return (
-    db
+    ctx.db
       .select({
         ...getTableColumns(memberships),
         graceHours: products.graceHours,
@@ -35,6 +36,7 @@ export function listExpiringMemberships(
       .where(
         and(
           status === 'active' ? sql`${memberships.status} = 'active'` : sql`${memberships.status} = 'grace'`,
+          inReach(ctx, 'memberships.customer_ref', 'memberships'),
           last ? sql`(${endsAt}, memberships.rowid) > (${lastEnd}, ${last.place})` : undefined,
           lte(endsAt, now),
         ),

@@ -108,7 +108,6 @@ async function replayAnswer(ctx: Shard, answer: StoredAnswer, caller: string): P
 
 async function settleUnderLease(ctx: Scope, input: SettlePayment, caller: string): Promise<SettleResult | FirstSuccess> {
   const sale = await getSale(ctx, input.productId, X402_RAIL);
-  if (!ctx.livemode) throw newX402NotReady('sandbox');
   if (!hasX402(ctx.config)) throw newX402NotReady('rail_unavailable');
   const read = await readPayment(ctx, input.paymentSignature);
   const claimed = read.ok ? await claimOrFind(ctx, sale, read, input) : read;

@@ -93,10 +93,3 @@ export function planFail(ctx: Shard, payment: Payment, patch: Pick<Payment, 'fai
   const { after, event } = stepPayment(ctx, payment, 'fail', patch);
   return { events: [event], writes: [updatePayment(ctx.db, payment, after)], result: after };
 }
-
-/** Refuses a sandbox key where the chain is needed. */
-export function requireLive(viewer: Tenant | null): void {
-  if (!viewer || viewer.livemode) return;
-  const detail = 'A sandbox key cannot pay on chain. Use a live key.';
-  throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox' } });
-}

@@ -9,7 +9,7 @@ import { countUnseenSignature } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { isSignature } from '#solana/assets.ts';
 import { type Confirmation, confirmPayment, grantConfirmed } from './confirm/confirm.ts';
-import { requireLive, requireViewer } from './payment.ts';
+import { requireViewer } from './payment.ts';
 import { PaymentBody, redirectUrl, toPaymentResource } from './resource.ts';
 import { getPayment, hasPayment } from './store.ts';
 import { listUnmatchedOf } from './unmatched/store.ts';
@@ -94,7 +94,6 @@ export const paymentRoutes = router()
   })
   .openapi(confirm, async (c) => {
     const { viewer } = c.var;
-    requireLive(viewer);
     const { payment_id: paymentId, tx_signature: txSignature } = c.req.valid('json');
     const ctx = await enterShard(c, ({ db }) => hasPayment(db, paymentId));
     const answer = await answerOnce<Confirmation>(

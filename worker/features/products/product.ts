@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi';
 import { randomBase62 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import { type AppId, newId, type ProductId } from '#core/ids.ts';
+import { type AppId, newId, type ProductId, type SandboxSessionId } from '#core/ids.ts';
 import { planPayout } from '#features/accounts/payout.ts';
 import { requireSpendable } from '#platform/chain/payees.ts';
 import { type Actor, type Ctx, hasPriceSource, type Scope } from '#platform/context.ts';
@@ -40,19 +40,25 @@ const newTypeNotReady = (feature: string): ApiError =>
   new ApiError('setup_not_ready', { detail: `${feature} is not available on this service yet.`, meta: { reason: 'not_available' } });
 
 /**
- * A new product, however it is asked for. 400 invalid_product_type, 404 for an app that is not the merchant's, 422 for terms
+ * A new product, however it is asked for; one that a sandbox session makes for itself counts in no quota. 400 invalid_product_type, 404 for an app that is not the merchant's, 422 for terms
  * that contradict each other.
  */
-export async function planProduct(ctx: Scope, actor: Actor, input: z.infer<typeof CreateProductRequest>): Promise<Change<Product>> {
+export async function planProduct(
+  ctx: Scope,
+  actor: Actor,
+  input: z.infer<typeof CreateProductRequest>,
+  sandboxSessionId: SandboxSessionId | null = null,
+): Promise<Change<Product>> {
   const { product_type = 'api', billing_model = 'one_off' } = input;
   const productType = requireSellable({ ...input, product_type, billing_model });
   if (input.access_app_id) await requireApp(ctx, input.access_app_id);
   if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
-  const product = newProduct(ctx, productType, input);
+  const product = { ...newProduct(ctx, productType, input), sandboxSessionId };
   requireAssets(ctx, product);
   requireRails(ctx, product);
   const payout = product.payoutWallet === null ? null : await planProductPayout(ctx, actor, product, product.payoutWallet, null);
-  const writes = [...insertProduct(ctx, product, PLANS[actor.plan].activeProductsMax), ...(payout?.writes ?? [])];
+  const activeMax = sandboxSessionId === null ? PLANS[actor.plan].activeProductsMax : Number.POSITIVE_INFINITY;
+  const writes = [...insertProduct(ctx, product, activeMax), ...(payout?.writes ?? [])];
   return { events: payout?.events ?? [], writes, result: product };
 }
 
@@ -160,6 +166,7 @@ function newProduct(ctx: Scope, productType: keyof typeof TYPES, input: z.infer<
     metadata: input.metadata ?? {},
     liveModeConfirmed: input.live_mode_confirmed ?? false,
     trustedCustomerRef: input.trusted_customer_ref ?? false,
+    sandboxSessionId: null,
     createdAt: ctx.now,
     updatedAt: ctx.now,
     version: 1,

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { ProductId } from '#core/ids.ts';
 import { toMoneyResource } from '#core/money.ts';
+import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
@@ -148,7 +149,8 @@ export const productRoutes = router()
   .openapi(showListing, async (c) => {
     const { slug } = c.req.valid('param');
     const shard = await enterShard(c, ({ db }) => findActiveListing(db, slug));
-    return c.json(toListingResource(shard, await getActiveListing(shard.db, slug)), 200);
+    const listing = await getActiveListing(shard.db, slug);
+    return c.json(toListingResource(await inMode(shard, listing.product), listing), 200);
   })
   .openapi(create, async (c) => {
     const { actor, scope: ctx } = c.var;

@@ -1,4 +1,4 @@
-import { and, eq, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AppId, ProductId } from '#core/ids.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
@@ -57,7 +57,7 @@ export async function isTaken(db: Db, product: Product): Promise<boolean> {
 }
 
 export const listProducts = (scope: Scope, page: PageRequest) =>
-  listPage(scope.db, products, rowsOf(products, scope), newestFirst(products.createdAt), page);
+  listPage(scope.db, products, and(rowsOf(products, scope), isNull(products.sandboxSessionId))!, newestFirst(products.createdAt), page);
 
 /** A product, who sells it, and what the seller set for each rail; no setting: the defaults of the rail. */
 export interface Listing {
@@ -137,7 +137,7 @@ export const getSale = async (scope: Scope, productId: ProductId, railId: RailId
   saleOn((await findListing(scope, { productId })) ?? raise('not_found'), railId);
 
 export const countActiveProducts = (scope: Scope): Promise<number> =>
-  scope.db.$count(products, and(rowsOf(products, scope), eq(products.status, 'active')));
+  scope.db.$count(products, and(rowsOf(products, scope), eq(products.status, 'active'), isNull(products.sandboxSessionId)));
 
 /** Refuses the batch once the plan's active products are used up. */
 const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax: number): Write[] =>
@@ -145,7 +145,8 @@ const vetoOverQuota = (ctx: Shard, { merchantId, livemode }: Product, activeMax:
     ? [
         vetoIf(
           ctx,
-          sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'active') >= ${activeMax}`,
+          sql`(SELECT count(*) FROM products WHERE merchant_id = ${merchantId} AND livemode = ${livemode ? 1 : 0} AND status = 'active'
+            AND sandbox_session_id IS NULL) >= ${activeMax}`,
         ),
       ]
     : [];

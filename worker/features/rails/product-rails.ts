@@ -4,13 +4,11 @@ import { findListing, type Listing, saleOn } from '#features/products/product.ts
 import type { NamedProduct } from '#features/products/product-ref.ts';
 import { fixOf } from '#features/products/selling/fixes.ts';
 import { obstaclesOf, prospectOf } from '#features/products/selling/obstacles.ts';
-import type { Ctx, Scope } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import { given } from '#platform/http/openapi.ts';
-import { RAIL_IDS } from '#rules/product-rails.ts';
-import type { RailId } from '#rules/rails.ts';
 import { AVAILABLE, SILENCE } from './rail.ts';
 import { getRail } from './registry.ts';
-import { listRails, RailBody, railFacts } from './settings.ts';
+import { listRails, RailBody } from './settings.ts';
 
 export const FixBody = z
   .object({
@@ -40,7 +38,6 @@ export const getOwnListing = async (ctx: Scope, named: NamedProduct): Promise<Li
 /** Every rail, and whether this product could be sold over it this moment. */
 export async function listProductRails(ctx: Scope, named: NamedProduct): Promise<z.infer<typeof ProductRailBody>[]> {
   const listing = await getOwnListing(ctx, named);
-  if (!ctx.livemode) return RAIL_IDS.map((railId) => sandboxRail(ctx, listing, railId));
   const rails = await listRails(ctx);
   return Promise.all(
     rails.map(async ({ status: state, reason: why, ...rail }) => {
@@ -59,10 +56,4 @@ export async function listProductRails(ctx: Scope, named: NamedProduct): Promise
       return { ...rail, status: 'unavailable' as const, reason, fix: fixOf(reason, rail.rail_id, prospect) };
     }),
   );
-}
-
-/** A sandbox product is sold over no rail, whatever the node would say of one: it is not asked. */
-function sandboxRail(ctx: Ctx, listing: Listing, railId: RailId): z.infer<typeof ProductRailBody> {
-  const prospect = prospectOf(saleOn(listing, railId));
-  return { ...railFacts(ctx, railId), status: 'unavailable', reason: 'sandbox', fix: fixOf('sandbox', railId, prospect) };
 }

@@ -20,7 +20,7 @@ export interface RailView extends LiveView {
   prospect: Prospect;
 }
 
-export const SANDBOX = 'Skipped: sandbox products are never sold on chain.';
+export const SANDBOX = 'Skipped: the sandbox has a chain and wallets of its own, where this is always so.';
 export const SANDBOX_SKIPS = [
   'rail_enabled',
   'payout_wallet_set',

@@ -33,6 +33,8 @@ const poolRefusals = new Map<string, { until: number; answer: FeeAnswer }>();
  * one. 429 rate_limited (`fee_budget`).
  */
 export async function spendFee(ctx: Shard, settlement: Settlement, fees = 1): Promise<() => Promise<void>> {
+  // A simulated chain takes no fee of anybody.
+  if (!settlement.livemode) return async () => {};
   if (settlement.purpose === 'activation') {
     const pooled = await spendPool(ctx, PLAN_POOL, fees);
     if (!pooled.allowed) throw newBudgetError(ctx, pooled, 'plans');
@@ -78,8 +80,8 @@ const giveBack = async (ctx: Ctx, names: string[], fees: number): Promise<void> 
 };
 
 /** Its fee is paid and nothing came of it: counted against the share of failures of its merchant, whose budget paid for it. */
-export async function noteFailedFee(ctx: Ctx, { merchantId, purpose }: Settlement): Promise<void> {
-  if (purpose === 'activation') return;
+export async function noteFailedFee(ctx: Ctx, { merchantId, livemode, purpose }: Settlement): Promise<void> {
+  if (purpose === 'activation' || !livemode) return;
   const noted = admissionObject(ctx, accountObject(merchantId)).noteFailedFee(ctx.wallNow);
   await noted.catch((error: unknown) => ctx.note(`failed fee not noted: ${storyOf(error)}`));
 }

@@ -2,6 +2,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
+import { inReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { paymentOf, readLines, settlementOf, storyIdOf } from '#platform/db/archive.ts';
 import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -16,14 +17,14 @@ import { SETTLEMENT } from '#rules/states.ts';
 const { archiveId, lineAt, lineLength } = archivedPayments;
 const PLACE = { archiveId, lineAt, lineLength };
 
-/** Of any merchant: a message is claimed once in the whole service. One that was paid long ago is read from the archive. */
+/** Of any merchant: a message is claimed once in each mode of the whole service. One that was paid long ago is read from the archive. */
 export async function findSettlement(ctx: Shard, messageHash: string): Promise<Settlement | null> {
   const found = await ctx.db
     .select({ settlement: settlements, place: PLACE })
     .from(txClaims)
     .leftJoin(settlements, eq(settlements.paymentId, txClaims.subjectId))
     .leftJoin(archivedPayments, sql`${archivedPayments.id} = ${storyIdOf(sql`${txClaims.subjectId}`)}`)
-    .where(eq(txClaims.messageHash, messageHash))
+    .where(and(eq(txClaims.messageHash, messageHash), eq(txClaims.livemode, ctx.sandbox === null)))
     .get();
   if (!found?.place || found.settlement) return found?.settlement ?? null;
   const [line] = await readLines(ctx, [found.place]);
@@ -108,8 +109,9 @@ export const noteLook = (db: Db, settlement: Settlement, seen: { doubtedAt: numb
  * at once take different ones. What is pending is due every minute at first and at least hourly in the end, however long no node can
  * tell; what failed after two hours and after a day, and until a node could be asked.
  */
-export const takeDueSettlements = (db: Db, now: number, max: number): Promise<Settlement[]> =>
-  db
+export const takeDueSettlements = (ctx: Shard, max: number): Promise<Settlement[]> => {
+  const { db, now } = ctx;
+  return db
     .update(settlements)
     .set({
       nextCheckAt: sql`CASE WHEN status = 'pending' THEN ${now}
@@ -119,9 +121,10 @@ export const takeDueSettlements = (db: Db, now: number, max: number): Promise<Se
     })
     .where(
       sql`payment_id IN (SELECT payment_id FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL
-        AND next_check_at <= ${now} ORDER BY next_check_at LIMIT ${max})`,
+        AND next_check_at <= ${now} AND ${inReach(ctx)} ORDER BY next_check_at LIMIT ${max})`,
     )
     .returning();
+};
 
 /** The reason of settlements that the chain never showed, as far as any node could tell. */
 export const EXPIRED = 'blockhash_expired';

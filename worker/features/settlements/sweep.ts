@@ -18,7 +18,7 @@ const SWEEP_MS = 20 * SECOND;
 export async function sweepSettlements(ctx: Shard): Promise<number> {
   let taken = 0;
   while (ctx.elapsedMs() < SWEEP_MS) {
-    const due = await takeDueSettlements(ctx.db, ctx.now, STATUSES_MAX);
+    const due = await takeDueSettlements(ctx, STATUSES_MAX);
     taken += due.length;
     const reason = due.length > 0 ? await lookAtSettlements(ctx, due) : null;
     if (reason !== null) ctx.note(`rpc: ${reason}`);

@@ -7,7 +7,7 @@
 import { eq } from 'drizzle-orm';
 import { assert } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
-import { type Ctx, type Scope, type Shard, scopeIn, type Tenant } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import { accounts } from './tables/accounts.ts';
 
 type Shards = [Shard, ...Shard[]];
@@ -63,6 +63,3 @@ export async function homeOf(ctx: Ctx, accountId: AccountId): Promise<Shard> {
   if (await isHere(home)) homes.set(accountId, home.database);
   return home;
 }
-
-/** The rows of a merchant in one mode, wherever they are. */
-export const scopeOf = async (ctx: Ctx, tenant: Tenant): Promise<Scope> => scopeIn(await homeOf(ctx, tenant.merchantId), tenant);

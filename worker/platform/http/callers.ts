@@ -1,8 +1,8 @@
 import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { SECOND } from '#core/time.ts';
+import { scopeOf } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Tenant } from '#platform/context.ts';
-import { scopeOf } from '#platform/db/directory.ts';
 import type { Permission, SignIn } from '#rules/admission.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
 import { optionalKeyErrors, requireIdempotencyKey, requireSoundKey } from './idempotency-key.ts';
@@ -72,6 +72,19 @@ export const idempotentRoute = (bucket: CallBucket = 'requests') => ({
 export const writeRoute = {
   security: merchantRoute('execute').security,
   middleware: requireActor('execute', 'requests', requireSoundKey),
+};
+
+/** 403 invalid_authorization for a live key, and for a token that does not ask for the sandbox. */
+function requireSandbox(c: RouteContext<ActorEnv>): void {
+  if (!c.var.scope.livemode) return;
+  const detail = 'This is the sandbox. Call it with a sandbox key, or with a token and `?mode=sandbox`.';
+  throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'sandbox_key_required' } });
+}
+
+/** Routes of the sandbox; a write is done once per Idempotency-Key where one is sent. */
+export const sandboxRoute = {
+  read: { security: merchantRoute('read').security, middleware: requireActor('read', 'requests', requireSandbox) },
+  write: { security: merchantRoute('execute').security, middleware: requireActor('execute', 'requests', requireSandbox, requireSoundKey) },
 };
 
 const requirePerson = (...checks: Check<ActorEnv>[]) =>

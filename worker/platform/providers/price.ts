@@ -45,6 +45,10 @@ const HEALTH_KEPT_MS = 15 * SECOND;
 const kept = new Map<string, { answer: PriceAnswer; until: number }>();
 const health = new Map<string, { isHealthy: boolean; at: number }>();
 
+/** The source of sandboxes, which asks nobody: the price is always the same, and fresh. */
+export const SIMULATED_PRICE_URL = 'sandbox:price';
+const SIMULATED_RATE: Rate = { price: 150n, expo: 0 };
+
 /** A configuration that names a source. */
 type PriceConfig = Pick<Config, 'PRICE_SOURCE'> & { PRICE_URL: string };
 
@@ -60,6 +64,7 @@ export async function priceBetween(
 ): Promise<PriceAnswer> {
   const pair = PAIRS.find((one) => assets.includes(one.of) && assets.includes(one.in));
   if (!pair) return unavailable(`no source tells the price between ${assets.join(' and ')}`);
+  if (config.PRICE_URL === SIMULATED_PRICE_URL) return { kind: 'price', price: { rate: SIMULATED_RATE, source: 'sandbox', asOf: now } };
   const source = `${keyOf(config)} ${pair.of}/${pair.in}`;
   const known = kept.get(source);
   if (known && now < known.until) return refuseStale(known.answer, now);

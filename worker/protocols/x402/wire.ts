@@ -105,6 +105,13 @@ export function parsePaymentPayload(value: unknown): Result<PaymentPayload, 'inv
   return parsed.success ? ok(parsed.data) : err('invalid_payload');
 }
 
+/** A challenge as a client got it: the value of PAYMENT-REQUIRED, or the object in it; null for what is none. */
+export function parsePaymentRequired(value: unknown): PaymentRequired | null {
+  const decoded = typeof value === 'string' ? decodeHeader(value) : value;
+  const parsed = isBag(decoded) && isPlain(decoded) ? PaymentRequired.safeParse(decoded) : null;
+  return parsed?.success ? parsed.data : null;
+}
+
 /** What a resource server asks for, in the body of a call to a facilitator. */
 export function parseRequirements(value: unknown): Result<PaymentRequirements, 'invalid_payment_requirements'> {
   const parsed = isBag(value) && isPlain(value) ? PaymentRequirements.safeParse(value) : null;

@@ -49,8 +49,8 @@ export interface OpenedIdentity {
 }
 
 /**
- * A buyer's way to the platform and back. 404, 409 setup_not_ready where the product requires no identity or is of the
- * sandbox, 503 handoff_not_configured.
+ * A buyer's way to the platform and back; in the sandbox a test call can come back in its place. 404, 409 setup_not_ready where the
+ * product requires no identity, 503 handoff_not_configured.
  */
 export async function openIdentitySession(ctx: Shard, slug: string, keep: Keep<OpenedIdentity>): Promise<OpenedIdentity> {
   const { product } = await getActiveListing(ctx.db, slug);
@@ -58,10 +58,6 @@ export async function openIdentitySession(ctx: Shard, slug: string, keep: Keep<O
   if (!provider) {
     const detail = 'This product is sold to anybody: connect without an identity.';
     throw new ApiError('setup_not_ready', { detail, meta: { reason: 'identity_not_required' } });
-  }
-  if (!product.livemode) {
-    const detail = 'Sandbox products never touch the chain, so nobody has to show who they are.';
-    throw new ApiError('setup_not_ready', { detail, meta: { reason: 'sandbox' } });
   }
   const { variables, link } = PLATFORMS[provider];
   const missing = variables.filter((name) => ctx.config[name] === undefined);

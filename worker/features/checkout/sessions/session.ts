@@ -7,9 +7,10 @@ import { certainAt } from '#features/payments/watch/expire.ts';
 import { getListing, type Listing, saleOn } from '#features/products/product.ts';
 import { firstCheckoutRail } from '#features/products/selling/checkout-rails.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
-import { obstaclesInMode, prospectOf } from '#features/products/selling/obstacles.ts';
+import { obstaclesOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import { lookAhead } from '#features/rails/outlook.ts';
 import { newOutageError } from '#features/rails/quote.ts';
+import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
@@ -74,7 +75,7 @@ export async function planPaymentSession(ctx: Shard, listing: Listing, input: Op
 
 async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promise<void> {
   const prospect = prospectOf(saleOn(listing, railId));
-  const [obstacle] = obstaclesInMode(ctx.config, prospect, railId);
+  const [obstacle] = obstaclesOf(ctx.config, prospect, railId);
   if (obstacle) throw newObstacleError(obstacle, railId, prospect);
   if (!prospect.livemode) return;
   const { obstacles, silent } = await lookAhead(ctx, prospect, railId);
@@ -89,9 +90,14 @@ async function requirePayable(ctx: Ctx, listing: Listing, railId: RailId): Promi
  * session_expired once it is over, 422 identity_verification_required for a payment begun before the merchant asked who buys, and
  * what a hand-off and `beginPayment` refuse.
  */
-export async function connectInSession(ctx: Shard, input: Connect, paymentSessionId: PaymentSessionId): Promise<Checkout | IdentityNeeded> {
-  const reload = async () => (await findPaymentSession(ctx.db, paymentSessionId)) ?? raise('not_found');
+export async function connectInSession(
+  shard: Shard,
+  input: Connect,
+  paymentSessionId: PaymentSessionId,
+): Promise<Checkout | IdentityNeeded> {
+  const reload = async () => (await findPaymentSession(shard.db, paymentSessionId)) ?? raise('not_found');
   const known = await reload();
+  const ctx = await inMode(shard, known.session);
   const listing = await getListing(ctx.db, input.slug);
   if (known.session.productId !== listing.product.id) raise('not_found');
   const named = input.handoffToken === undefined ? null : verifyHandoff(ctx, listing.product.id, input.handoffToken);

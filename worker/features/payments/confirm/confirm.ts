@@ -1,4 +1,5 @@
 import { ApiError, raise, unreachable } from '#core/errors.ts';
+import { inMode } from '#platform/chain/scope.ts';
 import type { Shard, Tenant } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
 import { type Keep, keepNothing, withAnswer } from '#platform/db/once.ts';
@@ -34,8 +35,9 @@ export interface Confirmation {
  * membership and receipt in one batch, or nothing. A transaction that does not pay this session is refused and leaves the
  * session as it was: a stranger can neither fail nor lock a payment.
  */
-export async function confirmPayment(ctx: Shard, input: ConfirmPayment): Promise<Confirmation> {
-  const known = await loadAllowed(ctx, input);
+export async function confirmPayment(shard: Shard, input: ConfirmPayment): Promise<Confirmation> {
+  const known = await loadAllowed(shard, input);
+  const ctx = await inMode(shard, known.payment);
   // A repeated confirm is answered from what is stored, even while the node is down.
   if (isReplay(known.payment, input)) {
     await grantAccess(ctx, known.payment);
@@ -64,8 +66,10 @@ export async function findNamedSession(ctx: Shard, { memos }: ChainTransaction):
   if (memo === undefined || more.length > 0) return 'none';
   const nonce = memo.slice('svc:'.length);
   const open = await findSession(ctx, nonce);
-  if (open || !(await restoreEnded(ctx, { nonces: [nonce] }))) return open ?? null;
-  return (await findSession(ctx, nonce)) ?? null;
+  const isMissing = open === undefined && (await restoreEnded(ctx, { nonces: [nonce] })) > 0;
+  const session = isMissing ? await findSession(ctx, nonce) : open;
+  // A memo that was seen on one chain says nothing of a session on the other.
+  return session && session.livemode !== (ctx.sandbox === null) ? 'none' : (session ?? null);
 }
 
 /** The confirmation of a transaction already looked up: who may have paid is known before anything is read, so one read is enough. */
@@ -85,9 +89,10 @@ async function loadAllowed(ctx: Shard, { paymentId, txSignature, viewer }: Confi
 }
 
 /** A session that ended long ago is made whole again only for a transaction that the chain shows. 404, and as one that failed. */
-async function loadEnded(ctx: Shard, { paymentId, txSignature, viewer }: ConfirmPayment): Promise<Loaded> {
-  const payment = await getPayment(ctx, paymentId);
+async function loadEnded(shard: Shard, { paymentId, txSignature, viewer }: ConfirmPayment): Promise<Loaded> {
+  const payment = await getPayment(shard, paymentId);
   requireViewer(payment, viewer);
+  const ctx = await inMode(shard, payment);
   const { kind } = await ctx.chain.findTransaction(txSignature);
   if (kind !== 'found') throw failureOf(payment);
   await restoreEnded(ctx, { paymentId });

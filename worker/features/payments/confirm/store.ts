@@ -80,7 +80,10 @@ const besideOf = (db: Db, paymentId: PaymentId, txSignature: string, livemode: S
       .select({ subjectId: txClaims.subjectId })
       .from(txClaims)
       .where(and(eq(txClaims.txSignature, txSignature), sql`${txClaims.livemode} = ${livemode}`)),
-    db.select().from(unmatchedPayments).where(eq(unmatchedPayments.txSignature, txSignature)),
+    db
+      .select()
+      .from(unmatchedPayments)
+      .where(and(eq(unmatchedPayments.txSignature, txSignature), sql`${unmatchedPayments.livemode} = ${livemode}`)),
     db.select({ times: sql<number>`count(*)` }).from(payments).where(eq(payments.recoversPaymentId, paymentId)),
     db
       .select({ origin: paymentCandidates.origin, sentAt: paymentCandidates.sentAt })

@@ -96,7 +96,7 @@ function planConfirmed(ctx: Shard, { payment, memberships, merchantName }: Loade
     writes: [
       claimTransaction(ctx, payment, proof),
       updatePayment(ctx.db, payment, confirm.after),
-      closeUnmatched(ctx.db, txSignature, payment.id),
+      closeUnmatched(ctx.db, txSignature, payment),
       ...bought.writes,
       // Its rivals stay: what they bring is a second payment, and not to be lost from sight.
       dropCandidate(ctx.db, payment.id, txSignature),

@@ -25,11 +25,13 @@ export const acceptUnmatchedRow = (ctx: Shard, unmatched: Unmatched, recoveredPa
 ];
 
 /** Closes the unmatched record of a transaction that now pays for something, if there is one. */
-export const closeUnmatched = (db: Db, txSignature: string, paymentId: PaymentId): Write =>
+export const closeUnmatched = (db: Db, txSignature: string, { id: paymentId, livemode }: Pick<Payment, 'id' | 'livemode'>): Write =>
   db
     .update(unmatchedPayments)
     .set({ status: UNMATCHED.next('open', 'accept'), recoveredPaymentId: paymentId, doubtedAt: null, droppedAt: null, nextLookAt: null })
-    .where(and(eq(unmatchedPayments.txSignature, txSignature), eq(unmatchedPayments.status, 'open')));
+    .where(
+      and(eq(unmatchedPayments.txSignature, txSignature), eq(unmatchedPayments.livemode, livemode), eq(unmatchedPayments.status, 'open')),
+    );
 
 /** What missed its session is taken without asking once, however many transactions arrive together. */
 export const vetoRecovered = (ctx: Shard, { id }: Payment): Write =>

@@ -89,7 +89,7 @@ export function planRecovery(ctx: Shard, { payment, memberships, merchantName }:
     writes: [
       claimTransaction(ctx, row, proof),
       insertPayment(ctx.db, row),
-      closeUnmatched(ctx.db, proof.txSignature, row.id),
+      closeUnmatched(ctx.db, proof.txSignature, row),
       ...holdRecovered(ctx.db, row),
       ...bought.writes,
     ],

@@ -1,5 +1,6 @@
 import { and, eq, gt, lte, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
+import { isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
@@ -25,7 +26,7 @@ export async function keepCandidate(
   candidate: Candidate,
   { rivalsSince = candidate.createdAt, displaced }: { rivalsSince?: number; displaced?: Candidate } = {},
 ): Promise<{ isNew: boolean; isKnown: boolean; hasRival: boolean; named: Candidate[] }> {
-  const { paymentId, txSignature, origin, attempt, nextCheckAt, createdAt, sentAt } = candidate;
+  const { paymentId, txSignature, origin, attempt, nextCheckAt, createdAt, sentAt, livemode } = candidate;
   const ofPayment = sql`payment_id = ${paymentId}`;
   const places = sql`SELECT 1 FROM payment_candidates WHERE ${ofPayment} AND origin <> 'judged' LIMIT ${CANDIDATES_MAX}`;
   const isRival = sql`${ofPayment} AND tx_signature <> ${txSignature} AND sent_at > ${rivalsSince}`;
@@ -39,7 +40,7 @@ export async function keepCandidate(
     db
       .insert(paymentCandidates)
       .select(
-        sql`SELECT ${paymentId}, ${txSignature}, ${origin}, ${attempt}, ${nextCheckAt}, ${createdAt}, ${sentAt}
+        sql`SELECT ${paymentId}, ${txSignature}, ${origin}, ${attempt}, ${nextCheckAt}, ${createdAt}, ${sentAt}, ${livemode ? 1 : 0}
           WHERE ${
             origin === 'named'
               ? sql`(SELECT count(*) FROM (${places})) < ${CANDIDATES_MAX}`
@@ -107,11 +108,11 @@ export const findCandidate = (db: Db, paymentId: PaymentId, txSignature: string)
   db.select().from(paymentCandidates).where(same({ paymentId, txSignature })).get();
 
 /** Of one origin, those due longest first. */
-export const listDueCandidates = (db: Db, origin: Candidate['origin'], dueBefore: number, limit: number) =>
-  db
+export const listDueCandidates = (ctx: Shard, origin: Candidate['origin'], dueBefore: number, limit: number) =>
+  ctx.db
     .select()
     .from(paymentCandidates)
-    .where(and(eq(paymentCandidates.origin, origin), lte(paymentCandidates.nextCheckAt, dueBefore)))
+    .where(and(eq(paymentCandidates.origin, origin), lte(paymentCandidates.nextCheckAt, dueBefore), isOfPaymentInReach(ctx, 'payment_id')))
     .orderBy(paymentCandidates.nextCheckAt)
     .limit(limit);
 
@@ -123,7 +124,7 @@ export const markJudged = ({ db, now }: Shard, { paymentId, txSignature }: Candi
   db
     .insert(paymentCandidates)
     .select(
-      sql`SELECT ${OF_NO_PAYMENT}, tx_signature, 'judged', 0, ${forgetAt}, ${now}, NULL FROM payment_candidates
+      sql`SELECT ${OF_NO_PAYMENT}, tx_signature, 'judged', 0, ${forgetAt}, ${now}, NULL, livemode FROM payment_candidates
         WHERE payment_id = ${paymentId} AND tx_signature = ${txSignature}`,
     )
     .onConflictDoNothing(),
@@ -134,11 +135,11 @@ export const deleteJudged = (db: Db, forgetBefore: number, limit: number) =>
   db
     .delete(paymentCandidates)
     .where(
-      sql`rowid IN (SELECT rowid FROM payment_candidates WHERE origin = 'judged' AND next_check_at <= ${forgetBefore} LIMIT ${limit})`,
+      sql`rowid IN (SELECT rowid FROM payment_candidates WHERE origin = 'judged' AND livemode = 1 AND next_check_at <= ${forgetBefore} LIMIT ${limit})`,
     );
 
 /**
- * Transactions the chain showed us become candidates of the sessions their memos name, unless
+ * Transactions the chain showed us become candidates of the sessions of its mode that their memos name, unless
  * they already paid or were recorded in their mode, or were judged lately. One that is looked for by now keeps the time it was sent.
  * Any number in one parameter.
  */
@@ -146,15 +147,15 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
   ctx.db
     .insert(paymentCandidates)
     .select(
-      sql`SELECT f.id, f.signature, 'found', 0, ${dueAt}, ${ctx.now}, NULL
+      sql`SELECT f.id, f.signature, 'found', 0, ${dueAt}, ${ctx.now}, NULL, f.livemode
         FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, ${uuidOf(sql`a.id`)}) AS id, coalesce(p.livemode, a.livemode) AS livemode
           FROM json_each(${JSON.stringify(found)}) j
           LEFT JOIN payments p ON p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
           LEFT JOIN archived_payments a ON a.nonce = CASE WHEN p.id IS NULL THEN j.value ->> 'nonce' END) f
-        WHERE f.id IS NOT NULL
+        WHERE f.id IS NOT NULL AND f.livemode = ${ctx.sandbox === null ? 1 : 0}
           AND NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = f.signature AND c.livemode = f.livemode)
           AND NOT EXISTS (SELECT 1 FROM payment_candidates k WHERE k.payment_id = ${OF_NO_PAYMENT} AND k.tx_signature = f.signature)
-          AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = f.signature)`,
+          AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = f.signature AND u.livemode = f.livemode)`,
     )
     .onConflictDoUpdate({
       target: [paymentCandidates.paymentId, paymentCandidates.txSignature],

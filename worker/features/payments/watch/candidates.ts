@@ -48,6 +48,7 @@ const newCandidate = (ctx: Ctx, paymentId: PaymentId, txSignature: string, origi
   nextCheckAt: ctx.now + nextCheck(0, 0).delaySeconds * SECOND,
   createdAt: ctx.now,
   sentAt: origin === 'sent' ? ctx.now : null,
+  livemode: ctx.sandbox === null,
 });
 
 /** Has the first look of a candidate brought by the queue. */

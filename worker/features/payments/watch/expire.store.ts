@@ -1,5 +1,6 @@
 import { and, asc, getTableColumns, lte, sql } from 'drizzle-orm';
-import type { Db, Shard } from '#platform/context.ts';
+import { inReach } from '#platform/chain/reach.store.ts';
+import type { Shard } from '#platform/context.ts';
 import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 
@@ -17,7 +18,7 @@ export type ExpiringSession = Awaited<ReturnType<typeof listExpired>>[number];
  * for them. Those for which something was found and has no verdict are left alone, until they ended before `abandonedBefore`.
  */
 export function listExpired(
-  db: Db,
+  ctx: Shard,
   { endedBy, graceMs, abandonedBefore }: ExpiryBounds,
   last: { expiresAt: number; place: number } | null,
   limit: number,
@@ -26,7 +27,7 @@ export function listExpired(
   // The `+` has the database search the few candidates of the payment, and not all rows of that origin.
   const isCertain = sql`(expires_at + late_grace_seconds * 1000 <= ${endedBy}
     AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id AND +c.origin = 'found'))`;
-  return db
+  return ctx.db
     .select({
       ...getTableColumns(payments),
       /** As its index has it, in the order of the list. */
@@ -37,6 +38,7 @@ export function listExpired(
     .where(
       and(
         isUnfinished,
+        inReach(ctx, 'payments.customer_ref', 'payments'),
         last ? sql`(expires_at, payments.rowid) > (${last.expiresAt}, ${last.place})` : undefined,
         // Bounds the search; which grace a session has is its own.
         lte(payments.expiresAt, Math.max(endedBy - graceMs, abandonedBefore)),

@@ -1,6 +1,7 @@
 import { ApiError } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
+import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commit, forEach } from '#platform/db/commit.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
@@ -8,13 +9,16 @@ import { sendJob, sendJobs } from '#platform/queues/send-jobs.ts';
 import { PAYMENT } from '#rules/states.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import { confirmByMemo, confirmFound } from '../confirm/confirm.ts';
+import { getPayment } from '../store.ts';
 import { deleteJudged, dropCandidate, findCandidate, listDueCandidates, markJudged, takeLooks } from './candidate.store.ts';
 import { nextCheck, SWEEP_PATIENCE_MS } from './candidates.ts';
 
 /** A queue message: the look it names, unless the sweep or another delivery was faster. Harmless doubled, late or lost. */
 export async function recheckQueued(ctx: Shard, job: { paymentId: string; txSignature: string; attempt: number }): Promise<void> {
   const candidate = await findCandidate(ctx.db, job.paymentId as PaymentId, job.txSignature);
-  if (candidate && candidate.attempt === job.attempt) await lookAtCandidates(ctx, [candidate]);
+  if (!candidate || candidate.attempt !== job.attempt) return;
+  const scope = candidate.livemode ? ctx : await inMode(ctx, await getPayment(ctx, candidate.paymentId));
+  await lookAtCandidates(scope, [candidate]);
 }
 
 /** A transaction that a caller or the provider named: looked up now, and again for a while where the chain or the session is not there yet. */
@@ -59,7 +63,7 @@ export async function sweepCandidates(ctx: Shard): Promise<number> {
     const endsAtMs = ctx.elapsedMs() + shareMs;
     let isFull = true;
     while (isFull && ctx.elapsedMs() < endsAtMs) {
-      const due = await listDueCandidates(ctx.db, origin, ctx.now - SWEEP_PATIENCE_MS, GROUP_MAX);
+      const due = await listDueCandidates(ctx, origin, ctx.now - SWEEP_PATIENCE_MS, GROUP_MAX);
       if (!(await lookAtCandidates(ctx, due))) return taken;
       taken += due.length;
       isFull = due.length === GROUP_MAX;

@@ -72,13 +72,8 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: Mendable): Fix {
 
 const readinessOf = ({ product }: Mendable): string => `/v1/access/setup/readiness${product ? `?product_id=${product.id}` : ''}`;
 
-/** A sandbox product is never paid on the chain. */
-const LIVE_INSTEAD: Fix = {
-  detail: 'A sandbox product never touches the chain, so it cannot be paid. Create a live product, with a live key.',
-  method: 'POST',
-  path: '/v1/products',
-  body: { name: '<name>', price: { asset: 'USDC', amount: '<amount of USDC>' } },
-};
+/** What has no sandbox: the service is a facilitator for others, and is paid itself, in live mode alone. */
+const LIVE_INSTEAD: Fix = { detail: 'This has no sandbox. Call it with a live key.' };
 
 /** The merchant's switch is off, or the product itself is not for this rail. */
 function openRail(railId: RailId, { product, setting }: Mendable, productPath: string): Fix {

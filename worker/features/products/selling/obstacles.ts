@@ -1,3 +1,4 @@
+import { SANDBOX_WALLET } from '#platform/chain/simulated-config.ts';
 import { type Config, hasPriceSource } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import {
@@ -52,7 +53,8 @@ export const prospectOf = ({ product, merchant, setting, switchedOff }: Sale): P
   livemode: product.livemode,
   product,
   setting,
-  accountWallet: merchant.walletAddress,
+  // A sandbox is tried before anything is set up: without a wallet it pays one of its own.
+  accountWallet: merchant.walletAddress ?? (product.livemode ? null : SANDBOX_WALLET),
   switchedOff,
 });
 
@@ -86,21 +88,13 @@ export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId):
   // What a rail cannot take is said once, as what it is: of the price, or of the buyers.
   const isOn = setting?.enabled !== false && (product?.allowedRails?.includes(railId) ?? true);
   const stands: [Obstacle, boolean][] = [
-    ['sandbox', !livemode],
     ['rail_unavailable', !isServed(config, prospect, railId) || prospect.switchedOff === 'rail'],
     ['product_active', product !== null && (product.status !== 'active' || prospect.switchedOff === 'product')],
     ['price_set', product !== null && !takesPrice(product, railId)],
     ['rail_enabled', !isOn || (product !== null && !takesBuyers(product, railId))],
-    ['live_mode_confirmed', RAILS[railId].needsLiveModeConfirmed && product !== null && !product.liveModeConfirmed],
+    ['live_mode_confirmed', livemode && RAILS[railId].needsLiveModeConfirmed && product !== null && !product.liveModeConfirmed],
     ['payout_wallet_set', payoutOf(prospect) === null],
     ['fee_wallet_configured', lacksFeeWallet(config, railId)],
   ];
   return stands.filter(([, isInTheWay]) => isInTheWay).map(([obstacle]) => obstacle);
 }
-
-/** A sandbox product is never paid on chain: what only a payment would need is not missed there. */
-const ONLY_TO_BE_PAID: Obstacle[] = ['sandbox', 'live_mode_confirmed', 'payout_wallet_set', 'fee_wallet_configured'];
-
-/** What stops a product in its own mode: in the sandbox only what stops it being shown and tried. */
-export const obstaclesInMode = (config: Config, prospect: Prospect, railId: RailId): Obstacle[] =>
-  obstaclesOf(config, prospect, railId).filter((one) => prospect.livemode || !ONLY_TO_BE_PAID.includes(one));

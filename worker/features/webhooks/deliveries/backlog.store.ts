@@ -1,15 +1,16 @@
 import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm';
-import type { Db } from '#platform/context.ts';
+import { eventsInReach } from '#platform/chain/reach.store.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { EVENT_DUE_AT, events } from '#platform/db/tables/events.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { isWaiting } from './breaker.store.ts';
 
 /** Events that are not fanned out although their message should have come by now, longest due first. */
-export const listDueEvents = (db: Db, dueBefore: number, limit: number) =>
-  db
+export const listDueEvents = (ctx: Pick<Shard, 'db' | 'sandbox' | 'cause'>, dueBefore: number, limit: number) =>
+  ctx.db
     .select({ id: events.id })
     .from(events)
-    .where(and(isNull(events.fannedOutAt), lte(EVENT_DUE_AT, dueBefore)))
+    .where(and(isNull(events.fannedOutAt), lte(EVENT_DUE_AT, dueBefore), eventsInReach(ctx)))
     .orderBy(EVENT_DUE_AT)
     .limit(limit);
 

@@ -24,6 +24,9 @@ export const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
   !isAboutItself(endpoint, event) &&
   (endpoint.productIds.length === 0 || (event.productId !== null && endpoint.productIds.includes(event.productId)));
 
+/** A sandbox session may be for the ears of one endpoint alone. */
+const hears = ({ sandbox }: Shard, { id }: Endpoint): boolean => !sandbox?.endpointId || sandbox.endpointId === id;
+
 const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | null = null): NewDelivery => ({
   merchantId: event.merchantId,
   livemode: event.livemode,
@@ -40,7 +43,7 @@ const deliveryOf = (endpoint: Endpoint, event: StoredEvent, replayOf: number | n
  */
 export async function deliverEvents(ctx: Shard, events: StoredEvent[], endpoints: Endpoint[]): Promise<void> {
   const deliveries = events.flatMap((event) =>
-    endpoints.filter((endpoint) => wantsEvent(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
+    endpoints.filter((endpoint) => hears(ctx, endpoint) && wantsEvent(endpoint, event)).map((endpoint) => deliveryOf(endpoint, event)),
   );
   const mark = markFannedOut(
     ctx,
@@ -87,7 +90,7 @@ export const sweepFanOut = (ctx: Shard, follow: (ctx: Shard, eventIds: string[])
   sweepPages(
     ctx,
     { pageMax: FAN_OUT_MAX, pagesMax: FAN_OUT_PAGES_MAX },
-    () => listDueEvents(ctx.db, ctx.now - PATIENCE_MS, FAN_OUT_MAX),
+    () => listDueEvents(ctx, ctx.now - PATIENCE_MS, FAN_OUT_MAX),
     async (due) => {
       const ids = due.map(({ id }) => id);
       await follow(ctx, ids).catch(async (error: unknown) => {

@@ -1,6 +1,7 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
-import { instant } from './columns.ts';
+import { flag, instant } from './columns.ts';
 
 /**
  * Signatures to look for, not claims: what the service `sent`, what it `found` on chain by its reference key, what a caller `named`.
@@ -19,10 +20,13 @@ export const paymentCandidates = sqliteTable(
     createdAt: instant('created_at').notNull(),
     /** When the service broadcast it, whatever it is looked for as by now: until its blockhash is dead, no other is sent. */
     sentAt: instant('sent_at'),
+    /** Of its payment: which chain it is looked for on. */
+    livemode: flag('livemode').notNull().default(true),
   },
   (table) => [
     uniqueIndex('payment_candidates_once').on(table.paymentId, table.txSignature),
-    index('payment_candidates_due').on(table.origin, table.nextCheckAt),
+    index('payment_candidates_due').on(table.origin, table.nextCheckAt).where(sql`livemode = 1`),
+    index('sandbox_candidates_due').on(table.origin, table.nextCheckAt).where(sql`livemode = 0`),
   ],
 );
 

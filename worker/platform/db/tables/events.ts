@@ -31,7 +31,10 @@ export const events = sqliteTable(
     nextTryAt: instant('next_try_at'),
   },
   (table) => [
-    index('events_due').on(EVENT_DUE_AT).where(sql`fanned_out_at IS NULL`),
+    index('events_due').on(EVENT_DUE_AT).where(sql`fanned_out_at IS NULL AND livemode = 1`),
+    index('sandbox_events_due').on(EVENT_DUE_AT).where(sql`fanned_out_at IS NULL AND livemode = 0`),
+    // What a sandbox session brought about, in its order.
+    index('sandbox_events_by_session').on(table.requestId).where(sql`livemode = 0`),
     uniqueIndex('events_once').on(table.subjectId, table.subjectVersion),
     // An index ends in the rowid, which `seq` is.
     index('events_by_merchant').on(table.merchantId, table.livemode),

@@ -28,8 +28,10 @@ export const memberships = sqliteTable(
   (table) => [
     oneOf('memberships_status', 'status', MEMBERSHIP.states),
     uniqueIndex('memberships_by_customer').on(table.merchantId, table.livemode, table.productId, table.customerKey),
-    index('memberships_ending').on(table.paidThrough).where(sql`status = 'active'`),
-    index('memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace'`),
+    index('memberships_ending').on(table.paidThrough).where(sql`status = 'active' AND livemode = 1`),
+    index('memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace' AND livemode = 1`),
+    index('sandbox_memberships_ending').on(table.paidThrough).where(sql`status = 'active' AND livemode = 0`),
+    index('sandbox_memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace' AND livemode = 0`),
     index('memberships_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('memberships_by_wallet').on(table.merchantId, table.livemode, table.walletAddress).where(sql`wallet_address IS NOT NULL`),
     index('memberships_by_ref').on(table.merchantId, table.livemode, table.customerRef).where(sql`customer_ref IS NOT NULL`),

@@ -75,10 +75,15 @@ export const payments = sqliteTable(
       .on(table.merchantId, table.livemode, table.payerWallet, table.createdAt)
       .where(sql`payer_wallet IS NOT NULL`),
     index('payments_by_ref').on(table.merchantId, table.livemode, table.customerRef, table.createdAt).where(sql`customer_ref IS NOT NULL`),
-    index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
+    index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1`),
+    index('sandbox_payments_expiring')
+      .on(table.expiresAt)
+      .where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 0`),
     index('payments_recovering').on(table.recoversPaymentId).where(sql`recovers_payment_id IS NOT NULL`),
     index('payments_by_membership').on(table.membershipId, table.confirmedAt).where(sql`membership_id IS NOT NULL`),
-    index('payments_unfinalized').on(table.confirmedAt).where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL`),
+    index('payments_unfinalized')
+      .on(table.confirmedAt)
+      .where(sql`status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL AND livemode = 1`),
   ],
 );
 
@@ -90,7 +95,7 @@ export const unmatchedPayments = sqliteTable(
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     paymentId: text('payment_id').$type<PaymentId>().notNull(),
-    txSignature: text('tx_signature').notNull().unique(),
+    txSignature: text('tx_signature').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     amount: amount('amount').notNull(),
     /** Part of the amount that went to the service. */
@@ -107,7 +112,10 @@ export const unmatchedPayments = sqliteTable(
   },
   (table) => [
     oneOf('unmatched_payments_status', 'status', UNMATCHED.states),
-    index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL`),
+    // A transaction is recorded once in each mode: what a sandbox shows is no transaction of the real chain.
+    uniqueIndex('unmatched_by_signature').on(table.txSignature, table.livemode),
+    index('unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
+    index('sandbox_unmatched_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
     // Of a payment the largest first: only those are shown.
     index('unmatched_of_payment').on(table.paymentId, sql`length(amount)`, table.amount),
   ],

@@ -1,5 +1,6 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { AccountId, AppId, ProductId } from '#core/ids.ts';
+import type { AccountId, AppId, ProductId, SandboxSessionId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
 import { PRODUCT, type ProductStatus } from '#rules/states.ts';
@@ -38,6 +39,8 @@ export const products = sqliteTable(
     liveModeConfirmed: flag('live_mode_confirmed').notNull(),
     /** References of customers are taken from the merchant's server alone. */
     trustedCustomerRef: flag('trusted_customer_ref').notNull().default(false),
+    /** The sandbox session that made it for itself: it counts in no quota, and ends with the session. */
+    sandboxSessionId: text('sandbox_session_id').$type<SandboxSessionId>(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
@@ -46,6 +49,7 @@ export const products = sqliteTable(
     oneOf('products_status', 'status', PRODUCT.states),
     uniqueIndex('products_by_external_id').on(table.merchantId, table.livemode, table.externalProductId),
     index('products_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('products_of_session').on(table.sandboxSessionId).where(sql`sandbox_session_id IS NOT NULL`),
   ],
 );
 

@@ -17,6 +17,7 @@ import * as plans from './plans.ts';
 import * as products from './products.ts';
 import * as rails from './rails.ts';
 import * as receipts from './receipts.ts';
+import * as sandbox from './sandbox.ts';
 import * as settlements from './settlements.ts';
 import * as setups from './setups.ts';
 import * as txClaims from './tx-claims.ts';
@@ -39,6 +40,7 @@ const TABLES = [
   products,
   rails,
   receipts,
+  sandbox,
   settlements,
   setups,
   txClaims,

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, AnswerId, PaymentId, ProductId, SetupIntentId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
 import type { PlanName } from '#rules/plans.ts';
@@ -40,8 +40,8 @@ export const settlements = sqliteTable(
     customerWallet: text('customer_wallet'),
     customerRef: text('customer_ref'),
     /** SHA-256 of the transaction's message, hex: it does not depend on the signatures. */
-    messageHash: text('message_hash').notNull().unique(),
-    txSignature: text('tx_signature').notNull().unique(),
+    messageHash: text('message_hash').notNull(),
+    txSignature: text('tx_signature').notNull(),
     /** The co-signed transaction, base64: may be broadcast again as long as it can still land; empty once its end is known. */
     wire: text('wire').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
@@ -67,7 +67,10 @@ export const settlements = sqliteTable(
   (table) => [
     oneOf('settlements_status', 'status', SETTLEMENT.states),
     index('settlements_failed').on(table.createdAt).where(sql`status = 'failed' AND next_check_at IS NULL`),
-    index('settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL`),
+    uniqueIndex('settlements_by_message').on(table.messageHash, table.livemode),
+    uniqueIndex('settlements_by_signature').on(table.txSignature, table.livemode),
+    index('settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1`),
+    index('sandbox_settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0`),
     index('settlements_by_payer').on(table.payerWallet, table.createdAt).where(sql`status <> 'settled'`),
     index('settlements_paid').on(table.merchantId, table.payerWallet).where(sql`status = 'settled'`),
     index('settlements_by_intent').on(table.setupIntentId, table.createdAt).where(sql`setup_intent_id IS NOT NULL`),

@@ -31,6 +31,7 @@ export const txClaims = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.txSignature, table.livemode] }),
     uniqueIndex('tx_claims_by_message').on(table.messageHash, table.livemode),
-    index('tx_claims_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL`),
+    index('tx_claims_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
+    index('sandbox_tx_claims_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
   ],
 );

@@ -1,0 +1,58 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { EventType } from '#rules/events.ts';
+import { EVENT_CATALOG } from '../../../worker/published/event-catalog.ts';
+import { callTesting, runScenario, sequenceOf, typesOf } from '../../world/sandbox.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const NAMES = [
+  'payment_confirmed',
+  'payment_failed',
+  'payment_expired',
+  'payment_late',
+  'payment_underpaid',
+  'payment_overpaid',
+  'payment_duplicate_signature',
+  'membership_renewed',
+  'membership_grace_expired',
+  'entitlement_exhausted',
+  'x402_settled',
+  'x402_settlement_pending',
+  'x402_duplicate',
+  'webhook_duplicate',
+  'webhook_out_of_order',
+];
+
+describe('a scenario of the sandbox', () => {
+  const w = new World();
+  let ada: Merchant;
+  let published: Map<string, string[]>;
+  beforeAll(async () => {
+    ada = await w.merchant();
+    const { body } = await callTesting(w, ada, 'GET', 'scenarios');
+    published = new Map(body.items.map(({ scenario, expected }: { scenario: string; expected: string[] }) => [scenario, expected]));
+  });
+
+  it('is listed once it works, and no other is', () => expect([...published.keys()]).toEqual(NAMES));
+
+  it.each(NAMES)('%s completes with the events it names, in their order, each as a live one but for livemode', async (scenario) => {
+    const session = await runScenario(w, ada, scenario);
+    expect([session.status, typesOf(session)]).toEqual(['completed', published.get(scenario)]);
+    const { results } = await w.env.DB.prepare('SELECT type, livemode, data FROM events WHERE request_id = ? ORDER BY seq')
+      .bind(`sandbox_${session.session_id}`)
+      .all<{ type: EventType; livemode: number; data: string }>();
+    expect(results.map(({ type }) => type)).toEqual(published.get(scenario));
+    for (const { type, livemode, data } of results) {
+      expect(livemode).toBe(0);
+      const { object } = JSON.parse(data);
+      expect(EVENT_CATALOG[type].object.safeParse(object).error).toBeUndefined();
+      if ('livemode' in object) expect(object.livemode).toBe(false);
+    }
+  });
+
+  it.each(NAMES)('%s makes the same sequence of the same seed, three times', async (scenario) => {
+    const sessions = [];
+    for (let i = 0; i < 3; i++) sessions.push(await runScenario(w, ada, scenario, { seed: 'the same' }));
+    expect(sessions.map(({ seed }) => seed)).toEqual(Array(3).fill('the same'));
+    expect(sessions.map(sequenceOf)).toEqual(Array(3).fill(sequenceOf(sessions[0])));
+  });
+});

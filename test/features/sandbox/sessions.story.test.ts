@@ -1,0 +1,147 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DAY } from '#core/time.ts';
+import { letTimeRun, setTime } from '../../world/clock.ts';
+import { callTesting, runScenario, untilEnded } from '../../world/sandbox.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+describe('a session of the sandbox', () => {
+  const w = new World();
+  let ada: Merchant;
+  let eve: Merchant;
+  beforeAll(async () => {
+    [ada, eve] = await Promise.all([w.merchant(), w.merchant()]);
+  });
+
+  const begin = async (asked: object = {}) =>
+    (await callTesting(w, ada, 'POST', 'sessions', { scenario: 'payment_failed', ...asked })).body.session_id as string;
+
+  it('refuses a live key and a token that does not ask for the sandbox, on every route', async () => {
+    const id = await begin();
+    const routes: [string, string, unknown?][] = [
+      ['GET', 'scenarios'],
+      ['GET', 'sessions'],
+      ['POST', 'sessions', { scenario: 'payment_failed' }],
+      ['GET', `sessions/${id}`],
+      ['POST', `sessions/${id}/advance`, { seconds: 60 }],
+      ['POST', 'pay', { payment_id: id }],
+      ['POST', 'identity', { identity_session_id: id, provider_user_id: '1' }],
+    ];
+    for (const [method, path, body] of routes)
+      for (const key of [ada.key, ada.token]) {
+        const { status, body: refused } = await callTesting(w, ada, method, path, body, key);
+        expect([method, path, status, refused.code, refused.meta?.reason]).toEqual([
+          method,
+          path,
+          403,
+          'invalid_authorization',
+          'sandbox_key_required',
+        ]);
+      }
+    expect((await callTesting(w, ada, 'GET', 'sessions?mode=sandbox', undefined, ada.token)).status).toBe(200);
+  });
+
+  it('is refused for what does not exist, or is another merchant’s', async () => {
+    const product = await w.product({ ...eve, key: eve.sandboxKey });
+    const answers = [
+      await callTesting(w, ada, 'POST', 'sessions', { scenario: 'nothing' }),
+      await callTesting(w, ada, 'POST', 'sessions', { scenario: 'payment_failed', product_id: product.product_id }),
+      await callTesting(w, ada, 'POST', 'sessions', { scenario: 'payment_failed', endpoint_id: product.product_id }),
+      await callTesting(w, eve, 'GET', `sessions/${await begin()}`),
+      await callTesting(w, ada, 'POST', 'sessions', { scenario: 'payment_failed', seed: 'x'.repeat(65) }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([422, 404, 404, 404, 422]);
+  });
+
+  it('of two advances at once is moved by one, and the other is told that it runs', async () => {
+    const session = await runScenario(w, ada, 'payment_failed');
+    const path = `sessions/${session.session_id}/advance`;
+    const answers = await Promise.all([1, 2].map(() => callTesting(w, ada, 'POST', path, { seconds: 86_400 })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(answers.find(({ status }) => status === 409)!.body.code).toBe('state_conflict');
+    const after = await untilEnded(w, ada, session.session_id);
+    expect(after).toMatchObject({ status: 'completed', clock: { advanced_seconds: session.clock.advanced_seconds + 86_400 } });
+    expect(Date.parse(after.clock.now)).toBe(Date.parse(after.created_at) + after.clock.advanced_seconds * 1000);
+    for (const seconds of [0, 400 * 86_400 + 1]) expect((await callTesting(w, ada, 'POST', path, { seconds })).status).toBe(422);
+  });
+
+  it('moves once more after its scenario where that was asked for with it', async () => {
+    const session = await runScenario(w, ada, 'payment_failed', { advance_seconds: 40 * 86_400 });
+    expect(session.clock.advanced_seconds).toBe(40 * 86_400);
+  });
+
+  it('that was killed at any step goes on and ends as if it had not been', async () => {
+    const whole = await runScenario(w, ada, 'payment_late', { seed: 'one' });
+    const id = await begin({ scenario: 'payment_late', seed: 'one' });
+    for (let kills = 0; ; kills++) {
+      // The message that would go on is lost, as with the process that held it.
+      w.queue.sent.splice(0);
+      await w.env.DB.prepare('UPDATE sandbox_sessions SET moved_at = 0 WHERE id = ?').bind(id).run();
+      await w.sweepAlone('sandboxes');
+      const { status } = await untilEnded(w, ada, id, 1);
+      expect(kills).toBeLessThan(30);
+      if (status !== 'running') break;
+    }
+    const after = (await callTesting(w, ada, 'GET', `sessions/${id}`)).body;
+    expect(after.status).toBe('completed');
+    expect(after.steps.map(({ event_type }: { event_type: string }) => event_type)).toEqual(
+      whole.steps.map(({ event_type }: { event_type: string }) => event_type),
+    );
+  });
+
+  it('whose steps fail each time ends as failed, and cannot be advanced', async () => {
+    const id = await begin();
+    await w.env.DB.prepare("UPDATE sandbox_sessions SET product_id = 'none' WHERE id = ?").bind(id).run();
+    for (let i = 0; i < 40; i++) await w.deliver();
+    expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).body.status).toBe('failed');
+    expect((await callTesting(w, ada, 'POST', `sessions/${id}/advance`, { seconds: 60 })).status).toBe(409);
+  });
+
+  it('counts in a quota of its own: the day’s last one is refused until midnight, and refused ones are not counted', async () => {
+    const bob = await w.merchant('free');
+    const ids = Array.from({ length: 49 }, () => crypto.randomUUID());
+    for (const id of ids)
+      await w.env.DB.prepare(
+        `INSERT INTO sandbox_sessions SELECT ?, ?, 'payment_failed', 's', 'completed', '{}', NULL, NULL, 0, 0, 0, 0, '{}', '[]', 0, ?3, ?3, ?3, 1`,
+      )
+        .bind(id, bob.userId, Date.now())
+        .run();
+    const answers = [];
+    for (let i = 0; i < 3; i++) answers.push(await callTesting(w, bob, 'POST', 'sessions', { scenario: 'payment_failed' }));
+    expect(answers.map(({ status }) => status)).toEqual([201, 429, 429]);
+    expect(answers[1]!.body).toMatchObject({ code: 'plan_limit_reached', meta: { limit: 50, used: 50, plan: 'free' } });
+    expect(Number(answers[1]!.headers.get('Retry-After'))).toBeLessThanOrEqual(86_400);
+    const products = await w.call('GET', '/v1/products', { key: bob.sandboxKey });
+    expect(products.body.items).toEqual([]);
+  });
+
+  it('is gone with all it made 30 days after its end, and not a day earlier', async () => {
+    const { session_id: id } = await runScenario(w, ada, 'membership_renewed');
+    const left = async () => {
+      const one = async (sql: string) => (await w.env.DB.prepare(sql).bind(`${id}:buyer`).first<number>('n'))!;
+      const events = await w.env.DB.prepare('SELECT count(*) AS n FROM events WHERE request_id = ?')
+        .bind(`sandbox_${id}`)
+        .first<number>('n');
+      return [
+        events,
+        await one('SELECT count(*) AS n FROM payments WHERE customer_ref = ?'),
+        await one('SELECT count(*) AS n FROM memberships WHERE customer_ref = ?'),
+        await one('SELECT count(*) AS n FROM entitlements WHERE customer_ref = ?'),
+        await one("SELECT count(*) AS n FROM sandbox_transactions WHERE session_id || ':buyer' = ?"),
+        await one("SELECT count(*) AS n FROM products WHERE sandbox_session_id || ':buyer' = ?"),
+      ];
+    };
+    const made = await left();
+    expect(made.every((n) => n! > 0)).toBe(true);
+    try {
+      setTime(Date.now() + 29 * DAY);
+      await w.sweepAlone('endedSandboxes');
+      expect(await left()).toEqual(made);
+      setTime(Date.now() + 2 * DAY);
+      await w.sweepAlone('endedSandboxes');
+    } finally {
+      letTimeRun();
+    }
+    expect(await left()).toEqual([0, 0, 0, 0, 0, 0]);
+    expect((await callTesting(w, ada, 'GET', `sessions/${id}`)).status).toBe(404);
+  });
+});

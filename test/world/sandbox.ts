@@ -1,0 +1,62 @@
+import { runDurableObjectAlarm } from 'cloudflare:test';
+import { entitlementIdOf } from '#core/ids.ts';
+import { interceptJobs } from './entitlement.ts';
+import { testEnv } from './env.ts';
+import type { Answer, Merchant, World } from './world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers whose shape call() has already checked against the document.
+type Body = any;
+
+const SESSION_MS = 30_000;
+
+/** A call of the sandbox with the merchant's sandbox key, unless another is named. */
+export const callTesting = (
+  w: World,
+  merchant: Merchant,
+  method: string,
+  path: string,
+  body?: unknown,
+  key = merchant.sandboxKey,
+): Promise<Answer<Body>> => w.call(method, `/v1/testing/${path}`, { key, ...(body === undefined ? {} : { body }) });
+
+/** The object of a session's customer, which tells what happened to it as soon as the world asks. */
+export async function listenToCustomer(merchant: Merchant, sessionId: string) {
+  const productId = await testEnv.DB.prepare('SELECT product_id AS id FROM sandbox_sessions WHERE id = ?')
+    .bind(sessionId)
+    .first<string>('id');
+  const id = entitlementIdOf(merchant.userId, false, productId!, { customerRef: `${sessionId}:buyer` });
+  const stub = testEnv.ENTITLEMENT.getByName(`${merchant.userId}:sandbox:${id}`);
+  const jobs = await interceptJobs(stub);
+  return {
+    tell: async () => {
+      await runDurableObjectAlarm(stub);
+      return jobs.messages.splice(0);
+    },
+  };
+}
+
+/** Brings what the queues hold, webhooks too, until a session has come to its end. `rounds`: no longer than so many. */
+export async function untilEnded(w: World, merchant: Merchant, sessionId: string, rounds = Number.POSITIVE_INFINITY): Promise<Body> {
+  const customer = await listenToCustomer(merchant, sessionId);
+  const endsAt = Date.now() + SESSION_MS;
+  for (let round = 0; ; round++) {
+    const { body } = await callTesting(w, merchant, 'GET', `sessions/${sessionId}`);
+    if (body.status !== 'running' || round >= rounds) return body;
+    if (Date.now() > endsAt) throw new Error(`still running: ${JSON.stringify(body)}`);
+    await w.deliver();
+    await w.deliver(await customer.tell());
+    await w.attempt();
+  }
+}
+
+/** A session of a scenario, from its beginning to its end. */
+export async function runScenario(w: World, merchant: Merchant, scenario: string, asked: object = {}): Promise<Body> {
+  const { status, body } = await callTesting(w, merchant, 'POST', 'sessions', { scenario, ...asked });
+  if (status !== 201) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  return untilEnded(w, merchant, body.session_id);
+}
+
+export const typesOf = ({ steps }: Body): string[] => steps.flatMap(({ event_type }: Body) => event_type ?? []);
+
+/** What two sessions of one seed have in common: all but ids and times. */
+export const sequenceOf = ({ steps }: Body): unknown[] => steps.map(({ action, event_type, state }: Body) => [action, event_type, state]);

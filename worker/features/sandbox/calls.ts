@@ -1,0 +1,110 @@
+import { ApiError, raise } from '#core/errors.ts';
+import type { IdentitySessionId, PaymentId, SandboxSessionId } from '#core/ids.ts';
+import { completeIdentity } from '#features/checkout/buyer-identity/identity.ts';
+import { findIdentitySession } from '#features/checkout/buyer-identity/store.ts';
+import { invalid } from '#features/products/terms.ts';
+import type { Actor, Scope } from '#platform/context.ts';
+import { keepNothing } from '#platform/db/once.ts';
+import { parsePaymentRequired } from '#protocols/x402/wire.ts';
+import { type Outcome, payPayment, payRequired, signTransaction } from './pay.ts';
+import { toSandboxSessionResource } from './resource.ts';
+import { SCENARIOS, type ScenarioName } from './scenarios/table.ts';
+import { advanceSession, type BeginSession, beginSession } from './sessions/session.ts';
+import { countDeliveries, getSandboxSession, listSandboxSessions } from './sessions/store.ts';
+
+/**
+ * What the routes of the sandbox call and show. Loaded with the first of these calls, because a deployment that nobody tests on never
+ * needs it.
+ * @module
+ */
+
+/** As a request names the options of a scenario. */
+const OPTION_NAMES = { price: 'amount', delaySeconds: 'delay_seconds', failure: 'failure' } as const;
+
+export const scenarios = () =>
+  Object.entries(SCENARIOS).map(([scenario, { description, options, expected }]) => ({
+    scenario,
+    description,
+    options: options.map((option) => OPTION_NAMES[option]),
+    expected: [...expected],
+  }));
+
+export interface Asked extends Pick<BeginSession, 'seed' | 'productId' | 'endpointId' | 'advanceSeconds'> {
+  scenario: string;
+  options: {
+    amount?: { asset: 'USDC' | 'SOL'; amount: string } | undefined;
+    delay_seconds?: number | undefined;
+    failure?: string | undefined;
+  };
+}
+
+export async function begin(scope: Scope, actor: Actor, { scenario, options: given, ...rest }: Asked) {
+  const known = SCENARIOS[scenario];
+  if (!known || !Object.hasOwn(SCENARIOS, scenario))
+    throw invalid('scenario', 'Not a scenario: GET /v1/testing/scenarios', 'unknown_scenario');
+  const { amount, delay_seconds: delaySeconds = 0, failure = null } = given;
+  if (amount && rest.productId !== null) throw invalid('options.amount', 'The product that is named has a price of its own', 'not_both');
+  const options = { price: amount ? { asset: amount.asset, amount: amount.amount } : null, delaySeconds, failure };
+  return toSandboxSessionResource(await beginSession(scope, actor, { ...rest, scenario: scenario as ScenarioName, options }));
+}
+
+export async function list(scope: Scope, limit: number) {
+  const sessions = await listSandboxSessions(scope.db, scope.merchantId, limit);
+  const deliveries = await countDeliveries(
+    scope.db,
+    sessions.map(({ id }) => id),
+  );
+  return sessions.map((session) => toSandboxSessionResource(session, deliveries.get(session.id)));
+}
+
+export async function get(scope: Scope, sessionId: SandboxSessionId) {
+  const session = await getSandboxSession(scope.db, scope.merchantId, sessionId);
+  return toSandboxSessionResource(session, (await countDeliveries(scope.db, [session.id])).get(session.id));
+}
+
+export async function advance(scope: Scope, sessionId: SandboxSessionId, seconds: number) {
+  const session = await advanceSession(scope, sessionId, seconds);
+  return toSandboxSessionResource(session, (await countDeliveries(scope.db, [session.id])).get(session.id));
+}
+
+interface Pay {
+  paymentId: PaymentId | undefined;
+  required: unknown;
+  transaction?: string | undefined;
+  outcome: Outcome;
+  label: string | null;
+}
+
+export async function pay(scope: Scope, { paymentId, required, transaction, outcome, label }: Pay) {
+  const named = [paymentId, required, transaction].filter((one) => one !== undefined);
+  if (named.length !== 1) throw invalid('payment_id', 'Name one of payment_id, payment_required and transaction', 'exactly_one');
+  if (transaction !== undefined) {
+    const { transaction: signed, payer } = signTransaction(scope, { transaction, label });
+    return { transaction: signed, payer_wallet: payer };
+  }
+  if (paymentId !== undefined) {
+    const { txSignature, payer } = await payPayment(scope, { paymentId, outcome, label });
+    return { ...(txSignature === null ? {} : { tx_signature: txSignature }), payer_wallet: payer };
+  }
+  const challenge = parsePaymentRequired(required);
+  if (!challenge) throw invalid('payment_required', 'Not a challenge of x402 version 2', 'invalid_value');
+  const { paymentSignature, payer } = await payRequired(scope, { required: challenge, outcome, label });
+  return { ...(paymentSignature === null ? {} : { payment_signature: paymentSignature }), payer_wallet: payer };
+}
+
+/** Completes a handshake of a product of this sandbox. 404, and what a connector's call refuses. */
+export async function identify(
+  scope: Scope,
+  named: { identitySessionId: IdentitySessionId; providerUserId: string; username: string | null },
+) {
+  const known = (await findIdentitySession(scope.db, named.identitySessionId)) ?? raise('not_found');
+  if (known.merchantId !== scope.merchantId || known.livemode) raise('not_found');
+  const session = await completeIdentity(scope, { ...named, provider: known.provider }, keepNothing);
+  if (session.providerUserId === null) throw new ApiError('state_conflict');
+  return {
+    identity_session_id: session.id,
+    provider: session.provider,
+    provider_user_id: session.providerUserId,
+    status: 'completed' as const,
+  };
+}

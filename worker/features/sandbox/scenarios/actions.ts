@@ -1,0 +1,123 @@
+import { ApiError, raise } from '#core/errors.ts';
+import type { PaymentId, PaymentSessionId } from '#core/ids.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
+import { connectInSession, planPaymentSession } from '#features/checkout/sessions/session.ts';
+import { getMembershipBy } from '#features/memberships/store.ts';
+import { confirmPayment } from '#features/payments/confirm/confirm.ts';
+import { getPayment } from '#features/payments/store.ts';
+import { certainAt } from '#features/payments/watch/expire.ts';
+import { findListing, type Listing } from '#features/products/product.ts';
+import { commit } from '#platform/db/commit.ts';
+import type { EventType } from '#rules/events.ts';
+import { type Paying, payCheckout, type TestWallet, testWallet } from '../wallet.ts';
+import { done, type Stage, type Step, type StepResult } from './script.ts';
+
+/** The customer of a session: its reference begins with the session's id, so that it belongs to the session's clock. */
+export const customerOf = ({ session }: Stage): { customerRef: string } => ({ customerRef: `${session.id}:buyer` });
+
+/** What a verb answers, or the code it refuses with: a refusal is what some scenarios show. */
+export async function answerOf(call: () => Promise<string | undefined>): Promise<StepResult> {
+  try {
+    return done(await call());
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    return done(error.code);
+  }
+}
+
+/** The wallet of the session's buyer, which its seed decides. */
+export const buyerOf = ({ scope, session }: Stage): TestWallet => testWallet(scope, `buyer:${session.seed}`);
+
+export async function listingOf({ scope, session }: Stage): Promise<Listing> {
+  return (await findListing(scope, { productId: session.productId! })) ?? raise('not_found');
+}
+
+export const paymentOf = ({ scope, notes }: Stage, place = 'payment') => getPayment(scope, notes[place] as PaymentId);
+
+/** The merchant's server opens a payment session. `place`: where the payment of it will be noted. */
+const open = (place: string): Step => ({
+  action: 'open_payment_session',
+  run: async (stage) => {
+    const { scope, notes } = stage;
+    const asked = { railId: null, ...customerOf(stage), successUrl: null, metadata: {} };
+    notes[`${place}_session`] ??= (await commit(scope, await planPaymentSession(scope, await listingOf(stage), asked))).id;
+    return done('open');
+  },
+});
+
+/** Its buyer connects with a wallet: the same payment, however often. */
+export const connect = (place = 'payment'): Step[] => [
+  open(place),
+  {
+    action: 'connect',
+    run: async (stage) => {
+      const { scope, notes } = stage;
+      const { product } = await listingOf(stage);
+      const input = { slug: product.slug, walletAddress: buyerOf(stage).address };
+      const begun = await connectInSession(scope, input, notes[`${place}_session`] as PaymentSessionId);
+      if ('provider' in begun) throw new ApiError('identity_verification_required');
+      notes[place] = begun.payment.id;
+      return done();
+    },
+    until: ['payment.created'],
+  },
+];
+
+/** The buyer's wallet pays, after as long as the session's options say. */
+export const pay = (paying: Paying, { hasFailed = false, place = 'payment' } = {}): Step[] => [
+  { action: 'advance', advanceMs: async ({ session }) => session.options.delaySeconds * SECOND },
+  {
+    action: 'pay',
+    run: async (stage) => {
+      const payment = await paymentOf(stage, place);
+      const wallet = buyerOf(stage);
+      stage.notes[`${place}_signature`] ??= await payCheckout(stage.scope, payment, {
+        wallet,
+        paying,
+        fate: { landsAfterMs: 0, hasFailed },
+      });
+      return done(hasFailed ? 'failed' : paying);
+    },
+  },
+];
+
+/** Whoever asks first has the payment confirmed by what the chain shows. `signedAs`: the note whose transaction is named. */
+export const confirm = (until: EventType[], { place = 'payment', signedAs = 'payment' } = {}): Step => ({
+  action: 'confirm',
+  run: ({ scope, notes }) =>
+    answerOf(async () => {
+      const txSignature = notes[`${signedAs}_signature`]!;
+      const { payment } = await confirmPayment(scope, { paymentId: notes[place] as PaymentId, txSignature, viewer: null });
+      return payment.status;
+    }),
+  until,
+});
+
+export const GRANTED: EventType[] = ['payment.confirmed', 'entitlement.granted'];
+
+/** A purchase from connect to the access it brings. */
+export const buy = (place = 'payment'): Step[] => [
+  ...connect(place),
+  ...pay('paid', { place }),
+  confirm(GRANTED, { place, signedAs: place }),
+];
+
+export const advance = (ms: number): Step => ({ action: 'advance', advanceMs: async () => ms });
+
+/** Until the cluster has made what was paid final. */
+export const untilFinal = advance(2 * MINUTE);
+
+/** Until nobody can pay the payment any more, and the service has said so. */
+export const untilExpired = (place = 'payment'): Step => ({
+  action: 'advance',
+  advanceMs: async (stage) => certainAt(await paymentOf(stage, place)) + SECOND - stage.scope.now,
+});
+
+/** Until the end of what was paid, or of the grace after it. Not at all where there is none. */
+export const untilLapsed = (which: 'paidThrough' | 'graceUntil'): Step => ({
+  action: 'advance',
+  advanceMs: async ({ scope, session }) => {
+    const { [which]: end } = await getMembershipBy(scope, { customerRef: `${session.id}:buyer` });
+    return end === null ? 0 : end + SECOND - scope.now;
+  },
+});

@@ -1,0 +1,140 @@
+import { DAY, SECOND } from '#core/time.ts';
+import type { EventType } from '#rules/events.ts';
+import { advance, buy, confirm, connect, GRANTED, pay, untilExpired, untilFinal, untilLapsed } from './actions.ts';
+import { ask, settle, sign, useUp } from './agent.ts';
+import type { Scenario } from './script.ts';
+import { release, tellAgain, untilTold } from './tell.ts';
+
+const CALLS = { usage_units: 3, access_period_days: null };
+const ONE_CALL = { usage_units: 1, access_period_days: null };
+const MONTH = { usage_units: null, access_period_days: 30 };
+
+const PAYS = ['price', 'delaySeconds'] as const;
+
+const BEGUN: EventType[] = ['payment.created'];
+const BOUGHT: EventType[] = [
+  ...BEGUN,
+  'payment.submitted',
+  'payment.confirmed',
+  'membership.activated',
+  'receipt.created',
+  'entitlement.granted',
+];
+const RENEWED = BOUGHT.map((type) => (type === 'membership.activated' ? 'membership.renewed' : type));
+const SETTLED: EventType[] = ['payment.confirmed', 'receipt.created', 'entitlement.granted'];
+
+const LATER_MS = 30 * SECOND;
+
+/** All that can be tried, each by the verbs of live payments: one row a scenario. */
+const TABLE = {
+  payment_confirmed: {
+    description: 'A buyer pays in time: confirmed, then made final by the chain.',
+    wares: MONTH,
+    options: PAYS,
+    expected: [...BOUGHT, 'payment.finalized'],
+    script: [...buy(), untilFinal],
+  },
+  payment_failed: {
+    description: 'The buyer’s own transaction fails on the chain.',
+    wares: MONTH,
+    options: PAYS,
+    expected: [...BEGUN, 'payment.failed'],
+    script: [...connect(), ...pay('paid', { hasFailed: true }), confirm(['payment.failed'])],
+  },
+  payment_expired: {
+    description: 'Nobody pays, and the session ends.',
+    wares: MONTH,
+    options: ['price'],
+    expected: [...BEGUN, 'payment.failed'],
+    script: [...connect(), untilExpired()],
+  },
+  payment_late: {
+    description: 'The money comes after the session has ended: it is kept for you to decide.',
+    wares: MONTH,
+    options: PAYS,
+    expected: [...BEGUN, 'payment.failed', 'payment.unmatched'],
+    script: [...connect(), untilExpired(), ...pay('paid'), confirm(['payment.unmatched'])],
+  },
+  payment_underpaid: {
+    description: 'Half of the price comes: it is kept for you to decide, and the session stays open.',
+    wares: MONTH,
+    options: PAYS,
+    expected: [...BEGUN, 'payment.unmatched'],
+    script: [...connect(), ...pay('underpaid'), confirm(['payment.unmatched'])],
+  },
+  payment_overpaid: {
+    description: 'More than the price comes: confirmed, and the payment says how much too much.',
+    wares: MONTH,
+    options: PAYS,
+    expected: [...BOUGHT, 'payment.finalized'],
+    script: [...connect(), ...pay('overpaid'), confirm(GRANTED), untilFinal],
+  },
+  payment_duplicate_signature: {
+    description: 'The transaction of one payment is shown for another, which it does not pay.',
+    wares: MONTH,
+    options: PAYS,
+    expected: [...BOUGHT, ...BEGUN],
+    script: [...buy(), ...connect('second'), confirm([], { place: 'second', signedAs: 'payment' })],
+  },
+  membership_renewed: {
+    description: 'A customer buys again a day before the end: the time is added to what is left.',
+    wares: MONTH,
+    options: PAYS,
+    expected: [...BOUGHT, 'payment.finalized', ...RENEWED],
+    script: [...buy(), advance(29 * DAY), ...buy('second')],
+  },
+  membership_grace_expired: {
+    description: 'What was paid ends, grace begins, and ends too.',
+    wares: MONTH,
+    options: PAYS,
+    expected: [...BOUGHT, 'payment.finalized', 'membership.grace_started', 'entitlement.expired', 'membership.expired'],
+    script: [...buy(), untilLapsed('paidThrough'), untilLapsed('graceUntil')],
+  },
+  entitlement_exhausted: {
+    description: 'A customer uses all that was bought.',
+    wares: CALLS,
+    options: PAYS,
+    expected: [...BOUGHT, 'entitlement.exhausted'],
+    script: [...buy(), useUp],
+  },
+  x402_settled: {
+    description: 'An agent asks, is shown a challenge, pays it, and is served.',
+    wares: ONE_CALL,
+    options: ['price'],
+    expected: SETTLED,
+    script: [ask, sign(), settle('first', GRANTED)],
+  },
+  x402_settlement_pending: {
+    description: 'The chain takes its time: settle answers 202 first, and the same call again is the success.',
+    wares: ONE_CALL,
+    options: ['price'],
+    expected: SETTLED,
+    script: [ask, sign({ landsAfterMs: LATER_MS }), settle('first', []), advance(LATER_MS + SECOND), settle('first', GRANTED)],
+  },
+  x402_duplicate: {
+    description: 'A payment is brought twice, under two keys: the second call may serve nothing.',
+    wares: ONE_CALL,
+    options: ['price'],
+    expected: SETTLED,
+    script: [ask, sign(), settle('first', GRANTED), settle('second', [])],
+  },
+  webhook_duplicate: {
+    description: 'Your endpoint gets `payment.confirmed` twice: the same bytes, delivery id and attempt.',
+    wares: MONTH,
+    options: PAYS,
+    expected: BOUGHT,
+    script: [...buy(), untilTold('payment.confirmed'), tellAgain('payment.confirmed')],
+  },
+  webhook_out_of_order: {
+    description: 'Your endpoint hears of `payment.confirmed` before `payment.submitted`.',
+    wares: MONTH,
+    options: PAYS,
+    expected: BOUGHT,
+    script: [...buy(), untilTold('payment.confirmed'), release],
+    heldBack: 'payment.submitted',
+  },
+} as const satisfies Record<string, Scenario>;
+
+export type ScenarioName = keyof typeof TABLE;
+export const SCENARIOS: Readonly<Record<string, Scenario>> = TABLE;
+export const SCENARIO_NAMES = Object.keys(TABLE) as [ScenarioName, ...ScenarioName[]];

@@ -1,0 +1,44 @@
+import { MINUTE } from '#core/time.ts';
+import { readEntitlement } from '#features/entitlements/entitlement.ts';
+import { sweepFinality } from '#features/finality/watch.ts';
+import { sweepMemberships } from '#features/memberships/expire-membership.ts';
+import { sweepExpired } from '#features/payments/watch/expire.ts';
+import { sweepSettlements } from '#features/settlements/sweep.ts';
+import type { Scope } from '#platform/context.ts';
+import { listEnding, readDue } from './store.ts';
+
+type Kind = keyof Awaited<ReturnType<typeof readDue>>;
+
+/** What falls due with time, each done by the sweep that does it live, in this order where several are due at once. */
+const DUE: Record<Kind, { run(scope: Scope): Promise<unknown> /** After which nobody can be on time any more. */; patienceMs?: number }> = {
+  settlements: { run: sweepSettlements },
+  expired: { run: sweepExpired, patienceMs: MINUTE },
+  memberships: { run: sweepMemberships },
+  entitlements: { run: endEntitlements },
+  finality: { run: sweepFinality },
+};
+
+/** Their objects are told the time, and tell of their ends themselves. */
+async function endEntitlements(scope: Scope): Promise<void> {
+  const owner = { merchantId: scope.merchantId, livemode: false };
+  for (const entitlementId of await listEnding(scope)) await readEntitlement(scope, owner, entitlementId);
+}
+
+/** What falls due next in a session, and when, epoch ms of its clock; null: nothing ever does. */
+export async function nextDueAt(scope: Scope): Promise<number | null> {
+  const due = await readDue(scope);
+  const moments = Object.entries(DUE).flatMap(([kind, { patienceMs = 0 }]) => {
+    const at = due[kind as Kind];
+    return at === null ? [] : [at + patienceMs];
+  });
+  return moments.length === 0 ? null : Math.min(...moments);
+}
+
+/** Does all that is due by now on the session's clock. */
+export async function runDue(scope: Scope): Promise<void> {
+  const due = await readDue(scope);
+  for (const [kind, { run, patienceMs = 0 }] of Object.entries(DUE)) {
+    const at = due[kind as Kind];
+    if (at !== null && at + patienceMs <= scope.now) await run(scope);
+  }
+}

@@ -1,0 +1,157 @@
+import { storyOf } from '#core/errors.ts';
+import type { SandboxSessionId } from '#core/ids.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
+import { clockOf } from '#platform/chain/clock.store.ts';
+import { inSandbox } from '#platform/chain/scope.ts';
+import { addressOf, type Shard } from '#platform/context.ts';
+import { commit, isVeto } from '#platform/db/commit.ts';
+import type { SandboxSession, SandboxStep } from '#platform/db/tables/sandbox.ts';
+import { SANDBOX_SESSION } from '#rules/states.ts';
+import type { Call, Scenario, Stage } from '../scenarios/script.ts';
+import { SCENARIOS } from '../scenarios/table.ts';
+import { nextDueAt, runDue } from './due.ts';
+import { findSandboxSession, listSessionEvents, listUntold, updateSandboxSession } from './store.ts';
+
+/** Brings stored events to all that follow them: webhooks last. */
+export type Follow = (ctx: Shard, eventIds: string[]) => Promise<void>;
+
+/** Steps of one message; the next one goes on. */
+const STEPS_MAX = 6;
+/** A step that waits is looked at again after this, and so often before its session is given up. */
+const WAIT_SECONDS = 1;
+const WAITS_MAX = 90;
+/** Events of one step, webhooks of one look. */
+const EVENTS_MAX = 200;
+
+/**
+ * Some steps of a session. Each is stored before the next begins, so a run that dies is taken up where it was; of two at once one is
+ * stored, and the other stops. A session whose step fails again and again ends as failed.
+ */
+export async function runSession(ctx: Shard, sessionId: SandboxSessionId, follow: Follow): Promise<void> {
+  for (let i = 0; i < STEPS_MAX; i++) {
+    const session = await findSandboxSession(ctx.db, sessionId);
+    if (session?.status !== 'running') return;
+    const after = await stepSafely(ctx, session, follow);
+    try {
+      await commit(ctx, { events: [], writes: updateSandboxSession(ctx, session, { ...after, movedAt: ctx.wallNow }), result: null });
+    } catch (error) {
+      // Another run of the same session was faster, and goes on.
+      if (isVeto(error)) return;
+      throw error;
+    }
+    if (after.waits > 0) return queueRun(ctx, sessionId, WAIT_SECONDS);
+  }
+  await queueRun(ctx, sessionId);
+}
+
+/** Has the queue of sandboxes go on with a session. */
+export async function queueRun(ctx: Shard, sessionId: SandboxSessionId, delaySeconds = 0): Promise<void> {
+  await ctx.env.SANDBOX.send({ kind: 'runSandboxSession', sessionId, requestId: ctx.cause, ...addressOf(ctx) }, { delaySeconds });
+}
+
+/** A fault is tried again, as often as a step may wait. */
+async function stepSafely(ctx: Shard, session: SandboxSession, follow: Follow): Promise<SandboxSession> {
+  const scenario = SCENARIOS[session.scenario];
+  const waited = { ...session, waits: session.waits + 1 };
+  try {
+    if (!scenario) return ended(ctx, session, 'fail');
+    const after = await stepOn(ctx, session, scenario, follow);
+    return after.waits > WAITS_MAX ? ended(ctx, after, 'fail') : after;
+  } catch (error) {
+    ctx.note(`sandbox ${session.id} step ${session.nextStep}: ${storyOf(error)}`);
+    return waited.waits > WAITS_MAX / 6 ? ended(ctx, session, 'fail') : waited;
+  }
+}
+
+const ended = (ctx: Shard, session: SandboxSession, how: 'complete' | 'fail'): SandboxSession => ({
+  ...session,
+  status: SANDBOX_SESSION.next(session.status, how),
+  endedAt: ctx.wallNow,
+  waits: 0,
+});
+
+async function stepOn(ctx: Shard, session: SandboxSession, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
+  if (session.advancedMs < session.advancingToMs) return moveClock(ctx, session, scenario, follow);
+  const stage = stageOf(ctx, session);
+  const step = scenario.script[session.nextStep];
+  if (!step) return finish(stage, scenario, follow);
+  if (!('run' in step)) {
+    const ms = Math.max(0, Math.round(await step.advanceMs(stage)));
+    return { ...session, nextStep: session.nextStep + 1, advancingToMs: session.advancedMs + ms };
+  }
+  return callStep(stage, step, scenario, follow);
+}
+
+/** After the script the one advance that was asked for with it, and then the end. */
+async function finish(stage: Stage, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
+  const { advance_after: seconds, ...notes } = stage.notes;
+  const after = await collect(stage, scenario, follow, 'end');
+  if (seconds === undefined) return ended(stage.scope, after, 'complete');
+  return { ...after, notes, advancingToMs: after.advancedMs + Number(seconds) * SECOND };
+}
+
+const stageOf = (ctx: Shard, session: SandboxSession): Stage => ({
+  scope: inSandbox(ctx, session.merchantId, clockOf(session)),
+  session,
+  notes: { ...session.notes },
+});
+
+/** Makes one call, and waits for the events that end it. */
+async function callStep(stage: Stage, step: Call, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
+  const { session, notes } = stage;
+  notes.since ??= String(session.steps.length);
+  const result = await step.run(stage);
+  const after = await collect(stage, scenario, follow, step.action);
+  const since = after.steps.slice(Number(notes.since));
+  const isOver = result.kind === 'done' && (step.until ?? []).every((type) => since.some(({ eventType }) => eventType === type));
+  if (!isOver) return { ...after, notes, waits: session.waits + 1 };
+  const { since: _, ...kept } = notes;
+  const said: SandboxStep[] =
+    since.length === 0 && result.state !== undefined ? [{ at: stage.scope.now, action: step.action, state: result.state }] : [];
+  return { ...after, notes: kept, steps: [...after.steps, ...said], nextStep: session.nextStep + 1, waits: 0 };
+}
+
+/** Tells the session's endpoints of what happened, and puts it among the steps, in the order in which it was recorded. */
+async function collect({ scope, session, notes }: Stage, scenario: Scenario, follow: Follow, action: string): Promise<SandboxSession> {
+  const untold = await listUntold(scope.db, session.id, EVENTS_MAX);
+  const told = untold.filter(({ type }) => type !== scenario.heldBack || notes.released !== undefined);
+  if (told.length > 0)
+    await follow(
+      scope,
+      told.map(({ id }) => id),
+    );
+  const fresh = await listSessionEvents(scope.db, session, EVENTS_MAX);
+  const steps = fresh.map(
+    ({ id, type, subjectType, subjectId, state, createdAt }): SandboxStep => ({
+      at: createdAt,
+      action,
+      object: { type: subjectType, id: subjectId },
+      ...(state === null ? {} : { state }),
+      eventId: id,
+      eventType: type,
+    }),
+  );
+  return { ...session, steps: [...session.steps, ...steps], eventSeq: fresh.at(-1)?.seq ?? session.eventSeq };
+}
+
+/**
+ * Moves the clock to the next moment at which something is due, or to where it is going. That moment is stored before what is due is
+ * done, so that whatever comes of it, in this run or by an object, happens at that time.
+ */
+async function moveClock(ctx: Shard, session: SandboxSession, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
+  const stage = stageOf(ctx, session);
+  const { now } = stage.scope;
+  const target = session.createdAt + session.advancingToMs;
+  // First what is due at this moment: a run that died may have left it undone.
+  await runDue(stage.scope);
+  const after = await collect(stage, scenario, follow, 'advance');
+  const dueAt = await nextDueAt(stage.scope);
+  if (dueAt !== null && dueAt <= now && session.waits < DUE_WAITS_MAX) return { ...after, waits: session.waits + 1 };
+  // What does not get done in all that time waits for another minute, and holds nothing else up.
+  const next = dueAt === null ? target : Math.min(target, Math.max(dueAt, now + (dueAt <= now ? MINUTE : SECOND)));
+  const advancedMs = next - session.createdAt;
+  return { ...after, advancedMs, waits: 0 };
+}
+
+/** An object tells of its end within seconds. */
+const DUE_WAITS_MAX = 20;

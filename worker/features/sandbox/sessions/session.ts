@@ -1,0 +1,121 @@
+import { ApiError, raise } from '#core/errors.ts';
+import { type EndpointId, newId, type ProductId, type SandboxSessionId } from '#core/ids.ts';
+import { DAY, SECOND } from '#core/time.ts';
+import { getProduct, planProduct } from '#features/products/product.ts';
+import { findEndpoint } from '#features/webhooks/store.ts';
+import { inSandbox } from '#platform/chain/scope.ts';
+import type { Actor, Scope, Shard } from '#platform/context.ts';
+import { type Change, commit, isVeto } from '#platform/db/commit.ts';
+import type { SandboxOptions, SandboxSession } from '#platform/db/tables/sandbox.ts';
+import { PLANS, type PlanName } from '#rules/plans.ts';
+import { SANDBOX_SESSION } from '#rules/states.ts';
+import { SCENARIOS, type ScenarioName } from '../scenarios/table.ts';
+import { queueRun } from './run.ts';
+import { countSandboxSessions, getSandboxSession, insertSandboxSession, updateSandboxSession } from './store.ts';
+
+export interface BeginSession {
+  scenario: ScenarioName;
+  seed: string | null;
+  productId: ProductId | null;
+  endpointId: EndpointId | null;
+  advanceSeconds: number;
+  options: SandboxOptions;
+}
+
+/** What a scenario sells where nothing else is asked for. */
+const PRICE = { asset: 'USDC', amount: '5' } as const;
+
+/**
+ * A session of a scenario, stored with what it sells and sent on its way. 404 for a product or an endpoint that is not this merchant's
+ * sandbox, 429 plan_limit_reached once the day's sessions are used up.
+ */
+export async function beginSession(ctx: Scope, actor: Actor, input: BeginSession): Promise<SandboxSession> {
+  const { merchantId } = ctx;
+  if (input.productId !== null) await getProduct(ctx, input.productId);
+  if (input.endpointId !== null) (await findEndpoint(ctx, input.endpointId)) ?? raise('not_found');
+  const sessionId = newId<SandboxSessionId>(ctx.wallNow);
+  const made = input.productId === null ? await planWares(ctx, actor, sessionId, input) : null;
+  const session: SandboxSession = {
+    id: sessionId,
+    merchantId,
+    scenario: input.scenario,
+    seed: input.seed ?? sessionId.slice(-12),
+    status: 'running',
+    options: input.options,
+    productId: made?.result.id ?? input.productId,
+    endpointId: input.endpointId,
+    advancedMs: 0,
+    advancingToMs: 0,
+    nextStep: 0,
+    waits: 0,
+    notes: input.advanceSeconds > 0 ? { advance_after: String(input.advanceSeconds) } : {},
+    steps: [],
+    eventSeq: 0,
+    movedAt: ctx.wallNow,
+    endedAt: null,
+    createdAt: ctx.wallNow,
+    version: 1,
+  };
+  const day = { since: ctx.wallNow - (ctx.wallNow % DAY), max: PLANS[actor.plan].sandboxSessionsPerDay };
+  const writes = [...insertSandboxSession(ctx, session, day), ...(made?.writes ?? [])];
+  try {
+    await commit(ctx, { events: [], writes, result: null });
+  } catch (error) {
+    const used = isVeto(error) ? await countSandboxSessions(ctx.db, merchantId, day.since) : 0;
+    throw used >= day.max ? usedUp(ctx, actor.plan, used, day.since + DAY) : error;
+  }
+  // A lost message costs a minute: the sweep sends sessions on that stand still.
+  ctx.defer(queueRun(ctx, session.id));
+  return session;
+}
+
+function usedUp({ wallNow }: Shard, plan: PlanName, used: number, resetAt: number): ApiError {
+  const limit = PLANS[plan].sandboxSessionsPerDay;
+  return new ApiError('plan_limit_reached', { retryAfterSeconds: (resetAt - wallNow) / SECOND, meta: { limit, used, plan } });
+}
+
+/** The product of a session, by the session's own clock: it counts in no quota, is in no list, and ends with the session. */
+function planWares(
+  ctx: Scope,
+  actor: Actor,
+  sessionId: SandboxSessionId,
+  { scenario, options }: BeginSession,
+): Promise<Change<{ id: ProductId }>> {
+  const { wares } = SCENARIOS[scenario]!;
+  const clock = { sessionId, endpointId: null, now: ctx.wallNow };
+  const name = `Sandbox: ${scenario}`;
+  const price = options.price ?? PRICE;
+  return planProduct(inSandbox(ctx, ctx.merchantId, clock), actor, { name, price, product_type: 'api', ...wares }, sessionId);
+}
+
+/** A clock moves forward, and not further than a year or so at once. */
+export const ADVANCE_SECONDS_MAX = (400 * DAY) / SECOND;
+
+/**
+ * Moves the clock of a session that came to its end. Of two at once one moves it; the other, like any while it runs or after it failed:
+ * 409 state_conflict. 404.
+ */
+export async function advanceSession(ctx: Scope, sessionId: SandboxSessionId, seconds: number): Promise<SandboxSession> {
+  const session = await getSandboxSession(ctx.db, ctx.merchantId, sessionId);
+  if (!SANDBOX_SESSION.can(session.status, 'advance')) throw conflict(session);
+  const after: SandboxSession = {
+    ...session,
+    status: SANDBOX_SESSION.next(session.status, 'advance'),
+    advancingToMs: session.advancedMs + seconds * SECOND,
+    endedAt: null,
+    movedAt: ctx.wallNow,
+  };
+  try {
+    await commit(ctx, { events: [], writes: updateSandboxSession(ctx, session, after), result: null });
+  } catch (error) {
+    throw isVeto(error) ? conflict(await getSandboxSession(ctx.db, ctx.merchantId, sessionId)) : error;
+  }
+  ctx.defer(queueRun(ctx, sessionId));
+  return after;
+}
+
+const conflict = ({ status }: SandboxSession): ApiError =>
+  new ApiError('state_conflict', {
+    detail: status === 'failed' ? 'This session failed. Begin another.' : 'This session is running. Wait until it has completed.',
+    meta: { reason: status },
+  });

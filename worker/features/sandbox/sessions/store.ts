@@ -1,0 +1,161 @@
+import { and, asc, desc, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm';
+import { raise } from '#core/errors.ts';
+import type { AccountId, SandboxSessionId } from '#core/ids.ts';
+import { DAY } from '#core/time.ts';
+import { inReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
+import { causeOf } from '#platform/chain/scope.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { events } from '#platform/db/tables/events.ts';
+import { type SandboxSession, sandboxSessions } from '#platform/db/tables/sandbox.ts';
+import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+
+export const findSandboxSession = (db: Db, sessionId: SandboxSessionId): Promise<SandboxSession | undefined> =>
+  db.select().from(sandboxSessions).where(eq(sandboxSessions.id, sessionId)).get();
+
+/** A merchant's own. 404. */
+export async function getSandboxSession(db: Db, merchantId: AccountId, sessionId: SandboxSessionId): Promise<SandboxSession> {
+  const found = await findSandboxSession(db, sessionId);
+  return found?.merchantId === merchantId ? found : raise('not_found');
+}
+
+/** Newest first. */
+export const listSandboxSessions = (db: Db, merchantId: AccountId, limit: number): Promise<SandboxSession[]> =>
+  db
+    .select()
+    .from(sandboxSessions)
+    .where(eq(sandboxSessions.merchantId, merchantId))
+    .orderBy(desc(sandboxSessions.createdAt), desc(sandboxSessions.id))
+    .limit(limit);
+
+/** How many the merchant has begun since `since`, epoch ms. */
+export const countSandboxSessions = (db: Db, merchantId: AccountId, since: number): Promise<number> =>
+  db.$count(sandboxSessions, and(eq(sandboxSessions.merchantId, merchantId), sql`${sandboxSessions.createdAt} >= ${since}`));
+
+/** Statements, not effects: refuses the batch once the day's sessions are used up. */
+export const insertSandboxSession = (ctx: Shard, session: SandboxSession, day: { since: number; max: number }): Write[] => [
+  vetoIf(
+    ctx,
+    sql`(SELECT count(*) FROM sandbox_sessions WHERE merchant_id = ${session.merchantId} AND created_at >= ${day.since}) >= ${day.max}`,
+  ),
+  ctx.db.insert(sandboxSessions).values(session),
+];
+
+/** Statements, not effects: the second fails the batch where another run was faster. */
+export const updateSandboxSession = (ctx: Shard, before: SandboxSession, after: SandboxSession): Write[] => [
+  ctx.db
+    .update(sandboxSessions)
+    .set({ ...after, version: before.version + 1 })
+    .where(and(eq(sandboxSessions.id, before.id), eq(sandboxSessions.version, before.version))),
+  vetoUnlessChanged(ctx),
+];
+
+/** Sessions that run and have not moved since: their message was lost, or what ran them died. */
+export const listStalled = (db: Db, movedBefore: number, limit: number) =>
+  db
+    .select({ id: sandboxSessions.id })
+    .from(sandboxSessions)
+    .where(and(sql`status = 'running'`, lte(sandboxSessions.movedAt, movedBefore)))
+    .orderBy(sandboxSessions.movedAt)
+    .limit(limit);
+
+const isOfSession = (sessionId: string): SQL => sql`${events.livemode} = 0 AND ${events.requestId} = ${causeOf(sessionId)}`;
+
+/** What happened in a session since its event `after`, in the order it was recorded. */
+export const listSessionEvents = (db: Db, { id, eventSeq }: Pick<SandboxSession, 'id' | 'eventSeq'>, limit: number) =>
+  db
+    .select({
+      seq: events.seq,
+      id: events.id,
+      type: events.type,
+      subjectType: events.subjectType,
+      subjectId: events.subjectId,
+      state: sql<string | null>`${events.data} ->> '$.object.status'`,
+      createdAt: events.createdAt,
+    })
+    .from(events)
+    .where(and(isOfSession(id), gt(events.seq, eventSeq)))
+    .orderBy(asc(events.seq))
+    .limit(limit);
+
+/** Events of a session that its endpoints were not told of. */
+export async function listUntold(db: Db, sessionId: string, limit: number): Promise<{ id: string; type: string }[]> {
+  return db
+    .select({ id: events.id, type: events.type })
+    .from(events)
+    .where(and(isOfSession(sessionId), isNull(events.fannedOutAt)))
+    .orderBy(asc(events.seq))
+    .limit(limit);
+}
+
+/** The deliveries of a session's events of one type, with all that a repetition of one takes. */
+export const listSessionDeliveries = (db: Db, sessionId: string, type: string) =>
+  db
+    .select({ delivery: webhookDeliveries, endpoint: webhookEndpoints, event: events })
+    .from(events)
+    .innerJoin(webhookDeliveries, eq(webhookDeliveries.eventId, events.id))
+    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+    .where(and(isOfSession(sessionId), sql`${events.type} = ${type}`, isNull(webhookDeliveries.replayOf)))
+    .orderBy(asc(webhookDeliveries.id));
+
+/** What became of the deliveries of some sessions, by session. */
+export async function countDeliveries(
+  db: Db,
+  sessionIds: string[],
+): Promise<Map<string, { sent: number; succeeded: number; failed: number }>> {
+  if (sessionIds.length === 0) return new Map();
+  const causes = sessionIds.map(causeOf);
+  const rows = await db
+    .select({
+      cause: events.requestId,
+      sent: sql<number>`sum(${webhookDeliveries.attempt} > 0)`,
+      succeeded: sql<number>`sum(${webhookDeliveries.status} = 'succeeded')`,
+      failed: sql<number>`sum(${webhookDeliveries.status} = 'failed')`,
+    })
+    .from(events)
+    .innerJoin(webhookDeliveries, eq(webhookDeliveries.eventId, events.id))
+    .where(and(sql`${events.livemode} = 0`, inArray(events.requestId, causes)))
+    .groupBy(events.requestId);
+  return new Map(rows.map(({ cause, ...counts }) => [sessionIds[causes.indexOf(cause)]!, counts]));
+}
+
+/** When each kind of thing in a session falls due next, epoch ms of its clock; null: nothing does. */
+export async function readDue(
+  scope: Scope,
+): Promise<Record<'expired' | 'memberships' | 'finality' | 'settlements' | 'entitlements', number | null>> {
+  const [due] = await scope.db.all<Awaited<ReturnType<typeof readDue>>>(sql`SELECT
+    (SELECT min(expires_at + late_grace_seconds * 1000) FROM payments
+      WHERE ${inReach(scope)} AND status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')) AS expired,
+    (SELECT min(CASE status WHEN 'active' THEN paid_through ELSE grace_until END) FROM memberships
+      WHERE ${inReach(scope)} AND status IN ('active', 'grace')) AS memberships,
+    (SELECT min(at) FROM (SELECT min(next_look_at) AS at FROM tx_claims WHERE ${isOfPaymentInReach(scope, 'subject_id')}
+      UNION ALL SELECT min(next_look_at) FROM unmatched_payments WHERE ${isOfPaymentInReach(scope, 'payment_id')} AND status = 'open')
+    ) AS finality,
+    (SELECT min(next_check_at) FROM settlements WHERE ${inReach(scope)} AND status <> 'settled') AS settlements,
+    (SELECT min(paid_through) FROM entitlements WHERE ${inReach(scope)} AND status NOT IN ('expired', 'revoked')) AS entitlements`);
+  return due!;
+}
+
+/** The ids of the entitlements of a session whose time is over. */
+export async function listEnding(scope: Scope): Promise<string[]> {
+  const rows = await scope.db.all<{ id: string }>(
+    sql`SELECT id FROM entitlements WHERE ${inReach(scope)} AND status NOT IN ('expired', 'revoked') AND paid_through <= ${scope.now}`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Every entitlement of a session's customers. */
+export async function listSessionEntitlements(scope: Scope): Promise<string[]> {
+  return (await scope.db.all<{ id: string }>(sql`SELECT id FROM entitlements WHERE ${inReach(scope)}`)).map(({ id }) => id);
+}
+
+const KEEP_MS = 30 * DAY;
+
+/** Sessions whose end is long enough ago to be forgotten, with all they made. */
+export const listForgotten = (db: Db, now: number, limit: number): Promise<SandboxSession[]> =>
+  db
+    .select()
+    .from(sandboxSessions)
+    .where(and(sql`ended_at IS NOT NULL`, lte(sandboxSessions.endedAt, now - KEEP_MS)))
+    .orderBy(sandboxSessions.endedAt)
+    .limit(limit);

@@ -1,0 +1,136 @@
+import {
+  type Address,
+  address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  compileTransaction,
+  createNoopSigner,
+  createTransactionMessage,
+  getBase64EncodedWireTransaction,
+  getTransactionDecoder,
+  getTransactionEncoder,
+  pipe,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+} from '@solana/kit';
+import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } from '@solana-program/compute-budget';
+import { getAddMemoInstruction } from '@solana-program/memo';
+import { getTransferCheckedInstruction } from '@solana-program/token';
+import { keyRing, type SigningKey } from '#core/crypto.ts';
+import { base58, base64, base64url } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import { DECIMALS } from '#core/money.ts';
+import { prepareTransaction, termsOf } from '#features/checkout/prepare-transaction.ts';
+import { SimulatedChain } from '#platform/chain/simulated-chain.ts';
+import { sandboxSeed } from '#platform/chain/simulated-config.ts';
+import type { Scope } from '#platform/context.ts';
+import type { Payment } from '#platform/db/tables/payments.ts';
+import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
+import { encodeHeader, type PaymentRequired, X402_VERSION } from '#protocols/x402/wire.ts';
+import { MEMO_PROGRAM } from '#solana/assets.ts';
+import { associatedTokenAccount, buildCheckoutTransaction } from '#solana/checkout-transaction.ts';
+
+/** Wallets of a sandbox. They can pay anything on its simulated chain, and nothing anywhere else. */
+export interface TestWallet {
+  address: string;
+  key: SigningKey;
+}
+
+/** The wallet of a name: the same for one merchant and session as long as the deployment lives. */
+export function testWallet({ config, sandbox }: Scope, label: string): TestWallet {
+  const seed = sandboxSeed(config, 'wallet', sandbox!.merchantId, sandbox!.sessionId ?? '', label);
+  const [key] = keyRing(base64url.encode(seed));
+  return { address: base58.encode(key!.publicKey), key: key! };
+}
+
+/** Signs for one wallet; the signatures of others stay as they are. Base64, as is the answer. */
+export function signWith({ address: signer, key }: TestWallet, transaction: string): { wire: string; messageBytes: Uint8Array } {
+  const decoded = getTransactionDecoder().decode(base64.decode(transaction));
+  if (!Object.hasOwn(decoded.signatures, signer))
+    throw new ApiError('payment_mismatch', { meta: { reason: 'not_a_signer', wallet: signer } });
+  const messageBytes = Uint8Array.from(decoded.messageBytes);
+  const signatures = { ...decoded.signatures, [signer as Address]: key.sign(messageBytes) };
+  const wire = getTransactionEncoder().encode({ ...decoded, signatures } as typeof decoded);
+  return { wire: base64.encode(Uint8Array.from(wire)), messageBytes };
+}
+
+/** The chain of a scope of the sandbox, with what only test calls may do to it. */
+export const simulatedChainOf = ({ db, sandbox, now }: Scope): SimulatedChain => new SimulatedChain(db, { ...sandbox!, now });
+
+export const LANDS: SandboxFate = { landsAfterMs: 0 };
+
+/** How much a test wallet pays: the price, half of it, or half as much again. */
+export type Paying = 'paid' | 'underpaid' | 'overpaid';
+const AMOUNTS: Record<Paying, (units: bigint) => bigint> = {
+  paid: (units) => units,
+  underpaid: (units) => units - (units + 1n) / 2n,
+  overpaid: (units) => units + (units + 1n) / 2n,
+};
+
+/** Pays a checkout payment as a wallet would that sends its transaction itself. Answers the transaction's signature. */
+export async function payCheckout(
+  scope: Scope,
+  payment: Payment,
+  { wallet, paying, fate = LANDS }: { wallet: TestWallet; paying: Paying; fate?: SandboxFate },
+): Promise<string> {
+  const terms = termsOf(scope, payment, [true, true]);
+  const merchant = { ...terms.merchant, units: AMOUNTS[paying](terms.merchant.units) };
+  const unsigned =
+    paying === 'paid'
+      ? (await prepareTransaction(scope, payment, wallet.address)).transaction
+      : await buildCheckoutTransaction({ ...terms, merchant }, wallet.address, (await simulatedChainOf(scope).prepare([])).lifetime);
+  const { wire, messageBytes } = signWith(wallet, unsigned);
+  const chain = simulatedChainOf(scope);
+  await chain.decideFate(messageBytes, fate);
+  const sent = await chain.sendTransaction(base64.decode(wire));
+  if (sent.kind !== 'sent') throw new Error(`a test wallet's transaction was not taken: ${sent.kind === 'rejected' ? sent.reason : ''}`);
+  return base58.encode(wallet.key.sign(messageBytes));
+}
+
+const COMPUTE_UNITS = 20_000;
+const COMPUTE_PRICE_MICRO_LAMPORTS = 1n;
+
+/**
+ * Answers a challenge of x402 as the public client does: the value of PAYMENT-SIGNATURE, over a transaction that whoever settles it
+ * signs too. 422 for a challenge that this sandbox did not make. (scheme `exact` on Solana)
+ */
+export async function payChallenge(
+  scope: Scope,
+  required: PaymentRequired,
+  { wallet, paying, fate = LANDS }: { wallet: TestWallet; paying: Paying; fate?: SandboxFate },
+): Promise<string> {
+  const accepted = required.accepts.find(({ scheme, network }) => scheme === 'exact' && network === scope.config.network.caip2);
+  const { feePayer, memo } = (accepted?.extra ?? {}) as { feePayer?: unknown; memo?: unknown };
+  if (!accepted || typeof feePayer !== 'string' || typeof memo !== 'string')
+    throw new ApiError('payment_mismatch', { meta: { reason: 'not_a_sandbox_challenge' } });
+  const { asset, payTo, amount } = accepted;
+  const chain = simulatedChainOf(scope);
+  const { lifetime } = await chain.prepare([]);
+  const payer = createNoopSigner(address(wallet.address));
+  const [source, destination] = [await associatedTokenAccount(wallet.address, asset), await associatedTokenAccount(payTo, asset)];
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (m) => setTransactionMessageFeePayer(address(feePayer), m),
+    (m) => setTransactionMessageLifetimeUsingBlockhash({ ...lifetime, blockhash: lifetime.blockhash as Blockhash }, m),
+    (m) =>
+      appendTransactionMessageInstructions(
+        [
+          getSetComputeUnitLimitInstruction({ units: COMPUTE_UNITS }),
+          getSetComputeUnitPriceInstruction({ microLamports: COMPUTE_PRICE_MICRO_LAMPORTS }),
+          getTransferCheckedInstruction({
+            source: address(source),
+            mint: address(asset),
+            destination: address(destination),
+            authority: payer,
+            amount: AMOUNTS[paying](BigInt(amount)),
+            decimals: DECIMALS.USDC,
+          }),
+          getAddMemoInstruction({ memo }, { programAddress: address(MEMO_PROGRAM) }),
+        ],
+        m,
+      ),
+  );
+  const { wire, messageBytes } = signWith(wallet, getBase64EncodedWireTransaction(compileTransaction(message)));
+  await chain.decideFate(messageBytes, fate);
+  return encodeHeader({ x402Version: X402_VERSION, resource: required.resource, accepted, payload: { transaction: wire } });
+}

@@ -1,0 +1,44 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { Shard } from '#platform/context.ts';
+
+/** Text of an SQL condition that the partial indexes of live rows have word for word. */
+const LIVE = 'livemode = 1';
+const SANDBOX = 'livemode = 0';
+
+/** A session's id as a customer's reference begins with it. */
+const SESSION_ID_LENGTH = 36;
+
+/**
+ * Whose rows a statement may take that names no merchant of its own: all live ones; or one merchant's of the sandbox, those of one
+ * session, or those of none. So no sweep of one clock ever meets a row of another. `customerRef`: SQL of the reference by which rows of
+ * this table belong to a session; `table`: its alias, where the statement names several.
+ */
+export function inReach({ sandbox }: Pick<Shard, 'sandbox'>, customerRef = 'customer_ref', table = ''): SQL {
+  const of = (text: string) => sql.raw(table === '' ? text : `${table}.${text}`);
+  if (sandbox === null) return of(LIVE);
+  const named = sql.raw(customerRef);
+  const { sessionId } = sandbox;
+  const isOfClock =
+    sessionId === null
+      ? sql`NOT EXISTS (SELECT 1 FROM sandbox_sessions z WHERE z.id = substr(${named}, 1, ${SESSION_ID_LENGTH}))`
+      : // What begins with the id and a colon, as a range of the index.
+        sql`${named} >= ${`${sessionId}:`} AND ${named} < ${`${sessionId};`}`;
+  return sql`${of(SANDBOX)} AND ${of('merchant_id')} = ${sandbox.merchantId} AND ${isOfClock}`;
+}
+
+/** The same for rows that belong to a payment, whose id is in `column`. */
+export function isOfPaymentInReach(ctx: Pick<Shard, 'sandbox'>, column: string): SQL {
+  if (ctx.sandbox === null) return sql.raw(LIVE);
+  const isTheirs = inReach(ctx, 'r.customer_ref', 'r');
+  // The few of a session are listed; of the others only those that are due are looked at.
+  const among = sql`${sql.raw(column)} IN (SELECT r.id FROM payments r WHERE ${isTheirs})`;
+  const one = sql`EXISTS (SELECT 1 FROM payments r WHERE r.id = ${sql.raw(column)} AND ${isTheirs})`;
+  return sql`${sql.raw(SANDBOX)} AND ${ctx.sandbox.sessionId === null ? one : among}`;
+}
+
+/** The same for events, which go back to the session that made them. */
+export function eventsInReach({ sandbox, cause }: Pick<Shard, 'sandbox' | 'cause'>): SQL {
+  if (sandbox === null) return sql.raw(LIVE);
+  const isOfClock = sandbox.sessionId === null ? sql`request_id NOT LIKE 'sandbox\\_%' ESCAPE '\\'` : sql`request_id = ${cause}`;
+  return sql`${sql.raw(SANDBOX)} AND merchant_id = ${sandbox.merchantId} AND ${isOfClock}`;
+}
