@@ -97,6 +97,7 @@ describe('every route', () => {
       rail_id: 'solana_usdc',
       entitlement_id: entitlementIdOf(owner.userId, true, product.product_id, { customerRef: 'customer-1' }),
       setup_intent_id: NOWHERE,
+      session_id: NOWHERE,
       slug: product.slug,
     };
     // The free plan has two keys: a third account carries the one that is gone.
