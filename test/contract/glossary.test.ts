@@ -71,6 +71,9 @@ describe('the glossary: one word, one thing', () => {
       /^worker\/published\/llms\.ts$/,
       /^worker\/platform\/variables\.ts$/,
       /^worker\/features\/agent-setup\/next-actions\.ts$/,
+      // Scenarios of x402, and what its settling is told on a simulated chain.
+      /^worker\/features\/sandbox\/scenarios\//,
+      /^worker\/platform\/chain\/simulated-config\.ts$/,
     ];
     expect(strayNames(/^settle[ds]?$|^settling$/, service, ...x402).filter((name) => !/allSettled$/.test(name))).toEqual([]);
   });

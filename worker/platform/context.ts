@@ -124,7 +124,7 @@ export interface Actor extends Caller {
 /** Whose sandbox, and which session of it: each session has a clock and customers of its own. */
 export interface Sandbox {
   readonly merchantId: AccountId;
-  /** null: what the merchant's own test calls make, which lives by everybody's clock. */
+  /** null: what the merchant's own test calls make, which lives by wall time. */
   readonly sessionId: SandboxSessionId | null;
   /** The only endpoint that hears of the session; null: all of the merchant's sandbox. */
   readonly endpointId: EndpointId | null;

@@ -1,3 +1,8 @@
+/**
+ * What the routes of the sandbox call and show. Loaded with the first of these calls, because a deployment without tests never needs it.
+ * @module
+ */
+
 import { ApiError, raise } from '#core/errors.ts';
 import type { IdentitySessionId, PaymentId, SandboxSessionId } from '#core/ids.ts';
 import { completeIdentity } from '#features/checkout/buyer-identity/identity.ts';
@@ -6,17 +11,11 @@ import { invalid } from '#features/products/terms.ts';
 import type { Actor, Scope } from '#platform/context.ts';
 import { keepNothing } from '#platform/db/once.ts';
 import { parsePaymentRequired } from '#protocols/x402/wire.ts';
-import { type Outcome, payPayment, payRequired, signTransaction } from './pay.ts';
+import { payPayment, payRequired, signTransaction, type TestOutcome } from './pay.ts';
 import { toSandboxSessionResource } from './resource.ts';
 import { SCENARIOS, type ScenarioName } from './scenarios/table.ts';
 import { advanceSession, type BeginSession, beginSession } from './sessions/session.ts';
 import { countDeliveries, getSandboxSession, listSandboxSessions } from './sessions/store.ts';
-
-/**
- * What the routes of the sandbox call and show. Loaded with the first of these calls, because a deployment that nobody tests on never
- * needs it.
- * @module
- */
 
 /** As a request names the options of a scenario. */
 const OPTION_NAMES = { price: 'amount', delaySeconds: 'delay_seconds', failure: 'failure' } as const;
@@ -62,7 +61,7 @@ export async function get(scope: Scope, sessionId: SandboxSessionId) {
   return toSandboxSessionResource(session, (await countDeliveries(scope.db, [session.id])).get(session.id));
 }
 
-export async function advance(scope: Scope, sessionId: SandboxSessionId, seconds: number) {
+export async function advanceClock(scope: Scope, sessionId: SandboxSessionId, seconds: number) {
   const session = await advanceSession(scope, sessionId, seconds);
   return toSandboxSessionResource(session, (await countDeliveries(scope.db, [session.id])).get(session.id));
 }
@@ -71,11 +70,11 @@ interface Pay {
   paymentId: PaymentId | undefined;
   required: unknown;
   transaction?: string | undefined;
-  outcome: Outcome;
+  outcome: TestOutcome;
   label: string | null;
 }
 
-export async function pay(scope: Scope, { paymentId, required, transaction, outcome, label }: Pay) {
+export async function payInSandbox(scope: Scope, { paymentId, required, transaction, outcome, label }: Pay) {
   const named = [paymentId, required, transaction].filter((one) => one !== undefined);
   if (named.length !== 1) throw invalid('payment_id', 'Name one of payment_id, payment_required and transaction', 'exactly_one');
   if (transaction !== undefined) {

@@ -4,12 +4,12 @@ import { DAY, MINUTE } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
 import { eventDueAt } from '#platform/db/vital-signs.ts';
 
-/** What was not done within this time never is: sessions leave such rows behind, which nobody's clock will come to again. */
+/** What was not done within this time never is: sessions leave such rows behind, to which no clock will come again. */
 const LATE_MS = DAY;
 /** What a queue brings at once is left to it so long. */
 const PATIENCE_MS = MINUTE / 2;
 
-/** Merchants of whose sandbox something has fallen due lately, by everybody's clock. Reads the ends of indexes that hold sandbox rows alone. */
+/** Merchants of whose sandbox something has fallen due lately, by the clock outside of sessions. Reads the ends of indexes that hold sandbox rows alone. */
 export async function listDueMerchants(db: Db, now: number, limit: number): Promise<AccountId[]> {
   const isDue = (column: SQL, before = now) => sql`livemode = 0 AND ${column} BETWEEN ${now - LATE_MS} AND ${before}`;
   const of = (name: string) => sql.raw(name);

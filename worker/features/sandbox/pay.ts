@@ -15,21 +15,21 @@ import type { PaymentRequired } from '#protocols/x402/wire.ts';
 import { LANDS, type Paying, payChallenge, payCheckout, signWith, type TestWallet, testWallet } from './wallet.ts';
 
 export const OUTCOMES = ['paid', 'underpaid', 'declined', 'late', 'overpaid'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type TestOutcome = (typeof OUTCOMES)[number];
 
 /** The wallet of a label, or another one each time. */
 export const walletOf = (scope: Scope, label: string | null): TestWallet =>
   testWallet(scope, label === null ? `once:${newId(scope.wallNow)}` : `named:${label}`);
 
-const payingOf = (outcome: Outcome): Paying => (outcome === 'underpaid' || outcome === 'overpaid' ? outcome : 'paid');
+const payingOf = (outcome: TestOutcome): Paying => (outcome === 'underpaid' || outcome === 'overpaid' ? outcome : 'paid');
 
 /**
- * A test wallet pays a checkout payment of this sandbox: it broadcasts, and tells nobody. `late` lets the session end first; `declined`
+ * A test wallet pays a checkout payment of this sandbox: it broadcasts, and does not tell the service. `late` lets the session end first; `declined`
  * pays nothing. 404, 409 state_conflict for one that is confirmed, and what a session that is over answers.
  */
 export async function payPayment(
   scope: Scope,
-  { paymentId, outcome, label }: { paymentId: PaymentId; outcome: Outcome; label: string | null },
+  { paymentId, outcome, label }: { paymentId: PaymentId; outcome: TestOutcome; label: string | null },
 ): Promise<{ txSignature: string | null; payer: string }> {
   const known = (await findWithProduct(scope, paymentId)) ?? raise('not_found');
   const { payment } = known;
@@ -47,7 +47,7 @@ export async function payPayment(
   return { txSignature, payer: wallet.address };
 }
 
-function requirePayable({ now }: Scope, payment: Payment, outcome: Outcome): void {
+function requirePayable({ now }: Scope, payment: Payment, outcome: TestOutcome): void {
   if (payment.status === 'CONFIRMED')
     throw new ApiError('state_conflict', { detail: 'This payment is already confirmed.', meta: { reason: 'confirmed' } });
   if (outcome === 'late') return;
@@ -64,7 +64,7 @@ async function endSession(scope: Scope, payment: Payment): Promise<SandboxFate> 
 /** A test wallet answers a challenge of x402: what the agent sends as PAYMENT-SIGNATURE, or nothing where it declines. */
 export async function payRequired(
   scope: Scope,
-  { required, outcome, label }: { required: PaymentRequired; outcome: Outcome; label: string | null },
+  { required, outcome, label }: { required: PaymentRequired; outcome: TestOutcome; label: string | null },
 ): Promise<{ paymentSignature: string | null; payer: string }> {
   const wallet = walletOf(scope, label);
   if (outcome === 'declined') return { paymentSignature: null, payer: wallet.address };

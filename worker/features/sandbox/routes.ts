@@ -182,14 +182,14 @@ export const sandboxRoutes = router()
   .openapi(get, async (c) => c.json(await (await load()).get(c.var.scope, c.req.valid('param').session_id as SandboxSessionId), 200))
   .openapi(advance, async (c) => {
     const id = c.req.valid('param').session_id as SandboxSessionId;
-    const run = async () => (await load()).advance(c.var.scope, id, c.req.valid('json').seconds);
+    const run = async () => (await load()).advanceClock(c.var.scope, id, c.req.valid('json').seconds);
     return sendStored(c, await answerLeased(c, run, (moved) => ({ status: 200, body: moved })));
   })
   .openapi(pay, async (c) => {
     const { scope } = c.var;
     const { payment_id, payment_required: required, wallet, ...body } = c.req.valid('json');
     const input = { ...body, paymentId: payment_id as PaymentId | undefined, required, label: wallet ?? null };
-    const run = async () => (await load()).pay(scope, input);
+    const run = async () => (await load()).payInSandbox(scope, input);
     return sendStored(c, await answerLeased(c, run, (paid) => ({ status: 200, body: paid })));
   })
   .openapi(identify, async (c) => {

@@ -91,7 +91,7 @@ const COMPUTE_UNITS = 20_000;
 const COMPUTE_PRICE_MICRO_LAMPORTS = 1n;
 
 /**
- * Answers a challenge of x402 as the public client does: the value of PAYMENT-SIGNATURE, over a transaction that whoever settles it
+ * Answers a challenge of x402 as the public client does: the value of PAYMENT-SIGNATURE, over a transaction that the settling side
  * signs too. 422 for a challenge that this sandbox did not make. (scheme `exact` on Solana)
  */
 export async function payChallenge(

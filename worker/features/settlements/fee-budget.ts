@@ -33,7 +33,7 @@ const poolRefusals = new Map<string, { until: number; answer: FeeAnswer }>();
  * one. 429 rate_limited (`fee_budget`).
  */
 export async function spendFee(ctx: Shard, settlement: Settlement, fees = 1): Promise<() => Promise<void>> {
-  // A simulated chain takes no fee of anybody.
+  // A simulated chain takes no fee.
   if (!settlement.livemode) return async () => {};
   if (settlement.purpose === 'activation') {
     const pooled = await spendPool(ctx, PLAN_POOL, fees);

@@ -7,20 +7,20 @@ import { findClock, type SandboxClock } from './clock.store.ts';
 import { simulatedConfig } from './simulated-config.ts';
 
 /** Whose rows, in which mode, and of which session where a customer of a session is meant. */
-export interface Owner {
+export interface ScopeOwner {
   merchantId: AccountId;
   livemode: boolean;
   customerRef?: string | null;
 }
 
 /** The rows of a merchant in one mode, wherever they are. */
-export const scopeOf = async (ctx: Ctx, owner: Owner): Promise<Scope> => inMode(await homeOf(ctx, owner.merchantId), owner);
+export const scopeOf = async (ctx: Ctx, owner: ScopeOwner): Promise<Scope> => inMode(await homeOf(ctx, owner.merchantId), owner);
 
 /**
  * The chain, the configuration and the clock that a row goes by. A live row is read over the real chain; a sandbox one over that of its
  * merchant's sandbox, and by the clock of the session whose customer it names. What is in a sandbox already stays there.
  */
-export async function inMode(shard: Shard, { merchantId, livemode, customerRef = null }: Owner): Promise<Scope> {
+export async function inMode(shard: Shard, { merchantId, livemode, customerRef = null }: ScopeOwner): Promise<Scope> {
   if (livemode) {
     assert(shard.sandbox === null, 'no live row is reached from a sandbox');
     return { ...shard, merchantId, livemode };

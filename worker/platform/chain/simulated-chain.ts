@@ -23,7 +23,7 @@ const LAMPORTS = 1_000_000_000_000;
 type Standing = 'unknown' | 'confirmed' | 'final' | 'dropped';
 
 /**
- * The chain of one merchant's sandbox. Each block follows from the clock of whoever asks, so that a session whose clock stands still
+ * The chain of one merchant's sandbox. Each block follows from the clock of the scope that asks, so that a session whose clock stands still
  * sees a chain that stands still. A transaction is only taken with true signatures over a blockhash of this sandbox and session, which
  * no cluster ever has: nothing signed here can land there, nor the other way round.
  */
@@ -118,7 +118,7 @@ export class SimulatedChain implements Chain {
     return true;
   }
 
-  /** Decides what becomes of a message before anybody broadcasts it. Decided once: what comes later changes nothing. */
+  /** Decides what becomes of a message before it is broadcast. Decided once: what comes later changes nothing. */
   async decideFate(messageBytes: Uint8Array, fate: SandboxFate): Promise<void> {
     await insertTransaction(this.#db, this.#at, { messageHash: sha256Hex(messageBytes), fate, createdAt: this.#at.now });
   }

@@ -15,7 +15,7 @@ export function sandboxSeed({ RECEIPT_KEYS }: Pick<Config, 'RECEIPT_KEYS'>, ...p
 
 /**
  * The configuration as a sandbox sees it. The chain presents itself as devnet, and signs with keys that hold nothing and are no live
- * key of the service: what they sign can pay no fee of ours anywhere. Nobody outside is asked, also not what SOL is worth.
+ * key of the service: what they sign can pay no fee of ours anywhere. No server outside is asked, not even what SOL is worth.
  */
 export function simulatedConfig(config: Config): Config {
   const seed = (purpose: string) => base64url.encode(sandboxSeed(config, purpose));

@@ -45,7 +45,7 @@ const HEALTH_KEPT_MS = 15 * SECOND;
 const kept = new Map<string, { answer: PriceAnswer; until: number }>();
 const health = new Map<string, { isHealthy: boolean; at: number }>();
 
-/** The source of sandboxes, which asks nobody: the price is always the same, and fresh. */
+/** The source of sandboxes, which calls no server: the price is always the same, and fresh. */
 export const SIMULATED_PRICE_URL = 'sandbox:price';
 const SIMULATED_RATE: Rate = { price: 150n, expo: 0 };
 

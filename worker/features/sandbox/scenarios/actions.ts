@@ -10,10 +10,10 @@ import { findListing, type Listing } from '#features/products/product.ts';
 import { commit } from '#platform/db/commit.ts';
 import type { EventType } from '#rules/events.ts';
 import { type Paying, payCheckout, type TestWallet, testWallet } from '../wallet.ts';
-import { done, type Stage, type Step, type StepResult } from './script.ts';
+import { done, type ScriptStage, type Step, type StepResult } from './script.ts';
 
 /** The customer of a session: its reference begins with the session's id, so that it belongs to the session's clock. */
-export const customerOf = ({ session }: Stage): { customerRef: string } => ({ customerRef: `${session.id}:buyer` });
+export const customerIn = ({ session }: ScriptStage): { customerRef: string } => ({ customerRef: `${session.id}:buyer` });
 
 /** What a verb answers, or the code it refuses with: a refusal is what some scenarios show. */
 export async function answerOf(call: () => Promise<string | undefined>): Promise<StepResult> {
@@ -26,27 +26,27 @@ export async function answerOf(call: () => Promise<string | undefined>): Promise
 }
 
 /** The wallet of the session's buyer, which its seed decides. */
-export const buyerOf = ({ scope, session }: Stage): TestWallet => testWallet(scope, `buyer:${session.seed}`);
+export const buyerOf = ({ scope, session }: ScriptStage): TestWallet => testWallet(scope, `buyer:${session.seed}`);
 
-export async function listingOf({ scope, session }: Stage): Promise<Listing> {
+export async function listingOf({ scope, session }: ScriptStage): Promise<Listing> {
   return (await findListing(scope, { productId: session.productId! })) ?? raise('not_found');
 }
 
-export const paymentOf = ({ scope, notes }: Stage, place = 'payment') => getPayment(scope, notes[place] as PaymentId);
+export const paymentIn = ({ scope, notes }: ScriptStage, place = 'payment') => getPayment(scope, notes[place] as PaymentId);
 
 /** The merchant's server opens a payment session. `place`: where the payment of it will be noted. */
 const open = (place: string): Step => ({
   action: 'open_payment_session',
   run: async (stage) => {
     const { scope, notes } = stage;
-    const asked = { railId: null, ...customerOf(stage), successUrl: null, metadata: {} };
+    const asked = { railId: null, ...customerIn(stage), successUrl: null, metadata: {} };
     notes[`${place}_session`] ??= (await commit(scope, await planPaymentSession(scope, await listingOf(stage), asked))).id;
     return done('open');
   },
 });
 
 /** Its buyer connects with a wallet: the same payment, however often. */
-export const connect = (place = 'payment'): Step[] => [
+export const connectSteps = (place = 'payment'): Step[] => [
   open(place),
   {
     action: 'connect',
@@ -64,12 +64,12 @@ export const connect = (place = 'payment'): Step[] => [
 ];
 
 /** The buyer's wallet pays, after as long as the session's options say. */
-export const pay = (paying: Paying, { hasFailed = false, place = 'payment' } = {}): Step[] => [
+export const paySteps = (paying: Paying, { hasFailed = false, place = 'payment' } = {}): Step[] => [
   { action: 'advance', advanceMs: async ({ session }) => session.options.delaySeconds * SECOND },
   {
     action: 'pay',
     run: async (stage) => {
-      const payment = await paymentOf(stage, place);
+      const payment = await paymentIn(stage, place);
       const wallet = buyerOf(stage);
       stage.notes[`${place}_signature`] ??= await payCheckout(stage.scope, payment, {
         wallet,
@@ -81,8 +81,8 @@ export const pay = (paying: Paying, { hasFailed = false, place = 'payment' } = {
   },
 ];
 
-/** Whoever asks first has the payment confirmed by what the chain shows. `signedAs`: the note whose transaction is named. */
-export const confirm = (until: EventType[], { place = 'payment', signedAs = 'payment' } = {}): Step => ({
+/** Has the payment confirmed by what the chain shows. `signedAs`: the note whose transaction is named. */
+export const confirmStep = (until: EventType[], { place = 'payment', signedAs = 'payment' } = {}): Step => ({
   action: 'confirm',
   run: ({ scope, notes }) =>
     answerOf(async () => {
@@ -96,21 +96,21 @@ export const confirm = (until: EventType[], { place = 'payment', signedAs = 'pay
 export const GRANTED: EventType[] = ['payment.confirmed', 'entitlement.granted'];
 
 /** A purchase from connect to the access it brings. */
-export const buy = (place = 'payment'): Step[] => [
-  ...connect(place),
-  ...pay('paid', { place }),
-  confirm(GRANTED, { place, signedAs: place }),
+export const buySteps = (place = 'payment'): Step[] => [
+  ...connectSteps(place),
+  ...paySteps('paid', { place }),
+  confirmStep(GRANTED, { place, signedAs: place }),
 ];
 
-export const advance = (ms: number): Step => ({ action: 'advance', advanceMs: async () => ms });
+export const advanceStep = (ms: number): Step => ({ action: 'advance', advanceMs: async () => ms });
 
 /** Until the cluster has made what was paid final. */
-export const untilFinal = advance(2 * MINUTE);
+export const untilFinal = advanceStep(2 * MINUTE);
 
-/** Until nobody can pay the payment any more, and the service has said so. */
+/** Until the payment can be paid no more, and the service has said so. */
 export const untilExpired = (place = 'payment'): Step => ({
   action: 'advance',
-  advanceMs: async (stage) => certainAt(await paymentOf(stage, place)) + SECOND - stage.scope.now,
+  advanceMs: async (stage) => certainAt(await paymentIn(stage, place)) + SECOND - stage.scope.now,
 });
 
 /** Until the end of what was paid, or of the grace after it. Not at all where there is none. */

@@ -7,16 +7,16 @@ import type { SandboxFate } from '#platform/db/tables/sandbox.ts';
 import type { PaymentRequired } from '#protocols/x402/wire.ts';
 import type { EventType } from '#rules/events.ts';
 import { LANDS, payChallenge } from '../wallet.ts';
-import { answerOf, buyerOf, customerOf } from './actions.ts';
-import { done, type Stage, type Step } from './script.ts';
+import { answerOf, buyerOf, customerIn } from './actions.ts';
+import { done, type ScriptStage, type Step } from './script.ts';
 
-const identityIn = (stage: Stage) => {
+const identityIn = (stage: ScriptStage) => {
   const { session } = stage;
-  return entitlementKeyOf({ merchantId: session.merchantId, livemode: false }, session.productId!, customerOf(stage));
+  return entitlementKeyOf({ merchantId: session.merchantId, livemode: false }, session.productId!, customerIn(stage));
 };
 
 /** A call of the session under a key of its own: made again, it answers the same. */
-const requestOf = ({ session }: Stage, key: string): IdempotentRequest => ({
+const requestOf = ({ session }: ScriptStage, key: string): IdempotentRequest => ({
   scope: `sandbox:${session.id}`,
   key: `${session.id}:${key}`,
   text: key,
@@ -35,8 +35,8 @@ export const useUp: Step = {
   until: ['entitlement.exhausted'],
 };
 
-/** The resource asks for a unit that nobody paid, and is given the challenge to pass on. */
-export const ask: Step = {
+/** The resource asks for a unit that is not paid, and is given the challenge to pass on. */
+export const askStep: Step = {
   action: 'consume',
   run: async (stage) => {
     if (stage.notes.challenge !== undefined) return done('entitlement_missing');
@@ -52,7 +52,7 @@ export const ask: Step = {
 };
 
 /** The agent signs what the challenge asks for. */
-export const sign = (fate: SandboxFate = LANDS): Step => ({
+export const signStep = (fate: SandboxFate = LANDS): Step => ({
   action: 'pay',
   run: async (stage) => {
     const required = JSON.parse(stage.notes.challenge ?? raise('setup_not_ready')) as PaymentRequired;
@@ -62,14 +62,14 @@ export const sign = (fate: SandboxFate = LANDS): Step => ({
 });
 
 /** The resource settles it, and uses a unit in the same step. `key`: another one is another request. */
-export const settle = (key: string, until: EventType[]): Step => ({
+export const settleStep = (key: string, until: EventType[]): Step => ({
   action: 'settle',
   run: (stage) =>
     answerOf(async () => {
       const settling = await settlePayment(stage.scope, requestOf(stage, key), {
         productId: stage.session.productId!,
         paymentSignature: stage.notes.payment_signature!,
-        customer: customerOf(stage),
+        customer: customerIn(stage),
         consumeUnits: 1,
       });
       if (settling.kind === 'pending') return 'settlement_pending';

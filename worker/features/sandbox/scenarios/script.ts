@@ -3,7 +3,7 @@ import type { SandboxOptions, SandboxSession } from '#platform/db/tables/sandbox
 import type { EventType } from '#rules/events.ts';
 
 /** Where a step of a script stands: the session's rows on its own chain and clock. */
-export interface Stage {
+export interface ScriptStage {
   scope: Scope;
   session: SandboxSession;
   /** What earlier steps left for later ones; stored with the step. */
@@ -21,7 +21,7 @@ export const later: StepResult = { kind: 'later' };
  */
 export interface Call {
   action: string;
-  run(stage: Stage): Promise<StepResult>;
+  run(stage: ScriptStage): Promise<StepResult>;
   /** It is over once these were recorded since it was first made. */
   until?: EventType[];
 }
@@ -29,7 +29,7 @@ export interface Call {
 /** Moves the clock by so many milliseconds, through all that falls due on the way. */
 export interface Wait {
   action: 'advance';
-  advanceMs(stage: Stage): Promise<number>;
+  advanceMs(stage: ScriptStage): Promise<number>;
 }
 
 export type Step = Call | Wait;

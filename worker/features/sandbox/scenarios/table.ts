@@ -1,7 +1,7 @@
 import { DAY, SECOND } from '#core/time.ts';
 import type { EventType } from '#rules/events.ts';
-import { advance, buy, confirm, connect, GRANTED, pay, untilExpired, untilFinal, untilLapsed } from './actions.ts';
-import { ask, settle, sign, useUp } from './agent.ts';
+import { advanceStep, buySteps, confirmStep, connectSteps, GRANTED, paySteps, untilExpired, untilFinal, untilLapsed } from './actions.ts';
+import { askStep, settleStep, signStep, useUp } from './agent.ts';
 import type { Scenario } from './script.ts';
 import { release, tellAgain, untilTold } from './tell.ts';
 
@@ -33,105 +33,111 @@ const TABLE = {
     wares: MONTH,
     options: PAYS,
     expected: [...BOUGHT, 'payment.finalized'],
-    script: [...buy(), untilFinal],
+    script: [...buySteps(), untilFinal],
   },
   payment_failed: {
     description: 'The buyer’s own transaction fails on the chain.',
     wares: MONTH,
     options: PAYS,
     expected: [...BEGUN, 'payment.failed'],
-    script: [...connect(), ...pay('paid', { hasFailed: true }), confirm(['payment.failed'])],
+    script: [...connectSteps(), ...paySteps('paid', { hasFailed: true }), confirmStep(['payment.failed'])],
   },
   payment_expired: {
     description: 'Nobody pays, and the session ends.',
     wares: MONTH,
     options: ['price'],
     expected: [...BEGUN, 'payment.failed'],
-    script: [...connect(), untilExpired()],
+    script: [...connectSteps(), untilExpired()],
   },
   payment_late: {
     description: 'The money comes after the session has ended: it is kept for you to decide.',
     wares: MONTH,
     options: PAYS,
     expected: [...BEGUN, 'payment.failed', 'payment.unmatched'],
-    script: [...connect(), untilExpired(), ...pay('paid'), confirm(['payment.unmatched'])],
+    script: [...connectSteps(), untilExpired(), ...paySteps('paid'), confirmStep(['payment.unmatched'])],
   },
   payment_underpaid: {
     description: 'Half of the price comes: it is kept for you to decide, and the session stays open.',
     wares: MONTH,
     options: PAYS,
     expected: [...BEGUN, 'payment.unmatched'],
-    script: [...connect(), ...pay('underpaid'), confirm(['payment.unmatched'])],
+    script: [...connectSteps(), ...paySteps('underpaid'), confirmStep(['payment.unmatched'])],
   },
   payment_overpaid: {
     description: 'More than the price comes: confirmed, and the payment says how much too much.',
     wares: MONTH,
     options: PAYS,
     expected: [...BOUGHT, 'payment.finalized'],
-    script: [...connect(), ...pay('overpaid'), confirm(GRANTED), untilFinal],
+    script: [...connectSteps(), ...paySteps('overpaid'), confirmStep(GRANTED), untilFinal],
   },
   payment_duplicate_signature: {
     description: 'The transaction of one payment is shown for another, which it does not pay.',
     wares: MONTH,
     options: PAYS,
     expected: [...BOUGHT, ...BEGUN],
-    script: [...buy(), ...connect('second'), confirm([], { place: 'second', signedAs: 'payment' })],
+    script: [...buySteps(), ...connectSteps('second'), confirmStep([], { place: 'second', signedAs: 'payment' })],
   },
   membership_renewed: {
     description: 'A customer buys again a day before the end: the time is added to what is left.',
     wares: MONTH,
     options: PAYS,
     expected: [...BOUGHT, 'payment.finalized', ...RENEWED],
-    script: [...buy(), advance(29 * DAY), ...buy('second')],
+    script: [...buySteps(), advanceStep(29 * DAY), ...buySteps('second')],
   },
   membership_grace_expired: {
     description: 'What was paid ends, grace begins, and ends too.',
     wares: MONTH,
     options: PAYS,
     expected: [...BOUGHT, 'payment.finalized', 'membership.grace_started', 'entitlement.expired', 'membership.expired'],
-    script: [...buy(), untilLapsed('paidThrough'), untilLapsed('graceUntil')],
+    script: [...buySteps(), untilLapsed('paidThrough'), untilLapsed('graceUntil')],
   },
   entitlement_exhausted: {
     description: 'A customer uses all that was bought.',
     wares: CALLS,
     options: PAYS,
     expected: [...BOUGHT, 'entitlement.exhausted'],
-    script: [...buy(), useUp],
+    script: [...buySteps(), useUp],
   },
   x402_settled: {
     description: 'An agent asks, is shown a challenge, pays it, and is served.',
     wares: ONE_CALL,
     options: ['price'],
     expected: SETTLED,
-    script: [ask, sign(), settle('first', GRANTED)],
+    script: [askStep, signStep(), settleStep('first', GRANTED)],
   },
   x402_settlement_pending: {
     description: 'The chain takes its time: settle answers 202 first, and the same call again is the success.',
     wares: ONE_CALL,
     options: ['price'],
     expected: SETTLED,
-    script: [ask, sign({ landsAfterMs: LATER_MS }), settle('first', []), advance(LATER_MS + SECOND), settle('first', GRANTED)],
+    script: [
+      askStep,
+      signStep({ landsAfterMs: LATER_MS }),
+      settleStep('first', []),
+      advanceStep(LATER_MS + SECOND),
+      settleStep('first', GRANTED),
+    ],
   },
   x402_duplicate: {
     description: 'A payment is brought twice, under two keys: the second call may serve nothing.',
     wares: ONE_CALL,
     options: ['price'],
     expected: SETTLED,
-    script: [ask, sign(), settle('first', GRANTED), settle('second', [])],
+    script: [askStep, signStep(), settleStep('first', GRANTED), settleStep('second', [])],
   },
   webhook_duplicate: {
     description: 'Your endpoint gets `payment.confirmed` twice: the same bytes, delivery id and attempt.',
     wares: MONTH,
     options: PAYS,
     expected: BOUGHT,
-    script: [...buy(), untilTold('payment.confirmed'), tellAgain('payment.confirmed')],
+    script: [...buySteps(), untilTold('payment.confirmed'), tellAgain('payment.confirmed')],
   },
   webhook_out_of_order: {
     description: 'Your endpoint hears of `payment.confirmed` before `payment.submitted`.',
     wares: MONTH,
     options: PAYS,
     expected: BOUGHT,
-    script: [...buy(), untilTold('payment.confirmed'), release],
+    script: [...buySteps(), untilTold('payment.confirmed'), release],
     heldBack: 'payment.submitted',
   },
 } as const satisfies Record<string, Scenario>;

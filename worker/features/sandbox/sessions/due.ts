@@ -10,7 +10,7 @@ import { listEnding, readDue } from './store.ts';
 type Kind = keyof Awaited<ReturnType<typeof readDue>>;
 
 /** What falls due with time, each done by the sweep that does it live, in this order where several are due at once. */
-const DUE: Record<Kind, { run(scope: Scope): Promise<unknown> /** After which nobody can be on time any more. */; patienceMs?: number }> = {
+const DUE: Record<Kind, { run(scope: Scope): Promise<unknown> /** Time to pay after the end. */; patienceMs?: number }> = {
   settlements: { run: sweepSettlements },
   expired: { run: sweepExpired, patienceMs: MINUTE },
   memberships: { run: sweepMemberships },

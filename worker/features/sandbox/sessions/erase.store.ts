@@ -16,7 +16,7 @@ import { settlements } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 
-/** Everything a session made, and then the session itself, in one batch. What of it is in nobody's table is the caller's to end before. */
+/** Everything a session made, and then the session itself, in one batch. What of it is in no table is for the caller to end before. */
 export async function eraseSession(scope: Scope): Promise<void> {
   const { db } = scope;
   const sessionId = scope.sandbox!.sessionId!;

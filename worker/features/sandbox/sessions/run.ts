@@ -7,7 +7,7 @@ import { addressOf, type Shard } from '#platform/context.ts';
 import { commit, isVeto } from '#platform/db/commit.ts';
 import type { SandboxSession, SandboxStep } from '#platform/db/tables/sandbox.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
-import type { Call, Scenario, Stage } from '../scenarios/script.ts';
+import type { Call, Scenario, ScriptStage } from '../scenarios/script.ts';
 import { SCENARIOS } from '../scenarios/table.ts';
 import { nextDueAt, runDue } from './due.ts';
 import { findSandboxSession, listSessionEvents, listUntold, updateSandboxSession } from './store.ts';
@@ -83,21 +83,21 @@ async function stepOn(ctx: Shard, session: SandboxSession, scenario: Scenario, f
 }
 
 /** After the script the one advance that was asked for with it, and then the end. */
-async function finish(stage: Stage, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
+async function finish(stage: ScriptStage, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
   const { advance_after: seconds, ...notes } = stage.notes;
   const after = await collect(stage, scenario, follow, 'end');
   if (seconds === undefined) return ended(stage.scope, after, 'complete');
   return { ...after, notes, advancingToMs: after.advancedMs + Number(seconds) * SECOND };
 }
 
-const stageOf = (ctx: Shard, session: SandboxSession): Stage => ({
+const stageOf = (ctx: Shard, session: SandboxSession): ScriptStage => ({
   scope: inSandbox(ctx, session.merchantId, clockOf(session)),
   session,
   notes: { ...session.notes },
 });
 
 /** Makes one call, and waits for the events that end it. */
-async function callStep(stage: Stage, step: Call, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
+async function callStep(stage: ScriptStage, step: Call, scenario: Scenario, follow: Follow): Promise<SandboxSession> {
   const { session, notes } = stage;
   notes.since ??= String(session.steps.length);
   const result = await step.run(stage);
@@ -112,7 +112,12 @@ async function callStep(stage: Stage, step: Call, scenario: Scenario, follow: Fo
 }
 
 /** Tells the session's endpoints of what happened, and puts it among the steps, in the order in which it was recorded. */
-async function collect({ scope, session, notes }: Stage, scenario: Scenario, follow: Follow, action: string): Promise<SandboxSession> {
+async function collect(
+  { scope, session, notes }: ScriptStage,
+  scenario: Scenario,
+  follow: Follow,
+  action: string,
+): Promise<SandboxSession> {
   const untold = await listUntold(scope.db, session.id, EVENTS_MAX);
   const told = untold.filter(({ type }) => type !== scenario.heldBack || notes.released !== undefined);
   if (told.length > 0)
