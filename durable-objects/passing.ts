@@ -1,10 +1,11 @@
+import { isOverloaded } from '#core/errors.ts';
 import { entitlementIdOf } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Env } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
 import { entitlementObjectName } from '#platform/objects.ts';
 import type { Customer, EntitlementKey } from '#rules/balance.ts';
-import type { ConsumeAnswer, KeyedUse } from '#rules/entitlement-rpc.ts';
+import type { KeyedUse, PassedOutcome } from '#rules/entitlement-rpc.ts';
 
 /** Uses in one call of an entitlement's object. */
 const GROUP_MAX = 256;
@@ -14,7 +15,7 @@ const IDENTITIES_MAX = 1000;
 
 interface Passenger {
   use: KeyedUse;
-  resolve(answer: ConsumeAnswer | null): void;
+  resolve(answer: PassedOutcome | null): void;
 }
 
 /**
@@ -49,7 +50,7 @@ export class Passing {
   }
 
   /** null where the object was out of reach or did not answer in time: what became of the use is not known. */
-  async use(identity: EntitlementKey, use: KeyedUse): Promise<ConsumeAnswer | null> {
+  async use(identity: EntitlementKey, use: KeyedUse): Promise<PassedOutcome | null> {
     this.#underWay++;
     try {
       return await new Promise((resolve) => this.#board(identity, { use, resolve }));
@@ -81,14 +82,14 @@ export class Passing {
     this.#waiting.delete(identity.entitlementId);
   }
 
-  async #ask(identity: EntitlementKey, group: readonly Passenger[]): Promise<(ConsumeAnswer | null)[]> {
+  async #ask(identity: EntitlementKey, group: readonly Passenger[]): Promise<(PassedOutcome | null)[]> {
     const object = this.#objects.getByName(entitlementObjectName(identity, identity.entitlementId));
     const uses = group.map(({ use }) => use);
     try {
       return await inTime({ leftMs: () => GROUP_MS }, async () => object.consumeMany(identity, uses));
-    } catch {
-      // Their callers ask the object themselves, under the same keys, and tell of it what they find.
-      return [];
+    } catch (error) {
+      // An object that has too much to do is not asked again. Of any other, callers ask the object themselves, under the same keys.
+      return isOverloaded(error) ? group.map(() => ({ ok: false, reason: 'overloaded' })) : [];
     }
   }
 }

@@ -3,7 +3,7 @@ import type { AccountId } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
 import type { AdmissionRequest, PassedAnswer } from '#rules/admission.ts';
 import type { EntitlementKey } from '#rules/balance.ts';
-import type { ConsumeAnswer, KeyedUse } from '#rules/entitlement-rpc.ts';
+import type { ConsumeAnswer, KeyedUse, PassedOutcome } from '#rules/entitlement-rpc.ts';
 import { Passing } from '../../durable-objects/passing.ts';
 import { newHolder } from '../world/entitlement.ts';
 import { testEnv } from '../world/env.ts';
@@ -76,7 +76,7 @@ describe('calls of an entitlement’s object', () => {
     const passing = new Passing({ getByName: () => ({ consumeMany }) } as unknown as Env['ENTITLEMENT']);
     return (ref: string, key: string) => passing.use(passing.keyOf('merchant-1', true, 'product-1', { customerRef: ref }), use(key));
   };
-  const keyOf = (one: ConsumeAnswer | null) => (one?.ok ? one.consumptionId : null);
+  const keyOf = (one: PassedOutcome | null) => (one?.ok ? one.consumptionId : null);
 
   it('are one at a time for each, with all that came meanwhile, in order', async () => {
     const groups: string[][] = [];
@@ -107,5 +107,10 @@ describe('calls of an entitlement’s object', () => {
     expect([keyOf(broken!), ...whole.map(keyOf)]).toEqual([null, 'a', null, 'c']);
     expect(calls).toBe(2);
     expect(keyOf(await pass('whole', 'd'))).toBe('d');
+  });
+
+  it('that an object has too much to do for are told so, because it must not be asked again at once', async () => {
+    const pass = open(() => Promise.reject(Object.assign(new Error('Durable Object is overloaded.'), { overloaded: true })));
+    expect(await Promise.all([pass('a', 'x'), pass('a', 'y')])).toEqual(Array(2).fill({ ok: false, reason: 'overloaded' }));
   });
 });

@@ -126,13 +126,16 @@ export function overloaded(): ApiError {
   return new ApiError('temporarily_unavailable', { retryAfterSeconds });
 }
 
+/** True of what the platform throws for an object with too much to do. */
+export const isOverloaded = (error: unknown): boolean =>
+  error instanceof Error && (error as Error & { overloaded?: boolean }).overloaded === true;
+
 /**
  * 503 for a Durable Object that did not answer, whether the call arrived or not. One that is overloaded is not asked again from in here;
  * any other may be asked again at once.
  */
 export function objectAway(error: unknown): ApiError {
-  const isOverloaded = error instanceof Error && (error as Error & { overloaded?: boolean }).overloaded === true;
-  return isOverloaded ? overloaded() : new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  return isOverloaded(error) ? overloaded() : new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
 }
 
 /** Throws where an invariant of our own code is broken: a bug, answered 500, and never the caller's fault. */

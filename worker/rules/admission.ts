@@ -6,7 +6,7 @@
 
 import type { AccountId } from '#core/ids.ts';
 import type { Customer } from './balance.ts';
-import type { ConsumeAnswer, KeyedUse } from './entitlement-rpc.ts';
+import type { KeyedUse, PassedOutcome } from './entitlement-rpc.ts';
 import type { FeeAnswer, FeeSpend } from './fees.ts';
 import { type CallBucket, type PlanName, planAt } from './plans.ts';
 import type { AccountStatus } from './states.ts';
@@ -111,7 +111,7 @@ export interface PassedUse extends KeyedUse {
 export interface PassedAnswer {
   admission: AdmissionAnswer;
   /** Absent where the caller was not admitted; null: what the entitlement's object did is not known, so it is asked again under the same key. */
-  used?: ConsumeAnswer | null;
+  used?: PassedOutcome | null;
   entitlementId?: string;
 }
 

@@ -31,6 +31,9 @@ export interface Operation<T> extends Called {
 }
 
 /** A consume without whose it is: what an account's admission object passes on, many at a time. */
+/** What became of a use that was passed on. */
+export type PassedOutcome = ConsumeAnswer | { ok: false; reason: 'overloaded' };
+
 export interface KeyedUse extends Called {
   key: string;
   fingerprint: string;

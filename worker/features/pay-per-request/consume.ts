@@ -1,4 +1,4 @@
-import { ApiError, unreachable } from '#core/errors.ts';
+import { ApiError, overloaded, unreachable } from '#core/errors.ts';
 import type { ProductId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
 import { consumeEntitlement, tooManyKeys } from '#features/entitlements/entitlement.ts';
@@ -7,7 +7,7 @@ import type { Scope } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { EntitlementKey } from '#rules/balance.ts';
-import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
+import type { ConsumeAnswer, PassedOutcome } from '#rules/entitlement-rpc.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { makeSaleChallenge } from './challenge.ts';
 
@@ -21,11 +21,13 @@ export async function consumeUnits(
   identity: EntitlementKey,
   request: IdempotentRequest,
   input: { units: number; resource?: Partial<ResourceInfo> },
-  told?: ConsumeAnswer,
+  told?: PassedOutcome,
 ): Promise<ConsumeAnswer & { ok: true }> {
   const answer = told ?? (await consumeEntitlement(ctx, identity, request, input.units));
   if (answer.ok) return answer;
   switch (answer.reason) {
+    case 'overloaded':
+      throw overloaded();
     case 'full':
       throw tooManyKeys(ctx, answer);
     case 'conflict':

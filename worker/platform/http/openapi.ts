@@ -6,14 +6,14 @@ import type { Id } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
-import type { ConsumeAnswer } from '#rules/entitlement-rpc.ts';
+import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';
 import { type UnknownField, unknownFields } from './bodies/unknown-fields.ts';
 
 /** `used` is absent where the caller was not admitted, and where what became of the use is not known. */
 interface Told {
   admission: AdmissionAnswer;
-  used?: ConsumeAnswer;
+  used?: PassedOutcome;
 }
 
 export interface AppEnv {
