@@ -61,6 +61,10 @@ DROP INDEX `payments_unfinalized`;--> statement-breakpoint
 CREATE INDEX `sandbox_payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `payments_unfinalized` ON `payments` (`confirmed_at`) WHERE status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL AND livemode = 1;--> statement-breakpoint
+DROP INDEX `products_by_merchant`;--> statement-breakpoint
+ALTER TABLE `products` ADD `sandbox_session_id` text;--> statement-breakpoint
+CREATE INDEX `products_of_session` ON `products` (`sandbox_session_id`) WHERE sandbox_session_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `products_by_merchant` ON `products` (`merchant_id`,`livemode`,`sandbox_session_id`,`created_at`);--> statement-breakpoint
 DROP INDEX `tx_claims_due`;--> statement-breakpoint
 CREATE INDEX `sandbox_tx_claims_due` ON `tx_claims` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `tx_claims_due` ON `tx_claims` (`next_look_at`) WHERE next_look_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
@@ -71,6 +75,4 @@ CREATE INDEX `payment_candidates_due` ON `payment_candidates` (`origin`,`next_ch
 DROP INDEX `events_due`;--> statement-breakpoint
 CREATE INDEX `sandbox_events_due` ON `events` (CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END) WHERE fanned_out_at IS NULL AND livemode = 0;--> statement-breakpoint
 CREATE INDEX `sandbox_events_by_session` ON `events` (`request_id`) WHERE livemode = 0;--> statement-breakpoint
-CREATE INDEX `events_due` ON `events` (CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END) WHERE fanned_out_at IS NULL AND livemode = 1;--> statement-breakpoint
-ALTER TABLE `products` ADD `sandbox_session_id` text;--> statement-breakpoint
-CREATE INDEX `products_of_session` ON `products` (`sandbox_session_id`) WHERE sandbox_session_id IS NOT NULL;
+CREATE INDEX `events_due` ON `events` (CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END) WHERE fanned_out_at IS NULL AND livemode = 1;

@@ -2,6 +2,7 @@ import type { PaidPlan } from '#rules/plans.ts';
 import { newSpender, openTreasury, payFor } from '../activation.ts';
 import { newAgent, newKey, sellToAgents } from '../agent.ts';
 import { Setup } from '../bootstrap.ts';
+import { runScenario } from '../sandbox.ts';
 import type { Tenant } from '../tenant.ts';
 import { askNonce, signText } from '../wallet.ts';
 import type { World } from '../world.ts';
@@ -16,6 +17,7 @@ export async function madeFor(w: World, name: string, tenant: Tenant): Promise<M
 }
 
 const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>][] = [
+  [/\/testing\//, makeTest],
   [/activate/, makePlanPayment],
   [/accept-unmatched/, makeSecondPayment],
   [/confirm|\/receipt$|\/transaction|solana-pay|x402/, makeUnreported],
@@ -81,6 +83,21 @@ async function makePlanPayment(w: World, { merchant }: Tenant, name: string): Pr
 
 async function makeClub(w: World, { merchant }: Tenant): Promise<Made> {
   return { slug: [(await w.product(merchant, { requires_identity: 'telegram' })).slug] };
+}
+
+/** A session that has ended, and a product of the sandbox with a buyer who has to be known, and one who has still to pay. */
+async function makeTest(w: World, { merchant, sandbox }: Tenant): Promise<Made> {
+  const session = await runScenario(w, merchant, 'payment_failed');
+  const seller = { ...merchant, key: merchant.sandboxKey };
+  const club = await w.product(seller, { requires_identity: 'telegram' });
+  const { body } = await w.call('POST', `/v1/products/p/${club.slug}/identity`, { body: {} });
+  return {
+    session_id: [session.session_id],
+    product_id: [sandbox.product_id!],
+    endpoint_id: [sandbox.endpoint_id!],
+    payment_id: [(await w.connect(await w.product(seller))).payment_id],
+    identity_session_id: [body.identity_session_id],
+  };
 }
 
 async function makeHook(w: World, { merchant }: Tenant): Promise<Made> {
