@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '#core/errors.ts';
-import { ACCOUNT, DELIVERY, ENDPOINT, MEMBERSHIP, PAYMENT, PRODUCT, SETTLEMENT, SETUP, UNMATCHED } from '#rules/states.ts';
+import { ACCOUNT, DELIVERY, ENDPOINT, MEMBERSHIP, PAYMENT, PRODUCT, SANDBOX_SESSION, SETTLEMENT, SETUP, UNMATCHED } from '#rules/states.ts';
 
 /** What a machine lets happen, as `from -transition-> to`; everything not listed must be refused. */
 interface Promised {
@@ -121,6 +121,13 @@ const PROMISES: Record<string, Promised> = {
     transitions: ['suspend', 'resume', 'delete'],
     terminal: ['deleted'],
     edges: ['active -suspend-> suspended', 'active -delete-> deleted', 'suspended -resume-> active', 'suspended -delete-> deleted'],
+  },
+  'sandbox session': {
+    machine: SANDBOX_SESSION as unknown as Promised['machine'],
+    table: 'sandbox_sessions',
+    transitions: ['complete', 'fail', 'advance'],
+    terminal: ['failed'],
+    edges: ['running -complete-> completed', 'running -fail-> failed', 'completed -advance-> running'],
   },
 };
 /** Copies of what an object decided: rows that follow a balance, and move by no rule of their own. */
