@@ -59,7 +59,8 @@ describe('a checkout that nobody paid, a month after its end', () => {
     await expireNow(w, young.payment_id);
     const searched = await longOver();
     const named = unsent();
-    await w.env.DB.prepare(`INSERT INTO payment_candidates VALUES (?, ?, 'named', 0, ?, ?, NULL)`)
+    const columns = 'payment_id, tx_signature, livemode, origin, attempt, next_check_at, created_at';
+    await w.env.DB.prepare(`INSERT INTO payment_candidates (${columns}) VALUES (?, ?, 1, 'named', 0, ?, ?)`)
       .bind(searched.payment_id, named, Date.now() + DAY, Date.now())
       .run();
     await sweep();

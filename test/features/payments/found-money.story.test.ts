@@ -184,7 +184,8 @@ describe('a transaction that is looked for', REPEATED, () => {
     await w.sweep();
     // As that one was left behind, so are the others.
     await w.env.DB.prepare(
-      `INSERT INTO payment_candidates SELECT payment_id, tx_signature || value, origin, attempt, next_check_at, created_at, sent_at
+      `INSERT INTO payment_candidates (payment_id, tx_signature, livemode, origin, attempt, next_check_at, created_at, sent_at)
+       SELECT payment_id, tx_signature || value, livemode, origin, attempt, next_check_at, created_at, sent_at
        FROM payment_candidates, json_each(?) WHERE origin = 'judged'`,
     )
       .bind(JSON.stringify(Array.from({ length: 1999 }, (_, i) => i)))
