@@ -164,6 +164,10 @@ const ELSEWHERE = new Set([
   'DELETE /v1/integrations/automation/hooks/{endpoint_id}',
   'PATCH /v1/account/me/security',
   'DELETE /v1/account/account',
+  'POST /v1/testing/sessions',
+  'POST /v1/testing/sessions/{session_id}/advance',
+  'POST /v1/testing/pay',
+  'POST /v1/testing/identity',
 ]);
 /** Told apart by what they carry: a password, a token, a signature, a payment, a setup's secret. */
 const KEYLESS = /^\S+ \/v1\/(?:auth\/(?!register)|access\/(?:agent-bootstrap|x402\/)|products\/webhook\/)|solana-pay$/;

@@ -65,8 +65,13 @@ describe('a field that a route does not know', () => {
     };
   });
 
-  const callerOf = ({ auth, idempotent }: Route): CallOptions => ({
-    key: auth === 'person' ? owner.token : auth === 'none' || auth.endsWith('_secret') ? null : owner.key,
+  const keyOf = ({ auth, path }: Route): string | null => {
+    if (path.startsWith('/v1/testing/')) return owner.sandboxKey;
+    if (auth === 'person') return owner.token;
+    return auth === 'none' || auth.endsWith('_secret') ? null : owner.key;
+  };
+  const callerOf = ({ auth, idempotent, ...route }: Route): CallOptions => ({
+    key: keyOf({ auth, idempotent, ...route }),
     headers: {
       ...(idempotent ? { 'Idempotency-Key': crypto.randomUUID() } : {}),
       ...(auth === 'connector_secret' ? { 'X-Svc-Connector-Secret': CONNECTOR_SECRETS.telegram[0]! } : {}),

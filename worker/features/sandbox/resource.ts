@@ -52,7 +52,7 @@ export const PayRequest = z
   .object({
     payment_id: z.uuid().optional(),
     payment_required: z
-      .union([z.string().max(65_536), z.looseObject({})])
+      .union([z.string().max(65_536), z.record(z.string(), z.unknown())])
       .optional()
       .openapi({
         description: 'A challenge of x402: the value of PAYMENT-REQUIRED, or the object in it.',

@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newKey } from '../../world/agent.ts';
+import { callTesting, runScenario } from '../../world/sandbox.ts';
+import { type Merchant, World } from '../../world/world.ts';
+
+const w = new World();
+let ada: Merchant;
+beforeAll(async () => {
+  ada = await w.merchant();
+});
+
+const sell = (terms: object = {}) => w.product({ ...ada, key: ada.sandboxKey }, { ...terms });
+
+/** What each call is sent, made anew for every test. */
+const CALLS: Record<string, () => Promise<{ path: string; body: Record<string, unknown>; other: Record<string, unknown> }>> = {
+  sessions: async () => ({ path: 'sessions', body: { scenario: 'payment_failed' }, other: { scenario: 'payment_expired' } }),
+  advance: async () => {
+    const { session_id: id } = await runScenario(w, ada, 'payment_failed');
+    return { path: `sessions/${id}/advance`, body: { seconds: 60 }, other: { seconds: 61 } };
+  },
+  pay: async () => {
+    const { payment_id } = await w.connect(await sell());
+    return { path: 'pay', body: { payment_id }, other: { payment_id, outcome: 'declined' } };
+  },
+  identity: async () => {
+    const { slug } = await sell({ requires_identity: 'telegram' });
+    const { body } = await w.call('POST', `/v1/products/p/${slug}/identity`, { body: {} });
+    const identity_session_id = body.identity_session_id;
+    return {
+      path: 'identity',
+      body: { identity_session_id, provider_user_id: '1' },
+      other: { identity_session_id, provider_user_id: '2' },
+    };
+  },
+};
+
+describe.each(Object.entries(CALLS))('POST /v1/testing/…: %s under a key', (_, make) => {
+  it('happens once, answers the same again to the byte, and is another request with another body', async () => {
+    const { path, body, other } = await make();
+    const headers = { 'Idempotency-Key': newKey() };
+    const send = (sent: object) => w.call('POST', `/v1/testing/${path}`, { key: ada.sandboxKey, body: sent, headers });
+    const first = await send(body);
+    expect(first.status, JSON.stringify(first.body)).toBeLessThan(300);
+    const again = await send(body);
+    expect([again.status, again.body]).toEqual([first.status, first.body]);
+    expect([first, again].map((answer) => answer.headers.get('Idempotent-Replayed'))).toEqual([null, 'true']);
+    const conflict = await send(other);
+    expect([conflict.status, conflict.body.code]).toEqual([409, 'idempotency_conflict']);
+  });
+});
+
+it('a session that was begun twice under a key is one session', async () => {
+  const before = (await callTesting(w, ada, 'GET', 'sessions?limit=100')).body.items.length;
+  const headers = { 'Idempotency-Key': newKey() };
+  const body = { scenario: 'payment_failed' };
+  await Promise.all([1, 2].map(() => w.call('POST', '/v1/testing/sessions', { key: ada.sandboxKey, body, headers })));
+  await w.call('POST', '/v1/testing/sessions', { key: ada.sandboxKey, body, headers });
+  expect((await callTesting(w, ada, 'GET', 'sessions?limit=100')).body.items).toHaveLength(before + 1);
+});
