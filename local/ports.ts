@@ -1,20 +1,34 @@
-import type { AddressInfo } from 'node:net';
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { Refusal } from './options.ts';
 
 const HOST = '127.0.0.1';
+/** Any free port is one of these: the system gives none of them to a program that asks for any, or that calls another. */
+const CHOSEN = { from: 20_000, to: 32_000 };
+const TRIES = 20;
 
-/** The port itself where it is free, any free one for 0. A port in use is a `Refusal` that names the flag to change it. */
-export function freePort(port: number, flag: string): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** What keeps a port from being listened on; null where nothing does. */
+const findObstacle = (port: number): Promise<string | null> =>
+  new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) => {
-      const what = error.code === 'EADDRINUSE' ? 'is already in use' : `cannot be used (${error.code})`;
-      reject(new Refusal(`Port ${port} ${what}. End what uses it, or choose another one: npm run dev -- ${flag} 0 takes any free port.`));
-    });
-    probe.listen(port, HOST, () => {
-      const bound = (probe.address() as AddressInfo).port;
-      probe.close(() => resolve(bound));
-    });
+    probe.once('error', ({ code }: NodeJS.ErrnoException) =>
+      resolve(code === 'EADDRINUSE' ? 'is already in use' : `cannot be used (${code})`),
+    );
+    probe.listen(port, HOST, () => probe.close(() => resolve(null)));
   });
+
+/**
+ * The port itself where it is free, any free one for 0, which stays free until its server listens. A port in use is a `Refusal` that names
+ * the flag to change it.
+ */
+export async function freePort(port: number, flag: string): Promise<number> {
+  for (let tries = 1; ; tries++) {
+    const chosen = port === 0 ? randomInt(CHOSEN.from, CHOSEN.to) : port;
+    const obstacle = await findObstacle(chosen);
+    if (obstacle === null) return chosen;
+    if (port !== 0 || tries === TRIES)
+      throw new Refusal(
+        `Port ${chosen} ${obstacle}. End what uses it, or choose another one: npm run dev -- ${flag} 0 takes any free port.`,
+      );
+  }
 }
