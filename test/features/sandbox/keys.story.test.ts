@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newKey } from '../../world/agent.ts';
+import { withFaults } from '../../world/faults.ts';
 import { callTesting, runScenario } from '../../world/sandbox.ts';
 import { type Merchant, World } from '../../world/world.ts';
 
@@ -46,6 +47,24 @@ describe.each(Object.entries(CALLS))('POST /v1/testing/…: %s under a key', (_,
     expect([first, again].map((answer) => answer.headers.get('Idempotent-Replayed'))).toEqual([null, 'true']);
     const conflict = await send(other);
     expect([conflict.status, conflict.body.code]).toEqual([409, 'idempotency_conflict']);
+  });
+});
+
+describe.each(['sessions', 'advance', 'identity'])('POST /v1/testing/…: %s, whose answer the database lost', (name) => {
+  it('has happened once, and a repetition is told what it was', async () => {
+    const { path, body } = await CALLS[name]!();
+    const headers = { 'Idempotency-Key': newKey() };
+    const lossy = withFaults(w.env, { after: ({ kind }) => kind === 'batch' }).env;
+    const count = async () => (await callTesting(w, ada, 'GET', 'sessions?limit=100')).body.items.length;
+    const before = await count();
+    const first = await w.call('POST', `/v1/testing/${path}`, { key: ada.sandboxKey, body, headers, env: lossy });
+    const again = await w.call('POST', `/v1/testing/${path}`, { key: ada.sandboxKey, body, headers });
+    expect([again.status, again.headers.get('Idempotent-Replayed')], JSON.stringify(again.body)).toEqual([
+      name === 'sessions' ? 201 : 200,
+      'true',
+    ]);
+    expect([first.status, first.body]).toEqual([again.status, again.body]);
+    expect(await count()).toBe(before + (name === 'sessions' ? 1 : 0));
   });
 });
 

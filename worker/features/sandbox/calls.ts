@@ -3,18 +3,20 @@
  * @module
  */
 
-import { ApiError, raise } from '#core/errors.ts';
+import { raise } from '#core/errors.ts';
 import type { IdentitySessionId, PaymentId, SandboxSessionId } from '#core/ids.ts';
 import { completeIdentity } from '#features/checkout/buyer-identity/identity.ts';
 import { findIdentitySession } from '#features/checkout/buyer-identity/store.ts';
 import { invalid } from '#features/products/terms.ts';
 import type { Actor, Scope } from '#platform/context.ts';
-import { keepNothing } from '#platform/db/once.ts';
+import type { Keep } from '#platform/db/once.ts';
+import type { IdentitySession } from '#platform/db/tables/checkout.ts';
+import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { parsePaymentRequired } from '#protocols/x402/wire.ts';
 import { payPayment, payRequired, signTransaction, type TestOutcome } from './pay.ts';
 import { toSandboxSessionResource } from './resource.ts';
 import { SCENARIOS, type ScenarioName } from './scenarios/table.ts';
-import { advanceSession, type BeginSession, beginSession } from './sessions/session.ts';
+import { type BeginSession, beginSession } from './sessions/session.ts';
 import { countDeliveries, getSandboxSession, listSandboxSessions } from './sessions/store.ts';
 
 /** As a request names the options of a scenario. */
@@ -37,14 +39,19 @@ export interface Asked extends Pick<BeginSession, 'seed' | 'productId' | 'endpoi
   };
 }
 
-export async function begin(scope: Scope, actor: Actor, { scenario, options: given, ...rest }: Asked) {
+export async function begin(
+  scope: Scope,
+  actor: Actor,
+  { scenario, options: given, ...rest }: Asked,
+  keep: Keep<SandboxSession>,
+): Promise<SandboxSession> {
   const known = SCENARIOS[scenario];
   if (!known || !Object.hasOwn(SCENARIOS, scenario))
     throw invalid('scenario', 'Not a scenario: GET /v1/testing/scenarios', 'unknown_scenario');
   const { amount, delay_seconds: delaySeconds = 0, failure = null } = given;
   if (amount && rest.productId !== null) throw invalid('options.amount', 'The product that is named has a price of its own', 'not_both');
   const options = { price: amount ? { asset: amount.asset, amount: amount.amount } : null, delaySeconds, failure };
-  return toSandboxSessionResource(await beginSession(scope, actor, { ...rest, scenario: scenario as ScenarioName, options }));
+  return beginSession(scope, actor, { ...rest, scenario: scenario as ScenarioName, options }, keep);
 }
 
 export async function list(scope: Scope, limit: number) {
@@ -56,15 +63,13 @@ export async function list(scope: Scope, limit: number) {
   return sessions.map((session) => toSandboxSessionResource(session, deliveries.get(session.id)));
 }
 
-export async function get(scope: Scope, sessionId: SandboxSessionId) {
-  const session = await getSandboxSession(scope.db, scope.merchantId, sessionId);
+/** A session as a merchant sees it, with what was delivered of it so far. */
+export async function present(scope: Scope, session: SandboxSession) {
   return toSandboxSessionResource(session, (await countDeliveries(scope.db, [session.id])).get(session.id));
 }
 
-export async function advanceClock(scope: Scope, sessionId: SandboxSessionId, seconds: number) {
-  const session = await advanceSession(scope, sessionId, seconds);
-  return toSandboxSessionResource(session, (await countDeliveries(scope.db, [session.id])).get(session.id));
-}
+export const get = async (scope: Scope, sessionId: SandboxSessionId) =>
+  present(scope, await getSandboxSession(scope.db, scope.merchantId, sessionId));
 
 interface Pay {
   paymentId: PaymentId | undefined;
@@ -95,15 +100,11 @@ export async function payInSandbox(scope: Scope, { paymentId, required, transact
 export async function identify(
   scope: Scope,
   named: { identitySessionId: IdentitySessionId; providerUserId: string; username: string | null },
-) {
+  keep: Keep<IdentitySession>,
+): Promise<IdentitySession> {
   const known = (await findIdentitySession(scope.db, named.identitySessionId)) ?? raise('not_found');
   if (known.merchantId !== scope.merchantId || known.livemode) raise('not_found');
-  const session = await completeIdentity(scope, { ...named, provider: known.provider }, keepNothing);
-  if (session.providerUserId === null) throw new ApiError('state_conflict');
-  return {
-    identity_session_id: session.id,
-    provider: session.provider,
-    provider_user_id: session.providerUserId,
-    status: 'completed' as const,
-  };
+  return completeIdentity(scope, { ...named, provider: known.provider }, keep);
 }
+
+export { advanceSession } from './sessions/session.ts';

@@ -1,7 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { EndpointId, IdentitySessionId, PaymentId, ProductId, SandboxSessionId } from '#core/ids.ts';
+import type { Keep } from '#platform/db/once.ts';
+import type { IdentitySession } from '#platform/db/tables/checkout.ts';
+import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { merchantErrors, merchantWriteErrors, sandboxRoute } from '#platform/http/callers.ts';
-import { answerLeased, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
+import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, idOf, idParam, jsonBody, ModeQuery, ok, router } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { BeginRequest, PayRequest, SandboxSessionBody } from './resource.ts';
@@ -168,6 +171,11 @@ const identify = createRoute({
   },
 });
 
+const toIdentityBody = ({ id, provider, providerUserId }: IdentitySession) => ({
+  status: 200,
+  body: { identity_session_id: id, provider, provider_user_id: providerUserId!, status: 'completed' as const },
+});
+
 export const sandboxRoutes = router()
   .openapi(listScenarios, async (c) => c.json({ items: (await load()).scenarios() }, 200))
   .openapi(begin, async (c) => {
@@ -175,15 +183,18 @@ export const sandboxRoutes = router()
     const { product_id, endpoint_id, advance_seconds, seed, ...body } = c.req.valid('json');
     const named = { productId: (product_id ?? null) as ProductId | null, endpointId: (endpoint_id ?? null) as EndpointId | null };
     const input = { ...body, ...named, seed: seed ?? null, advanceSeconds: advance_seconds ?? 0 };
-    const run = async () => (await load()).begin(scope, actor, input);
-    return sendStored(c, await answerLeased(c, run, (made) => ({ status: 201, body: made })));
+    const calls = await load();
+    const run = (keep: Keep<SandboxSession>) => calls.begin(scope, actor, input, keep);
+    return sendStored(c, await answerOnce(c, run, async (session) => ({ status: 201, body: await calls.present(scope, session) })));
   })
   .openapi(list, async (c) => c.json({ items: await (await load()).list(c.var.scope, c.req.valid('query').limit) }, 200))
   .openapi(get, async (c) => c.json(await (await load()).get(c.var.scope, c.req.valid('param').session_id as SandboxSessionId), 200))
   .openapi(advance, async (c) => {
     const id = c.req.valid('param').session_id as SandboxSessionId;
-    const run = async () => (await load()).advanceClock(c.var.scope, id, c.req.valid('json').seconds);
-    return sendStored(c, await answerLeased(c, run, (moved) => ({ status: 200, body: moved })));
+    const { scope } = c.var;
+    const calls = await load();
+    const run = (keep: Keep<SandboxSession>) => calls.advanceSession(scope, id, c.req.valid('json').seconds, keep);
+    return sendStored(c, await answerOnce(c, run, async (session) => ({ status: 200, body: await calls.present(scope, session) })));
   })
   .openapi(pay, async (c) => {
     const { scope } = c.var;
@@ -199,6 +210,7 @@ export const sandboxRoutes = router()
       providerUserId: provider_user_id,
       username: username ?? null,
     };
-    const run = async () => (await load()).identify(c.var.scope, named);
-    return sendStored(c, await answerLeased(c, run, (completed) => ({ status: 200, body: completed })));
+    const calls = await load();
+    const run = (keep: Keep<IdentitySession>) => calls.identify(c.var.scope, named, keep);
+    return sendStored(c, await answerOnce(c, run, toIdentityBody));
   });

@@ -6,6 +6,7 @@ import { findEndpoint } from '#features/webhooks/store.ts';
 import { inSandbox } from '#platform/chain/scope.ts';
 import type { Actor, Scope, Shard } from '#platform/context.ts';
 import { type Change, commit, isVeto } from '#platform/db/commit.ts';
+import { type Keep, withAnswer } from '#platform/db/once.ts';
 import type { SandboxOptions, SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { PLANS, type PlanName } from '#rules/plans.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
@@ -29,7 +30,7 @@ const PRICE = { asset: 'USDC', amount: '5' } as const;
  * A session of a scenario, stored with what it sells and sent on its way. 404 for a product or an endpoint that is not this merchant's
  * sandbox, 429 plan_limit_reached once the day's sessions are used up.
  */
-export async function beginSession(ctx: Scope, actor: Actor, input: BeginSession): Promise<SandboxSession> {
+export async function beginSession(ctx: Scope, actor: Actor, input: BeginSession, keep: Keep<SandboxSession>): Promise<SandboxSession> {
   const { merchantId } = ctx;
   if (input.productId !== null) await getProduct(ctx, input.productId);
   if (input.endpointId !== null) (await findEndpoint(ctx, input.endpointId)) ?? raise('not_found');
@@ -59,7 +60,7 @@ export async function beginSession(ctx: Scope, actor: Actor, input: BeginSession
   const day = { since: ctx.wallNow - (ctx.wallNow % DAY), max: PLANS[actor.plan].sandboxSessionsPerDay };
   const writes = [...insertSandboxSession(ctx, session, day), ...(made?.writes ?? [])];
   try {
-    await commit(ctx, { events: [], writes, result: null });
+    await commit(ctx, await withAnswer({ events: [], writes, result: session }, keep(session)));
   } catch (error) {
     const used = isVeto(error) ? await countSandboxSessions(ctx.db, merchantId, day.since) : 0;
     throw used >= day.max ? usedUp(ctx, actor.plan, used, day.since + DAY) : error;
@@ -95,7 +96,12 @@ export const ADVANCE_SECONDS_MAX = (400 * DAY) / SECOND;
  * Moves the clock of a session that came to its end. Of two at once one moves it; the other, like any while it runs or after it failed:
  * 409 state_conflict. 404.
  */
-export async function advanceSession(ctx: Scope, sessionId: SandboxSessionId, seconds: number): Promise<SandboxSession> {
+export async function advanceSession(
+  ctx: Scope,
+  sessionId: SandboxSessionId,
+  seconds: number,
+  keep: Keep<SandboxSession>,
+): Promise<SandboxSession> {
   const session = await getSandboxSession(ctx.db, ctx.merchantId, sessionId);
   if (!SANDBOX_SESSION.can(session.status, 'advance')) throw conflict(session);
   const after: SandboxSession = {
@@ -106,7 +112,8 @@ export async function advanceSession(ctx: Scope, sessionId: SandboxSessionId, se
     movedAt: ctx.wallNow,
   };
   try {
-    await commit(ctx, { events: [], writes: updateSandboxSession(ctx, session, after), result: null });
+    const change = { events: [], writes: updateSandboxSession(ctx, session, after), result: after };
+    await commit(ctx, await withAnswer(change, keep(after)));
   } catch (error) {
     throw isVeto(error) ? conflict(await getSandboxSession(ctx.db, ctx.merchantId, sessionId)) : error;
   }
