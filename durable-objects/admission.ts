@@ -9,19 +9,18 @@ import {
   type AdmissionRpc,
   type AdmittedAccount,
   type AdmittedKey,
-  addOutcome,
-  type CallOutcome,
-  emptyUsage,
+  type Counted,
+  type CountedCall,
   hitWindow,
   hitWindows,
   judgeCaller,
-  type KeyUsage,
   type PassedAnswer,
   type PassedUse,
   type Window,
 } from '#rules/admission.ts';
 import { type FeeAnswer, type FeeSpend, type FeesSpent, spendWithin, withFailedFee } from '#rules/fees.ts';
-import { PLANS, planAt, rateOf } from '#rules/plans.ts';
+import { addOutcome, type CallOutcome, emptyUsage, type KeyUsage } from '#rules/figures/key-usage.ts';
+import { PLANS, type PlanName, planAt, rateOf } from '#rules/plans.ts';
 import { Passing } from './passing.ts';
 
 const FLUSH_MS = 5 * SECOND;
@@ -62,19 +61,26 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   async admit(request: AdmissionRequest): Promise<AdmissionAnswer> {
     // A staged change whose caller never came back: whether it was stored, only the database can tell.
     if (!this.#account || this.#hasStaleStage()) return { ok: false, reason: 'unknown' };
-    const { credential, now, wallNow = now } = request;
-    const key = credential.kind === 'key' ? this.#keys.get(credential.keyHash) : undefined;
+    const key = request.credential.kind === 'key' ? this.#keys.get(request.credential.keyHash) : undefined;
     const judged = judgeCaller(this.#staged?.account ?? this.#account, key, request);
     if (!judged.ok) return judged;
-    // Counted last, and only here: a refused call costs nothing.
-    const { plan, livemode } = judged.caller;
-    const bucket = `${request.bucket}-${livemode ? 'live' : 'sandbox'}`;
-    const { limit, windowSeconds } = rateOf(plan, request.bucket, livemode, request.rateMultiplier);
-    const { allowed, window, rate } = hitWindow(this.#windows.get(bucket), limit, windowSeconds * SECOND, wallNow);
-    this.#windows.set(bucket, window);
-    await this.#saveSoon(`window:${bucket}`);
-    if (allowed) return { ok: true, caller: judged.caller, rate };
-    return { ok: false, reason: 'rate', rate, ...(key && { keyId: key.keyId }) };
+    // Counted last: a refused call costs nothing.
+    const counted = await this.#count({ ...request, livemode: judged.caller.livemode }, judged.caller.plan);
+    return counted.ok ? { ...counted, caller: judged.caller } : { ...counted, ...(key && { keyId: key.keyId }) };
+  }
+
+  async count(call: CountedCall): ReturnType<AdmissionRpc['count']> {
+    return this.#account ? this.#count(call, planAt(this.#account, call.now)) : { ok: false, reason: 'unknown' };
+  }
+
+  /** One more call in a bucket of the account, if there is room. */
+  async #count({ bucket, livemode, rateMultiplier, now, wallNow = now }: CountedCall, plan: PlanName): Promise<Counted> {
+    const name = `${bucket}-${livemode ? 'live' : 'sandbox'}`;
+    const { limit, windowSeconds } = rateOf(plan, bucket, livemode, rateMultiplier);
+    const { allowed, window, rate } = hitWindow(this.#windows.get(name), limit, windowSeconds * SECOND, wallNow);
+    this.#windows.set(name, window);
+    await this.#saveSoon(`window:${name}`);
+    return allowed ? { ok: true, rate } : { ok: false, reason: 'rate', rate };
   }
 
   /**

@@ -32,7 +32,8 @@ export interface Line {
   content: string;
 }
 
-const hashOf = (key: string): string => sha256Hex(utf8(key)).slice(0, HASH_CHARS);
+/** 80 bits of a key's hash. */
+export const hashOf = (key: string): string => sha256Hex(utf8(key)).slice(0, HASH_CHARS);
 
 /** What is kept of a fingerprint. One that is a hash already is not hashed again. */
 export const checkOf = (fingerprint: string): string => {

@@ -1,11 +1,11 @@
 import { DurableObject } from 'cloudflare:workers';
+import { assert } from '#core/errors.ts';
 import { consumptionIdOf, parseConsumptionId } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
 import {
   type Addition,
   type EntitlementKey,
   type EntitlementSnapshot,
-  nextEndOf,
   planAddition,
   planConsume,
   planRefund,
@@ -25,10 +25,12 @@ import type {
   PaymentCall,
   Projected,
   RefundAnswer,
+  RenewalCall,
 } from '#rules/entitlement-rpc.ts';
+import { judgedAt } from '#rules/subscriptions/served.ts';
 import { type Content, packContent, unpackContent, type Verb } from './contents.ts';
 import { GRANT_TABLES } from './grants.ts';
-import { EMPTY_STATE, type Event, Holding, type Left, restoreState, type State } from './holding.ts';
+import { dueAt, EMPTY_STATE, type Event, Holding, type Left, restoreState, type State } from './holding.ts';
 import { Ledger } from './ledger.ts';
 import type { Form, Recorded } from './operations.ts';
 
@@ -52,10 +54,10 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
       restore: restoreState,
       tables: GRANT_TABLES,
       versionOf: ({ balance }) => balance.version,
-      dueAt: ({ balance, endsSeenThrough }) => nextEndOf(balance, endsSeenThrough),
+      dueAt,
       passTime: () => this.#holding.passTime(),
-      publish: async ({ identity, balance }, events, { now, requestId }) => {
-        const snapshot = snapshotOf(balance, identity!, now);
+      publish: async ({ identity, balance, renewal }, events, { now, requestId }) => {
+        const snapshot = snapshotOf(balance, identity!, judgedAt(renewal, now));
         const queue = identity!.livemode ? this.env.JOBS : this.env.SANDBOX;
         await queue.send({ kind: 'projectEntitlement', projection: { snapshot, events }, requestId });
       },
@@ -128,7 +130,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
       this.#holding.assertSame(credit.identity);
       const { paymentId, consume } = credit;
       const credited = this.#holding.creditOnce(credit);
-      const own = credited.uses.find(({ key }) => key === consume?.key);
+      const own = consume ? this.#holding.grants.findUse(credited, consume.key) : undefined;
       const last = credited.uses.at(-1);
       const answerOf = (consumption: CreditAnswer['consumption']) => ({
         grantedUnits: credited.grantedUnits,
@@ -142,10 +144,9 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
       if (isTaken || this.#holding.grants.find(paymentId)!.isRevoked) return answerOf({ by: 'none' });
       const made = this.#makeUse(credit.identity, `credit:${paymentId}:${consume.key}`, '', consume.units, paymentId);
       if (!made.ok) return answerOf({ by: 'none' });
-      credited.uses.push({ key: consume.key, tick: made.tick, units: consume.units, isRefunded: false });
-      Object.assign(credited, leftIn(made.content));
-      this.#holding.grants.setCredited(paymentId, credited);
-      return answerOf({ by: 'mine', ...this.#consumption(made.tick, made.content) });
+      const after = leftIn(made.content);
+      this.#holding.grants.addUse(paymentId, { ...credited, ...after }, { key: consume.key, tick: made.tick, units: consume.units });
+      return { ...answerOf({ by: 'mine', ...this.#consumption(made.tick, made.content) }), ...after };
     });
   }
 
@@ -164,6 +165,13 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     });
   }
 
+  noteRenewal({ identity, authorizationId, version, through, ...called }: RenewalCall): Promise<void> {
+    return this.#ledger.run(called, () => {
+      this.#holding.assertSame(identity);
+      this.#holding.noteRenewal(identity, { authorizationId, version, through });
+    });
+  }
+
   published(projected: Projected): Promise<void> {
     return this.#ledger.published(projected);
   }
@@ -172,6 +180,15 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     return this.#ledger.run({ now, ...(aheadMs && { aheadMs }) }, () =>
       this.#holding.balance.version === 0 ? null : this.#holding.snapshot,
     );
+  }
+
+  erase(): Promise<void> {
+    return this.ctx.blockConcurrencyWhile(async () => {
+      assert(this.#ledger.state.identity?.livemode !== true, 'what was bought for money is never erased');
+      // The alarm too.
+      await this.ctx.storage.deleteAll();
+      this.#ledger.load();
+    });
   }
 
   override async alarm(call?: AlarmInvocationInfo): Promise<void> {
@@ -205,7 +222,7 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
   }
 
   #makeUse(identity: EntitlementKey, key: string, fingerprint: string, units: number, paymentId: string | null) {
-    const planned = planConsume(this.#holding.balance, units, this.#ledger.now);
+    const planned = planConsume(this.#holding.balance, units, this.#ledger.now, this.#holding.judgedAt);
     if (!planned.ok) return planned;
     this.#holding.change(identity, planned.balance);
     const tick = this.#ledger.nextTick();

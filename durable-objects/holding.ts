@@ -13,6 +13,7 @@ import {
 } from '#rules/balance.ts';
 import type { Credit, EntitlementEventType, EntitlementProjection } from '#rules/entitlement-rpc.ts';
 import { useOf } from '#rules/history.ts';
+import { endCounts, isNewer, judgedAt, type Renewal } from '#rules/subscriptions/served.ts';
 import { type Credited, type Grant, Grants } from './grants.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -20,15 +21,28 @@ import type { Ledger } from './ledger.ts';
  * The identity is known from the first write; ends up to `endsSeenThrough` were seen to pass. `trackedVersion` is the balance's
  * version while its use is on record; another one tells that an earlier release changed it since.
  */
-export type State = { identity: EntitlementKey | null; balance: Balance; endsSeenThrough: number; trackedVersion: number };
+export type State = {
+  identity: EntitlementKey | null;
+  balance: Balance;
+  endsSeenThrough: number;
+  trackedVersion: number;
+  /** The native subscription that pays for it, as far as it was told; absent from what an earlier release stored. */
+  renewal: Renewal | null;
+};
 export type Event = EntitlementProjection['events'][number];
 
-export const EMPTY_STATE: State = { identity: null, balance: emptyBalance(), endsSeenThrough: 0, trackedVersion: 0 };
+export const EMPTY_STATE: State = { identity: null, balance: emptyBalance(), endsSeenThrough: 0, trackedVersion: 0, renewal: null };
 export const restoreState = (stored: State): State => ({
   ...EMPTY_STATE,
   ...stored,
   balance: { ...emptyBalance(), ...stored.balance },
 });
+
+/** When an end of paid time counts next; null: never. */
+export function dueAt({ balance, endsSeenThrough, renewal }: State): number | null {
+  const end = nextEndOf(balance, endsSeenThrough);
+  return end === null ? null : endCounts(renewal, end);
+}
 
 /** What can be used after an operation, as it was answered. */
 export type Left = { remaining: number | null; paidThrough: number | null };
@@ -40,19 +54,29 @@ export class Holding {
 
   constructor(ledger: Ledger<State, unknown, Event>) {
     this.#ledger = ledger;
-    this.grants = new Grants(ledger.tables);
+    this.grants = new Grants(ledger.tables, () => ledger.operations.form);
   }
 
   get balance(): Balance {
     return this.#ledger.state.balance;
   }
 
+  /** The moment by which ends are judged: an active subscription is served for an hour after its paid time. */
+  get judgedAt(): number {
+    return judgedAt(this.#ledger.state.renewal, this.#ledger.now);
+  }
+
   get left(): Left {
-    return { remaining: remainingOf(this.balance, this.#ledger.now), paidThrough: paidThroughOf(this.balance) };
+    return { remaining: remainingOf(this.balance, this.judgedAt), paidThrough: paidThroughOf(this.balance) };
   }
 
   get snapshot(): EntitlementSnapshot {
-    return snapshotOf(this.balance, this.#ledger.state.identity!, this.#ledger.now);
+    return snapshotOf(this.balance, this.#ledger.state.identity!, this.judgedAt);
+  }
+
+  noteRenewal(identity: EntitlementKey, told: Renewal): void {
+    const { state } = this.#ledger;
+    if (isNewer(state.renewal, told)) this.#ledger.state = { ...state, identity: state.identity ?? identity, renewal: told };
   }
 
   /** A call for another customer is a bug of the caller, and changes nothing. */
@@ -134,9 +158,9 @@ export class Holding {
 
   /** A grant or a period ended: emits the new state, and the end of all access once. */
   passTime(): void {
-    const { identity, balance, endsSeenThrough } = this.#ledger.state;
+    const { identity, balance } = this.#ledger.state;
     const { now } = this.#ledger;
-    const end = nextEndOf(balance, endsSeenThrough);
+    const end = dueAt(this.#ledger.state);
     if (end === null || end > now) return;
     this.change(identity!, { ...balance, version: balance.version + 1, updatedAt: now });
     this.#ledger.state = { ...this.#ledger.state, endsSeenThrough: now };

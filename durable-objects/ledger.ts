@@ -45,8 +45,8 @@ const PAGE_TABLE = { page: 'id INTEGER PRIMARY KEY, content TEXT NOT NULL' };
 /**
  * What an object with exact accounts stands on: its state, its operations once per key, its outbox and its one alarm. It commits
  * in groups: what arrives during a commit goes together in the next one, because a durable commit costs more than the work in
- * it. Everything but `run`, `wake` and `published` belongs inside an operation, which is synchronous and answers refusals
- * instead of throwing.
+ * it. Everything but `run`, `wake`, `published`, and `load`, which takes up what is stored, belongs inside an operation, which is
+ * synchronous and answers refusals instead of throwing.
  */
 export class Ledger<State, Content, Event> {
   readonly #storage: DurableObjectStorage;
@@ -67,7 +67,7 @@ export class Ledger<State, Content, Event> {
     this.#rules = rules;
     this.tables = new Tables(storage.sql, { ...PAGE_TABLE, ...OPERATIONS_TABLES, ...OUTBOX_TABLE, ...rules.tables });
     this.operations = new Operations(this.tables, rules);
-    this.#load();
+    this.load();
   }
 
   /**
@@ -147,7 +147,7 @@ export class Ledger<State, Content, Event> {
       if (this.tables.isDirty || !outcomes.every(({ ok }) => ok)) logCommit(this.#rules, this.#page.state, { group, outcomes, startedAt });
       return outcomes;
     } catch (error) {
-      this.#load(); // Nothing of it is stored, so nothing of it may stay in memory.
+      this.load(); // Nothing of it is stored, so nothing of it may stay in memory.
       throw error;
     }
   }
@@ -160,7 +160,7 @@ export class Ledger<State, Content, Event> {
     try {
       return this.#transact(() => group.map((waiting) => ({ ok: true, answer: this.#perform(waiting) })));
     } catch {
-      this.#load();
+      this.load();
       return this.#transact(() => group.map((waiting) => this.#attempt(waiting)));
     }
   }
@@ -233,7 +233,7 @@ export class Ledger<State, Content, Event> {
     this.#alarmAt = alarmAt;
   }
 
-  #load(): void {
+  load(): void {
     this.#alarmAt = null;
     this.tables.load();
     const stored = readRow<LedgerRow<State>>(this.tables.rows<{ content: string }>('SELECT content FROM page')[0]?.content);

@@ -88,6 +88,11 @@ export class Operations<Content> {
     this.#isFull = this.#tables.bytes >= BYTES_MAX || this.#blocks.indexed >= REMEMBERED_MAX;
   }
 
+  /** In what form the object writes: this release's, or a newer one that it holds. */
+  get form(): Form {
+    return this.#form;
+  }
+
   /** What the page has to keep: the newest operations. */
   get tail(): string {
     return this.#blocks.tail;

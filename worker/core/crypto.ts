@@ -4,6 +4,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
 import { base64, base64url, hex, utf8 } from './encoding.ts';
+import { assert } from './errors.ts';
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => sha256Of(bytes);
 /** CRC-32 (IEEE 802.3): recognises typos, protects nothing. */
@@ -93,6 +94,21 @@ export function keyRing(secret: string): readonly SigningKey[] {
     return { keyId, publicKey, jwk, sign: (message) => ed25519.sign(message, seed) };
   });
   keyRings.set(secret, ring);
+  return ring;
+}
+
+const macRings = new Map<string, readonly Uint8Array[]>();
+
+/** MAC keys of a secret: base64url seeds of 32 bytes, separated by commas. The first signs, all verify. */
+export function macRing(secret: string): readonly Uint8Array[] {
+  const known = macRings.get(secret);
+  if (known) return known;
+  const ring = secret.split(',').map((seed) => base64url.decode(seed.trim()));
+  assert(
+    ring.every((key) => key.length >= 32),
+    'a MAC key has 32 bytes',
+  );
+  macRings.set(secret, ring);
   return ring;
 }
 

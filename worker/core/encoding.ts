@@ -1,7 +1,8 @@
 import { hex as hexCodec, base58 as scure58, base64 as scure64, base64url as scure64url } from '@scure/base';
 import canonicalize from 'canonicalize';
 
-export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const encoder = new TextEncoder();
+export const utf8 = (text: string): Uint8Array => encoder.encode(text);
 export const hex = hexCodec;
 export const base58 = scure58;
 export const base64 = scure64;
@@ -11,6 +12,15 @@ export const base64url = {
   encode: (bytes: Uint8Array): string => scure64url.encode(bytes).replace(/=+$/, ''),
   decode: (text: string): Uint8Array => scure64url.decode(text.padEnd(Math.ceil(text.length / 4) * 4, '=')),
 };
+
+/** Decoded bytes of a base64 text, or null for what no encoder writes: RFC 4648 (3.5) wants the unused bits of the last character zero. */
+export function base64Bytes(text: string): Uint8Array | null {
+  try {
+    return base64.decode(text);
+  } catch {
+    return null;
+  }
+}
 
 /** RFC 8785. Amounts are decimal strings everywhere, so no number rule of the RFC is ever exercised beyond integers. */
 export function canonicalJson(value: unknown): string {

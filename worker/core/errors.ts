@@ -8,7 +8,7 @@ interface ErrorEntry {
   readonly retryable: boolean;
 }
 
-const entry = (status: ErrorEntry['status'], message: string, retryable = false): ErrorEntry => ({ status, message, retryable });
+const entry = (status: ErrorEntry['status'], message: string, { retryable = false } = {}): ErrorEntry => ({ status, message, retryable });
 
 export const ERRORS = {
   idempotency_key_required: entry(
@@ -18,8 +18,12 @@ export const ERRORS = {
   idempotency_key_too_long: entry(400, `The Idempotency-Key is longer than ${IDEMPOTENCY_KEY.max} characters.`),
   idempotency_key_invalid: entry(400, 'The Idempotency-Key may hold visible ASCII characters only.'),
   invalid_rpc_payload: entry(400, 'The body is not a list of enhanced transactions.'),
+  invalid_state: entry(400, 'This sign-in was begun elsewhere, is over, or was used. Begin it again.'),
   invalid_product_type: entry(400, 'This product_type is not supported.'),
-  invalid_authorization: entry(401, 'Send a valid X-Svc-Key or Authorization: Bearer token.'),
+  invalid_authorization: entry(
+    401,
+    'Put an API key (svc_…) into the header X-Svc-Key, or the token of a sign-in into Authorization: Bearer.',
+  ),
   invalid_credentials: entry(401, 'E-mail or password is wrong.'),
   connector_secret_invalid: entry(401, 'Send the secret of this connector in X-Svc-Connector-Secret.'),
   webhook_signature_failed: entry(401, 'The signature does not match the raw body. Check the shared secret and sign the exact bytes.'),
@@ -37,21 +41,28 @@ export const ERRORS = {
     'The time this customer paid for is over. Answer 402 with the PAYMENT-REQUIRED header of this response.',
   ),
   spend_limit_exceeded: entry(403, 'This is more than the spend limits of this setup allow.'),
-  not_found: entry(404, 'There is nothing here that you can see.'),
+  not_found: entry(404, 'There is no such object, or it is not one of yours in this mode.'),
   method_not_allowed: entry(405, 'This path exists, but not with this method.'),
   email_registered: entry(409, 'An account with this e-mail exists. Log in instead.'),
   payment_transaction_conflict: entry(409, 'This payment is already settled by another transaction.'),
   payment_failed: entry(409, 'This payment did not complete. Start a new one.'),
-  idempotency_in_progress: entry(409, 'The same request is still being processed. Retry with the same key.', true),
+  ticket_closed: entry(409, 'This ticket is closed. Open a new one.'),
+  idempotency_in_progress: entry(409, 'The same request is still being processed. Retry with the same key.', { retryable: true }),
   idempotency_conflict: entry(409, 'This Idempotency-Key was used with a different request.'),
-  idempotency_race: entry(409, 'A concurrent request with this key is not readable yet. Retry with the same key.', true),
+  idempotency_race: entry(409, 'A concurrent request with this key is not readable yet. Retry with the same key.', { retryable: true }),
   setup_not_ready: entry(409, 'Something this needs is not set up yet.'),
   duplicate_settlement: entry(409, 'This payment was already used for something else.'),
+  subscription_cancelled: entry(409, 'The buyer has cancelled this subscription. Access lasts to the end of what is paid.'),
+  subscription_requires_reapproval: entry(409, 'Nothing can be collected of this subscription until the buyer approves it again.'),
   state_conflict: entry(409, 'The current state does not allow this.'),
   session_expired: entry(410, 'This checkout session has expired. Start a new one; do not sign this one again.'),
   handoff_expired: entry(410, 'This hand-off was used or has expired. Send the buyer here again.'),
+  channel_closed: entry(410, 'This session is closed, and so is its payment channel. Open a new one.'),
   identity_expired: entry(410, 'This identity session has expired. Start a new one.'),
-  payload_too_large: entry(413, `The body is larger than ${BODY_KB.usual} KB; for a manifest, than ${BODY_KB.long / 1024} MB.`),
+  payload_too_large: entry(
+    413,
+    `The body is larger than ${BODY_KB.usual} KB; for a manifest or invoice metadata, than ${BODY_KB.long / 1024} MB.`,
+  ),
   unsupported_media_type: entry(415, 'Send the body as application/json.'),
   validation_error: entry(422, 'The request is not valid.'),
   unknown_field: entry(422, 'The body has a field that this route does not know. Check its spelling.'),
@@ -61,15 +72,20 @@ export const ERRORS = {
   identity_verification_required: entry(422, 'The buyer has to say who they are first.'),
   invalid_wallet_address: entry(422, 'This is not the address of a Solana wallet.'),
   payment_mismatch: entry(422, 'This transaction does not pay this session.'),
-  rate_limited: entry(429, 'Too many requests. Wait for Retry-After seconds.', true),
+  rate_limited: entry(429, 'Too many requests. Wait for Retry-After seconds.', { retryable: true }),
   plan_limit_reached: entry(429, 'The plan allows no more of these. Remove one or upgrade.'),
-  internal_error: entry(500, 'Something broke on our side. The request id helps us find it.', true),
+  internal_error: entry(500, 'Something broke on our side. The request id helps us find it.', { retryable: true }),
   misconfigured: entry(503, 'This deployment is not complete: its operator has to finish it. Nothing was done.'),
+  billing_not_configured: entry(503, 'This deployment takes no cards: the payment processor is not configured.'),
+  oauth_not_configured: entry(503, 'This deployment has not configured sign-in with this provider.'),
   fee_wallet_missing: entry(503, 'A service fee is configured without a fee wallet.'),
+  mail_not_configured: entry(503, 'This deployment sends no mail: its operator has not configured it.'),
   handoff_not_configured: entry(503, 'This deployment has not configured what this needs.'),
-  price_unavailable: entry(503, 'There is no trustworthy SOL price right now. Nothing was lost; retry, or pay in the other asset.', true),
-  rpc_unavailable: entry(503, 'The Solana RPC does not answer right now. Nothing was lost; retry.', true),
-  temporarily_unavailable: entry(503, 'The service could not store this right now. Retry.', true),
+  price_unavailable: entry(503, 'There is no trustworthy SOL price right now. Nothing was lost; retry, or pay in the other asset.', {
+    retryable: true,
+  }),
+  rpc_unavailable: entry(503, 'The Solana RPC does not answer right now. Nothing was lost; retry.', { retryable: true }),
+  temporarily_unavailable: entry(503, 'The service could not store this right now. Retry.', { retryable: true }),
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -95,6 +111,8 @@ export interface ApiErrorOptions {
   retryable?: boolean;
   retryAfterSeconds?: number;
   headers?: Record<string, string>;
+  /** With not_found: answered as a path that does not exist, because its existence is a secret. */
+  hidesPath?: true;
 }
 
 /** An expected failure on its way to the wire. Thrown only in verbs, in stores' get* and in http. */
@@ -116,6 +134,15 @@ export class ApiError extends Error {
 export function raise(code: ErrorCode, options?: ApiErrorOptions): never {
   throw new ApiError(code, options);
 }
+
+const FREED_BY = { products: 'Archive one', keys: 'Revoke one', 'webhook endpoints': 'Disable one' };
+
+/** 429 where a plan allows no more of something: of what, how many, and what makes room. */
+export const planFull = (what: keyof typeof FREED_BY, meta: { limit: number; used: number; plan: string }): ApiError =>
+  new ApiError('plan_limit_reached', {
+    detail: `The plan ${meta.plan} allows ${meta.limit} active ${what} in each mode, and ${meta.used} are there. ${FREED_BY[what]}, or choose a larger plan.`,
+    meta,
+  });
 
 const OVERLOAD_SECONDS = { least: 2, spread: 8 };
 

@@ -20,7 +20,14 @@ export type PaymentSessionId = Id<'paymentSession'>;
 export type SandboxSessionId = Id<'sandboxSession'>;
 export type SetupIntentId = Id<'setupIntent'>;
 export type AnswerId = Id<'answer'>;
+export type MeteredSessionId = Id<'meteredSession'>;
+export type AuthorizationId = Id<'authorization'>;
 export type SignInId = Id<'signIn'>;
+export type MailId = Id<'mail'>;
+export type CommunityId = Id<'community'>;
+export type TicketId = Id<'ticket'>;
+export type TicketMessageId = Id<'ticketMessage'>;
+export type RefundId = Id<'refund'>;
 
 /** UUIDv7 (RFC 9562): 48 bits of `now` in milliseconds, then 74 random bits, every one from the CSPRNG. */
 export function newId<T extends Id<string>>(now: number): T {
@@ -66,8 +73,18 @@ function ulid(at: number, bytes: Uint8Array): string {
   return text;
 }
 
+const newUlid = (now: number): string => ulid(now, crypto.getRandomValues(new Uint8Array(10)));
+
+/** `ms_` + a ULID with 80 random bits: a caller who knows it may act for the session's buyer, as far as vouchers go. */
+export const newMeteredSessionId = (now: number): MeteredSessionId => `ms_${newUlid(now)}` as MeteredSessionId;
+export const isMeteredSessionId = (text: string): text is MeteredSessionId => /^ms_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
+
+/** `nsa_` + a ULID with 80 random bits. */
+export const newAuthorizationId = (now: number): AuthorizationId => `nsa_${newUlid(now)}` as AuthorizationId;
+export const isAuthorizationId = (text: string): text is AuthorizationId => /^nsa_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
+
 /** `evt_` + a ULID with 80 random bits. */
-export const newEventId = (now: number): string => `evt_${ulid(now, crypto.getRandomValues(new Uint8Array(10)))}`;
+export const newEventId = (now: number): string => `evt_${newUlid(now)}`;
 
 const ADDRESS_BYTES = 10;
 

@@ -1,4 +1,5 @@
-import { type Variable, variables } from './variables.ts';
+import type { Variable } from './variable.ts';
+import { variables } from './variables.ts';
 
 /** The variables as a table of Markdown. */
 export function configTable(): string {

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import { PEPPER_BYTES, secretRing } from '../core/crypto.ts';
+import { METERED_NEEDS, SUBSCRIPTION_NEEDS, X402_NEEDS } from '../rules/rails.ts';
 import { NETWORKS, type Network } from '../solana/assets.ts';
+import { LOOPBACK } from './variable.ts';
 import { type VARIABLES, type VariableName, variables } from './variables.ts';
 
 type Values = { [K in VariableName]: z.infer<(typeof VARIABLES)[K]['schema']> };
@@ -14,7 +16,24 @@ export interface Finding {
   isFatal: boolean;
 }
 
-const URLS: VariableName[] = ['RPC_URL', 'RPC_URLS', 'BASE_URL', 'PRICE_URL', 'DISCORD_REDIRECT_URI'];
+const URLS: VariableName[] = [
+  'RPC_URL',
+  'RPC_URLS',
+  'BASE_URL',
+  'PRICE_URL',
+  'OPERATOR_URL',
+  'ALARM_URL',
+  'TERMS_URL',
+  'PRIVACY_URL',
+  'RESEND_API_URL',
+  'DISCORD_REDIRECT_URI',
+  'GOOGLE_ISSUER',
+  'GITHUB_URL',
+  'GITHUB_API_URL',
+  'PROCESSOR_API_URL',
+  'TELEGRAM_API_URL',
+  'DISCORD_API_URL',
+];
 const fatal = (name: VariableName, problem: string): Finding => ({ name, problem, isFatal: true });
 const partial = (name: VariableName, problem: string): Finding => ({ name, problem, isFatal: false });
 
@@ -41,6 +60,11 @@ export function readConfig(environment: Readonly<Record<string, unknown>>): { co
   return { config: { ...values, network: NETWORKS[values.NETWORK], rpcUrls }, findings };
 }
 
+/** A local machine shows its letters, and what opens accounts with them, to every caller. */
+const isMailPublic = (given: ReadonlyMap<VariableName, string>): boolean =>
+  given.get('MAIL_PROVIDER') === 'local' &&
+  !(given.get('RPC_URLS') ?? given.get('RPC_URL') ?? '').split(',').every((url) => LOOPBACK.test(url.trim()));
+
 /** What one variable says of another. */
 function togetherFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
   const isUsed = (name: string) => (given.get(name as VariableName) ?? '0') !== '0';
@@ -48,7 +72,13 @@ function togetherFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
     typeof needed === 'object' && isUsed(needed.with) && !given.has(name) ? [partial(name, `is missing beside ${needed.with}`)] : [],
   );
   const hasNode = given.has('RPC_URL') || given.has('RPC_URLS');
-  return [...(hasNode ? [] : [fatal('RPC_URL', 'is missing, and so is RPC_URLS')]), ...alone];
+  const hasKey = given.get('MAIL_PROVIDER') !== 'resend' || given.has('RESEND_API_KEY');
+  return [
+    ...(hasNode ? [] : [fatal('RPC_URL', 'is missing, and so is RPC_URLS')]),
+    ...(hasKey ? [] : [partial('RESEND_API_KEY', 'is missing beside MAIL_PROVIDER')]),
+    ...(isMailPublic(given) ? [fatal('MAIL_PROVIDER', 'must not be local beside a node that is not on this machine')] : []),
+    ...alone,
+  ];
 }
 
 function secretFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
@@ -90,3 +120,15 @@ function mainnetFindings(given: ReadonlyMap<VariableName, string>): Finding[] {
     ...plain.map((name) => fatal(name, 'must be https on mainnet')),
   ];
 }
+
+/** x402 needs a key that pays the network's fees and one that vouches for challenges. */
+export const hasX402 = (config: Config): boolean => X402_NEEDS.every((variable) => config[variable] !== undefined);
+
+/** Metered sessions need a key that opens and closes channels, and one that vouches for challenges. */
+export const hasChannels = (config: Config): boolean => METERED_NEEDS.every((variable) => config[variable] !== undefined);
+
+/** Native subscriptions need a key that collects them. */
+export const hasSubscriptions = (config: Config): boolean => SUBSCRIPTION_NEEDS.every((variable) => config[variable] !== undefined);
+
+/** Without a source for the price of SOL, each price is paid in its own asset alone. */
+export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: string } => config.PRICE_URL !== undefined;

@@ -1,10 +1,10 @@
 import { drizzle } from 'drizzle-orm/d1';
 import { assert } from '#core/errors.ts';
-import type { AccountId, EndpointId, SandboxSessionId } from '#core/ids.ts';
+import type { AccountId, EndpointId, MailId, MembershipId, SandboxSessionId } from '#core/ids.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
-import { X402_NEEDS } from '#rules/rails.ts';
+import type { MeteredProjection, MeteredSessionRpc } from '#rules/metered/rpc.ts';
 import type { Chain } from '#solana/chain.ts';
 import { Node } from '#solana/node.ts';
 import { NodeChain } from '#solana/node-chain.ts';
@@ -19,22 +19,28 @@ export type Job = { requestId?: string | undefined; database?: string | undefine
   /** A caller named this transaction as possibly ours: its memo tells. */
   | { kind: 'findPayment'; txSignature: string; attempt: number }
   | { kind: 'fanOut'; eventIds: string[] }
-  /** What an entitlement's object says of itself: the one job that carries state, with the version it is true of. */
+  /** What an entitlement's or a metered session's object says of itself: the jobs that carry state, with the version it is true of. */
   | { kind: 'projectEntitlement'; projection: EntitlementProjection }
-  /** The next steps of a sandbox session. */
+  | { kind: 'projectMeteredSession'; projection: MeteredProjection }
+  | { kind: 'collectSubscriptions'; authorizationIds: string[] }
+  /** The next steps of a sandbox session, and what has fallen due in one merchant's sandbox outside of sessions. */
   | { kind: 'runSandboxSession'; sessionId: string }
-  /** What has fallen due in one merchant's sandbox outside of sessions. */
   | { kind: 'sweepSandbox'; merchantId: string }
 );
 
 /** An attempt against a stranger's server: in queues of their own, so that their time is not ours. */
 export interface AttemptMessage {
   deliveryId: number;
-  /** The sender's `cause`; absent in what an earlier release sent. */
+  /** The sender's `cause`, and where it is; absent in what an earlier release sent, which had one database. */
   requestId?: string;
-  /** Where it is; absent in what an earlier release sent, which had one. */
   database?: string;
 }
+
+/** One letter to send: in a queue of its own, so that a provider that is slow holds up nothing else. */
+export type MailMessage = Omit<AttemptMessage, 'deliveryId'> & { mailId: MailId };
+
+/** A member's place to give or to take away: in a queue of its platform, so that one that is down delays no other. */
+export type PlacementMessage = Omit<AttemptMessage, 'deliveryId'> & { membershipId: MembershipId };
 
 /** A run of one sweep: the first of a cron, or the next where one invocation could not finish. */
 export interface SweepMessage {
@@ -56,19 +62,27 @@ export interface Env extends Record<string, unknown> {
   WEBHOOKS: Queue<AttemptMessage>;
   /** For endpoints whose last attempt failed: they wait among themselves. */
   WEBHOOKS_SLOW: Queue<AttemptMessage>;
+  MAIL: Queue<MailMessage>;
+  TELEGRAM: Queue<PlacementMessage>;
+  DISCORD: Queue<PlacementMessage>;
+  /** The platform's Email Service, where it is bound. */
+  EMAIL?: SendEmail;
   /** One message an invocation: none waits for another sweep, or shares its limits. */
   SWEEPS: Queue<SweepMessage>;
+  /** Static assets: the fonts of papers. */
+  ASSETS: Fetcher;
   /** The jobs of sandboxes, so that no amount of testing delays a live payment. */
   SANDBOX: Queue<Job>;
   /** The platform's Analytics Engine, for what the operator's metrics tell over time; nothing is written where it is not bound. */
   METRICS?: AnalyticsEngineDataset;
   ADMISSION: DurableObjectNamespace<AdmissionRpc & Rpc.DurableObjectBranded>;
   ENTITLEMENT: DurableObjectNamespace<EntitlementRpc & Rpc.DurableObjectBranded>;
+  METERED_SESSION: DurableObjectNamespace<MeteredSessionRpc & Rpc.DurableObjectBranded>;
 }
 
 const configs = new WeakMap<object, ReturnType<typeof readConfig>>();
 
-export type { Config } from './config.ts';
+export { type Config, hasChannels, hasPriceSource, hasSubscriptions, hasX402 } from './config.ts';
 
 /** What an environment says, read once for its life, and all that is wrong with it told in the log that one time. */
 export function checkedConfig(env: Env): ReturnType<typeof readConfig> {
@@ -87,12 +101,6 @@ export function configOf(env: Env): Config {
   assert(config !== null, `configuration: ${findings.map(({ name, problem }) => `${name} ${problem}`).join('; ')}`);
   return config;
 }
-
-/** x402 needs a key that pays the network's fees and one that vouches for challenges. */
-export const hasX402 = (config: Config): boolean => X402_NEEDS.every((variable) => config[variable] !== undefined);
-
-/** Without a source for the price of SOL, each price is paid in its own asset alone. */
-export const hasPriceSource = (config: Config): config is Config & { PRICE_URL: string } => config.PRICE_URL !== undefined;
 
 /** The nodes that are configured, in that order, for a caller who has so long left. */
 export const nodesOf = ({ rpcUrls, network }: Config, leftMs: () => number): Node[] =>
@@ -188,9 +196,9 @@ export const scopeIn = (shard: Shard, { merchantId, livemode }: Tenant): Scope =
 
 /**
  * How long each kind of invocation may wait for others. A request ends well before the 30 s after which another may take over what it
- * began; an attempt before its lease of a minute; what a job left undone the queue brings again, and a sweep's is due with the next cron.
+ * began; an attempt before its lease of a minute. The queue brings a job again, the next cron a sweep; an export has a slow reader.
  */
-const DEADLINES_MS = { request: 20 * SECOND, job: 30 * SECOND, attempt: 30 * SECOND, sweep: 2 * MINUTE } as const;
+const DEADLINES_MS = { request: 20 * SECOND, job: 30 * SECOND, attempt: 30 * SECOND, sweep: 2 * MINUTE, export: 5 * MINUTE } as const;
 
 export interface CtxOptions {
   requestId: string;

@@ -17,10 +17,10 @@ export interface LogLine {
   cause?: string;
   causes?: string[];
   /** The kind of Durable Object that wrote the line. */
-  object?: 'entitlement';
+  object?: 'entitlement' | 'metered_session';
   taken?: number;
-  /** What kind of thing the daily audit found to differ; `subject_id` says which, `code` how. */
-  audit?: 'payment' | 'entitlement';
+  /** What kind of thing a daily check found to differ; `subject_id` says which, `code` how. */
+  audit?: 'payment' | 'entitlement' | 'figures';
   subject_id?: string;
   deferred?: string;
   /** A message that is kept for a person: where it waited and what kind it is, never what it says. */

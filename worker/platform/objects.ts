@@ -1,5 +1,6 @@
 import type { AdmissionRpc } from '#rules/admission.ts';
 import type { EntitlementRpc } from '#rules/entitlement-rpc.ts';
+import type { MeteredSessionRpc } from '#rules/metered/rpc.ts';
 import type { Ctx } from './context.ts';
 import { inTime } from './deadline.ts';
 
@@ -17,6 +18,9 @@ export const entitlementObject = (ctx: Caller, name: string): EntitlementRpc => 
 /** Merchant and mode are part of the name of an entitlement's object, so no id reaches an object of another tenant. */
 export const entitlementObjectName = ({ merchantId, livemode }: { merchantId: string; livemode: boolean }, entitlementId: string): string =>
   `${merchantId}:${livemode ? 'live' : 'sandbox'}:${entitlementId}`;
+
+/** The same for the object of a metered session, or of a channel's address. */
+export const meteredObject = (ctx: Ctx, name: string): MeteredSessionRpc => inTimeOf(ctx, ctx.env.METERED_SESSION.getByName(name));
 
 type Calls = Record<string, (...args: unknown[]) => Promise<unknown>>;
 

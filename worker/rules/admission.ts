@@ -8,17 +8,16 @@ import type { AccountId } from '#core/ids.ts';
 import type { Customer } from './balance.ts';
 import type { KeyedUse, PassedOutcome } from './entitlement-rpc.ts';
 import type { FeeAnswer, FeeSpend } from './fees.ts';
-import { type CallBucket, type PlanName, planAt } from './plans.ts';
+import type { CallOutcome, KeyUsage } from './figures/key-usage.ts';
+import { type AccountPlans, type CallBucket, type PlanName, planAt } from './plans.ts';
 import type { AccountStatus } from './states.ts';
 
-export type Permission = 'read' | 'execute' | 'admin';
 export const PERMISSIONS = ['read', 'execute', 'admin'] as const;
+export type Permission = (typeof PERMISSIONS)[number];
 
-export interface AdmittedAccount {
+/** Its plans are judged with every call, so that each ends at its very instant. */
+export interface AdmittedAccount extends AccountPlans {
   accountId: AccountId;
-  plan: PlanName;
-  /** When the plan ends; null: it does not. Judged with every call, so that it ends at its very instant. */
-  planThrough: number | null;
   status: AccountStatus;
   tokenVersion: number;
   isStaff: boolean;
@@ -50,10 +49,18 @@ export interface AdmissionRequest {
   wallNow?: number;
 }
 
+/** A call that another party makes on what a merchant sells, with no credential of theirs: it is counted as a call of the merchant. */
+export interface CountedCall extends Pick<AdmissionRequest, 'bucket' | 'rateMultiplier' | 'now' | 'wallNow'> {
+  livemode: boolean;
+}
+
 /** How a person proved who they are; `nonce` is a wallet's signature over the bare nonce, which names no domain. */
-export const SIGN_IN_METHODS = ['pwd', 'siws', 'nonce'] as const;
+export const SIGN_IN_METHODS = ['pwd', 'siws', 'nonce', 'oauth'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
+/** Who else may say who a person is. */
+export const SIGN_IN_PROVIDERS = ['google', 'github'] as const;
+export type SignInProvider = (typeof SIGN_IN_PROVIDERS)[number];
 /** What a refresh keeps: when a person last proved who they are and how, and when the session began. Milliseconds. */
 export interface SignIn {
   authTime: number;
@@ -100,6 +107,8 @@ export type AdmissionAnswer =
   /** The object has no account yet: the caller loads it once from the database and asks again. */
   | { ok: false; reason: 'unknown' };
 
+export type Counted = { ok: true; rate: RateLimit } | { ok: false; reason: 'rate'; rate: RateLimit };
+
 /** A use that is passed on to the entitlement's object once its caller is admitted; whose entitlement it is follows from the caller. */
 export interface PassedUse extends KeyedUse {
   productId: string;
@@ -120,6 +129,7 @@ export interface AdmissionRpc {
   /** `admit`, and the use of an admitted caller in the same call. A success is in the key's usage before it is answered. */
   consume(request: AdmissionRequest, use: PassedUse): Promise<PassedAnswer>;
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
+  count(call: CountedCall): Promise<Counted | { ok: false; reason: 'unknown' }>;
   load(account: AdmittedAccount, keys: AdmittedKey[]): Promise<void>;
   stage(account: AdmittedAccount): Promise<void>;
   unstage(account: AdmittedAccount): Promise<void>;
@@ -141,53 +151,6 @@ export interface AddressWindow {
 
 /** Passed: the state of the first window asked for. Refused: the name and state of the first that is full. */
 export type AddressAnswer = { allowed: true; rate: RateLimit } | { allowed: false; full: string; rate: RateLimit };
-
-export interface CallOutcome {
-  keyId: string;
-  at: number;
-  method: string;
-  endpoint: string;
-  status: number;
-  requestId: string;
-  /** Units of entitlements consumed by it. */
-  units?: number;
-}
-
-export interface KeyUsage {
-  totalCalls: number;
-  successCalls: number;
-  errorCalls: number;
-  creditsBurned: number;
-  latestActivityAt: number | null;
-  latestEndpoint: string | null;
-  recent: Omit<CallOutcome, 'keyId' | 'units'>[];
-}
-
-export const emptyUsage = (): KeyUsage => ({
-  totalCalls: 0,
-  successCalls: 0,
-  errorCalls: 0,
-  creditsBurned: 0,
-  latestActivityAt: null,
-  latestEndpoint: null,
-  recent: [],
-});
-
-const RECENT_MAX = 20;
-
-export function addOutcome(usage: KeyUsage, { keyId: _, units = 0, ...outcome }: CallOutcome): KeyUsage {
-  const failed = outcome.status >= 400;
-  return {
-    ...usage,
-    totalCalls: usage.totalCalls + 1,
-    successCalls: usage.successCalls + (failed ? 0 : 1),
-    errorCalls: usage.errorCalls + (failed ? 1 : 0),
-    creditsBurned: usage.creditsBurned + units,
-    latestActivityAt: Math.max(usage.latestActivityAt ?? 0, outcome.at),
-    latestEndpoint: `${outcome.method} ${outcome.endpoint}`,
-    recent: [outcome, ...usage.recent].slice(0, RECENT_MAX),
-  };
-}
 
 /** One more hit, if the window has room; a full window is returned as it was. */
 export function hitWindow(
@@ -245,6 +208,5 @@ export function judgeCaller(
   const livemode = key ? key.livemode : mode !== 'sandbox';
   if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode', ...known };
   const { accountId, isStaff } = account;
-  const plan = planAt(account, request.now);
-  return { ok: true, caller: { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan, isStaff } };
+  return { ok: true, caller: { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan: planAt(account, request.now), isStaff } };
 }

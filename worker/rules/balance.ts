@@ -8,6 +8,7 @@
  */
 
 import { addDays } from '#core/time.ts';
+import { paidThroughAfter } from './subscriptions/paid-time.ts';
 
 export type Customer = { walletAddress: string } | { customerRef: string };
 
@@ -61,6 +62,8 @@ export interface EntitlementSnapshot extends EntitlementKey {
 export interface Addition {
   units?: number | null;
   days?: number | null;
+  /** Until then at least, ms, in place of the days, which a release that does not know of this counts. */
+  through?: number | undefined;
 }
 
 export type DenialReason = 'entitlement_missing' | 'subscription_expired';
@@ -120,6 +123,7 @@ export function entitlementStatusOf(balance: Balance, now: number): EntitlementS
   return balance.unlimitedThrough !== 0 || leftOf(balance) > 0 ? 'expired' : 'exhausted';
 }
 
+/** `now`: the moment by which ends are judged. */
 export function snapshotOf(balance: Balance, identity: EntitlementKey, now: number): EntitlementSnapshot {
   const remaining = remainingOf(balance, now);
   const usedUnits = balance.drawnUnits + balance.uncountedUnits;
@@ -128,19 +132,19 @@ export function snapshotOf(balance: Balance, identity: EntitlementKey, now: numb
   return { ...identity, ...access, paidThrough: paidThroughOf(balance), version: balance.version, updatedAt: balance.updatedAt };
 }
 
-/** All or nothing. Use that is not counted comes first, so that it never costs units. */
-export function planConsume(balance: Balance, units: number, now: number): ConsumePlan {
+/** All or nothing. Use that is not counted comes first, so that it never costs units. `at`: the moment by which ends are judged. */
+export function planConsume(balance: Balance, units: number, now: number, at = now): ConsumePlan {
   if (!Number.isSafeInteger(units) || units < 1) throw new Error(`not a number of units: ${units}`);
-  const remaining = remainingOf(balance, now);
+  const remaining = remainingOf(balance, at);
   if (remaining === null) {
     const uncountedUnits = balance.uncountedUnits + units;
     if (!Number.isSafeInteger(balance.grantedUnits + uncountedUnits)) return { ok: false, reason: 'entitlement_missing' };
     return { ok: true, isCounted: false, balance: changed(balance, now, { uncountedUnits }) };
   }
-  const reason = entitlementStatusOf(balance, now) === 'expired' ? 'subscription_expired' : 'entitlement_missing';
+  const reason = entitlementStatusOf(balance, at) === 'expired' ? 'subscription_expired' : 'entitlement_missing';
   if (remaining < units) return { ok: false, reason };
   // Uncounted use is over here; its old end must not pass for the reason when the units are used up.
-  const drawn = { drawnUnits: balance.drawnUnits + units, drawnAt: now, unlimitedThrough: 0 };
+  const drawn = { drawnUnits: balance.drawnUnits + units, drawnAt: at, unlimitedThrough: 0 };
   return { ok: true, isCounted: true, balance: changed(balance, now, drawn) };
 }
 
@@ -160,27 +164,32 @@ function extended(through: number | null, days: number | null | undefined, now: 
 }
 
 /** A purchase or a grant. Days without units extend what is running, or, where nothing is, what there was. */
-export function planAddition(balance: Balance, { units, days }: Addition, now: number): AdditionPlan {
-  if (![units ?? 0, days ?? 0].every(isCount)) throw new Error(`not numbers of units and days: ${units}, ${days}`);
-  // Units that are used up end nothing: what is added begins an end of its own.
-  const live = leftOf(balance) > 0 ? balance : { ...balance, unitsThrough: 0 };
+export function planAddition(balance: Balance, { units, days, through }: Addition, now: number): AdditionPlan {
+  if (![units ?? 0, days ?? 0, through ?? 0].every(isCount))
+    throw new Error(`not numbers of units and days: ${units}, ${days}, ${through}`);
+  const endAfter = (end: number | null): number | null =>
+    through === undefined ? extended(end, days, now) : paidThroughAfter(end, { accessPeriodDays: 0, periodEndsAt: through }, now);
+  // Units that are used up end nothing, so what is added begins an end of its own; but time that was paid for is never lost by using units up.
+  const buysTime = typeof days === 'number' || through !== undefined;
+  const keepsEnd = leftOf(balance) > 0 || (typeof units === 'number' && buysTime && balance.unitsThrough !== null);
+  const live = keepsEnd ? balance : { ...balance, unitsThrough: 0 };
   const { unlimitedThrough, unitsThrough } = live;
   const isAnyOn = isOn(unitsThrough, now) || isOn(unlimitedThrough, now);
   const isMeant = (through: number | null): boolean => units === undefined && through !== 0 && (!isAnyOn || isOn(through, now));
   const addsUncounted = units === null || (units === undefined && isNothing(live)) || isMeant(unlimitedThrough);
   const next = {
     grantedUnits: balance.grantedUnits + (units ?? 0),
-    unitsThrough: typeof units === 'number' || isMeant(unitsThrough) ? extended(unitsThrough, days, now) : balance.unitsThrough,
-    unlimitedThrough: addsUncounted ? extended(unlimitedThrough, days, now) : unlimitedThrough,
+    unitsThrough: typeof units === 'number' || isMeant(unitsThrough) ? endAfter(unitsThrough) : balance.unitsThrough,
+    unlimitedThrough: addsUncounted ? endAfter(unlimitedThrough) : unlimitedThrough,
   };
   if (!Number.isSafeInteger(next.grantedUnits + balance.uncountedUnits)) return { ok: false, reason: 'too_many' };
   return { ok: true, balance: changed(balance, now, next) };
 }
 
 /** A payment's addition always counts: units beyond what can be counted exactly are left out instead of refused. */
-export function addPaid(balance: Balance, { units, days }: Addition, now: number): Balance {
+export function addPaid(balance: Balance, { units, ...time }: Addition, now: number): Balance {
   const room = UNITS_MAX - balance.grantedUnits - balance.uncountedUnits;
-  const planned = planAddition(balance, { units: typeof units === 'number' ? Math.min(units, room) : units, days }, now);
+  const planned = planAddition(balance, { ...time, units: typeof units === 'number' ? Math.min(units, room) : units }, now);
   if (!planned.ok) throw new Error(`no room for ${units} units in ${JSON.stringify(balance)}`);
   return planned.balance;
 }

@@ -4,6 +4,7 @@
  */
 
 import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot } from './balance.ts';
+import type { Renewal } from './subscriptions/served.ts';
 
 /** What every call says of its caller. */
 export interface Called {
@@ -107,6 +108,11 @@ export interface PaymentCall extends Called {
   paymentVersion?: number;
 }
 
+/** What is said of the native subscription that pays for an entitlement. */
+export interface RenewalCall extends Called, Renewal {
+  identity: EntitlementKey;
+}
+
 /** What the Worker knows of the object. The class in durable-objects/ implements it. */
 export interface EntitlementRpc {
   consume(operation: Operation<{ units: number }>): Promise<ConsumeAnswer>;
@@ -130,10 +136,14 @@ export interface EntitlementRpc {
    * shortens the history that `revoke` and `reinstate` read. Payments the object does not know are ignored.
    */
   finalize(finality: Called & { paymentIds: string[] }): Promise<void>;
+  /** How the subscription stands that pays for it, for the hour after paid time. An older word changes nothing. */
+  noteRenewal(call: RenewalCall): Promise<void>;
   /** The database holds this. Late, doubled or out of order: harmless. */
   published(projected: Projected): Promise<void>;
   /** null where nothing was ever granted: asking leaves nothing behind. */
   read(now: number, aheadMs?: number): Promise<EntitlementSnapshot | null>;
+  /** Forgets everything of a test entitlement, for good; of a live one it throws. */
+  erase(): Promise<void>;
 }
 
 export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhausted' | 'entitlement.expired';

@@ -7,15 +7,33 @@ export const EVENT_TYPES = [
   'payment.failed',
   'payment.unmatched',
   'payment.orphaned',
+  'payment.refunded',
   'receipt.created',
+  'receipt.proof_sent',
   'membership.activated',
   'membership.renewed',
   'membership.grace_started',
   'membership.expired',
   'membership.access_revoked',
+  'membership.cancelled',
+  'delivery.succeeded',
+  'delivery.failed',
+  'subscription.authorized',
+  'subscription.renewed',
+  'subscription.past_due',
+  'subscription.cancel_requested',
+  'subscription.cancelled',
+  'subscription.requires_reapproval',
   'entitlement.granted',
   'entitlement.exhausted',
   'entitlement.expired',
+  'metered_session.opened',
+  'metered_session.committed',
+  'metered_session.closed',
+  'support.ticket_created',
+  'support.message_added',
+  'support.ticket_updated',
+  'support.ticket_closed',
   'payout.changed',
   'webhook.test',
   'webhook.endpoint_failing',
@@ -27,12 +45,16 @@ export type SubjectType =
   | 'payment'
   | 'unmatched_payment'
   | 'receipt'
+  | 'receipt_proof'
   | 'membership'
   | 'product'
   | 'entitlement'
+  | 'subscription'
+  | 'metered_session'
   | 'rail'
   | 'account'
   | 'webhook_endpoint'
+  | 'support_ticket'
   | 'webhook_test';
 
 /** A subscription's pattern: one type, all of a group (`payment.*`), or everything. */
@@ -49,6 +71,8 @@ export interface NewEvent {
   subject: { type: SubjectType; id: string; version: number };
   object: object;
   previous?: object;
+  /** What the event is about beside its object, under a name of its own in `data`. */
+  beside?: Record<string, object>;
   /** What the event belongs to: timelines and product filters are searched by these. */
   productId?: string;
   paymentId?: string;

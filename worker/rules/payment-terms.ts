@@ -1,6 +1,23 @@
-/** Where a buyer can show who they are. */
-export const IDENTITY_PROVIDERS = ['telegram', 'discord'] as const;
-export type IdentityProvider = (typeof IDENTITY_PROVIDERS)[number];
+import type { HandoffId } from '#core/ids.ts';
+import type { MoneyResource } from '#core/money.ts';
+
+/**
+ * Where a buyer can show who they are and get access: one row a platform, with the fields that tell one place of it from another. The first
+ * of them names the chat or guild, which one account claims.
+ */
+export const PLATFORM_FIELDS = { telegram: ['chat_id'], discord: ['guild_id', 'role_id'] } as const;
+export type IdentityProvider = keyof typeof PLATFORM_FIELDS;
+export const IDENTITY_PROVIDERS = Object.keys(PLATFORM_FIELDS) as [IdentityProvider, ...IdentityProvider[]];
+
+/** The chat or guild of a place, by the platform's own name. */
+export const communityOf = (place: DeliveryPlace): string => place[PLATFORM_FIELDS[place.provider][0]]!;
+
+/** Who renews what was bought: its buyer, by paying again, or the chain, with their consent. */
+export const RENEWAL_MODES = ['ONE_OFF', 'AUTOMATIC'] as const;
+export type RenewalMode = (typeof RENEWAL_MODES)[number];
+
+/** Where members get access, by the names that its platform gives things. */
+export type DeliveryPlace = { readonly provider: IdentityProvider } & Readonly<Record<string, string | undefined>>;
 
 /** Who a buyer proved to be, as the connector of the provider told us. */
 export interface ProvenIdentity {
@@ -11,6 +28,8 @@ export interface ProvenIdentity {
 
 /** The rate a price was converted at. The payment's own end is the quote's end. */
 export interface PriceQuote {
+  /** What was converted; absent from sessions of the release before. */
+  price?: MoneyResource;
   rate: string;
   source: string;
   /** Milliseconds. */
@@ -22,7 +41,17 @@ export interface PaymentTerms {
   productName: string;
   accessPeriodDays: number | null;
   usageUnits: number | null;
+  /** Hours that delivered access outlives paid time; absent from sessions of the release before. */
+  graceHours?: number;
   successUrl: string | null;
+  /** Vouchers of a metered session promised it, for what was used already: no access follows. */
+  isMetered?: true;
+  /** The authorization of a native subscription that it is paid by. */
+  authorizationId?: string;
+  /** A period on chain that it was collected for: the moment it ends, by which access is paid. Milliseconds. */
+  periodEndsAt?: number;
+  /** The plan’s owner collected it without us, so that its transaction carries no memo of ours. */
+  isOwnersCollection?: true;
   /** What language the buyer reads (BCP 47), for letters to them. */
   locale?: string;
   /** The customer's reference came from the merchant's server, by a payment session or a hand-off; else it is a buyer's claim. */
@@ -31,6 +60,42 @@ export interface PaymentTerms {
   quote?: PriceQuote;
   /** Where the product asked for it; whether it still does is the product's to say. */
   identity?: ProvenIdentity;
+  /** The session it was shown in, by which the buyer's page asks for the invitation. */
+  identitySessionId?: string;
+  /** The hand-off that it was begun with, which serves for one purchase. */
+  handoffId?: HandoffId;
+  /** Where the buyer gets access. */
+  delivery?: DeliveryPlace;
   /** Of the payment session it was begun in, or of the hand-off the buyer came with. */
   metadata?: Record<string, string>;
+}
+
+/** Why a payment failed, in the words that its buyer and its merchant are told. */
+export const PAYMENT_FAILURES = {
+  session_expired: 'The session ended before a payment arrived.',
+  underpaid: 'Less than the price arrived before the session ended.',
+  transaction_failed: 'The transaction failed on chain. No money moved.',
+  replaced: 'Its buyer began it anew, in another asset or with its time anew, before anything was signed.',
+  collection_failed: 'The first period could not be collected in time. Nothing was charged, and the wallet can take its approval back.',
+} as const;
+export type PaymentFailure = keyof typeof PAYMENT_FAILURES;
+
+/** How a payment came about. */
+export const PAYMENT_KINDS = ['checkout', 'x402', 'metered', 'renewal', 'recovered'] as const;
+export type PaymentKind = (typeof PAYMENT_KINDS)[number];
+
+interface Beginning {
+  recoversPaymentId: string | null;
+  /** The reference key of its own, of a checkout; what agents pay has none. */
+  reference: string;
+}
+
+/** Begun as a checkout. A recovered payment has the reference key of the session it had missed. */
+export const isSession = ({ recoversPaymentId, reference }: Beginning): boolean => recoversPaymentId === null && reference !== '';
+
+export function kindOf(payment: Beginning & { terms: Pick<PaymentTerms, 'isMetered' | 'authorizationId'> }): PaymentKind {
+  if (isSession(payment)) return 'checkout';
+  if (payment.recoversPaymentId !== null) return 'recovered';
+  if (payment.terms.authorizationId !== undefined) return 'renewal';
+  return payment.terms.isMetered ? 'metered' : 'x402';
 }

@@ -78,10 +78,40 @@ export interface HeldPlan {
   planThrough: number | null;
 }
 
-/** The plan that counts at an instant: one that was paid for is over at its end, whether or not the sweep has stored that yet. */
-export const planAt = ({ plan, planThrough }: HeldPlan, now: number): PlanName =>
+/** Where a subscription at the payment processor stands. */
+export const SUBSCRIPTION_STATUSES = ['none', 'active', 'trialing', 'past_due', 'cancelled'] as const;
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
+
+/** What an account holds: time that was bought by x402, and apart from it what its subscriptions at the payment processor give. */
+export interface AccountPlans extends HeldPlan {
+  /** Absent from what an object remembers from before there were any. */
+  processorPlans?: readonly HeldPlan[];
+}
+
+/** One plan at an instant: it is over at its end, whether or not the sweep has stored that yet. */
+const timeAt = ({ plan, planThrough }: HeldPlan, now: number): PlanName =>
   // What an object remembers from before plans had an end has none.
   (planThrough ?? Number.POSITIVE_INFINITY) <= now ? 'free' : plan;
+
+export const higherPlan = (one: PlanName, other: PlanName): PlanName => (planRank(one) > planRank(other) ? one : other);
+
+/** The plan that counts at an instant: the highest of those that run. */
+export const planAt = ({ processorPlans = [], ...bought }: AccountPlans, now: number): PlanName =>
+  processorPlans.map((held) => timeAt(held, now)).reduce(higherPlan, timeAt(bought, now));
+
+/**
+ * The plan that an account loses at an instant; null where the one that counts is as high after it. `goesOn` is what a subscription that
+ * renews itself gives beyond any end that is stored.
+ */
+export function planLostAt(held: AccountPlans, at: number, goesOn: PlanName): PlanName | null {
+  const before = higherPlan(planAt(held, at - 1), goesOn);
+  const after = higherPlan(planAt(held, at), goesOn);
+  return planRank(before) > planRank(after) ? before : null;
+}
+
+/** Whether the plan that counts is one that was bought; where a subscription gives the same, bought time is named. */
+export const isBought = ({ plan, planThrough }: HeldPlan, counting: PlanName, now: number): boolean =>
+  counting !== 'free' && timeAt({ plan, planThrough }, now) === counting;
 
 /** Atomic units of USDC for 30 days. */
 export function planPrice(plan: PlanName): bigint {
@@ -159,6 +189,8 @@ export const PAYER_LIMITS = { open: 5, failed: 10, failedMinutes: 10 };
 export interface PublicBucket {
   max: number;
   windowSeconds: number;
+  /** A count of what goes out into the world: no multiplier of a local machine raises it. */
+  isCount?: true;
 }
 
 export const PUBLIC_BUCKETS = {
@@ -175,7 +207,10 @@ export const PUBLIC_BUCKETS = {
   confirm: { max: 30, windowSeconds: 60 },
   status: { max: 60, windowSeconds: 60 },
   receipt: { max: 120, windowSeconds: 60 },
+  pdf: { max: 20, windowSeconds: 60 },
   'agent-bootstrap': { max: 10, windowSeconds: 3600 },
+  letters: { max: 10, windowSeconds: 3600, isCount: true },
+  'email-proof': { max: 30, windowSeconds: 60 },
 } as const satisfies Record<string, PublicBucket>;
 
 export type PublicBucketName = keyof typeof PUBLIC_BUCKETS;

@@ -4,7 +4,8 @@
  */
 
 import type { Asset } from '#core/money.ts';
-import { RAILS, type RailConfig, type RailId, type RailRow } from './rails.ts';
+import type { PaymentTerms, RenewalMode } from './payment-terms.ts';
+import { METERED_RAIL, RAILS, type RailConfig, type RailId, type RailRow, SUBSCRIPTION_RAIL, X402_RAIL } from './rails.ts';
 
 const rowOf = (railId: RailId): RailRow => RAILS[railId];
 
@@ -17,6 +18,8 @@ const sellingBy = (way: string): RailId[] => RAIL_IDS.filter((railId) => rowOf(r
 /** The rails of the hosted checkout. */
 export const CHECKOUT_RAILS = sellingBy('checkout') as [RailId, ...RailId[]];
 const PER_REQUEST_RAILS = sellingBy('pay_per_request');
+const AUTOMATIC_RAILS = sellingBy('automatic');
+const isAutomatic = (railId: RailId): boolean => AUTOMATIC_RAILS.includes(railId);
 
 export const isRailId = (text: string): text is RailId => Object.hasOwn(RAILS, text);
 
@@ -48,11 +51,53 @@ export const payoutWalletOf = (
 /** The rail of a hosted checkout paid in an asset. */
 export const checkoutRailOf = (asset: Asset): RailId => CHECKOUT_RAILS.find((railId) => rowOf(railId).asset === asset)!;
 
-/** The rails of the hosted checkout: the one a product prefers, then the one in the asset of its price, which needs no rate. */
-export const checkoutRailsOf = ({ asset, defaultRail }: { asset: Asset; defaultRail: string | null }): RailId[] => {
+/** The rail a payment came over: what agents pay has no reference key. */
+export function railOfPayment({
+  asset,
+  reference,
+  terms,
+}: {
+  asset: Asset;
+  reference: string;
+  terms: Pick<PaymentTerms, 'isMetered' | 'authorizationId'>;
+}): RailId {
+  if (terms.authorizationId !== undefined) return SUBSCRIPTION_RAIL;
+  if (reference !== '') return checkoutRailOf(asset);
+  return terms.isMetered ? METERED_RAIL : X402_RAIL;
+}
+
+/** What payments of a rail have in common, by which `railOfPayment` tells them from all others. */
+export interface RailOrigin {
+  isAutomatic: boolean;
+  isCheckout: boolean;
+  isMetered: boolean;
+}
+
+export const originOf = (railId: RailId): RailOrigin => ({
+  isAutomatic: isAutomatic(railId),
+  isCheckout: CHECKOUT_RAILS.includes(railId) && !isAutomatic(railId),
+  isMetered: railId === METERED_RAIL,
+});
+
+/**
+ * The rails of the hosted checkout: the one a product prefers, then the one in the asset of its price, which needs no rate. What renews
+ * itself is begun there too, over its own rail alone.
+ */
+export const checkoutRailsOf = ({ asset, defaultRail, renewalMode }: SoldAtCheckout): RailId[] => {
+  if (renewalMode === 'AUTOMATIC') return AUTOMATIC_RAILS;
   const all = [checkoutRailOf(asset), ...CHECKOUT_RAILS];
   return [...new Set([...all.filter((railId) => railId === defaultRail), ...all])];
 };
+
+interface SoldAtCheckout {
+  asset: Asset;
+  defaultRail: string | null;
+  renewalMode?: RenewalMode;
+}
+
+/** The rail of a product's checkout that takes an asset it accepts. */
+export const checkoutRailIn = (product: SoldAtCheckout, asset: Asset): RailId =>
+  checkoutRailsOf(product).find((railId) => rowOf(railId).asset === asset)!;
 
 /** What a product may be paid in, the asset of its price first. */
 export const acceptedAssetsOf = ({ asset, acceptedAssets }: { asset: Asset; acceptedAssets: Asset[] | null }): Asset[] => [
@@ -66,6 +111,7 @@ interface OnRails {
   asset?: Asset;
   acceptedAssets?: Asset[] | null;
   requiresIdentity?: string | null;
+  renewalMode?: RenewalMode;
 }
 
 /** True where the rail takes a product's price: in its own asset, or quoted where the product accepts that asset too. */
@@ -83,8 +129,13 @@ export const isQuoted = ({ asset }: { asset: Asset }, railId: RailId): boolean =
 export const takesBuyers = ({ requiresIdentity }: Pick<OnRails, 'requiresIdentity'>, railId: RailId): boolean =>
   rowOf(railId).showsIdentity || !requiresIdentity;
 
+/** True where a product is sold over the rail in the way that it is renewed: over one rail by itself, over all others by its buyer. */
+export const renewsOver = ({ renewalMode }: Pick<OnRails, 'renewalMode'>, railId: RailId): boolean =>
+  renewalMode === undefined || (renewalMode === 'AUTOMATIC') === isAutomatic(railId);
+
 /** True where a product can be sold over a rail at all, whether or not the merchant allows it. */
-export const suits = (product: OnRails, railId: RailId): boolean => takesPrice(product, railId) && takesBuyers(product, railId);
+export const suits = (product: OnRails, railId: RailId): boolean =>
+  takesPrice(product, railId) && takesBuyers(product, railId) && renewsOver(product, railId);
 
 /** Rails a product may be sold over: those it names, else all that suit it. */
 export const allowedRailsOf = (product: OnRails, config: RailConfig): string[] =>
@@ -93,9 +144,13 @@ export const allowedRailsOf = (product: OnRails, config: RailConfig): string[] =
 /** The rail a product begins with where it prefers none: one in the asset of the price, before others that need a rate. */
 export function firstRailOf(product: OnRails & { asset: Asset }, config: RailConfig): string {
   const rails = allowedRailsOf(product, config);
-  return rails.find((railId) => isRailId(railId) && rowOf(railId).asset === product.asset) ?? rails[0]!;
+  return (
+    rails.find((railId) => isRailId(railId) && rowOf(railId).asset === product.asset) ??
+    rails[0] ??
+    checkoutRailsOf({ defaultRail: null, ...product })[0]!
+  );
 }
 
 /** True where one of these rails takes an asset as it is; for what is sold per request, one that sells so. */
-export const isPayableIn = (asset: Asset, rails: readonly RailId[], isPerRequest: boolean): boolean =>
+export const isPayableIn = (asset: Asset, rails: readonly RailId[], { isPerRequest }: { isPerRequest: boolean }): boolean =>
   rails.some((railId) => rowOf(railId).asset === asset && (!isPerRequest || PER_REQUEST_RAILS.includes(railId)));

@@ -24,7 +24,11 @@ export interface RailRow {
 
 /** Pays for the network with one key, and signs its challenges with another. */
 export const X402_NEEDS = ['FEE_PAYER_KEYS', 'CHALLENGE_KEYS'] as const;
-type RailVariable = (typeof X402_NEEDS)[number];
+/** Opens and closes channels with one key, and signs its challenges with another. */
+export const METERED_NEEDS = ['CHANNEL_KEYS', 'CHALLENGE_KEYS'] as const;
+/** Collects with one key, and pays for that. */
+export const SUBSCRIPTION_NEEDS = ['SUBSCRIPTION_KEYS'] as const;
+type RailVariable = (typeof X402_NEEDS | typeof METERED_NEEDS | typeof SUBSCRIPTION_NEEDS)[number];
 /** The part of the configuration that rails need. */
 export type RailConfig = { readonly [V in RailVariable]?: unknown };
 
@@ -54,7 +58,16 @@ const BY_PROGRAM = {
 export const RAILS = {
   solana_usdc: { ...CHECKOUT, name: 'USDC by hosted checkout', asset: 'USDC' },
   solana_sol: { ...CHECKOUT, name: 'SOL by hosted checkout', asset: 'SOL', needsRate: true },
-  solana_usdc_subscription: { ...BY_PROGRAM, name: 'Native USDC subscription', kind: 'subscription', asset: 'USDC', supports: [] },
+  solana_usdc_subscription: {
+    ...BY_PROGRAM,
+    name: 'Native USDC subscription',
+    kind: 'subscription',
+    asset: 'USDC',
+    supports: ['automatic'],
+    needs: SUBSCRIPTION_NEEDS,
+    // Its first payment is made at the hosted checkout, by a person.
+    showsIdentity: true,
+  },
   x402_solana_usdc: {
     ...BY_PROGRAM,
     name: 'USDC per request (x402 V2)',
@@ -63,10 +76,23 @@ export const RAILS = {
     supports: ['pay_per_request', 'one_off', 'recurring'],
     needs: X402_NEEDS,
   },
-  mpp_solana_usdc: { ...BY_PROGRAM, name: 'USDC by metered channel (MPP)', kind: 'mpp', asset: 'USDC', supports: [] },
+  mpp_solana_usdc: {
+    ...BY_PROGRAM,
+    name: 'USDC by metered channel (MPP)',
+    kind: 'mpp',
+    asset: 'USDC',
+    supports: ['metered'],
+    needs: METERED_NEEDS,
+  },
 } as const satisfies Record<string, RailRow>;
 
 export type RailId = keyof typeof RAILS;
+
+/** The rail of what a buyer's wallet renews on the chain. */
+export const SUBSCRIPTION_RAIL = 'solana_usdc_subscription' satisfies RailId;
+
+/** The rail of metered sessions. */
+export const METERED_RAIL = 'mpp_solana_usdc' satisfies RailId;
 
 /** The rail of everything paid by x402: consume, settle, the facilitator and the purchase of plans. */
 export const X402_RAIL = 'x402_solana_usdc' satisfies RailId;

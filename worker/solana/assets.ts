@@ -19,6 +19,10 @@ export const NETWORKS = {
 export type NetworkName = keyof typeof NETWORKS;
 export type Network = (typeof NETWORKS)[NetworkName];
 
+/** Our name of a network by its CAIP-2 id; null for one we do not know. */
+export const networkNameOf = (caip2: string): NetworkName | null =>
+  (Object.keys(NETWORKS) as NetworkName[]).find((name) => NETWORKS[name].caip2 === caip2) ?? null;
+
 /** Stands where a mint stands for a token: lamports have none. Wrapped SOL is a token, and something else. */
 export const NATIVE_MINT = '';
 /** Goes to the wallet itself: there is no token account to hold it. */

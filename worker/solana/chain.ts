@@ -5,6 +5,12 @@ import type { Broadcast, Sighting, Sightings } from './node-answers.ts';
 import type { AccountFacts } from './payee.ts';
 import type { Bounds, SignatureListing } from './signature-list.ts';
 
+/** What stands at an address. */
+export interface ChainAccount {
+  owner: string;
+  data: Uint8Array;
+}
+
 /**
  * The chain as the verbs see it, whatever stands behind it: one that does not answer is `unavailable`, never an exception, and a
  * signature, a memo or an account means the same on each.
@@ -30,6 +36,12 @@ export interface Chain {
 
   /** What stands at an address, with the first bytes of its data; null where nothing does. */
   accountOf(address: string): Promise<{ kind: 'found'; account: AccountFacts | null } | Unavailable>;
+
+  /** Whole accounts, in the order of their addresses and null where nothing stands, with the slot they were read at. At most a hundred. */
+  readAccounts(addresses: readonly string[]): Promise<{ kind: 'accounts'; slot: number; accounts: (ChainAccount | null)[] } | Unavailable>;
+
+  /** True where every node answers that nothing stands at an address. */
+  isAbsentEverywhere(address: string): Promise<boolean>;
 
   /**
    * One page of the transactions that mention an address, newest first, `before` and `until` exclusive, and how far the chain has come

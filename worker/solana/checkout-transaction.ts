@@ -90,7 +90,7 @@ export async function buildCheckoutTransaction(terms: CheckoutTerms, buyer: stri
     getAddMemoInstruction({ memo: terms.memo }, { programAddress: address(MEMO_PROGRAM) }),
     withReferences(payment, terms.references),
   ];
-  return unsigned(buyer, instructions, lifetime);
+  return buildUnsigned(buyer, instructions, lifetime);
 }
 
 /** What moves the money: the merchant's part, the service's, and before them the accounts that do not exist yet. */
@@ -130,8 +130,8 @@ async function tokenTransfers(terms: CheckoutTerms, buyer: string): Promise<Tran
   };
 }
 
-/** v0, base64 wire form, no signature yet. */
-function unsigned(feePayer: string, instructions: KitInstruction[], lifetime: Lifetime): string {
+/** A transaction for its fee payer to sign: v0, base64 wire form, no signature yet. */
+export function buildUnsigned(feePayer: string, instructions: KitInstruction[], lifetime: Lifetime): string {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
     (m) => setTransactionMessageFeePayer(address(feePayer), m),
@@ -149,14 +149,15 @@ function unsigned(feePayer: string, instructions: KitInstruction[], lifetime: Li
 export async function buildAtaTransaction(wallet: string, mint: string, lifetime: Lifetime): Promise<string> {
   const payer = createNoopSigner(address(wallet));
   const ata = address(await associatedTokenAccount(wallet, mint));
-  return unsigned(
+  return buildUnsigned(
     wallet,
     [getCreateAssociatedTokenIdempotentInstruction({ payer, ata, owner: payer.address, mint: address(mint) })],
     lifetime,
   );
 }
 
-function withReferences(instruction: KitInstruction, references: readonly string[]): KitInstruction {
+/** An instruction that names keys beside its own accounts, by which its transaction is found. */
+export function withReferences(instruction: KitInstruction, references: readonly string[]): KitInstruction {
   const keys = references.map((reference) => ({ address: address(reference) as Address, role: AccountRole.READONLY }));
   return { ...instruction, accounts: [...(instruction.accounts ?? []), ...keys] };
 }
@@ -180,14 +181,20 @@ export function checkPreparedTransaction(
   wire: Uint8Array,
   terms: CheckoutTerms,
 ): Result<{ signature: string; payer: string }, PreparedProblem> {
-  const decoded = decodeSigned(wire);
+  const decoded = readSigned(wire);
   if (!decoded.ok) return decoded;
   const { instructions, signature, payer } = decoded.value;
   const problem = instructions.some(isNonceAdvance) ? 'durable_nonce' : problemOf(instructions, terms);
   return problem ? err(problem) : ok({ signature, payer });
 }
 
-function decodeSigned(wire: Uint8Array): Result<{ instructions: Instruction[]; signature: string; payer: string }, PreparedProblem> {
+/**
+ * A transaction that every signer it names has signed, without lookup tables: what it does, and the signature it will have on chain,
+ * which is its fee payer's.
+ */
+export function readSigned(
+  wire: Uint8Array,
+): Result<{ instructions: Instruction[]; signature: string; payer: string }, 'undecodable' | 'lookup_tables' | 'unsigned'> {
   let transaction: ReturnType<ReturnType<typeof getTransactionDecoder>['decode']>;
   let message: ReturnType<ReturnType<typeof getCompiledTransactionMessageDecoder>['decode']>;
   try {

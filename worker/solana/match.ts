@@ -85,7 +85,8 @@ function matchMemo(memos: string[], expected: string): 'memo_missing' | 'memo_am
   return memo === expected ? null : 'memo_mismatch';
 }
 
-const gained = (transaction: ChainTransaction, account: string, mint: string): bigint => {
+/** What an account has more after a transaction, in a mint or in lamports. */
+export const gained = (transaction: ChainTransaction, account: string, mint: string): bigint => {
   if (mint === NATIVE_MINT) return transaction.lamportDeltas.get(account) ?? 0n;
   const change = transaction.tokenDeltas.get(account);
   return change?.mint === mint ? change.delta : 0n;

@@ -1,6 +1,6 @@
 import { base64 } from '#core/encoding.ts';
 import { TOKEN_PROGRAM } from './assets.ts';
-import type { Chain } from './chain.ts';
+import type { Chain, ChainAccount } from './chain.ts';
 import type { Lifetime } from './checkout-transaction.ts';
 import { type Confirmed, finalityOf, statusesCall } from './finality.ts';
 import { Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
@@ -96,6 +96,19 @@ export class NodeChain implements Chain {
     return { kind: 'found', account: value && { ...value, data: base64.decode(value.data[0]) } };
   }
 
+  async readAccounts(
+    addresses: readonly string[],
+  ): Promise<{ kind: 'accounts'; slot: number; accounts: (ChainAccount | null)[] } | Unavailable> {
+    const options = { encoding: 'base64', commitment: 'confirmed' };
+    const answers = await this.#call([{ method: 'getMultipleAccounts', params: [addresses, options] }]);
+    if ('kind' in answers) return answers;
+    const [answer] = answers;
+    if (!answer || 'error' in answer) return unavailable('no accounts');
+    const { context, value } = answer.result as { context: { slot: number }; value: ({ owner: string; data: [string, string] } | null)[] };
+    const accounts = value.map((account) => account && { owner: account.owner, data: base64.decode(account.data[0]) });
+    return { kind: 'accounts', slot: context.slot, accounts };
+  }
+
   /**
    * One page of the transactions that mention an address, newest first, `before` and `until` exclusive, and how far the node
    * itself has come. A node that does not know `before` answers an empty page, and one that does not know `until` what it has:
@@ -128,6 +141,16 @@ export class NodeChain implements Chain {
       return statuses && 'result' in statuses ? (statuses.result as { value: unknown[] }).value : [];
     });
     return signatures.map((_, i) => values.every((value) => value[i] === null));
+  }
+
+  async isAbsentEverywhere(address: string): Promise<boolean> {
+    const options = { encoding: 'base64', commitment: 'confirmed', dataSlice: { offset: 0, length: 0 } };
+    const ask = { method: 'getAccountInfo', params: [address, options] };
+    const answers = await Promise.all(this.#nodes.map((node) => node.call([ask], this.#patience.timeoutMs)));
+    return answers.every((answer) => {
+      const found = 'kind' in answer ? undefined : answer[0];
+      return found !== undefined && 'result' in found && (found.result as { value: unknown }).value === null;
+    });
   }
 
   async sendTransaction(wire: Uint8Array, { preflight } = { preflight: true }): Promise<Broadcast> {

@@ -65,6 +65,15 @@ export interface ChainTransaction {
   tokenDeltas: Map<string, { mint: string; delta: bigint }>;
   /** Lamports every account gained (negative: lost), the network's fee included. */
   lamportDeltas: Map<string, bigint>;
+  /** What programs say they did, in their order. */
+  events: ProgramEvent[];
+}
+
+/** What a program says it did, by a call to itself that no other program can make. (Anchor, `emit_cpi`) */
+export interface ProgramEvent {
+  programId: string;
+  /** Its discriminator and its fields. */
+  data: Uint8Array;
 }
 
 /** The transfers that move an asset: those of lamports for NATIVE_MINT, of tokens for any other mint. */
@@ -139,8 +148,15 @@ export function parseTransaction(signature: string, raw: RpcTransaction): ChainT
     lamportTransfers: [...topLevel, ...inner].map(parseLamportTransfer).filter(present),
     tokenDeltas: tokenDeltas(keys, raw.meta?.preTokenBalances ?? [], raw.meta?.postTokenBalances ?? []),
     lamportDeltas: lamportDeltas(keys, raw.meta?.preBalances ?? [], raw.meta?.postBalances ?? []),
+    events: inner.map(parseEvent).filter(present),
   };
 }
+
+const EVENT_TAG = [0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d];
+
+/** The event that an inner call carries; null for any other call. A program calls itself alone so: it checks its own signature for it. */
+const parseEvent = ({ programId, data }: Instruction): ProgramEvent | null =>
+  EVENT_TAG.every((byte, index) => data[index] === byte) ? { programId, data: data.slice(EVENT_TAG.length) } : null;
 
 function tokenDeltas(keys: string[], before: RpcTokenBalance[], after: RpcTokenBalance[]): ChainTransaction['tokenDeltas'] {
   const deltas: ChainTransaction['tokenDeltas'] = new Map();

@@ -1,10 +1,9 @@
-import { keyRing } from '#core/crypto.ts';
-import { base58 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { DAY } from '#core/time.ts';
-import { type Ctx, hasX402 } from '#platform/context.ts';
+import { type Config, type Ctx, hasChannels, hasSubscriptions, hasX402 } from '#platform/context.ts';
 import { parseWallet } from '#solana/assets.ts';
 import { type AccountFacts, type Unspendable, type UnspendableReason, unspendable } from '#solana/payee.ts';
+import { channelOperatorsOf, feePayersOf, pullersOf } from './fee-payer.ts';
 
 const WHY: Record<UnspendableReason, string> = {
   off_curve: 'No key can sign for this address: it belongs to a program. Give the address of the wallet itself.',
@@ -17,9 +16,11 @@ const WHY: Record<UnspendableReason, string> = {
 };
 
 /** The keys that the service itself signs with or is found by: a merchant who names one as a payout wallet would receive nothing. */
-const ownKeysOf = ({ config }: Ctx): string[] => [
+export const ownKeysOf = (config: Config): string[] => [
   config.SERVICE_REFERENCE,
-  ...(hasX402(config) ? keyRing(config.FEE_PAYER_KEYS!).map(({ publicKey }) => base58.encode(publicKey)) : []),
+  ...(hasX402(config) ? feePayersOf(config).addresses : []),
+  ...(hasChannels(config) ? channelOperatorsOf(config).addresses : []),
+  ...(hasSubscriptions(config) ? pullersOf(config).addresses : []),
 ];
 
 /** How long a node may take. A node that hangs delays the caller no longer: the wallet is looked at again later. */
@@ -35,7 +36,7 @@ export async function accountAt(ctx: Ctx, address: string): Promise<AccountFacts
 
 /** Why no key can spend from this address, as the chain has it now; null where no reason is known, or the node does not answer. */
 export const lookAtPayee = async (ctx: Ctx, wallet: string): Promise<Unspendable | null> =>
-  unspendable(wallet, ownKeysOf(ctx), await accountAt(ctx, wallet));
+  unspendable(wallet, ownKeysOf(ctx.config), await accountAt(ctx, wallet));
 
 /**
  * An address to be paid on from now on. In live mode the node is asked what stands there; the sandbox never asks it.
@@ -44,7 +45,7 @@ export const lookAtPayee = async (ctx: Ctx, wallet: string): Promise<Unspendable
 export async function requireSpendable(ctx: Ctx, wallet: string, livemode: boolean): Promise<void> {
   const parsed = parseWallet(wallet);
   if (!parsed.ok && parsed.reason === 'not_an_address') throw new ApiError('invalid_wallet_address', { meta: { field: 'payout_wallet' } });
-  const found = livemode ? await lookAtPayee(ctx, wallet) : unspendable(wallet, ownKeysOf(ctx), null);
+  const found = livemode ? await lookAtPayee(ctx, wallet) : unspendable(wallet, ownKeysOf(ctx.config), null);
   if (!found) return;
   throw new ApiError('invalid_wallet_address', { detail: WHY[found.reason], meta: { field: 'payout_wallet', ...found } });
 }

@@ -29,16 +29,32 @@ export function inReach({ sandbox }: Pick<Shard, 'sandbox'>, customerRef = 'cust
 /** The same for rows that belong to a payment, whose id is in `column`. */
 export function isOfPaymentInReach(ctx: Pick<Shard, 'sandbox'>, column: string): SQL {
   if (ctx.sandbox === null) return sql.raw(LIVE);
-  const isTheirs = inReach(ctx, 'r.customer_ref', 'r');
-  // The few of a session are listed; of the others only those that are due are looked at.
-  const among = sql`${sql.raw(column)} IN (SELECT r.id FROM payments r WHERE ${isTheirs})`;
-  const one = sql`EXISTS (SELECT 1 FROM payments r WHERE r.id = ${sql.raw(column)} AND ${isTheirs})`;
-  return sql`${sql.raw(SANDBOX)} AND ${ctx.sandbox.sessionId === null ? one : among}`;
+  return sql`${sql.raw(SANDBOX)} AND ${isAmongTheirs(ctx, column, sql`SELECT r.id FROM payments r WHERE`, sql`r.id`)}`;
 }
+
+/** The same for claims, which belong to a payment or to a refund of one. */
+export function claimsInReach(ctx: Pick<Shard, 'sandbox'>): SQL {
+  if (ctx.sandbox === null) return sql.raw(LIVE);
+  const ofPayment = isAmongTheirs(ctx, 'subject_id', sql`SELECT r.id FROM payments r WHERE`, sql`r.id`);
+  const refunds = sql`SELECT f.id FROM payments r JOIN refunds f ON f.payment_id = r.id WHERE`;
+  return sql`${sql.raw(SANDBOX)} AND (${ofPayment} OR ${isAmongTheirs(ctx, 'subject_id', refunds, sql`f.id`)})`;
+}
+
+/** The few of a session are listed; of the others only those that are due are looked at. `theirs`: ids up to a condition on `r`. */
+function isAmongTheirs(ctx: Pick<Shard, 'sandbox'>, column: string, theirs: SQL, id: SQL): SQL {
+  const isTheirs = inReach(ctx, 'r.customer_ref', 'r');
+  const named = sql.raw(column);
+  return ctx.sandbox?.sessionId === null
+    ? sql`EXISTS (${theirs} ${id} = ${named} AND ${isTheirs})`
+    : sql`${named} IN (${theirs} ${isTheirs})`;
+}
+
+/** Text of an SQL condition on an event: no session of the sandbox made it. */
+export const OF_NO_SESSION = "request_id NOT LIKE 'sandbox\\_%' ESCAPE '\\'";
 
 /** The same for events, which go back to the session that made them. */
 export function eventsInReach({ sandbox, cause }: Pick<Shard, 'sandbox' | 'cause'>): SQL {
   if (sandbox === null) return sql.raw(LIVE);
-  const isOfClock = sandbox.sessionId === null ? sql`request_id NOT LIKE 'sandbox\\_%' ESCAPE '\\'` : sql`request_id = ${cause}`;
+  const isOfClock = sandbox.sessionId === null ? sql.raw(OF_NO_SESSION) : sql`request_id = ${cause}`;
   return sql`${sql.raw(SANDBOX)} AND merchant_id = ${sandbox.merchantId} AND ${isOfClock}`;
 }

@@ -4,6 +4,7 @@ import { base58, base58Bytes, utf8 } from '#core/encoding.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
 import {
   parseLamportTransfer,
+  parseMemo,
   parseTokenTransfer,
   type RpcTokenBalance,
   type RpcTransaction,
@@ -80,6 +81,23 @@ export function decodeSigned(wire: Uint8Array): SignedTransaction | null {
   }
 }
 
+const instructionsOf = ({ accountKeys: keys, instructions }: SignedTransaction['message']) =>
+  instructions.map(({ programIdIndex, accounts, data }) => ({
+    programId: keys[programIdIndex]!,
+    accounts: accounts.map((index) => keys[index]!),
+    data: base58.decode(data),
+  }));
+
+/** The memos of a transaction, signed or not; none of what is no transaction. */
+export function memosOf(wire: Uint8Array): string[] {
+  const decoded = decodeSigned(wire);
+  return decoded
+    ? instructionsOf(decoded.message)
+        .map(parseMemo)
+        .filter((memo) => memo !== null)
+    : [];
+}
+
 /**
  * The transaction as a node shows it once it landed: its transfers moved what they say, and its fee payer paid the fee, which a failure
  * takes too.
@@ -88,12 +106,8 @@ export function landedTransaction(
   { message, signature }: SignedTransaction,
   { slot, blockTime, hasFailed }: { slot: number; blockTime: number; hasFailed: boolean },
 ): RpcTransaction {
-  const { accountKeys: keys, instructions } = message;
-  const resolved = instructions.map(({ programIdIndex, accounts, data }) => ({
-    programId: keys[programIdIndex]!,
-    accounts: accounts.map((index) => keys[index]!),
-    data: base58.decode(data),
-  }));
+  const { accountKeys: keys } = message;
+  const resolved = instructionsOf(message);
   const moved = (parse: typeof parseTokenTransfer | typeof parseLamportTransfer): TokenTransfer[] =>
     hasFailed ? [] : resolved.map(parse).filter((transfer) => transfer !== null);
   const gain = (transfers: TokenTransfer[], account: string): bigint =>

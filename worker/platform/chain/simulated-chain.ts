@@ -2,6 +2,7 @@ import { sha256Hex } from '#core/crypto.ts';
 import { base64 } from '#core/encoding.ts';
 import { SECOND } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
 import type { SandboxFate, SandboxTransaction } from '#platform/db/tables/sandbox.ts';
 import type { Chain } from '#solana/chain.ts';
 import type { Lifetime } from '#solana/checkout-transaction.ts';
@@ -18,6 +19,8 @@ const FINAL_AFTER_MS = 13 * SECOND;
 const FINAL_AFTER_SLOTS = 32;
 /** Every wallet of a sandbox can pay whatever it is asked. */
 const LAMPORTS = 1_000_000_000_000;
+
+const AT_ONCE: SandboxFate = { landsAfterMs: 0 };
 
 /** Where a transaction stands at a moment of its clock. */
 type Standing = 'unknown' | 'confirmed' | 'final' | 'dropped';
@@ -74,6 +77,14 @@ export class SimulatedChain implements Chain {
     return { kind: 'found', account: null };
   }
 
+  async readAccounts(addresses: readonly string[]): Promise<{ kind: 'accounts'; slot: number; accounts: null[] }> {
+    return { kind: 'accounts', slot: slotAt(this.#at.now), accounts: addresses.map(() => null) };
+  }
+
+  async isAbsentEverywhere(): Promise<boolean> {
+    return true;
+  }
+
   async listSignatures(): Promise<SignatureListing> {
     return { kind: 'page', items: [], nodeSeconds: Math.floor(this.#at.now / SECOND), knowsUntil: true };
   }
@@ -97,11 +108,21 @@ export class SimulatedChain implements Chain {
 
   /** Takes a transaction on its way: it lands as was decided for its message before, and at once where nothing was. */
   async sendTransaction(wire: Uint8Array): Promise<Broadcast> {
-    const signed = decodeSigned(wire);
-    const problem = this.#problemOf(signed);
-    if (problem !== null) return { kind: 'rejected', reason: problem };
-    await markSent(this.#db, this.#at, { ...rowOf(signed!, wire), sentAt: this.#at.now });
+    const planned = this.planSend(wire, AT_ONCE);
+    if ('kind' in planned) return planned;
+    await this.#db.batch([planned.write]);
     return { kind: 'sent' };
+  }
+
+  /**
+   * The broadcast as a statement, so that it can be stored in one batch with its answer; or why it is refused. `isVouched`: the sandbox
+   * itself acts for a wallet whose key it does not have, so its signature is not looked at.
+   */
+  planSend(wire: Uint8Array, fate: SandboxFate, { isVouched = false } = {}): { write: Write } | Extract<Broadcast, { kind: 'rejected' }> {
+    const signed = decodeSigned(wire);
+    const problem = this.#problemOf(signed, isVouched);
+    if (problem !== null) return { kind: 'rejected', reason: problem };
+    return { write: markSent(this.#db, this.#at, { ...rowOf(signed!, wire), fate, sentAt: this.#at.now }) };
   }
 
   async simulate(wire: Uint8Array): Promise<{ kind: 'passed'; lastValidBlockHeight: number } | { kind: 'failed'; reason: string }> {
@@ -118,9 +139,9 @@ export class SimulatedChain implements Chain {
     return true;
   }
 
-  /** Decides what becomes of a message before it is broadcast. Decided once: what comes later changes nothing. */
-  async decideFate(messageBytes: Uint8Array, fate: SandboxFate): Promise<void> {
-    await insertTransaction(this.#db, this.#at, { messageHash: sha256Hex(messageBytes), fate, createdAt: this.#at.now });
+  /** A statement that decides what becomes of a message which others will broadcast. Decided once: what comes later changes nothing. */
+  planFate(messageBytes: Uint8Array, fate: SandboxFate): Write {
+    return insertTransaction(this.#db, this.#at, { messageHash: sha256Hex(messageBytes), fate, createdAt: this.#at.now });
   }
 
   get #finalHeight(): number {
@@ -128,9 +149,9 @@ export class SimulatedChain implements Chain {
   }
 
   /** The words of a node that refuses a transaction; null where it takes it. */
-  #problemOf(signed: SignedTransaction | null): string | null {
+  #problemOf(signed: SignedTransaction | null, isVouched = false): string | null {
     if (signed === null) return 'failed to deserialize transaction';
-    if (!signed.isSigned) return 'Transaction signature verification failure';
+    if (!signed.isSigned && !isVouched) return 'Transaction signature verification failure';
     const slot = slotOfBlockhash(this.#at, signed.blockhash);
     const age = slot === null ? Number.NaN : slotAt(this.#at.now) - slot;
     return age >= 0 && age <= BLOCKHASH_LIFE ? null : 'Blockhash not found';

@@ -25,8 +25,12 @@ export function simulatedConfig(config: Config): Config {
     network: NETWORKS.devnet,
     FEE_PAYER_KEYS: seed('fee payer'),
     CHALLENGE_KEYS: seed('challenge'),
+    CHANNEL_KEYS: seed('channel operator'),
+    // The sandbox has no subscriptions program: nothing in it renews itself.
+    SUBSCRIPTION_KEYS: undefined,
     PRICE_URL: SIMULATED_PRICE_URL,
     FEE_WALLET: config.FEE_WALLET ?? SANDBOX_WALLET,
+    TREASURY_WALLET: config.TREASURY_WALLET ?? SANDBOX_WALLET,
     SETTLE_PATIENCE_MS: 0,
   };
 }

@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
 import { type SandboxFate, type SandboxTransaction, sandboxTransactions } from '#platform/db/tables/sandbox.ts';
 
 /** Which simulated chain: each session of a merchant's sandbox has one, and what is of no session another. */
@@ -8,8 +9,6 @@ export interface SandboxPlace {
   merchantId: AccountId;
   sessionId: string | null;
 }
-
-const AT_ONCE: SandboxFate = { landsAfterMs: 0 };
 
 const isAt = ({ merchantId, sessionId }: SandboxPlace) =>
   and(eq(sandboxTransactions.merchantId, merchantId), eq(sandboxTransactions.sessionId, sessionId ?? ''));
@@ -20,28 +19,36 @@ export const findTransactions = (db: Db, place: SandboxPlace, signatures: readon
     .from(sandboxTransactions)
     .where(and(isAt(place), sql`${sandboxTransactions.txSignature} IN (SELECT value FROM json_each(${JSON.stringify(signatures)}))`));
 
-/** What becomes of a message is decided once. */
-export async function insertTransaction(
+/** A statement, not an effect. What becomes of a message is decided once. */
+export const insertTransaction = (
   db: Db,
   { merchantId, sessionId }: SandboxPlace,
   row: Pick<SandboxTransaction, 'messageHash' | 'fate' | 'createdAt'>,
-): Promise<void> {
-  const fresh = { ...row, merchantId, sessionId: sessionId ?? '', txSignature: null, wire: null, sentAt: null };
-  await db.insert(sandboxTransactions).values(fresh).onConflictDoNothing();
-}
-
-/** The first broadcast counts; the same bytes again change nothing. */
-export async function markSent(
-  db: Db,
-  { merchantId, sessionId }: SandboxPlace,
-  { messageHash, txSignature, wire, sentAt }: { messageHash: string; txSignature: string; wire: string; sentAt: number },
-): Promise<void> {
-  await db
+): Write =>
+  db
     .insert(sandboxTransactions)
-    .values({ merchantId, sessionId: sessionId ?? '', messageHash, fate: AT_ONCE, txSignature, wire, sentAt, createdAt: sentAt })
+    .values({ ...row, merchantId, sessionId: sessionId ?? '', txSignature: null, wire: null, sentAt: null })
+    .onConflictDoNothing();
+
+/**
+ * A statement, not an effect. The first broadcast counts; the same bytes again change nothing. `fate`: of a message of which nothing was
+ * decided before.
+ */
+export const markSent = (db: Db, { merchantId, sessionId }: SandboxPlace, { messageHash, fate, txSignature, wire, sentAt }: Sent): Write =>
+  db
+    .insert(sandboxTransactions)
+    .values({ merchantId, sessionId: sessionId ?? '', messageHash, fate, txSignature, wire, sentAt, createdAt: sentAt })
     .onConflictDoUpdate({
       target: [sandboxTransactions.merchantId, sandboxTransactions.messageHash],
       set: { txSignature, wire, sentAt },
       setWhere: sql`${sandboxTransactions.sentAt} IS NULL`,
     });
+
+/** A signed message that was broadcast. */
+interface Sent {
+  messageHash: string;
+  fate: SandboxFate;
+  txSignature: string;
+  wire: string;
+  sentAt: number;
 }

@@ -21,7 +21,7 @@ export type ArchivedLine = { event: EventRow } | { receipt: StoredReceipt } | { 
 /** The columns of a payment that hold amounts, which lines have as decimal text. */
 const AMOUNTS = ['priceAmount', 'feeAmount', 'feeOwedAmount', 'overpaidAmount'] as const satisfies (keyof StoredPayment)[];
 
-export const lineOf = (line: ArchivedLine): string =>
+export const archivedTextOf = (line: ArchivedLine): string =>
   `${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? value.toString() : value))}\n`;
 
 /** The payment of a line. */

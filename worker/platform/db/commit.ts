@@ -144,7 +144,7 @@ export const eventRow = (ctx: Ctx, event: NewEvent): EventRow & { id: string } =
   subjectId: event.subject.id,
   subjectVersion: event.subject.version,
   type: event.type,
-  data: event.previous ? { object: event.object, previous: event.previous } : { object: event.object },
+  data: { object: event.object, ...(event.previous ? { previous: event.previous } : {}), ...event.beside },
   productId: event.productId ?? null,
   paymentId: event.paymentId ?? null,
   membershipId: event.membershipId ?? null,

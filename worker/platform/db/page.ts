@@ -95,21 +95,37 @@ export async function readBoth<T extends SQLiteTable, A extends SQLiteTable>(
   db: Db,
   table: T,
   archived: A,
-  { rows, order }: Places,
+  places: Places,
   page: PageRequest,
 ): Promise<Listed<T['$inferSelect'] | A['$inferSelect']>> {
-  const slice = sql`${rows} ORDER BY ${sql.raw(order.map((name) => `${name} DESC`).join())} LIMIT ${page.perPage} OFFSET ${page.offset}`;
   // Not as a batch, which answers objects, in which equal names of two tables hide each other.
-  const [items, [count]] = await Promise.all([
-    db
-      .select({ kept: getTableColumns(table as SQLiteTable), archived: getTableColumns(archived as SQLiteTable) })
-      .from(sql`(${slice}) page`)
-      .leftJoin(table, sql`page.is_archived = 0 AND ${table}.rowid = page.place`)
-      .leftJoin(archived, sql`page.is_archived = 1 AND ${archived}.rowid = page.place`)
-      .orderBy(...order.map((name) => sql.raw(`page.${name} DESC`))),
-    db.select({ total: sql<number>`count(*)` }).from(sql`(${rows} LIMIT ${COUNTED_ROWS_MAX + 1})`),
+  const [found, [count]] = await Promise.all([
+    readSlice(db, table, archived, places, page),
+    db.select({ total: sql<number>`count(*)` }).from(sql`(${places.rows} LIMIT ${COUNTED_ROWS_MAX + 1})`),
   ]);
-  return { items: items.map((item) => item.kept ?? item.archived!), total: count?.total ?? 0 };
+  return { items: found.map(({ item }) => item), total: count?.total ?? 0 };
+}
+
+/** Some rows of both, each with the number of its row, for a reader that goes on after the last. */
+export async function readSlice<T extends SQLiteTable, A extends SQLiteTable>(
+  db: Db,
+  table: T,
+  archived: A,
+  { rows, order }: Places,
+  { perPage, offset }: Pick<PageRequest, 'perPage' | 'offset'>,
+): Promise<{ item: T['$inferSelect'] | A['$inferSelect']; place: number }[]> {
+  const slice = sql`${rows} ORDER BY ${sql.raw(order.map((name) => `${name} DESC`).join())} LIMIT ${perPage} OFFSET ${offset}`;
+  const found = await db
+    .select({
+      kept: getTableColumns(table as SQLiteTable),
+      archived: getTableColumns(archived as SQLiteTable),
+      place: sql<number>`page.place`,
+    })
+    .from(sql`(${slice}) page`)
+    .leftJoin(table, sql`page.is_archived = 0 AND ${table}.rowid = page.place`)
+    .leftJoin(archived, sql`page.is_archived = 1 AND ${archived}.rowid = page.place`)
+    .orderBy(...order.map((name) => sql.raw(`page.${name} DESC`)));
+  return found.map(({ kept, archived, place }) => ({ item: kept ?? archived!, place }));
 }
 
 /** What a store found for one page: its rows, and how many the whole list has, counted up to one more than is told exactly. */

@@ -13,6 +13,8 @@ export interface WaitingWork {
   webhook: number | null;
   /** When the look at an agent's payment under way that is due longest was due. */
   settlement: number | null;
+  /** When the letter that is due longest was due. What the operator switched off is not due. */
+  mail: number | null;
   /** The end of the unpaid session that is over longest and not given up. */
   session: number | null;
 }
@@ -39,6 +41,9 @@ const parked = (reason: string) =>
 /** As the index has it, word for word. */
 export const eventDueAt = sql`CASE WHEN next_try_at IS NULL THEN created_at ELSE next_try_at END`;
 
+const mailDueAt = sql`(SELECT min(next_attempt_at) FROM mails WHERE next_attempt_at IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM switched_off WHERE subject = 'mail'))`;
+
 /** One round trip that reads the ends of indexes, and some thousand rows for the times of deliveries. */
 export async function readVitalSigns(db: Db): Promise<VitalSigns> {
   const waiting = sql`SELECT
@@ -46,6 +51,7 @@ export async function readVitalSigns(db: Db): Promise<VitalSigns> {
     (SELECT min(confirmed_at) FROM payments WHERE status = 'CONFIRMED' AND finalized_at IS NULL AND orphaned_at IS NULL AND livemode = 1) AS unfinal,
     (SELECT min(next_attempt_at) FROM webhook_deliveries WHERE status IN ('pending', 'retrying')) AS webhook,
     (SELECT min(next_check_at) FROM settlements WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1) AS settlement,
+    ${mailDueAt} AS mail,
     (SELECT min(expires_at) FROM payments WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1) AS session,
     (SELECT created_at FROM events ORDER BY seq LIMIT 1) AS oldestEventAt,
     ${parked('unknown_kind')} AS unknown_kind, ${parked('failed')} AS failed`;
@@ -102,6 +108,9 @@ export const isStalled = ({ now, wallNow }: Pick<Ctx, 'now' | 'wallNow'>): SQL =
   EXISTS (SELECT 1 FROM payment_candidates WHERE origin IN ('found', 'sent') AND livemode = 1 AND next_check_at < ${now})
   OR EXISTS (SELECT 1 FROM events WHERE fanned_out_at IS NULL AND livemode = 1 AND ${eventDueAt} < ${now})
   OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE status IN ('pending', 'retrying') AND next_attempt_at < ${wallNow}))`;
+
+/** True where a letter has been due since before this instant of wall time: none goes out. */
+export const isMailStalled = (wallNow: number): SQL => sql`coalesce(${mailDueAt} < ${wallNow}, 0)`;
 
 /** The largest a database of the platform may grow; then no write succeeds any more. */
 const DATABASE_BYTES_MAX = 10 * 1000 ** 3;

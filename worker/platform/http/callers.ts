@@ -7,7 +7,7 @@ import type { Permission, SignIn } from '#rules/admission.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
 import { optionalKeyErrors, requireIdempotencyKey, requireSoundKey } from './idempotency-key.ts';
 import { type ActorEnv, type AppEnv, bodyErrors, errors, type RouteContext, type ViewerEnv } from './openapi.ts';
-import { countCall, type Subject } from './rate-limit.ts';
+import { countCall, hitCeiling, type Subject } from './rate-limit.ts';
 
 /** What any route for merchants may refuse because of who calls. */
 const callerErrors = [
@@ -87,13 +87,28 @@ export const sandboxRoute = {
   write: { security: merchantRoute('execute').security, middleware: requireActor('execute', 'requests', requireSandbox, requireSoundKey) },
 };
 
+/** 403 invalid_authorization for a sandbox key: what the service itself is paid has no sandbox. */
+function requireLiveMode(c: RouteContext<ActorEnv>): void {
+  if (c.var.scope.livemode) return;
+  const detail = 'This has no sandbox. Call it with a live key or a token.';
+  throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
+}
+
+/** Routes of live mode alone; a write is done once per Idempotency-Key where one is sent. */
+export const liveRoute = {
+  read: { security: merchantRoute('read').security, middleware: requireActor('read', 'requests', requireLiveMode) },
+  write: { security: merchantRoute('execute').security, middleware: requireActor('execute', 'requests', requireLiveMode, requireSoundKey) },
+};
+
+const tokenRequired = (): ApiError => {
+  const detail = 'A key cannot do this. Use a signed-in session.';
+  return new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'token_required' } });
+};
+
 const requirePerson = (...checks: Check<ActorEnv>[]) =>
   createMiddleware<ActorEnv>(async (c, next) => {
     const actor = await c.var.authenticate(c, null);
-    if (actor.via === 'key') {
-      const detail = 'A key cannot do this. Use a signed-in session.';
-      throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'token_required' } });
-    }
+    if (actor.via === 'key') throw tokenRequired();
     await setActor(c, actor);
     for (const check of checks) await check(c);
     await next();
@@ -107,6 +122,17 @@ export const keyedPersonRoute = (...checks: Check<ActorEnv>[]) => ({
   security: personRoute.security,
   middleware: requirePerson(requireSoundKey, ...checks),
 });
+
+const readPerson = createMiddleware<AppEnv>(async (c, next) => {
+  await hitCeiling(c);
+  const person = c.req.header('Authorization') === undefined ? null : await c.var.authenticate(c, null);
+  if (person?.via === 'key') throw tokenRequired();
+  c.set('caller', person);
+  await next();
+});
+
+/** A public route that does something else for a person who shows a token; `caller` is that person, or null. */
+export const openPersonRoute = { security: [{}, { bearer: [] }] as Record<string, string[]>[], middleware: readPerson };
 
 /** A public route whose answer is fuller for the owner: a credential is optional, but a bad one is still refused. */
 export const viewerRoute = (bucket: PublicBucketName, subject: Subject) => ({

@@ -14,10 +14,10 @@ const misconfigured = () => new ApiError('misconfigured', { retryAfterSeconds: 3
  * 503 misconfigured on every path but health where a variable is missing or cannot be right. Which ones, the log says once and the
  * answer never. `health` is what health answers then, from the database alone.
  */
-export const requireConfiguration = (health: (env: Env, isStrict: boolean) => Promise<Response>): MiddlewareHandler<AppEnv> =>
+export const requireConfiguration = (health: (env: Env, options: { isStrict: boolean }) => Promise<Response>): MiddlewareHandler<AppEnv> =>
   createMiddleware<AppEnv>(async (c, next) => {
     if (checkedConfig(c.env).config) return next();
-    if (isHealth(c.req.path)) return health(c.env, c.req.query('strict') === '1');
+    if (isHealth(c.req.path)) return health(c.env, { isStrict: c.req.query('strict') === '1' });
     throw misconfigured();
   });
 

@@ -1,5 +1,7 @@
 /** Where the picture of this service is served. Wallets fetch it for themselves, so it has an address of its own. */
 export const ICON_PATH = '/assets/icon.svg';
+/** Where browsers look for it that were told nothing. */
+export const FAVICON_PATH = '/favicon.ico';
 
 export const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="64" height="64"><rect width="64" height="64" rx="14" fill="#111827"/>' +
@@ -9,5 +11,7 @@ export const ICON_HEADERS = {
   'Content-Type': 'image/svg+xml',
   'Cache-Control': 'public, max-age=86400',
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-  'Access-Control-Allow-Origin': '*',
 };
+
+/** Wallets read it from pages of their own. */
+export const OPEN_ICON_HEADERS = { ...ICON_HEADERS, 'Access-Control-Allow-Origin': '*' };

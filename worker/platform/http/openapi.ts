@@ -164,7 +164,7 @@ function failureResponse(codes: ErrorCode[]) {
   const listed = codes.filter(isListed).length;
   const both = z.union([HTTPValidationError, ErrorBody]);
   const schema = listed === 0 ? ErrorBody : listed === codes.length ? HTTPValidationError : both;
-  const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }]));
+  const examples = Object.fromEntries(codes.map((code) => [code, { value: errorExample(code) }]));
   return { description: codes.map((code) => `\`${code}\``).join(', '), content: { 'application/json': { schema, examples } } };
 }
 
@@ -180,19 +180,19 @@ const LISTED = {
 } satisfies Partial<Record<ErrorCode, ValidationProblem>>;
 const isListed = (code: ErrorCode): code is keyof typeof LISTED => Object.hasOwn(LISTED, code);
 
-const exampleOf = (code: ErrorCode) => ({
+/** An error with this code as it looks on the wire. */
+export const errorExample = (code: ErrorCode, baseUrl = 'https://pay.example.com') => ({
   detail: isListed(code) ? [LISTED[code]] : ERRORS[code].message,
   code,
   request_id: '0199f0c2b5a87c3e9d1f',
-  docs_url: docsUrl('', code),
+  docs_url: docsUrl(baseUrl, code),
   retryable: ERRORS[code].retryable,
   meta: {},
 });
 
-/** Every code is described in the published document itself, so the link always resolves. */
-export const docsUrl = (baseUrl: string, code: ErrorCode): string => `${baseUrl}/v1/openapi.json#/x-error-codes/${code}`;
+/** The page of a code for persons. */
+export const docsUrl = (baseUrl: string, code: ErrorCode): string => `${baseUrl}/docs/errors/${code}`;
 
-/** What any body may be refused for as a whole. */
 export const protocolBodyErrors = ['payload_too_large', 'unsupported_media_type'] as const satisfies ErrorCode[];
 /** What any route with a JSON body of ours may refuse before its own rules. */
 export const bodyErrors = ['validation_error', 'unknown_field', ...protocolBodyErrors] as const satisfies ErrorCode[];
@@ -240,9 +240,10 @@ export const MoneyBody = z
   .openapi('Money', { example: { asset: 'USDC', amount: '12.5', base_units: '12500000' } });
 
 export const Timestamp = z.string().openapi({ format: 'date-time', example: '2026-11-21T09:00:00.000Z' });
+export const UpdateResponse = z.object({ detail: z.string(), updated_fields: z.array(z.string()) }).openapi('UpdateResponse');
 export const DetailResponse = z.object({ detail: z.string() }).openapi('DetailResponse');
 
-/** In 3.1 a nullable component must be a union; `.nullable()` on a named schema loses its null. */
+/** In 3.1 a nullable component must be a union; `.nullable()` loses its null. */
 export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 
 /** Absent stays absent: an optional field of the wire is omitted, never null. */

@@ -31,18 +31,23 @@ export function rateLimited(rate: RateLimit, now: number): ApiError {
   return new ApiError('rate_limited', { retryAfterSeconds: (rate.resetAt - now) / SECOND, headers: rateHeaders(rate) });
 }
 
+type AskedWindow = AddressWindow & Pick<PublicBucket, 'isCount'>;
+
 const REMEMBERED_MAX = 10_000;
 /** Windows that are full, by address: until they are free again an address is refused here, without a call to its object. */
 const full = new Map<string, RateLimit>();
 
 /** Counts a caller's address in all of these windows; 429 where one is full. */
-const hitAddress = (c: RouteContext, windows: AddressWindow[]): Promise<RateLimit> => hitObject(c, callerOf(c).address, windows);
+const hitAddress = (c: RouteContext, windows: AskedWindow[]): Promise<RateLimit> => hitObject(c, callerOf(c).address, windows);
 
 /** Counts in all of these windows with one call to their object; 429 where one is full, which counts in none. */
-async function hitObject(c: RouteContext, caller: string, windows: AddressWindow[]): Promise<RateLimit> {
+async function hitObject(c: RouteContext, caller: string, windows: AskedWindow[]): Promise<RateLimit> {
   const { ctx } = c.var;
   const object = objectOf(caller);
-  const asked = windows.map((one) => ({ ...one, max: Math.max(1, Math.floor(one.max * ctx.config.RATE_MULTIPLIER)) }));
+  const asked = windows.map(({ isCount, ...one }) => ({
+    ...one,
+    max: isCount ? one.max : Math.max(1, Math.floor(one.max * ctx.config.RATE_MULTIPLIER)),
+  }));
   for (const { name, max } of asked) refuseWhileFull(ctx, `${object} ${name} ${max}`);
   const answer = await admissionObject(ctx, object).hit(asked, ctx.wallNow);
   if (answer.allowed) return answer.rate;
@@ -60,8 +65,13 @@ function refuseWhileFull(ctx: Ctx, place: string): void {
   full.delete(place);
 }
 
-const windowOf = (name: string, { max, windowSeconds }: PublicBucket): AddressWindow => ({ name, max, windowMs: windowSeconds * SECOND });
-const ceilingOf = (name: AddressCeiling): AddressWindow => windowOf(name, ADDRESS_CEILINGS[name]);
+const windowOf = (name: string, { max, windowSeconds, isCount }: PublicBucket): AskedWindow => ({
+  name,
+  max,
+  windowMs: windowSeconds * SECOND,
+  ...(isCount ? { isCount } : {}),
+});
+const ceilingOf = (name: AddressCeiling): AskedWindow => windowOf(name, ADDRESS_CEILINGS[name]);
 
 /** One more hit in a bucket and in the ceilings over it, or 429 where one of them is full. */
 export async function hitBucket(c: RouteContext, name: PublicBucketName, subject: string): Promise<RateLimit> {

@@ -17,6 +17,18 @@ export function registerSecuritySchemes(app: OpenAPIHono<AppEnv>): void {
     name: 'Rpc-Signature',
     description: 'HMAC-SHA256 over the raw body, hex, in the header that this deployment is configured for.',
   });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'mailSignature', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'svix-signature',
+    description: 'Of the mail provider over the raw body, with `svix-id` and `svix-timestamp`.',
+  });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'processorSignature', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Processor-Signature',
+    description: '`t=…,v1=…`: HMAC-SHA256 over time and raw body as the payment processor signs, also taken in `Stripe-Signature`.',
+  });
   app.openAPIRegistry.registerComponent('securitySchemes', 'setupSecret', {
     type: 'apiKey',
     in: 'header',

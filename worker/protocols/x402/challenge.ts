@@ -5,7 +5,7 @@
  * @module
  */
 
-import { equalBytes, hmacSha256 } from '#core/crypto.ts';
+import { equalBytes, hmacSha256, macRing } from '#core/crypto.ts';
 import { base64url, utf8 } from '#core/encoding.ts';
 import { assert } from '#core/errors.ts';
 import { SECOND, unixSeconds } from '#core/time.ts';
@@ -37,21 +37,6 @@ export const RANDOM_BYTES = 8;
 const MAC_BYTES = 16;
 const PREFIX = 'svc:';
 export const CHALLENGE_SECONDS = 300;
-
-const rings = new Map<string, readonly Uint8Array[]>();
-
-/** MAC keys of a secret: base64url seeds of 32 bytes, separated by commas. The first signs, all verify. */
-function macRing(secret: string): readonly Uint8Array[] {
-  const known = rings.get(secret);
-  if (known) return known;
-  const ring = secret.split(',').map((seed) => base64url.decode(seed.trim()));
-  assert(
-    ring.every((key) => key.length >= 32),
-    'a MAC key has 32 bytes',
-  );
-  rings.set(secret, ring);
-  return ring;
-}
 
 /** One unit without an end, once: what most challenges ask for, in the reference's own shape. */
 const isPlain = ({ quantity, units, days }: ChallengeFacts): boolean => quantity === 1 && units === 1 && days === null;

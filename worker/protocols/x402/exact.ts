@@ -5,12 +5,12 @@
  * @module
  */
 
-import { getCompiledTransactionMessageDecoder, getCompiledTransactionMessageEncoder } from '@solana/kit';
-import { equalBytes, sha256Hex, verifyEd25519 } from '#core/crypto.ts';
-import { base58, base58Bytes, base64, utf8 } from '#core/encoding.ts';
+import { equalBytes, sha256Hex } from '#core/crypto.ts';
+import { base58, base58Bytes, utf8 } from '#core/encoding.ts';
 import { assert, err, ok, type Result } from '#core/errors.ts';
 import { COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM } from '#solana/assets.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { decodeSignedTransaction, othersSigned } from '#solana/signed/transaction.ts';
 import { type Instruction, parseMemo, parseTokenTransfer, type TokenTransfer } from '#solana/transaction.ts';
 import type { PaymentPayload, PaymentRequirements } from './wire.ts';
 
@@ -82,9 +82,6 @@ const COMPUTE_UNITS_MAX = 100_000;
 const COMPUTE_PRICE_MAX_MICRO_LAMPORTS = 10_000n;
 /** The most a payment can cost us, landed or failed: two signatures of 5,000, and the priority that fits under the caps. */
 export const FEE_LAMPORTS_MAX = 11_000;
-/** What fits into a packet of the network. */
-const WIRE_BYTES_MAX = 1232;
-const SIGNATURE_BYTES = 64;
 
 const refuse = (rule: Rule, payer?: string): ExactVerdict => ({
   ok: false,
@@ -101,8 +98,8 @@ export async function verifyExact(payload: PaymentPayload, requirements: Payment
   if (typeof feePayer !== 'string' || feePayer === '') return refuse('payload_missing_fee_payer');
   if (!rules.feePayers.includes(feePayer)) return refuse('fee_payer_not_managed_by_facilitator');
 
-  // 5 to 8: who signed what. Every account is in plain sight: without lookup tables nothing has to be resolved, or trusted.
-  const decoded = decodeTransaction(payload.payload.transaction);
+  // 5 to 8: who signed what (7: every required signature but ours). Every account is in plain sight: without lookup tables nothing has to be resolved, or trusted.
+  const decoded = decodeSignedTransaction(payload.payload.transaction);
   if (!decoded) return refuse('payload_transaction_could_not_be_decoded');
   const { instructions, accounts, signerCount } = decoded;
   if (signerCount > SIGNATURES_MAX) return refuse('payload_excessive_signers');
@@ -141,53 +138,6 @@ export async function verifyExact(payload: PaymentPayload, requirements: Payment
   const messageHash = sha256Hex(messageBytes);
   return ok({ wire, messageBytes, messageHash, signatures, feePayer, payer, source, amount, memo: memo.value, blockhash });
 }
-
-interface Decoded {
-  wire: Uint8Array;
-  messageBytes: Uint8Array;
-  signatures: Uint8Array[];
-  accounts: readonly string[];
-  signerCount: number;
-  usesLookupTables: boolean;
-  instructions: Instruction[];
-  blockhash: string;
-}
-
-/** Legacy or v0, in the one encoding the chain would write: what we hash, verify and sign can be read in no second way. */
-function decodeTransaction(text: unknown): Decoded | null {
-  if (typeof text !== 'string') return null;
-  try {
-    const wire = base64.decode(text);
-    if (wire.length > WIRE_BYTES_MAX) return null;
-    const slots = wire[0] ?? 0;
-    const messageBytes = wire.slice(1 + slots * SIGNATURE_BYTES);
-    const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
-    if (message.version !== 0 && message.version !== 'legacy') return null;
-    if (!equalBytes(Uint8Array.from(getCompiledTransactionMessageEncoder().encode(message)), messageBytes)) return null;
-    const accounts: readonly string[] = message.staticAccounts;
-    const usesLookupTables = message.version === 0 && (message.addressTableLookups?.length ?? 0) > 0;
-    const keyAt = (index: number): string => {
-      // Beyond the static accounts lie those of lookup tables, which step 8 refuses.
-      assert(index < accounts.length || usesLookupTables, 'an instruction names an account that is not there');
-      return accounts[index] ?? '';
-    };
-    const instructions = message.instructions.map((ix) => ({
-      programId: keyAt(ix.programAddressIndex),
-      accounts: (ix.accountIndices ?? []).map(keyAt),
-      data: Uint8Array.from(ix.data ?? []),
-    }));
-    const signerCount = message.header.numSignerAccounts;
-    if (slots !== signerCount || slots > accounts.length || new Set(accounts).size !== accounts.length) return null;
-    const signatures = Array.from({ length: slots }, (_, slot) => wire.slice(1 + slot * SIGNATURE_BYTES, 1 + (slot + 1) * SIGNATURE_BYTES));
-    return { wire, messageBytes, signatures, accounts, signerCount, usesLookupTables, instructions, blockhash: message.lifetimeToken };
-  } catch {
-    return null;
-  }
-}
-
-/** Step 7: every required signature but ours is there and valid over these very bytes. */
-const othersSigned = ({ signatures, messageBytes, accounts }: Decoded): boolean =>
-  signatures.every((signature, slot) => slot === 0 || verifyEd25519(signature, messageBytes, base58.decode(accounts[slot]!)));
 
 const SET_COMPUTE_UNIT_LIMIT = 2;
 const SET_COMPUTE_UNIT_PRICE = 3;

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
-import type { PlanName } from '#rules/plans.ts';
+import type { Locale } from '#core/locales.ts';
+import type { HeldPlan, PlanName } from '#rules/plans.ts';
 import { ACCOUNT, type AccountStatus } from '#rules/states.ts';
 import { flag, instant, json, oneOf } from './columns.ts';
 
@@ -35,12 +36,16 @@ export const accounts = sqliteTable(
     plan: text('plan').$type<PlanName>().notNull(),
     /** When a plan that was paid for ends; null: it does not. */
     planThrough: instant('plan_through'),
+    /** What its subscriptions at the payment processor give, and until when. */
+    processorPlans: json<HeldPlan[]>('processor_plans').notNull().default([]),
     status: text('status').$type<AccountStatus>().notNull(),
     isStaff: flag('is_staff').notNull(),
     /** Tokens carry it; a token of an older version is refused on its next request. */
     tokenVersion: integer('token_version').notNull(),
     emailVerified: flag('email_verified').notNull(),
     timezone: text('timezone').notNull(),
+    /** What language letters to it are in. */
+    locale: text('locale').$type<Locale>().notNull().default('en'),
     notificationPrefs: json<Record<string, boolean>>('notification_prefs').notNull(),
     merchantSettings: json<MerchantSettings>('merchant_settings').notNull(),
     createdAt: instant('created_at').notNull(),
@@ -54,6 +59,7 @@ export const accounts = sqliteTable(
     index('accounts_erasing').on(table.deletedAt).where(sql`status = 'deleted' AND erased_at IS NULL`),
     // Begins as features/seals/store.ts says.
     index('accounts_sealed').on(sql`substr(password_hash, 1, 8)`).where(sql`password_hash IS NOT NULL`),
+    index('accounts_staff').on(table.id).where(sql`is_staff = 1`),
     index('accounts_ending').on(table.planThrough).where(sql`plan_through IS NOT NULL`),
   ],
 );

@@ -91,6 +91,8 @@ export const archivedPayments = sqliteTable(
     feeAmount: amount('fee_amount'),
     /** What it carries its membership for, as its terms say. */
     accessPeriodDays: integer('access_period_days'),
+    periodEndsAt: instant('period_ends_at'),
+    isMetered: flag('is_metered').notNull().default(false),
     confirmedAt: instant('confirmed_at').notNull(),
     createdAt: instant('created_at').notNull(),
     ...placeColumns(),

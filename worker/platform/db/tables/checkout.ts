@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, HandoffId, IdentitySessionId, PaymentId, PaymentSessionId, ProductId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
-import type { IdentityProvider } from '#rules/payment-terms.ts';
+import type { IdentityProvider, PaymentFailure } from '#rules/payment-terms.ts';
 import { amount, flag, instant, json } from './columns.ts';
 
 /** A checkout that the merchant's server opened for one buyer: holds at most one payment that is not over. */
@@ -27,7 +27,10 @@ export const paymentSessions = sqliteTable(
     createdAt: instant('created_at').notNull(),
     version: integer('version').notNull(),
   },
-  (table) => [index('payment_sessions_ending').on(table.expiresAt)],
+  (table) => [
+    index('payment_sessions_ending').on(table.expiresAt),
+    index('payment_sessions_of_merchant').on(table.merchantId, table.expiresAt),
+  ],
 );
 
 /** A buyer a merchant's server sends us, already recognised. The token in the link only names this row. */
@@ -63,11 +66,16 @@ export const identitySessions = sqliteTable(
     /** What the connector told us; null until it did. */
     providerUserId: text('provider_user_id'),
     username: text('username'),
+    /** By which the platform lets them be added to a guild; erased when it was used, and with the row. */
+    grantSealed: text('grant_sealed'),
     completedAt: instant('completed_at'),
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
   },
-  (table) => [index('identity_sessions_ending').on(table.expiresAt)],
+  (table) => [
+    index('identity_sessions_ending').on(table.expiresAt),
+    index('identity_sessions_granting').on(table.merchantId, table.provider, table.providerUserId).where(sql`grant_sealed IS NOT NULL`),
+  ],
 );
 
 /** How many sessions of a product are open. Triggers of `payments` count, so that no statement that writes them can forget to. */
@@ -85,6 +93,8 @@ export const endedSessions = sqliteTable('ended_sessions', {
   merchantId: text('merchant_id').$type<AccountId>().notNull(),
   livemode: flag('livemode').notNull(),
   productId: text('product_id').$type<ProductId>().notNull(),
+  /** null, which takes no room: session_expired. Money that comes for one that was replaced is never accepted by the service itself. */
+  failureCode: text('failure_code').$type<PaymentFailure>(),
   nonce: text('nonce').notNull().unique(),
   reference: text('reference').notNull(),
   asset: text('asset').$type<Asset>().notNull(),

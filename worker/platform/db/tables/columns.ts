@@ -19,6 +19,13 @@ export const uuidBytes = customType<{ data: string; driverData: ArrayLike<number
   fromDriver: (value) => hex.encode(Uint8Array.from(value)).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
 });
 
+/** Bytes as they are. */
+export const bytes = customType<{ data: Uint8Array; driverData: ArrayLike<number> }>({
+  dataType: () => 'blob',
+  toDriver: (value) => value,
+  fromDriver: (value) => Uint8Array.from(value),
+});
+
 /** Milliseconds since the epoch. */
 export const instant = (name: string) => integer(name, { mode: 'number' });
 

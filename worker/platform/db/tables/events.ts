@@ -19,7 +19,7 @@ export const events = sqliteTable(
     subjectId: text('subject_id').notNull(),
     subjectVersion: integer('subject_version').notNull(),
     type: text('type').$type<EventType>().notNull(),
-    data: json<{ object: object; previous?: object }>('data').notNull(),
+    data: json<{ object: object; previous?: object } & Record<string, object>>('data').notNull(),
     productId: text('product_id'),
     paymentId: text('payment_id'),
     membershipId: text('membership_id'),

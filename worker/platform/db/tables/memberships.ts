@@ -1,8 +1,19 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { AccountId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
-import { MEMBERSHIP, type MembershipStatus } from '#rules/states.ts';
-import { flag, instant, oneOf } from './columns.ts';
+import type { AccountId, AuthorizationId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
+import type { DeliverTo } from '#rules/members/placement.ts';
+import { MEMBERSHIP, type MembershipStatus, type PlacementStatus } from '#rules/states.ts';
+import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
+import { flag, instant, json, oneOf } from './columns.ts';
+
+/** How far delivery is, as it is shown. */
+export interface ShownDelivery {
+  status: PlacementStatus;
+  attempts: number;
+  inviteUrl?: string;
+  lastError?: string;
+  deliveredAt?: number;
+}
 
 export const memberships = sqliteTable(
   'memberships',
@@ -19,8 +30,17 @@ export const memberships = sqliteTable(
     status: text('status').$type<MembershipStatus>().notNull(),
     paidThrough: instant('paid_through'),
     graceUntil: instant('grace_until'),
+    /** Grace as its last purchase promised it, in hours: later edits of the product do not shorten it. */
+    graceHours: integer('grace_hours').notNull().default(72),
     cancelledAt: instant('cancelled_at'),
     lastPaymentId: text('last_payment_id').$type<PaymentId>().notNull(),
+    /** Who gets access on which platform, by the purchase; null where there is nothing to deliver. */
+    deliverTo: json<DeliverTo>('deliver_to'),
+    /** Written with the row of the placement alone, in one batch, and under no version of the membership. */
+    delivery: json<ShownDelivery>('delivery'),
+    /** The native subscription that pays for it, and how that stands: a copy, written in the batch that changes the authorization. */
+    authorizationId: text('authorization_id').$type<AuthorizationId>(),
+    subscriptionStatus: text('subscription_status').$type<AuthorizationStatus>(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
@@ -29,6 +49,7 @@ export const memberships = sqliteTable(
     oneOf('memberships_status', 'status', MEMBERSHIP.states),
     uniqueIndex('memberships_by_customer').on(table.merchantId, table.livemode, table.productId, table.customerKey),
     index('memberships_ending').on(table.paidThrough).where(sql`status = 'active' AND livemode = 1`),
+    index('memberships_renewing').on(table.merchantId, table.livemode, table.paidThrough).where(sql`status = 'active'`),
     index('memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace' AND livemode = 1`),
     index('sandbox_memberships_ending').on(table.paidThrough).where(sql`status = 'active' AND livemode = 0`),
     index('sandbox_memberships_in_grace').on(table.graceUntil).where(sql`status = 'grace' AND livemode = 0`),

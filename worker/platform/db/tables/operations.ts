@@ -42,6 +42,16 @@ export const switchedOff = sqliteTable('switched_off', {
   since: instant('since').notNull(),
 });
 
+/** Trouble that an operator is told of: one row for each kind while it lasts, made and ended by the look of each cron. */
+export const alarms = sqliteTable('alarms', {
+  name: text('name').primaryKey(),
+  since: instant('since').notNull(),
+  /** What was found last, for a person. */
+  finding: text('finding').notNull(),
+  /** When the operator was told last; 0: not yet, because it may pass. */
+  toldAt: instant('told_at').notNull(),
+});
+
 export type ParkedMessage = typeof parkedMessages.$inferSelect;
 /** What the fee payer held at a look of the minute's sweep, which is the only one to write it and ends it after two hours. */
 export const feePayerLooks = sqliteTable(

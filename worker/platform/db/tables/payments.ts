@@ -1,10 +1,17 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { AccountId, MembershipId, PaymentId, PaymentSessionId, ProductId, ReceiptId, UnmatchedId } from '#core/ids.ts';
+import type { AccountId, MembershipId, PaymentId, PaymentSessionId, ProductId, ReceiptId, RefundId, UnmatchedId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
-import type { PaymentTerms } from '#rules/payment-terms.ts';
+import type { PaymentFailure, PaymentTerms } from '#rules/payment-terms.ts';
 import { PAYMENT, type PaymentStatus, UNMATCHED, type UnmatchedStatus } from '#rules/states.ts';
 import { amount, fateColumns, flag, instant, json, oneOf } from './columns.ts';
+
+/** Money of a payment that the chain shows was paid back; base units as decimal text, `at` the time of its block. */
+export interface Refund {
+  units: string;
+  txSignature: string;
+  at: number;
+}
 
 /** Payments of every state. Final ones that are old are in the archive instead (`archivedPayments`). */
 export const payments = sqliteTable(
@@ -16,7 +23,7 @@ export const payments = sqliteTable(
     productId: text('product_id').$type<ProductId>().notNull(),
     slug: text('slug').notNull(),
     status: text('status').$type<PaymentStatus>().notNull(),
-    failureCode: text('failure_code').$type<'session_expired' | 'underpaid' | 'transaction_failed'>(),
+    failureCode: text('failure_code').$type<PaymentFailure>(),
     nonce: text('nonce').notNull(),
     /** The payment's own read-only key on chain. */
     reference: text('reference').notNull(),
@@ -57,6 +64,10 @@ export const payments = sqliteTable(
     /** Written and read by releases before claims were watched. */
     orphanSuspectedAt: instant('orphan_suspected_at'),
     orphanedAt: instant('orphaned_at'),
+    /** null: nothing was refunded. */
+    refunds: json<Refund[]>('refunds'),
+    /** When a refund took back what it had bought. It carries its membership no more. */
+    accessRevokedAt: instant('access_revoked_at'),
     /** Failed, and with money to tell of: it never becomes an ended session. */
     isKept: flag('is_kept').notNull().default(false),
     createdAt: instant('created_at').notNull(),
@@ -75,6 +86,8 @@ export const payments = sqliteTable(
       .on(table.merchantId, table.livemode, table.payerWallet, table.createdAt)
       .where(sql`payer_wallet IS NOT NULL`),
     index('payments_by_ref').on(table.merchantId, table.livemode, table.customerRef, table.createdAt).where(sql`customer_ref IS NOT NULL`),
+    // A claim tells which payment a confirmed transaction is of.
+    index('payments_by_signature').on(table.txSignature).where(sql`status <> 'CONFIRMED' AND tx_signature IS NOT NULL`),
     index('payments_expiring').on(table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1`),
     index('sandbox_payments_expiring')
       .on(table.expiresAt)
@@ -124,3 +137,40 @@ export const unmatchedPayments = sqliteTable(
 export type Payment = typeof payments.$inferSelect;
 
 export type Unmatched = typeof unmatchedPayments.$inferSelect;
+
+/**
+ * Money that a merchant was given a transaction for to pay it back, and whether the chain showed it. Made by the merchant, one at a time
+ * of a payment; one that never landed ends a week after it could, one that did stays, as its claim does.
+ */
+export const refunds = sqliteTable(
+  'refunds',
+  {
+    id: text('id').$type<RefundId>().primaryKey(),
+    /** Of its memo, `svc-refund:<nonce>`. */
+    nonce: text('nonce').notNull().unique(),
+    paymentId: text('payment_id').$type<PaymentId>().notNull(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    /** As it was prepared; once it was seen, what really came back. */
+    amount: amount('amount').notNull(),
+    /** What the payment bought is taken back when this is seen. */
+    revokesAccess: flag('revokes_access').notNull(),
+    /** When its blockhash is most likely dead: what the merchant is told, and no proof. */
+    expiresAt: instant('expires_at').notNull(),
+    /** Above this height its transaction cannot land; null: of a release that did not note it, until a look finds one that is high enough. */
+    lastValidBlockHeight: integer('last_valid_block_height'),
+    /** When the finalized chain was found above that height. It has not landed where the cursor has passed this moment without finding it. */
+    lapsedAt: instant('lapsed_at'),
+    txSignature: text('tx_signature'),
+    seenAt: instant('seen_at'),
+    /** Of the block it landed in; null: not seen yet, or the node did not say, and then `seen_at` is told. */
+    blockTime: instant('block_time'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    index('refunds_of_payment').on(table.paymentId, table.expiresAt),
+    index('refunds_ending').on(table.expiresAt).where(sql`seen_at IS NULL`),
+  ],
+);
+
+export type RefundRow = typeof refunds.$inferSelect;

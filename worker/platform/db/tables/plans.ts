@@ -1,7 +1,7 @@
 import { index, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
 import type { PaidPlan, PlanName } from '#rules/plans.ts';
-import { amount, instant } from './columns.ts';
+import { amount, flag, instant } from './columns.ts';
 
 /** Plans that were paid for: one row per payment, so that none counts twice. What an account holds follows from those that stand. */
 export const activations = sqliteTable(
@@ -9,6 +9,8 @@ export const activations = sqliteTable(
   {
     paymentId: text('payment_id').$type<PaymentId>().primaryKey(),
     accountId: text('account_id').$type<AccountId>().notNull(),
+    /** Of test purchases only the account's other test purchases know: they change no limit of it. */
+    livemode: flag('livemode').notNull().default(true),
     plan: text('plan').$type<PaidPlan>().notNull(),
     /** What was paid; null: from before it was kept, so that only what was held afterwards tells what it bought. */
     amount: amount('amount'),

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, AppId, ProductId, SandboxSessionId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
-import type { IdentityProvider } from '#rules/payment-terms.ts';
+import type { DeliveryPlace, IdentityProvider, RenewalMode } from '#rules/payment-terms.ts';
 import { PRODUCT, type ProductStatus } from '#rules/states.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
 
@@ -17,13 +17,14 @@ export const products = sqliteTable(
     accessAppId: text('access_app_id').$type<AppId>(),
     name: text('name').notNull(),
     description: text('description'),
-    productType: text('product_type').$type<'api' | 'link'>().notNull(),
+    productType: text('product_type').$type<'api' | 'link' | IdentityProvider>().notNull(),
     status: text('status').$type<ProductStatus>().notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     priceAmount: amount('price_amount').notNull(),
     /** What it may be paid in; null: the asset of its price. */
     acceptedAssets: json<Asset[]>('accepted_assets'),
     billingModel: text('billing_model').$type<'one_off' | 'recurring'>().notNull(),
+    renewalMode: text('renewal_mode').$type<RenewalMode>().notNull().default('ONE_OFF'),
     accessPeriodDays: integer('access_period_days'),
     usageUnits: integer('usage_units'),
     unitName: text('unit_name'),
@@ -34,7 +35,11 @@ export const products = sqliteTable(
     graceHours: integer('grace_hours').notNull(),
     sessionSeconds: integer('session_seconds'),
     successUrl: text('success_url'),
+    /** The way back to the shop of a buyer who does not pay. */
+    cancelUrl: text('cancel_url'),
     requiresIdentity: text('requires_identity').$type<IdentityProvider>(),
+    /** Where buyers get access; null: nowhere. */
+    delivery: json<DeliveryPlace>('delivery'),
     metadata: json<Record<string, string>>('metadata').notNull(),
     liveModeConfirmed: flag('live_mode_confirmed').notNull(),
     /** References of customers are taken from the merchant's server alone. */

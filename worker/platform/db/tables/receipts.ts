@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
-import { flag, instant } from './columns.ts';
+import type { InvoiceMetadata } from '#papers/facts.ts';
+import { bytes, flag, instant, json } from './columns.ts';
 
 /** Receipts that are not in the archive (`archivedReceipts`). */
 export const receipts = sqliteTable(
@@ -40,3 +41,31 @@ export const receipts = sqliteTable(
     index('receipts_unlinked').on(table.createdAt).where(sql`link_seq IS NULL`),
   ],
 );
+
+/**
+ * What a merchant wrote to a receipt, one row for each receipt that has any. Made by the merchant alone, ended with the account. Triggers
+ * keep invoice number, reference and the buyer's name in `receipt_words` beside the product name, where lists search for them.
+ */
+export const receiptMetadata = sqliteTable(
+  'receipt_metadata',
+  {
+    receiptId: text('receipt_id').$type<ReceiptId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    /** Of the receipt: by it, and by exactly this name, its words are taken back out of the index. */
+    rowNumber: integer('row_number').notNull(),
+    productName: text('product_name').notNull(),
+    metadata: json<InvoiceMetadata>('metadata').notNull(),
+    version: integer('version').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [index('receipt_metadata_by_merchant').on(table.merchantId)],
+);
+
+/** The picture that a merchant's `checkout_logo_url` showed when it was set: papers carry these bytes. Replaced with the setting, ended with the account. */
+export const brandLogos = sqliteTable('brand_logos', {
+  merchantId: text('merchant_id').$type<AccountId>().primaryKey(),
+  url: text('url').notNull(),
+  sha256: text('sha256').notNull(),
+  bytes: bytes('bytes').notNull(),
+});

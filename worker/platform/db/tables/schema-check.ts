@@ -10,7 +10,13 @@ import * as entitlements from './entitlements.ts';
 import * as events from './events.ts';
 import * as idempotency from './idempotency.ts';
 import * as keys from './keys.ts';
+import * as mail from './mail.ts';
 import * as memberships from './memberships.ts';
+import * as billing from './office/billing.ts';
+import * as figures from './office/figures.ts';
+import * as placements from './office/placements.ts';
+import * as signIn from './office/sign-in.ts';
+import * as support from './office/support.ts';
 import * as operations from './operations.ts';
 import * as payments from './payments.ts';
 import * as plans from './plans.ts';
@@ -18,6 +24,7 @@ import * as products from './products.ts';
 import * as rails from './rails.ts';
 import * as receipts from './receipts.ts';
 import * as sandbox from './sandbox.ts';
+import * as metered from './settlements.ts';
 import * as settlements from './settlements.ts';
 import * as setups from './setups.ts';
 import * as txClaims from './tx-claims.ts';
@@ -27,15 +34,20 @@ const TABLES = [
   accounts,
   archives,
   audits,
+  billing,
   candidates,
   checkout,
   entitlements,
   events,
+  figures,
   idempotency,
   keys,
+  mail,
   memberships,
+  metered,
   operations,
   payments,
+  placements,
   plans,
   products,
   rails,
@@ -43,6 +55,8 @@ const TABLES = [
   sandbox,
   settlements,
   setups,
+  signIn,
+  support,
   txClaims,
   webhooks,
 ].flatMap((module) => Object.values(module).filter((value) => is(value, SQLiteTable))) as SQLiteTable[];

@@ -1,13 +1,19 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import type { AccountId, AnswerId, PaymentId, ProductId, SetupIntentId } from '#core/ids.ts';
+import type { AccountId, AnswerId, AuthorizationId, MeteredSessionId, PaymentId, ProductId, SetupIntentId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
+import type { ChannelStage } from '#rules/metered/channel.ts';
+import type { ProgramGeneration } from '#rules/metered/rpc.ts';
 import type { PlanName } from '#rules/plans.ts';
-import { SETTLEMENT, type SettlementStatus } from '#rules/states.ts';
+import { METERED_SESSION, SETTLEMENT, type SettlementStatus } from '#rules/states.ts';
+import type { PeriodTimes } from '#rules/subscriptions/schedule.ts';
 import { amount, flag, instant, json, oneOf } from './columns.ts';
 
-/** What the money is for: units of a product, a plan of ours, or what a merchant sells with this service as facilitator. */
-export type SettlementPurpose = 'access' | 'activation' | 'facilitator';
+/**
+ * What the money is for: units of a product, a plan of ours, what a merchant sells with this service as facilitator, what a metered
+ * session's vouchers promised, or a period of a native subscription.
+ */
+export type SettlementPurpose = 'access' | 'activation' | 'facilitator' | 'metered' | 'subscription';
 
 /** What an x402 payment was for, as it was when it was claimed. */
 export interface SettlementTerms {
@@ -18,6 +24,9 @@ export interface SettlementTerms {
   merchantName: string;
   /** Of `activation`. */
   plan?: PlanName;
+  /** Of `subscription`: the period that it collects, by the chain. */
+  authorizationId?: AuthorizationId;
+  period?: PeriodTimes;
 }
 
 /**
@@ -32,7 +41,7 @@ export const settlements = sqliteTable(
     merchantId: text('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     purpose: text('purpose').$type<SettlementPurpose>().notNull(),
-    /** Of `access` alone. */
+    /** Of `access`, `metered` and `subscription`. */
     productId: text('product_id').$type<ProductId>(),
     /** Of `activation`: the agent's setup it was paid for, whose spend limits bind it. */
     setupIntentId: text('setup_intent_id').$type<SetupIntentId>(),
@@ -78,3 +87,60 @@ export const settlements = sqliteTable(
 );
 
 export type Settlement = typeof settlements.$inferSelect;
+
+/**
+ * Metered sessions: what was agreed, which is this row's alone, and a copy of what the session's object counts, which only its projection
+ * writes, newer over older.
+ */
+export const meteredSessions = sqliteTable(
+  'metered_sessions',
+  {
+    id: text('id').$type<MeteredSessionId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    productId: text('product_id').$type<ProductId>().notNull(),
+    customerRef: text('customer_ref'),
+    customerWallet: text('customer_wallet'),
+    capAmount: amount('cap_amount').notNull(),
+    minVoucherDelta: amount('min_voucher_delta').notNull(),
+    unitPriceAmount: amount('unit_price_amount'),
+    idleSeconds: integer('idle_seconds').notNull(),
+    gracePeriodSeconds: integer('grace_period_seconds').notNull(),
+    generation: text('generation').$type<ProgramGeneration>().notNull(),
+    operator: text('operator').notNull(),
+    merchantWallet: text('merchant_wallet').notNull(),
+    mint: text('mint').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+    status: text('status').$type<ChannelStage>().notNull(),
+    /** The channel whose opening we were asked to send, or that was opened: one a session, one session each, for ever. */
+    channelId: text('channel_id').unique(),
+    payerWallet: text('payer_wallet'),
+    authorizedSigner: text('authorized_signer'),
+    deposit: amount('deposit').notNull(),
+    cumulative: amount('cumulative').notNull(),
+    reserved: amount('reserved').notNull(),
+    settled: amount('settled').notNull(),
+    usedAt: instant('used_at').notNull(),
+    endedAt: instant('ended_at'),
+    /** When the chain was last seen to have settled more. */
+    settledAt: instant('settled_at'),
+    /** The settlement that was begun last: one at a time. */
+    settlingPaymentId: text('settling_payment_id').$type<PaymentId>(),
+    /** What vouchers promised in all, as far as it goes. */
+    settlingCumulative: amount('settling_cumulative'),
+    /** When the chain, or the clock, is looked at next for it; null: never again. */
+    nextLookAt: instant('next_look_at'),
+    version: integer('version').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [
+    oneOf('metered_sessions_status', 'status', METERED_SESSION.states),
+    index('metered_sessions_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
+    index('metered_sessions_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 1`),
+    index('sandbox_metered_sessions_due').on(table.nextLookAt).where(sql`next_look_at IS NOT NULL AND livemode = 0`),
+    index('metered_sessions_over').on(table.endedAt).where(sql`ended_at IS NOT NULL`),
+  ],
+);
+
+export type MeteredSessionRow = typeof meteredSessions.$inferSelect;

@@ -3,7 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import { fateColumns, flag, instant } from './columns.ts';
 
 /** What a transaction can pay. Each kind has one row in finality/kinds.ts, which tells what follows its fate. */
-export type ClaimKind = 'checkout' | 'x402' | 'activation' | 'facilitator';
+export type ClaimKind = 'checkout' | 'x402' | 'activation' | 'facilitator' | 'refund' | 'metered' | 'subscription';
 
 /**
  * One transaction pays one thing in a mode, for ever: these rows are never deleted. Each also tells what became of its transaction

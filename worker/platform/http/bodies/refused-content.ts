@@ -1,7 +1,7 @@
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { isSecretKey } from '#core/crypto.ts';
-import { base58Bytes, base64, hex } from '#core/encoding.ts';
+import { base58Bytes, base64Bytes, hex } from '#core/encoding.ts';
 
 /** What a body may not hold, wherever it stands in it. */
 export type Unacceptable = 'secret_refused' | 'not_unicode';
@@ -73,7 +73,7 @@ function secretBytes(text: string): Uint8Array | null {
   if (text.length < 86) return null;
   const value = text.trim();
   if (/^[0-9a-f]{128}$/i.test(value)) return hex.decode(value.toLowerCase());
-  if (/^[A-Za-z0-9+/]{86}==$/.test(value)) return base64.decode(value);
+  if (/^[A-Za-z0-9+/]{86}==$/.test(value)) return base64Bytes(value);
   if (!value.startsWith('[')) return base58Bytes(value, 64);
   const numbers = value.slice(1, -1).split(',').map(Number);
   return isByteList(numbers) ? Uint8Array.from(numbers) : null;

@@ -25,10 +25,12 @@ export async function readJsonBody(c: Context<AppEnv>): Promise<void> {
   }
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** JSON is UTF-8 without a byte order mark (RFC 8259 section 8.1); null for anything else. */
 export function textOf(bytes: ArrayBuffer): string | null {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const text = decoder.decode(bytes);
     return text.startsWith('\ufeff') ? null : text;
   } catch {
     return null;

@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi';
+import { nearestOf } from '#core/text/nearest.ts';
 
 /** A field of a body that its route does not know: where it stands, and the field it may have been meant for. */
 export interface UnknownField {
@@ -8,7 +9,6 @@ export interface UnknownField {
 
 /** Each one costs a comparison with every field that is known, and a caller mends the first ones first. */
 const TOLD_MAX = 20;
-const DISTANCE_MAX = 3;
 
 /**
  * The fields of a JSON body that its schema does not name, in nested objects and lists too. An object that is a record or was declared
@@ -54,7 +54,7 @@ function collect(schemas: Schema[], value: unknown, path: UnknownField['path'], 
     if (found.length >= TOLD_MAX) return;
     const known = shapes.flatMap((shape) => (Object.hasOwn(shape, name) ? bareOf(shape[name]!) : []));
     if (known.length > 0) collect(known, member, [...path, name], found);
-    else found.push({ path: [...path, name], ...nearestOf(name, shapes.flatMap(Object.keys)) });
+    else found.push({ path: [...path, name], ...nearest(name, shapes.flatMap(Object.keys)) });
   }
 }
 
@@ -71,30 +71,7 @@ function closedShapes(schemas: Schema[]): z.core.$ZodShape[] | null {
   return shapes.length > 0 ? shapes : null;
 }
 
-/** The known name with the smallest edit distance, if that is at most 3 and at most half of what was written. */
-function nearestOf(name: string, known: string[]): { nearest?: string } {
-  let most = Math.min(DISTANCE_MAX, Math.floor(name.length / 2));
-  let nearest: string | undefined;
-  for (const candidate of known) {
-    if (Math.abs(candidate.length - name.length) > most) continue;
-    const distance = editDistance(name, candidate);
-    if (distance > most) continue;
-    nearest = candidate;
-    most = distance - 1;
-  }
-  return nearest === undefined ? {} : { nearest };
-}
-
-/** How many single characters have to be put in, taken out or exchanged to make one text of the other. (Levenshtein) */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (let line = 1; line <= from.length; line++) {
-    const above = row;
-    row = [line];
-    for (let column = 1; column <= to.length; column++) {
-      const exchanged = above[column - 1]! + (from[line - 1] === to[column - 1] ? 0 : 1);
-      row.push(Math.min(exchanged, above[column]! + 1, row[column - 1]! + 1));
-    }
-  }
-  return row[to.length]!;
-}
+const nearest = (name: string, known: string[]): Pick<UnknownField, 'nearest'> => {
+  const found = nearestOf(name, known);
+  return found === null ? {} : { nearest: found };
+};

@@ -25,4 +25,4 @@ export function matcherOf(table: () => readonly Route[]): (path: string) => Rout
 }
 
 /** Routes whose existence is no secret; middleware is none. */
-export const isPublished = ({ method, path }: Route): boolean => method !== 'ALL' && !/^\/v1\/operator\//.test(path);
+export const isPublished = ({ method, path }: Route): boolean => method !== 'ALL' && !/^\/(?:v1\/operator|dev)\//.test(path);

@@ -1,0 +1,1 @@
+ALTER TABLE `activations` ADD `livemode` integer DEFAULT true NOT NULL;

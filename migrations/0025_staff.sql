@@ -1,0 +1,1 @@
+CREATE INDEX `accounts_staff` ON `accounts` (`id`) WHERE is_staff = 1;

@@ -1,0 +1,29 @@
+const DISTANCE_MAX = 3;
+
+/** The known name with the smallest edit distance, if that is at most 3 and at most half of what was written; else null. */
+export function nearestOf(name: string, known: readonly string[]): string | null {
+  let most = Math.min(DISTANCE_MAX, Math.floor(name.length / 2));
+  let nearest: string | null = null;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) > most) continue;
+    const distance = editDistance(name, candidate);
+    if (distance > most) continue;
+    nearest = candidate;
+    most = distance - 1;
+  }
+  return nearest;
+}
+
+/** How many single characters have to be put in, taken out or exchanged to make one text of the other. (Levenshtein) */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= from.length; line++) {
+    const above = row;
+    row = [line];
+    for (let column = 1; column <= to.length; column++) {
+      const exchanged = above[column - 1]! + (from[line - 1] === to[column - 1] ? 0 : 1);
+      row.push(Math.min(exchanged, above[column]! + 1, row[column - 1]! + 1));
+    }
+  }
+  return row[to.length]!;
+}

@@ -1,0 +1,50 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { AccountId } from '#core/ids.ts';
+import type { PaidPlan, SubscriptionStatus } from '#rules/plans.ts';
+import { flag, instant, json } from '../columns.ts';
+
+/**
+ * Accounts as the payment processor knows them, with the subscription that counts as it was read last. Made by the first checkout; ended
+ * once the processor has deleted the customer of a deleted account.
+ */
+export const billingCustomers = sqliteTable(
+  'billing_customers',
+  {
+    accountId: text('account_id').$type<AccountId>().primaryKey(),
+    /** The processor's name for it. */
+    customerId: text('customer_id').notNull().unique(),
+    subscriptionId: text('subscription_id'),
+    subscriptionStatus: text('subscription_status').$type<SubscriptionStatus>().notNull(),
+    subscriptionPlan: text('subscription_plan').$type<PaidPlan>(),
+    currentPeriodEnd: instant('current_period_end'),
+    cancelsAtPeriodEnd: flag('cancels_at_period_end').notNull(),
+    /** By subscription: when the first event came about that showed it unpaid, in the processor's time. */
+    pastDueSince: json<Record<string, number>>('past_due_since').notNull(),
+    /** When its account was deleted: the processor is to delete it too. */
+    erasingSince: instant('erasing_since'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [
+    index('billing_customers_erasing').on(table.erasingSince).where(sql`erasing_since IS NOT NULL`),
+    index('billing_customers_ending').on(table.currentPeriodEnd).where(sql`current_period_end IS NOT NULL`),
+  ],
+);
+
+/** Events of the processor that were taken in, by its own ids, so that none counts twice; ended by age. */
+export const processorEvents = sqliteTable(
+  'processor_events',
+  {
+    id: text('id').primaryKey(),
+    accountId: text('account_id').$type<AccountId>().notNull(),
+    type: text('type').notNull(),
+    createdAt: instant('created_at').notNull(),
+    receivedAt: instant('received_at').notNull(),
+  },
+  (table) => [index('processor_events_received').on(table.receivedAt)],
+);
+
+export type BillingCustomer = typeof billingCustomers.$inferSelect;
+export type ProcessorEventRow = typeof processorEvents.$inferSelect;

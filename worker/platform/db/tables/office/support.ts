@@ -1,0 +1,60 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { AccountId, MembershipId, PaymentId, SandboxSessionId, TicketId, TicketMessageId } from '#core/ids.ts';
+import { type MESSAGE_AUTHORS, TICKET, type TICKET_CATEGORIES, type TicketStatus } from '#rules/states.ts';
+import { flag, instant, oneOf } from '../columns.ts';
+
+/** What a merchant asked of support. Made by the merchant, 50 messages an hour; it stays, and its texts go with the account. */
+export const supportTickets = sqliteTable(
+  'support_tickets',
+  {
+    id: text('id').$type<TicketId>().primaryKey(),
+    merchantId: text('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    subject: text('subject').notNull(),
+    category: text('category').$type<(typeof TICKET_CATEGORIES)[number]>().notNull(),
+    status: text('status').$type<TicketStatus>().notNull(),
+    paymentId: text('payment_id').$type<PaymentId>(),
+    membershipId: text('membership_id').$type<MembershipId>(),
+    lastMessageAt: instant('last_message_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+    /** Of a session of the sandbox: it lives by the session's clock, and ends with it. */
+    sandboxSessionId: text('sandbox_session_id').$type<SandboxSessionId>(),
+  },
+  (table) => [
+    oneOf('support_tickets_status', 'status', TICKET.states),
+    index('support_tickets_by_merchant').on(table.merchantId, table.livemode, table.lastMessageAt),
+    index('support_tickets_by_status').on(table.merchantId, table.livemode, table.status, table.lastMessageAt),
+    // For staff, who see those of all merchants.
+    index('support_tickets_of_all').on(table.livemode, table.lastMessageAt),
+    index('support_tickets_of_all_by_status').on(table.livemode, table.status, table.lastMessageAt),
+    index('support_tickets_resolved').on(table.updatedAt).where(sql`status = 'resolved' AND sandbox_session_id IS NULL`),
+    index('support_tickets_of_session').on(table.sandboxSessionId).where(sql`sandbox_session_id IS NOT NULL`),
+  ],
+);
+
+/** Messages of tickets: made by merchants and staff, and erased where the ticket's texts are. */
+export const supportMessages = sqliteTable(
+  'support_messages',
+  {
+    id: text('id').$type<TicketMessageId>().primaryKey(),
+    ticketId: text('ticket_id').$type<TicketId>().notNull(),
+    author: text('author').$type<(typeof MESSAGE_AUTHORS)[number]>().notNull(),
+    /** Whose account wrote it: its messages of an hour are counted. */
+    authorId: text('author_id').notNull(),
+    body: text('body').notNull(),
+    createdAt: instant('created_at').notNull(),
+    /** The same by the wall clock. */
+    writtenAt: instant('written_at').notNull(),
+  },
+  (table) => [
+    index('support_messages_of_ticket').on(table.ticketId, table.createdAt),
+    index('support_messages_by_author').on(table.authorId, table.writtenAt),
+  ],
+);
+
+export type Ticket = typeof supportTickets.$inferSelect;
+
+export type TicketMessage = typeof supportMessages.$inferSelect;

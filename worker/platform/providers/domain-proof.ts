@@ -1,0 +1,55 @@
+import { SECOND } from '#core/time.ts';
+
+const TIMEOUT_MS = 5 * SECOND;
+/** A proof is a few words. */
+const BYTES_MAX = 4096;
+
+/**
+ * What a host shows of whose it is: `holds` where its `/.well-known/svc-merchant.json` names the account and the token, `differs` where it
+ * answers anything else, `silent` where it does not answer, or only that it cannot now. No redirect is followed.
+ */
+export async function readProof(
+  { leftMs }: { leftMs(): number },
+  host: string,
+  expected: { accountId: string; token: string },
+): Promise<'holds' | 'differs' | 'silent'> {
+  try {
+    const signal = AbortSignal.timeout(Math.min(TIMEOUT_MS, leftMs()));
+    const response = await fetch(`https://${host}/.well-known/svc-merchant.json`, {
+      redirect: 'manual',
+      signal,
+      headers: { accept: 'application/json' },
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      return response.status >= 500 || response.status === 429 ? 'silent' : 'differs';
+    }
+    return isProof(await readBounded(response), expected) ? 'holds' : 'differs';
+  } catch {
+    return 'silent';
+  }
+}
+
+/** The beginning of an answer, and no more of it than a proof may have. */
+async function readBounded(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (let part = await reader?.read(); part && !part.done; part = await reader!.read()) {
+    text += decoder.decode(part.value, { stream: true });
+    if (text.length > BYTES_MAX) {
+      await reader!.cancel();
+      break;
+    }
+  }
+  return text;
+}
+
+function isProof(text: string, { accountId, token }: { accountId: string; token: string }): boolean {
+  try {
+    const shown = JSON.parse(text) as { account_id?: unknown; token?: unknown } | null;
+    return shown?.account_id === accountId && shown.token === token;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Where webhooks may be sent: public https names only. Judged when an endpoint is saved and again at every attempt, since
+ * rules and our own name may change in between. Pure.
+ * @module
+ */
+
+import { err, ok, type Result } from '#core/errors.ts';
+
+export type TargetProblem = 'not_a_url' | 'https_required' | 'credentials' | 'port' | 'ip_address' | 'private_name' | 'own_host';
+
+const PORTS = ['', '443', '8443'];
+const PRIVATE_SUFFIXES = [
+  'localhost',
+  'local',
+  'internal',
+  'intranet',
+  'lan',
+  'home',
+  'corp',
+  'home.arpa',
+  'test',
+  'invalid',
+  'example',
+  'onion',
+];
+
+export interface TargetRules {
+  /** The service's own hosts: a webhook to itself could only loop. */
+  ownHosts: readonly string[];
+  /** Local development only: plain http to this machine. */
+  allowLoopback: boolean;
+}
+
+export function checkTarget(text: string, rules: TargetRules): Result<URL, TargetProblem> {
+  if (text.length > 2048 || !URL.canParse(text)) return err('not_a_url');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return err('credentials');
+  if (rules.allowLoopback && url.protocol === 'http:' && url.hostname === '127.0.0.1') return ok(url);
+  if (url.protocol !== 'https:') return err('https_required');
+  if (!PORTS.includes(url.port)) return err('port');
+  // The parser has already turned decimal, octal, hex and short forms into dotted ones, and IPv6 into brackets.
+  const host = url.hostname.toLowerCase().replace(/\.+$/, '');
+  if (/^\[|^[0-9.]+$/.test(host)) return err('ip_address');
+  const isUnder = (suffix: string) => host === suffix || host.endsWith(`.${suffix}`);
+  if (!host.includes('.') || PRIVATE_SUFFIXES.some(isUnder)) return err('private_name');
+  return rules.ownHosts.some(isUnder) ? err('own_host') : ok(url);
+}

@@ -1,0 +1,87 @@
+/**
+ * Intent `session` of the method `solana`: what a challenge asks for and what its credentials carry, in the form of the public clients
+ * (`@solana/mpp` 0.6 and the one after it). Pure. (worker/protocols/README.md#mpp-sessions)
+ * @module
+ */
+
+import { z } from '@hono/zod-openapi';
+import { base58Bytes } from '#core/encoding.ts';
+import { CHANNEL_PROGRAMS, type ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
+
+/** What the public client puts where the server has to sign and send. */
+export const SIGNATURE_TO_COME = '1'.repeat(64);
+
+const decimal = z.string().regex(/^[0-9]{1,20}$/);
+const address = z.string().refine((text) => base58Bytes(text, 32) !== null, 'Not a Solana address');
+const signature = z.string().refine((text) => base58Bytes(text, 64) !== null, 'Not a signature');
+
+export const SignedVoucher = z.looseObject({
+  data: z.looseObject({ channelId: address, cumulativeAmount: decimal, expiresAt: z.int().min(0), nonce: z.number().optional() }),
+  signature,
+});
+export type SignedVoucher = z.infer<typeof SignedVoucher>;
+
+/** The five things a credential may ask for. Fields for modes that are not offered are let by unread. */
+export const SessionAction = z.discriminatedUnion('action', [
+  z.object({
+    action: z.literal('open'),
+    mode: z.enum(['push', 'pull']),
+    authorizedSigner: address,
+    channelId: address,
+    deposit: decimal,
+    /** Of the opening transaction, or `SIGNATURE_TO_COME`. */
+    signature: z.string().max(128),
+    /** Base64, signed by the payer alone in mode `pull`. */
+    transaction: z.string().max(4096).optional(),
+    payer: address.optional(),
+    payee: address.optional(),
+    mint: address.optional(),
+    salt: z.union([decimal, z.int()]).optional(),
+    gracePeriod: z.int().optional(),
+    recentSlot: z.union([decimal, z.int()]).optional(),
+  }),
+  z.object({ action: z.literal('voucher'), voucher: SignedVoucher }),
+  z.object({ action: z.literal('commit'), deliveryId: z.string().min(1).max(256), voucher: SignedVoucher }),
+  z.object({ action: z.literal('topUp'), channelId: address, newDeposit: decimal, signature: z.string().max(128) }),
+  z.object({ action: z.literal('close'), channelId: address, voucher: SignedVoucher.optional() }),
+]);
+export type SessionAction = z.infer<typeof SessionAction>;
+export type OpenAction = Extract<SessionAction, { action: 'open' }>;
+
+/** What a session asks of its buyer. Amounts are base units of `mint`. */
+export interface SessionAsked {
+  sessionId: string;
+  program: ChannelProgram;
+  network: 'mainnet' | 'devnet';
+  mint: string;
+  decimals: number;
+  cap: bigint;
+  minVoucherDelta: bigint;
+  /** Pays the fee, and is the payee, so that it can seal; all of what is settled goes to the merchant's wallet. */
+  operator: string;
+  merchantWallet: string;
+}
+
+/**
+ * The request of a challenge. For the older program it holds the fields of the 0.6 client alone: that client rebuilds what it echoes from
+ * those it knows, and the challenge's id is over the bytes.
+ */
+export const sessionRequest = (asked: SessionAsked, fresh: { blockhash: string; slot: number | null }) => ({
+  cap: asked.cap.toString(),
+  currency: asked.mint,
+  decimals: asked.decimals,
+  externalId: asked.sessionId,
+  minVoucherDelta: asked.minVoucherDelta.toString(),
+  modes: ['pull', 'push'],
+  network: asked.network,
+  operator: asked.operator,
+  programId: asked.program.address as string,
+  pullVoucherStrategy: 'clientVoucher',
+  recentBlockhash: fresh.blockhash,
+  recipient: asked.operator,
+  splits: [{ bps: 10_000, recipient: asked.merchantWallet }],
+  ...(asked.program.generation === 'current' && fresh.slot !== null ? { recentSlot: fresh.slot } : {}),
+});
+
+/** The two forms of a voucher, the newer first. */
+export const VOUCHER_FORMS: readonly ChannelProgram[] = [CHANNEL_PROGRAMS.current, CHANNEL_PROGRAMS.older];

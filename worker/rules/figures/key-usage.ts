@@ -1,0 +1,48 @@
+/** A call under a key, as it ended. */
+export interface CallOutcome {
+  keyId: string;
+  at: number;
+  method: string;
+  endpoint: string;
+  status: number;
+  requestId: string;
+  /** Units of entitlements consumed by it. */
+  units?: number;
+}
+
+/** What the keys page tells of a key. */
+export interface KeyUsage {
+  totalCalls: number;
+  successCalls: number;
+  errorCalls: number;
+  creditsBurned: number;
+  latestActivityAt: number | null;
+  latestEndpoint: string | null;
+  recent: Omit<CallOutcome, 'keyId' | 'units'>[];
+}
+
+export const emptyUsage = (): KeyUsage => ({
+  totalCalls: 0,
+  successCalls: 0,
+  errorCalls: 0,
+  creditsBurned: 0,
+  latestActivityAt: null,
+  latestEndpoint: null,
+  recent: [],
+});
+
+const RECENT_MAX = 20;
+
+export function addOutcome(usage: KeyUsage, { keyId: _, units = 0, ...outcome }: CallOutcome): KeyUsage {
+  const failed = outcome.status >= 400;
+  return {
+    ...usage,
+    totalCalls: usage.totalCalls + 1,
+    successCalls: usage.successCalls + (failed ? 0 : 1),
+    errorCalls: usage.errorCalls + (failed ? 1 : 0),
+    creditsBurned: usage.creditsBurned + units,
+    latestActivityAt: Math.max(usage.latestActivityAt ?? 0, outcome.at),
+    latestEndpoint: `${outcome.method} ${outcome.endpoint}`,
+    recent: [outcome, ...usage.recent].slice(0, RECENT_MAX),
+  };
+}

@@ -1,0 +1,40 @@
+import { type AccountMeta, AccountRole, type Address, type Instruction, type ReadonlyUint8Array } from '@solana/kit';
+
+/** How an instruction names its accounts, in order, and what each must be; the first byte of its data. */
+export interface InstructionLayout<Name extends string> {
+  discriminator: number;
+  accounts: readonly (readonly [name: Name, role: AccountRole])[];
+}
+
+/** An instruction as a transaction carries it, its accounts resolved. */
+export interface RawInstruction {
+  accounts: readonly Address[];
+  data: ReadonlyUint8Array;
+}
+
+export const SIGNER_WRITABLE = AccountRole.WRITABLE_SIGNER;
+export const SIGNER = AccountRole.READONLY_SIGNER;
+export const WRITABLE = AccountRole.WRITABLE;
+export const READONLY = AccountRole.READONLY;
+
+/** Builds an instruction: the named accounts in the layout's order, then the rest; the discriminator, then the arguments. */
+export function buildInstruction<Name extends string>(
+  programAddress: Address,
+  layout: InstructionLayout<Name>,
+  accounts: Readonly<Record<NoInfer<Name>, Address>>,
+  { args = new Uint8Array(), rest = [] }: { args?: ReadonlyUint8Array; rest?: readonly AccountMeta[] } = {},
+): Instruction & { accounts: readonly AccountMeta[]; data: Uint8Array } {
+  const named = layout.accounts.map(([name, role]): AccountMeta => ({ address: accounts[name], role }));
+  return { programAddress, accounts: [...named, ...rest], data: Uint8Array.of(layout.discriminator, ...args) };
+}
+
+/** An instruction's accounts by name, and those that follow them; null where it has fewer than the layout names. */
+export function nameAccounts<Name extends string>(
+  layout: InstructionLayout<Name>,
+  accounts: readonly Address[],
+): { named: Record<Name, Address>; rest: readonly Address[] } | null {
+  const count = layout.accounts.length;
+  if (accounts.length < count) return null;
+  const entries = layout.accounts.map(([name], index) => [name, accounts[index]!] as const);
+  return { named: Object.fromEntries(entries) as Record<Name, Address>, rest: accounts.slice(count) };
+}

@@ -1,0 +1,97 @@
+import type { Address } from '@solana/kit';
+import { err, ok, type Result } from '#core/errors.ts';
+import { COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, TOKEN_PROGRAM } from '../../assets.ts';
+import { readSigned } from '../../checkout-transaction.ts';
+import { type Instruction, isNonceAdvance, parseAtaCreation } from '../../transaction.ts';
+import { associatedTokenAddress } from '../derived-address.ts';
+import { parseSubscriptionInstruction, type SubscriptionInstruction } from './parse-instruction.ts';
+import type { CollectionRoute } from './standing.ts';
+import { findAuthorityAddress, findSubscriptionAddress, SUBSCRIPTIONS_PROGRAM, type SubscriptionPlan, sameTerms } from './subscription.ts';
+
+/** What a buyer may have signed at our request. */
+export type ConsentName = Extract<SubscriptionInstruction['name'], 'initAuthority' | 'subscribe' | 'resume' | 'cancel' | 'revoke'>;
+
+export type ConsentProblem =
+  | 'undecodable'
+  | 'lookup_tables'
+  | 'unsigned'
+  | 'durable_nonce'
+  | 'foreign_wallet'
+  | 'foreign_subscription'
+  | 'foreign_instruction'
+  | 'terms'
+  | 'nothing';
+
+/** A signed transaction of a buyer, and what of a subscription it does, in its order. */
+export interface SignedConsent {
+  signature: string;
+  names: ConsentName[];
+}
+
+/**
+ * Is this signed transaction about this wallet's subscription to this plan, and about nothing else? Wallets may add what protects their
+ * user (Lighthouse, compute budget); any other addition is refused, because we would be broadcasting it. Whether it can still land is the
+ * chain's to say. `plan`: null where the wallet is not to subscribe.
+ */
+export function checkConsent(
+  wire: Uint8Array,
+  route: Pick<CollectionRoute, 'plan' | 'subscriber' | 'mint'>,
+  plan: SubscriptionPlan | null,
+): Result<SignedConsent, ConsentProblem> {
+  const decoded = readSigned(wire);
+  if (!decoded.ok) return decoded;
+  const { instructions, signature, payer } = decoded.value;
+  if (instructions.some(isNonceAdvance)) return err('durable_nonce');
+  if (payer !== route.subscriber) return err('foreign_wallet');
+  const names: ConsentName[] = [];
+  for (const instruction of instructions.filter((one) => !isHarmless(one, route))) {
+    const judged = judgeConsent(instruction, route, plan);
+    if (!judged.ok) return judged;
+    names.push(judged.value);
+  }
+  return names.length === 0 ? err('nothing') : ok({ signature, names });
+}
+
+function isHarmless(instruction: Instruction, { subscriber, mint }: Pick<CollectionRoute, 'subscriber' | 'mint'>): boolean {
+  const { programId } = instruction;
+  if (programId === COMPUTE_BUDGET_PROGRAM || programId === LIGHTHOUSE_PROGRAM) return true;
+  const own = associatedTokenAddress(subscriber, mint, TOKEN_PROGRAM as Address);
+  return parseAtaCreation(instruction)?.ata === own;
+}
+
+function judgeConsent(
+  { programId, accounts, data }: Instruction,
+  route: Pick<CollectionRoute, 'plan' | 'subscriber' | 'mint'>,
+  plan: SubscriptionPlan | null,
+): Result<ConsentName, ConsentProblem> {
+  if (programId !== SUBSCRIPTIONS_PROGRAM) return err('foreign_instruction');
+  const parsed = parseSubscriptionInstruction({ accounts: accounts as Address[], data });
+  if (!parsed.ok) return err('foreign_instruction');
+  const instruction = parsed.value;
+  const { subscriber } = route;
+  switch (instruction.name) {
+    case 'initAuthority':
+      return instruction.accounts.user === subscriber && isOfAuthority(instruction.accounts.authority, route)
+        ? ok('initAuthority')
+        : err('foreign_wallet');
+    case 'subscribe':
+      if (!isOfPlan(instruction.accounts, route)) return err('foreign_subscription');
+      return plan !== null && sameTerms(instruction.consent, plan) && instruction.consent.mint === route.mint
+        ? ok('subscribe')
+        : err('terms');
+    case 'resume':
+    case 'cancel':
+    case 'revoke':
+      return isOfPlan(instruction.accounts, route) ? ok(instruction.name) : err('foreign_subscription');
+    default:
+      return err('foreign_instruction');
+  }
+}
+
+const isOfAuthority = (authority: Address, { subscriber, mint }: Pick<CollectionRoute, 'subscriber' | 'mint'>): boolean =>
+  authority === findAuthorityAddress(subscriber, mint).address;
+
+const isOfPlan = (
+  accounts: { plan: Address; subscription: Address },
+  { plan, subscriber }: Pick<CollectionRoute, 'plan' | 'subscriber'>,
+): boolean => accounts.plan === plan && accounts.subscription === findSubscriptionAddress(plan, subscriber).address;
