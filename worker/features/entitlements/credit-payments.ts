@@ -19,8 +19,9 @@ export const entitlementKeyOfPaid = (paid: Paid): EntitlementKey => entitlementK
 /** Adds what a payment bought to its buyer's entitlement. Keyed by the payment, so that once more is harmless. */
 export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {
   const identity = entitlementKeyOfPaid(paid);
-  const { usageUnits: units, accessPeriodDays: days } = paid.terms;
-  const credit = { identity, paymentId: paid.id, addition: { units, days }, consume, ...calledBy(ctx) };
+  const { usageUnits: units, accessPeriodDays: days, periodEndsAt: through } = paid.terms;
+  const addition = { units, days, ...(through === undefined ? {} : { through }) };
+  const credit = { identity, paymentId: paid.id, addition, consume, ...calledBy(ctx) };
   return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.credit(credit));
 }
 
@@ -38,7 +39,8 @@ export async function revokeOrphaned(ctx: Shard, orphaned: StoredEvent[]): Promi
 export async function followFinalized(ctx: Shard, finalized: StoredEvent[]): Promise<StoredEvent[]> {
   const paid = (await loadPaid(ctx, finalized)).filter(({ orphanedAt }) => orphanedAt === null);
   const [returned = [], final = []] = [true, false].map((isReturned) => finalized.filter((event) => wasOrphaned(event) === isReturned));
-  const failed = await bringEach(ctx, returned, paid, reinstatePayment);
+  const standing = paid.filter(({ accessRevokedAt }) => accessRevokedAt === null);
+  const failed = await bringEach(ctx, returned, standing, reinstatePayment);
   await hintFinal(
     ctx,
     paid.filter(({ id }) => final.some(({ paymentId }) => paymentId === id)),
@@ -46,13 +48,29 @@ export async function followFinalized(ctx: Shard, finalized: StoredEvent[]): Pro
   return failed;
 }
 
+/** Takes back what a payment bought whose refund said so, and gives it back where the chain dropped that refund. */
+export async function followRefunded(ctx: Shard, refunded: StoredEvent[]): Promise<StoredEvent[]> {
+  const paid = await loadPaid(ctx, refunded);
+  const revoked = paid.filter(({ accessRevokedAt }) => accessRevokedAt !== null);
+  const wasRevoked = ({ data }: StoredEvent): boolean => 'access_revoked_at' in (data.previous ?? {});
+  const given = paid.filter(({ accessRevokedAt, orphanedAt }) => accessRevokedAt === null && orphanedAt === null);
+  const [taken, returned] = await Promise.all([
+    bringEach(ctx, refunded, revoked, revokePayment),
+    bringEach(ctx, refunded.filter(wasRevoked), given, reinstatePayment),
+  ]);
+  return [...taken, ...returned];
+}
+
 const wasOrphaned = ({ data }: StoredEvent): boolean => 'orphaned_at' in (data.previous ?? {});
 
-const loadPaid = ({ db }: Shard, events: StoredEvent[]): Promise<Read[]> =>
-  listPaid(
+/** The payments of these events that buy access. */
+async function loadPaid({ db }: Shard, events: StoredEvent[]): Promise<Read[]> {
+  const paid = await listPaid(
     db,
     events.map(({ paymentId }) => paymentId as PaymentId),
   );
+  return paid.filter(({ terms }) => terms.isMetered !== true);
+}
 
 /** How long one buyer's object is waited for, so that enough of the invocation's time is left for the events of others. */
 const OBJECT_MS = 5 * SECOND;
@@ -92,7 +110,7 @@ async function hintFinal(ctx: Ctx, payments: Paid[]): Promise<void> {
 }
 
 /** A payment as it was read: a call that is held up is told from a later one by its version. */
-type Read = Paid & { version: number; orphanedAt: number | null };
+type Read = Paid & { version: number; orphanedAt: number | null; accessRevokedAt: number | null };
 
 /** What is said of a payment to the object of its buyer. */
 const callOf = (ctx: Ctx, payment: Read): PaymentCall => ({

@@ -58,6 +58,10 @@ export const calledBy = (ctx: Ctx): Called => ({
 export const readEntitlement = (ctx: Ctx, owner: Owner, entitlementId: string): Promise<EntitlementSnapshot | null> =>
   callEntitlement(ctx, owner, entitlementId, (object) => object.read(ctx.now, ctx.now - ctx.wallNow));
 
+/** Forgets a test entitlement, so that its object tells of it no more. Harmless twice. */
+export const eraseEntitlement = (ctx: Scope, entitlementId: string): Promise<void> =>
+  callEntitlement(ctx, ctx, entitlementId, (object) => object.erase());
+
 /** A keyed call to an object. Merchant, mode, product and customer are in the object's name, so that the same key elsewhere is another. */
 function operationOf<T>(ctx: Ctx, identity: EntitlementKey, verb: string, request: IdempotentRequest, input: T): Operation<T> {
   const [fingerprint, formerFingerprint] = fingerprintsOf(ctx, request);

@@ -21,12 +21,13 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
       payerWallet: payments.payerWallet,
       terms: payments.terms,
       orphanedAt: payments.orphanedAt,
+      accessRevokedAt: payments.accessRevokedAt,
       version: payments.version,
     })
     .from(payments)
     .where(inArray(payments.id, paymentIds));
 
-export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt' | 'version'>;
+export type Paid = Omit<Awaited<ReturnType<typeof listPaid>>[number], 'orphanedAt' | 'accessRevokedAt' | 'version'>;
 
 /** An older copy never overwrites a newer one. */
 export function projectionWrites({ db }: Shard, snapshot: EntitlementSnapshot, rows: EventRow[]): Write[] {

@@ -80,7 +80,7 @@ export async function settleFacilitated(ctx: Scope, call: FacilitatorCall): Prom
   const transaction = isTheirs(settlement, ctx) ? settlement.txSignature : '';
   const refusal = refusalOf(settlement, ctx);
   if (refusal !== null) return newRefusal(network, refusal, payer, transaction);
-  const outcome = await followThrough(ctx, settlement, isNew);
+  const outcome = await followThrough(ctx, settlement, { isNew });
   if (outcome.status === 'pending') return newRefusal(network, 'settlement_pending', payer, transaction);
   if (outcome.status === 'failed') return newRefusal(network, FAILED, payer, transaction);
   const taken = await takeSuccessForCall(ctx, settlement);

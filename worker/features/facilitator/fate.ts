@@ -14,6 +14,7 @@ import { transact, unchanged } from '#platform/db/commit.ts';
 import { type FateFollower, type FateStep, storeStep } from '#platform/db/fate.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { NewEvent } from '#rules/events.ts';
+import { X402_RAIL } from '#rules/rails.ts';
 
 export const facilitatedFate: FateFollower = {
   onFinal: (ctx, _paymentIds, step) => storeStep(ctx, step),
@@ -43,6 +44,8 @@ function eventOf(ctx: Ctx, settlement: Settlement, type: keyof typeof VERSION_OF
 /** In the shape of a payment, as far as there is one: `tx_signature` is what the merchant's server knows it by. It has no product of ours. */
 const toFacilitatedResource = (settlement: Settlement): PaymentResource => ({
   payment_id: settlement.paymentId,
+  kind: 'x402',
+  rail_id: X402_RAIL,
   product_id: FACILITATED_PRODUCT_ID,
   slug: '',
   status: 'CONFIRMED',

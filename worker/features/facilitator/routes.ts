@@ -26,7 +26,7 @@ const supported = createRoute({
   path: '/access/x402/facilitator/supported',
   operationId: 'listFacilitatorKinds',
   tags,
-  summary: 'What this facilitator takes, as x402 resource servers ask for it',
+  summary: 'List what can be settled',
   description:
     'The base URL of the facilitator ends before `/supported`. Give it to any x402 V2 resource server, with your key in `X-Svc-Key` of verify and settle.',
   middleware: publicBucket('payload'),
@@ -39,7 +39,7 @@ const verify = createRoute({
   path: '/access/x402/facilitator/verify',
   operationId: 'verifyFacilitatedPayment',
   tags,
-  summary: 'Verify a payment for your own x402 server',
+  summary: 'Verify for your server',
   description:
     'Reference body and answer, 200 also where it is refused. `payTo` must be your payout wallet: of the x402 rail, of your account, or ' +
     'of one of your live products. A payment whose success was answered before is refused as `duplicate_settlement`; one that was settled ' +
@@ -52,7 +52,7 @@ const settle = createRoute({
   path: '/access/x402/facilitator/settle',
   operationId: 'settleFacilitatedPayment',
   tags,
-  summary: 'Settle a payment for your own x402 server',
+  summary: 'Settle for your server',
   description:
     'Reference body and answer, 200 also where it is refused. The payment itself is the idempotency key: it is settled once, and ' +
     '`success: true` is answered to one call ever, because your server serves for each. All others, at once or later, get ' +

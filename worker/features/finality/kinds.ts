@@ -1,4 +1,5 @@
 import { facilitatedFate } from '#features/facilitator/fate.ts';
+import { refundFate } from '#features/payments/refunds/seen.ts';
 import { unmatchedFate } from '#features/payments/unmatched/unmatched.ts';
 import { paymentFate } from '#features/payments/watch/finality.ts';
 import { activationFate } from '#features/plans/activation-fate.ts';
@@ -8,7 +9,10 @@ import type { FateFollower, Watched } from '#platform/db/fate.ts';
 export const FATES: Record<Watched['kind'], FateFollower> = {
   checkout: paymentFate,
   x402: paymentFate,
+  metered: paymentFate,
+  subscription: paymentFate,
   activation: activationFate,
   facilitator: facilitatedFate,
+  refund: refundFate,
   unmatched: unmatchedFate,
 };

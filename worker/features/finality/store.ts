@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
-import { isOfPaymentInReach } from '#platform/chain/reach.store.ts';
+import { claimsInReach, isOfPaymentInReach } from '#platform/chain/reach.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
 import { type FateStep, FINAL_AFTER_MS, type Watched } from '#platform/db/fate.ts';
@@ -25,7 +25,7 @@ export const CLAIMS_SOURCE: Source = {
   subjectId: txClaims.subjectId,
   kind: sql.raw('kind'),
   confirmedAt: sql.raw('coalesce(confirmed_at, created_at)'),
-  isStanding: (ctx) => sql`${isOfPaymentInReach(ctx, 'subject_id')} AND kind NOT IN ('payment', 'settlement')`,
+  isStanding: (ctx) => sql`${claimsInReach(ctx)} AND kind NOT IN ('payment', 'settlement')`,
 };
 
 export const UNMATCHED_SOURCE: Source = {

@@ -42,7 +42,7 @@ const consume = createRoute({
   path: CONSUME_PATH,
   operationId: 'consumeEntitlement',
   tags: ['Entitlements'],
-  summary: 'Use units before serving a request; refused with a ready challenge where nothing is left',
+  summary: 'Consume units',
   description:
     'Serve only after 200. Where `code` is `entitlement_missing` or `subscription_expired`, answer 402 to your caller and pass the ' +
     '`PAYMENT-REQUIRED` header of this response on; it is also decoded in `meta.payment_required`. Branch on `code`, never on the status.',

@@ -1,10 +1,12 @@
 import { ApiError, overloaded, unreachable } from '#core/errors.ts';
 import type { ProductId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
-import { consumeEntitlement, tooManyKeys } from '#features/entitlements/entitlement.ts';
+import { findAuthorizationBy } from '#features/authorizations/store.ts';
+import { consumeEntitlement, readEntitlement, tooManyKeys } from '#features/entitlements/entitlement.ts';
 import { getSale } from '#features/products/product.ts';
 import type { Scope } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
+import { given } from '#platform/http/openapi.ts';
 import type { ResourceInfo } from '#protocols/x402/wire.ts';
 import type { EntitlementKey } from '#rules/balance.ts';
 import type { ConsumeAnswer, PassedOutcome } from '#rules/entitlement-rpc.ts';
@@ -55,12 +57,26 @@ async function explainDenial(
   const productId = identity.productId as ProductId;
   const sale = await getSale(ctx, productId, X402_RAIL);
   const challenge = await makeSaleChallenge(ctx, sale, { resource, units: units - remaining });
-  const standing = { entitlement_id: identity.entitlementId, remaining, paid_through: isoOrNull(paidThrough) };
+  // What was taken back leaves nothing at all; so does who never had anything, of whom the object knows nothing.
+  const held = reason === 'entitlement_missing' ? await readEntitlement(ctx, identity, identity.entitlementId) : null;
+  const revoked = held?.status === 'revoked' ? { reason: 'revoked' } : {};
+  const subscription =
+    reason === 'subscription_expired' ? await findAuthorizationBy(ctx.db, { ...ctx, productId }, identity.customer) : null;
+  const standing = {
+    entitlement_id: identity.entitlementId,
+    remaining,
+    paid_through: isoOrNull(paidThrough),
+    ...given('subscription_status', subscription?.status ?? null),
+  };
   if (challenge.ok)
     return new ApiError(reason, {
       headers: { 'PAYMENT-REQUIRED': challenge.header },
-      meta: { ...standing, payment_required: challenge.required },
+      meta: { ...standing, ...revoked, payment_required: challenge.required },
     });
   const { missing, fix } = challenge;
-  return new ApiError(reason, { meta: { ...standing, payment_required: null, reason: 'setup_not_ready', missing, fix } });
+  const detail = 'This customer has nothing left to use here, and the product cannot be paid for yet: meta.fix says what it needs.';
+  return new ApiError(reason, {
+    detail,
+    meta: { ...standing, payment_required: null, reason: 'setup_not_ready', missing, fix, ...revoked },
+  });
 }

@@ -6,17 +6,15 @@
  * @module
  */
 
-import type { Context } from 'hono';
-import { createMiddleware } from 'hono/factory';
 import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { IDEMPOTENCY_KEY } from '#core/limits.ts';
 import { isoOrNull, SECOND } from '#core/time.ts';
 import { type ParsedKey, parseRawKey } from '#features/accounts/keys/keys.ts';
-import { type Config, checkedConfig, clocksOf } from '#platform/context.ts';
+import { type Config, checkedConfig, clocksOf, type Env } from '#platform/context.ts';
 import { textOf } from '#platform/http/bodies/request-body.ts';
 import { isKnownWhole } from '#platform/http/configuration.ts';
-import type { AppEnv } from '#platform/http/openapi.ts';
+import { passOn } from '#platform/http/passed-on.ts';
 import { rateHeaders } from '#platform/http/rate-limit.ts';
 import { answerHeaders, NOT_KEPT, requestIdOf } from '#platform/http/request-id.ts';
 import { logRequest } from '#platform/log.ts';
@@ -92,19 +90,16 @@ interface PlainConsume {
   body: PlainBody;
 }
 
-async function plainConsumeOf(c: Context<AppEnv>): Promise<PlainConsume | null> {
-  const { raw } = c.req;
-  const rawKey = raw.headers.get('X-Svc-Key');
-  if (rawKey === null || !isPlainRequest(raw)) return null;
-  const { config } = checkedConfig(c.env);
+/** What can be told without the body; null: not plain. */
+function plainRequestOf(request: Request, env: Env): Omit<PlainConsume, 'body'> | null {
+  const rawKey = request.headers.get('X-Svc-Key');
+  if (rawKey === null || !isPlainRequest(request)) return null;
+  const { config } = checkedConfig(env);
   const clocks = config && clocksOf(config, WAIT_MS);
   if (!clocks || !isKnownWhole(config, clocks.wallNow)) return null;
   const key = parseRawKey({ config }, rawKey);
   // A key that its digits do not vouch for is looked up only for callers who have refusals left.
-  if (!key?.isVouched || key.keyHashes.length !== 1) return null;
-  const text = textOf(await c.req.arrayBuffer());
-  const body = text === null || text.length > BODY_BYTES_MAX ? null : plainBodyOf(text);
-  return body && { config, clocks, key, body };
+  return key?.isVouched && key.keyHashes.length === 1 ? { config, clocks, key } : null;
 }
 
 /** Whose answer it is, and how things stand after it. */
@@ -117,19 +112,23 @@ export const toConsumeResponse = (entitlementId: string, used: ConsumeAnswer & {
   paid_through: isoOrNull(used.paidThrough),
 });
 
-/** Stands before the router's other middleware, because each of them costs more than what is left to do here. */
-export const answerPlainConsume = createMiddleware<AppEnv>(async (c, next) => {
-  const plain = await plainConsumeOf(c);
-  if (!plain) return next();
-  const requestId = requestIdOf(c.req.raw.headers);
-  c.set('requestId', requestId);
-  const answer = await askAccount(c, plain, requestId);
-  if (answer === null || (!answer.admission.ok && answer.admission.reason === 'unknown')) return next();
+/**
+ * Stands before the router, because that costs more than what is left to do here. Answers a response, or the request as the router is to
+ * have it, with what was told about it.
+ */
+export async function answerPlainConsume(request: Request, env: Env): Promise<Response | Request> {
+  const plain = plainRequestOf(request, env);
+  if (!plain) return request;
+  const bytes = await request.arrayBuffer();
+  const text = textOf(bytes);
+  const body = text === null || text.length > BODY_BYTES_MAX ? null : plainBodyOf(text);
+  if (!body) return passOn(request, bytes, {});
+  const requestId = requestIdOf(request.headers);
+  const key = `consume:${request.headers.get('Idempotency-Key')}`;
+  const answer = await askAccount(env, { ...plain, body }, { key, requestId });
+  if (answer === null || (!answer.admission.ok && answer.admission.reason === 'unknown')) return passOn(request, bytes, { requestId });
   const { admission, used, entitlementId } = answer;
-  if (!admission.ok || !used?.ok) {
-    c.set('told', { admission, ...(used && { used }) });
-    return next();
-  }
+  if (!admission.ok || !used?.ok) return passOn(request, bytes, { requestId, told: { admission, ...(used && { used }) } });
   const { accountId, keyId } = admission.caller;
   logRequest({
     request_id: requestId,
@@ -149,13 +148,13 @@ export const answerPlainConsume = createMiddleware<AppEnv>(async (c, next) => {
       ...(used.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
     },
   });
-});
+}
 
 /** One call of the account's object. null where it is out of reach. */
 async function askAccount(
-  c: Context<AppEnv>,
+  env: Env,
   { config, clocks, key, body }: PlainConsume,
-  requestId: string,
+  called: Pick<PassedUse, 'key'> & { requestId: string },
 ): Promise<PassedAnswer | null> {
   const { now, wallNow, leftMs } = clocks;
   const { productId, customerRef, ...use } = body;
@@ -170,17 +169,16 @@ async function askAccount(
   };
   const passed: PassedUse = {
     ...use,
+    ...called,
     productId,
     customer: { customerRef },
-    key: `consume:${c.req.raw.headers.get('Idempotency-Key')}`,
     now,
     aheadMs: now - wallNow,
-    requestId,
     leftMs: WAIT_MS,
-    call: { method: 'POST', endpoint: PATH, requestId },
+    call: { method: 'POST', endpoint: PATH, requestId: called.requestId },
   };
   try {
-    return await admissionObject({ env: c.env, leftMs }, `account:${key.admissionId}`).consume(admission, passed);
+    return await admissionObject({ env, leftMs }, `account:${key.admissionId}`).consume(admission, passed);
   } catch {
     return null;
   }

@@ -24,7 +24,7 @@ const settle = createRoute({
   path: '/access/x402/settle',
   operationId: 'settlePayment',
   tags: ['x402'],
-  summary: 'Settle a PAYMENT-SIGNATURE: verify, co-sign, broadcast, confirm, grant, and use units at once',
+  summary: 'Settle an x402 payment',
   description:
     'One payment counts once, for ever. Sent again under its key it gives the first result. Under any other key it answers `duplicate: true` ' +
     'with `consumed_units: 0` and what the customer holds by now, and the header `X-Svc-Duplicate-Settlement: true`: nothing may be served ' +

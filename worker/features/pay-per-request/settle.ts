@@ -114,7 +114,7 @@ async function settleUnderLease(ctx: Scope, input: SettlePayment, caller: string
   if ('reason' in claimed) return refuseWithChallenge(ctx, sale, input, claimed.reason);
   const { settlement, isNew } = claimed;
   if (!isNew) requireSamePurpose(settlement, ctx, input);
-  const outcome = await followThrough(ctx, settlement, isNew);
+  const outcome = await followThrough(ctx, settlement, { isNew });
   const told = !isNew && outcome.status === 'settled' ? await findTold(ctx.db, settlement) : null;
   return creditAndUse(ctx, settlement, outcome, sale, { ...input, caller, told });
 }

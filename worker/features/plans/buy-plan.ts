@@ -1,5 +1,5 @@
 import { assert } from '#core/errors.ts';
-import { planProductIdOf, SERVICE_ACCOUNT_ID } from '#core/ids.ts';
+import { planProductIdOf, type ReceiptId, SERVICE_ACCOUNT_ID } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import { planReceipt } from '#features/receipts/receipt.ts';
 import type { Shard } from '#platform/context.ts';
@@ -29,7 +29,7 @@ export function planActivation(
   settlement: Settlement,
   transaction: ChainTransaction,
   held: Awaited<ReturnType<typeof getHolding>>,
-): { values: HeldPlan; events: NewEvent[]; writes: Write[] } {
+): { values: HeldPlan; events: NewEvent[]; writes: Write[]; receiptId: ReceiptId } {
   const { paymentId, merchantId: accountId, setupIntentId } = settlement;
   const plan = boughtPlan(settlement);
   const at = Math.max(ctx.now, held.nextAt);
@@ -53,6 +53,7 @@ export function planActivation(
   const activation = {
     paymentId,
     accountId,
+    livemode: settlement.livemode,
     plan,
     amount: settlement.amount,
     resultingPlan: after.plan,
@@ -63,6 +64,7 @@ export function planActivation(
   };
   return {
     values: after,
+    receiptId: receipt.result.id,
     events: receipt.events,
     writes: [
       insertActivation(ctx.db, activation),

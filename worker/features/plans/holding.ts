@@ -12,17 +12,25 @@ const toPurchase = ({ plan, amount, createdAt: at, resultingPlan, paidThrough, r
 
 /** What an account's activations amount to: those that stand, and this one only if it does. */
 export async function foldActivations(db: Db, accountId: AccountId, one: { paymentId: PaymentId; stands: boolean }): Promise<PaidTime> {
-  const rows = await listActivations(db, accountId);
+  const rows = await listActivations(db, accountId, true);
   const standing = rows.filter(({ activation, droppedAt }) => (activation.paymentId === one.paymentId ? one.stands : droppedAt === null));
   return foldPurchases(standing.map(({ activation }) => toPurchase(activation)));
 }
 
-/** What an account holds, with the price at which it was bought; and from when its next purchase counts, which is after all others. */
-export async function getHolding(db: Db, { id, plan, planThrough }: HeldPlan & { id: AccountId }): Promise<PaidTime & { nextAt: number }> {
-  const rows = await listActivations(db, id);
+/**
+ * What an account holds in a mode, with the price at which it was bought; and from when its next purchase counts, which is after all
+ * others. In the sandbox only test purchases count, and what the account really holds is not among them.
+ */
+export async function getHolding(
+  db: Db,
+  { id, plan, planThrough }: HeldPlan & { id: AccountId },
+  livemode: boolean,
+): Promise<PaidTime & { nextAt: number }> {
+  const rows = await listActivations(db, id, livemode);
   const folded = foldPurchases(rows.flatMap(({ activation, droppedAt }) => (droppedAt === null ? [toPurchase(activation)] : [])));
+  const nextAt = (rows.at(-1)?.activation.createdAt ?? -1) + 1;
+  if (!livemode) return { ...folded, nextAt };
   // A plan that was not bought has the price of the list.
   const isBought = folded.plan === plan && folded.planThrough === planThrough;
-  const nextAt = (rows.at(-1)?.activation.createdAt ?? -1) + 1;
   return { plan, planThrough, planPrice: isBought ? folded.planPrice : planPrice(plan), nextAt };
 }

@@ -9,26 +9,29 @@ import { activations } from '#platform/db/tables/plans.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
-import type { HeldPlan } from '#rules/plans.ts';
+import type { AccountPlans } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
 
 /** What an account holds, as it is stored: a plan that has ended may still stand there. */
-export async function getHeldPlan(db: Db, accountId: AccountId): Promise<HeldPlan & Pick<typeof accounts.$inferSelect, 'status'>> {
-  const { plan, planThrough, status } = accounts;
-  return (await db.select({ plan, planThrough, status }).from(accounts).where(eq(accounts.id, accountId)).get()) ?? raise('not_found');
+export async function getHeldPlan(db: Db, accountId: AccountId): Promise<AccountPlans & Pick<typeof accounts.$inferSelect, 'status'>> {
+  const { plan, planThrough, processorPlans, status } = accounts;
+  return (
+    (await db.select({ plan, planThrough, processorPlans, status }).from(accounts).where(eq(accounts.id, accountId)).get()) ??
+    raise('not_found')
+  );
 }
 
 export async function getActivation(db: Db, paymentId: PaymentId): Promise<Activation> {
   return (await db.select().from(activations).where(eq(activations.paymentId, paymentId)).get()) ?? raise('not_found');
 }
 
-/** What an account bought, in the order in which it counts, and which of it the chain dropped. */
-export const listActivations = (db: Db, accountId: AccountId) =>
+/** What an account bought in a mode, in the order in which it counts, and which of it the chain dropped. */
+export const listActivations = (db: Db, accountId: AccountId, livemode: boolean) =>
   db
     .select({ activation: activations, droppedAt: txClaims.droppedAt })
     .from(activations)
     .leftJoin(txClaims, eq(txClaims.subjectId, activations.paymentId))
-    .where(eq(activations.accountId, accountId))
+    .where(and(eq(activations.accountId, accountId), eq(activations.livemode, livemode)))
     .orderBy(asc(activations.createdAt), asc(activations.paymentId));
 
 export const insertActivation = (db: Db, activation: Activation): Write => db.insert(activations).values(activation);
@@ -65,7 +68,7 @@ export async function endLapsedPlans(db: Db, now: number, max: number): Promise<
 /** With the setup it was paid for, if any. */
 export async function getActivationOfSetup(db: Db, paymentId: PaymentId) {
   const found = await db
-    .select({ accountId: activations.accountId, setupIntentId: settlements.setupIntentId })
+    .select({ accountId: activations.accountId, livemode: activations.livemode, setupIntentId: settlements.setupIntentId })
     .from(activations)
     .leftJoin(settlements, eq(settlements.paymentId, activations.paymentId))
     .where(eq(activations.paymentId, paymentId))

@@ -40,16 +40,36 @@ export async function spendFee(ctx: Shard, settlement: Settlement, fees = 1): Pr
     if (!pooled.allowed) throw newBudgetError(ctx, pooled, 'plans');
     return () => giveBack(ctx, [PLAN_POOL], fees);
   }
-  const own = accountObject(settlement.merchantId);
+  return spendFees(ctx, settlement, fees);
+}
+
+/** The same for whatever else we pay the network for on a merchant's behalf. */
+export async function spendFees(
+  ctx: Shard,
+  payer: Pick<Settlement, 'merchantId' | 'livemode' | 'payerWallet'>,
+  fees: number,
+): Promise<() => Promise<void>> {
+  const own = accountObject(payer.merchantId);
   let answer = await spendAtObject(ctx, own, { fees, isKnownPayer: false });
-  if (answer.isForKnownPayers && (await hasPaidBefore(ctx.db, settlement)))
-    answer = await spendAtObject(ctx, own, { fees, isKnownPayer: true });
+  if (answer.isForKnownPayers && (await hasPaidBefore(ctx.db, payer))) answer = await spendAtObject(ctx, own, { fees, isKnownPayer: true });
   if (!answer.allowed) throw newBudgetError(ctx, answer);
   if (answer.plan !== 'free') return () => giveBack(ctx, [own], fees);
   const shared = await spendPool(ctx, FREE_POOL, fees);
   if (shared.allowed) return () => giveBack(ctx, [own, FREE_POOL], fees);
   await giveBack(ctx, [own], fees);
   throw newBudgetError(ctx, shared, 'free');
+}
+
+/** Counts a fee of the day that is paid whatever is left of the budget: what a buyer owes for a period is collected all the same. */
+export async function countFee(ctx: Ctx, { merchantId, livemode }: Pick<Settlement, 'merchantId' | 'livemode'>): Promise<void> {
+  if (!livemode) return;
+  const count = (name: string) => spendAtObject(ctx, name, { fees: 1, isKnownPayer: true });
+  try {
+    const { plan } = await count(accountObject(merchantId));
+    if (plan === 'free') await count(FREE_POOL);
+  } catch (error) {
+    ctx.note(`fee not counted: ${storyOf(error)}`);
+  }
 }
 
 async function spendPool(ctx: Ctx, name: string, fees: number): Promise<FeeAnswer> {
@@ -79,9 +99,12 @@ const giveBack = async (ctx: Ctx, names: string[], fees: number): Promise<void> 
   await Promise.allSettled(names.map((name) => spendAtObject(ctx, name, { fees: -fees, isKnownPayer: true })));
 };
 
+/** What no stranger can make fail at a merchant's cost: bought from a pool of its own, or sent by the service itself. */
+const UNBLAMED: ReadonlySet<Settlement['purpose']> = new Set(['activation', 'metered', 'subscription']);
+
 /** Its fee is paid and nothing came of it: counted against the share of failures of its merchant, whose budget paid for it. */
 export async function noteFailedFee(ctx: Ctx, { merchantId, livemode, purpose }: Settlement): Promise<void> {
-  if (purpose === 'activation' || !livemode) return;
+  if (UNBLAMED.has(purpose) || !livemode) return;
   const noted = admissionObject(ctx, accountObject(merchantId)).noteFailedFee(ctx.wallNow);
   await noted.catch((error: unknown) => ctx.note(`failed fee not noted: ${storyOf(error)}`));
 }

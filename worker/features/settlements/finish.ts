@@ -2,6 +2,7 @@ import { ApiError, storyOf, unreachable } from '#core/errors.ts';
 import type { PaymentId, ReceiptId } from '#core/ids.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
+import { planRenewal } from '#features/payments/renewal.ts';
 import { planPerRequest } from '#features/payments/settled-payment.ts';
 import { planActivation } from '#features/plans/buy-plan.ts';
 import { getHolding } from '#features/plans/holding.ts';
@@ -38,6 +39,9 @@ export async function finishSettlement(ctx: Shard, settlement: Settlement, trans
     notBeforeSeconds: 0,
     notAfterSeconds: Number.MAX_SAFE_INTEGER,
   });
+  // Anyone may distribute a channel, so that ours pays out more or less than it was built for: what arrived is what is written down.
+  if (settlement.purpose === 'metered' && 'payment' in match && (match.ok || match.reason === 'underpaid'))
+    return storeEnd(ctx, settlement, () => planSold(ctx, { ...settlement, amount: match.payment.paidUnits }, transaction));
   // A fork may reverse a failure as it may a payment, so it is looked at again.
   if (!match.ok) {
     const { outcome, isMine } = await endOnce(ctx, settlement, () =>
@@ -49,7 +53,10 @@ export async function finishSettlement(ctx: Shard, settlement: Settlement, trans
   }
   switch (settlement.purpose) {
     case 'access':
+    case 'metered':
       return storeEnd(ctx, settlement, () => planSold(ctx, settlement, transaction));
+    case 'subscription':
+      return storeEnd(ctx, settlement, () => planPeriod(ctx, settlement, transaction));
     case 'activation':
       return finishActivation(ctx, settlement, transaction);
     case 'facilitator':
@@ -72,24 +79,22 @@ export const failSettlement = (
   nextCheckAt: number | null,
 ): Promise<SettlementOutcome> => storeEnd(ctx, settlement, () => planFailure(ctx, settlement, reason, nextCheckAt));
 
+type PlanEnd = () => Change<SettlementOutcome> | Promise<Change<SettlementOutcome>>;
+
 const planFailure = (ctx: Shard, settlement: Settlement, reason: string, nextCheckAt: number | null): Change<SettlementOutcome> => ({
   events: [],
   writes: endSettlement(ctx, settlement, 'fail', reason, nextCheckAt),
   result: { status: 'failed', reason },
 });
 
-const storeEnd = async (ctx: Shard, settlement: Settlement, plan: () => Change<SettlementOutcome>): Promise<SettlementOutcome> =>
+const storeEnd = async (ctx: Shard, settlement: Settlement, plan: PlanEnd): Promise<SettlementOutcome> =>
   (await endOnce(ctx, settlement, plan)).outcome;
 
 /**
  * Ends a settlement once. A second call finds the end that the first one stored. `isMine`: this call stored it and knows so; none
  * does where the answer of the database was lost.
  */
-async function endOnce(
-  ctx: Shard,
-  settlement: Settlement,
-  plan: () => Change<SettlementOutcome>,
-): Promise<{ outcome: SettlementOutcome; isMine: boolean }> {
+async function endOnce(ctx: Shard, settlement: Settlement, plan: PlanEnd): Promise<{ outcome: SettlementOutcome; isMine: boolean }> {
   let isMine = true;
   // What the caller holds is tried as it is; after a lost race, what is stored.
   const ends = { known: null, reload: () => getOutcome(ctx, settlement.paymentId) };
@@ -100,18 +105,42 @@ async function endOnce(
   return { outcome, isMine };
 }
 
+const proofOf = ({ txSignature, payerWallet: payer, amount: paidUnits }: Settlement, { slot, blockTimeSeconds }: ChainTransaction) => ({
+  txSignature,
+  slot,
+  blockTime: blockTimeSeconds! * SECOND,
+  payer,
+  paidUnits,
+  feePaidUnits: 0n,
+});
+
 /** A merchant's product: payment, receipt and their events. */
 function planSold(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Change<SettlementOutcome> {
-  const { terms, txSignature, payerWallet: payer, amount } = settlement;
   const { productId } = settlement as Settlement & { productId: NonNullable<Settlement['productId']> };
-  const sale = { ...settlement, ...terms, productId, expiresAt: settlement.createdAt + CHALLENGE_SECONDS * SECOND };
-  const { slot, blockTimeSeconds } = transaction;
-  const proof = { txSignature, slot, blockTime: blockTimeSeconds! * SECOND, payer, paidUnits: amount, feePaidUnits: 0n };
-  const paid = planPerRequest(ctx, sale, proof);
+  const sale = {
+    ...settlement,
+    ...settlement.terms,
+    productId,
+    isMetered: settlement.purpose === 'metered',
+    expiresAt: settlement.createdAt + CHALLENGE_SECONDS * SECOND,
+  };
+  const paid = planPerRequest(ctx, sale, proofOf(settlement, transaction));
   return {
     events: paid.events,
-    writes: [...paid.writes, ...settleSettlement(ctx, settlement, slot)],
+    writes: [...paid.writes, ...settleSettlement(ctx, settlement, transaction.slot)],
     result: { status: 'settled', receiptId: paid.result.receiptId! },
+  };
+}
+
+/** A further period of a native subscription: payment, receipt, membership and the authorization after it. */
+async function planPeriod(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<Change<SettlementOutcome>> {
+  const { terms, paymentId, nonce } = settlement;
+  const proof = proofOf(settlement, transaction);
+  const renewed = await planRenewal(ctx, terms.authorizationId!, { paymentId, nonce, period: terms.period!, proof, isOwners: false });
+  return {
+    events: renewed.events,
+    writes: [...renewed.writes, ...settleSettlement(ctx, settlement, transaction.slot)],
+    result: { status: 'settled', receiptId: renewed.result.receiptId },
   };
 }
 
@@ -128,11 +157,12 @@ const planFacilitated = (ctx: Shard, settlement: Settlement, { slot }: ChainTran
  */
 async function finishActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
   const { paymentId } = settlement;
+  if (!settlement.livemode) return finishTestActivation(ctx, settlement, transaction);
   const hasEnded = async () => (await getOutcome(ctx, paymentId)).status !== settlement.status;
   try {
     await changeAccount(ctx, settlement.merchantId, async (account, attempt) => {
       if (attempt > 1 && (await hasEnded())) return null;
-      const { writes, ...change } = planActivation(ctx, settlement, transaction, await getHolding(ctx.db, account));
+      const { writes, receiptId: _, ...change } = planActivation(ctx, settlement, transaction, await getHolding(ctx.db, account, true));
       // Two payments at once change an account alike: only the settlement tells whether this one was stored.
       return { ...change, writes: [...writes, ...settleSettlement(ctx, settlement, transaction.slot)], wasStored: hasEnded };
     });
@@ -141,6 +171,19 @@ async function finishActivation(ctx: Shard, settlement: Settlement, transaction:
     ctx.note(`activation: ${storyOf(error)}`);
     return { status: 'pending' };
   }
+}
+
+/** Test money buys the answer, the receipt and the event of a plan: the account and its limits stay as they are. */
+async function finishTestActivation(ctx: Shard, settlement: Settlement, transaction: ChainTransaction): Promise<SettlementOutcome> {
+  const held = await getHolding(ctx.db, { id: settlement.merchantId, plan: 'free', planThrough: null }, false);
+  return storeEnd(ctx, settlement, () => {
+    const { events, writes, receiptId } = planActivation(ctx, settlement, transaction, held);
+    return {
+      events,
+      writes: [...writes, ...settleSettlement(ctx, settlement, transaction.slot)],
+      result: { status: 'settled', receiptId },
+    };
+  });
 }
 
 /** Why a settled sale serves no request: the chain dropped its money. It serves again once the money is back. */

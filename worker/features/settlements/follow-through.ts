@@ -41,6 +41,17 @@ export async function claimOnce(
   }
 }
 
+/** Claims what the service sends by itself, with what is stored beside it. False where a rival was faster. No merchant's budget pays for it. */
+export async function claimOwn(ctx: Shard, settlement: Settlement, beside: Write[]): Promise<boolean> {
+  try {
+    await commit(ctx, { events: [], writes: [...beside, ...claimSettlement(ctx.db, settlement)], result: null });
+    return true;
+  } catch (error) {
+    if (isVeto(error) || isConstraint(error)) return false;
+    throw error;
+  }
+}
+
 async function newBusyPayerError(ctx: Shard, settlement: Settlement): Promise<ApiError> {
   return new ApiError('rate_limited', {
     detail: 'This payer has too many payments open, or too many that failed on chain. The same payment may be sent again later.',
@@ -70,7 +81,7 @@ const broadcastAndWatch = (ctx: Shard, settlement: Settlement, options: WatchOpt
 const RESEND_AFTER_MS = 5 * SECOND;
 
 /** The outcome for a request that brings a payment, the one that claimed it (`isNew`) or a later one: none depends on another that may be gone. */
-export function followThrough(ctx: Shard, settlement: Settlement, isNew: boolean): Promise<SettlementOutcome> {
+export function followThrough(ctx: Shard, settlement: Settlement, { isNew }: { isNew: boolean }): Promise<SettlementOutcome> {
   if (settlement.status !== 'pending') return getOutcome(ctx, settlement.paymentId);
   const send = isNew || ctx.now >= settlement.createdAt + RESEND_AFTER_MS;
   return broadcastAndWatch(ctx, settlement, { send, patienceMs: ctx.config.SETTLE_PATIENCE_MS });

@@ -10,11 +10,14 @@ import { EXPIRED } from './store.ts';
 
 const PAYER_WINDOW_MS = PAYER_LIMITS.failedMinutes * MINUTE;
 
-/** Of a payer, over all merchants: what is open, and what failed on chain. What expired was never there, and cost nothing. */
+/**
+ * Of a payer, over all merchants: what is open, and what failed on chain. What expired was never there, and cost nothing. What a channel
+ * pays out is sent by the service.
+ */
 const payerCounts = ({ payerWallet, createdAt }: Settlement) => ({
   open: sql`total(status = 'pending')`,
   failed: sql`total(failure_reason <> ${EXPIRED})`,
-  ofPayer: sql`FROM settlements WHERE payer_wallet = ${payerWallet} AND status <> 'settled' AND created_at > ${createdAt - PAYER_WINDOW_MS}`,
+  ofPayer: sql`FROM settlements WHERE payer_wallet = ${payerWallet} AND status <> 'settled' AND purpose NOT IN ('metered', 'subscription') AND created_at > ${createdAt - PAYER_WINDOW_MS}`,
 });
 
 /** Fails the batch where a payer has as many open or failed settlements as allowed: every one of them may cost us its fee. */

@@ -65,7 +65,21 @@ async function loadArchived(ctx: Shard, paymentId: PaymentId) {
   return settlement && { settlement, receiptId: paymentOf(line!).receiptId, isLost: false };
 }
 
-const KIND_OF: Record<Settlement['purpose'], ClaimKind> = { access: 'x402', activation: 'activation', facilitator: 'facilitator' };
+const KIND_OF: Record<Settlement['purpose'], ClaimKind> = {
+  access: 'x402',
+  activation: 'activation',
+  facilitator: 'facilitator',
+  metered: 'metered',
+  subscription: 'subscription',
+};
+
+/** A settlement that the chain has not decided yet. */
+export const findPendingSettlement = async (db: Db, paymentId: PaymentId): Promise<Settlement | null> =>
+  (await db
+    .select()
+    .from(settlements)
+    .where(and(eq(settlements.paymentId, paymentId), sql`status = 'pending'`))
+    .get()) ?? null;
 
 /** Both fail where any merchant's request claimed this message or signature before. */
 export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {

@@ -1,0 +1,68 @@
+import { z } from '@hono/zod-openapi';
+import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { given } from '#platform/http/openapi.ts';
+import type { StepKind } from '#solana/programs/subscriptions/steps.ts';
+
+const KINDS = ['approve', 'subscribe', 'resume', 'revoke'] as const satisfies StepKind[];
+/** Why there is nothing to sign although the wallet is not subscribed. */
+export const STEP_PROBLEMS = ['refused', 'plan_missing', 'ending', 'unavailable'] as const;
+export type StepProblem = (typeof STEP_PROBLEMS)[number];
+
+/** What a checkout's buyer signs on the way to a subscription. */
+export const SubscribingBody = z
+  .object({
+    authorization_id: z.string(),
+    plan_address: z.string(),
+    subscription_address: z.string(),
+    period_hours: z.int(),
+    steps: z
+      .array(
+        z.object({
+          kind: z.enum(KINDS).openapi({
+            description:
+              '`approve`: lets the subscriptions program collect, once for all subscriptions of the wallet. `subscribe`: the terms of this one. ' +
+              '`resume`: takes a cancellation back. `revoke`: ends one that cannot go on.',
+          }),
+          transaction: z
+            .string()
+            .optional()
+            .openapi({
+              description:
+                'Unsigned, base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction. Absent while the step before it has not landed: ' +
+                'GET /v1/payments/{payment_id} shows it then.',
+            }),
+          last_valid_block_height: z.int().optional(),
+        }),
+      )
+      .openapi({ description: 'What is left to sign, in this order. Empty where nothing is: the first period is then collected.' }),
+    problem: z
+      .enum(STEP_PROBLEMS)
+      .optional()
+      .openapi({
+        description:
+          'Why `steps` is empty although something is left. `refused`: the network would refuse the next step, most often because the wallet ' +
+          'holds too little SOL. `plan_missing`: the plan takes no subscribers any more. `ending`: a cancelled subscription has to be over ' +
+          'first. `unavailable`: no node answers now.',
+      }),
+  })
+  .openapi('Subscribing');
+
+/** Steps as the chain stands now. */
+export interface Subscribing {
+  authorization: Pick<AuthorizationRow, 'id' | 'planAddress' | 'subscriptionAddress' | 'periodHours'>;
+  steps: { kind: StepKind; transaction: string | null; lastValidBlockHeight: bigint | null }[];
+  problem: StepProblem | null;
+}
+
+export const toSubscribingResource = ({ authorization, steps, problem }: Subscribing): z.infer<typeof SubscribingBody> => ({
+  authorization_id: authorization.id,
+  plan_address: authorization.planAddress,
+  subscription_address: authorization.subscriptionAddress,
+  period_hours: authorization.periodHours,
+  steps: steps.map(({ kind, transaction, lastValidBlockHeight: height }) => ({
+    kind,
+    ...given('transaction', transaction),
+    ...given('last_valid_block_height', height === null ? null : Number(height)),
+  })),
+  ...given('problem', problem),
+});

@@ -1,0 +1,156 @@
+import { and, desc, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
+import type { AuthorizationId, PaymentId } from '#core/ids.ts';
+import { inReach } from '#platform/chain/reach.store.ts';
+import type { Db, Shard } from '#platform/context.ts';
+import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import {
+  type AuthorizationRow,
+  type CollectionRow,
+  subscriptionAuthorizations,
+  subscriptionCollections,
+} from '#platform/db/tables/subscriptions/authorizations.ts';
+import type { Customer } from '#rules/balance.ts';
+
+const { id, paymentId, subscriptionAddress, livemode, version, createdAt, customerRef, subscriberWallet } = subscriptionAuthorizations;
+
+export const findAuthorization = async (db: Db, authorizationId: AuthorizationId): Promise<AuthorizationRow | null> =>
+  (await db.select().from(subscriptionAuthorizations).where(eq(id, authorizationId)).get()) ?? null;
+
+/** The authorization that a checkout was made with. */
+export const findAuthorizationOf = async (db: Db, checkout: PaymentId): Promise<AuthorizationRow | null> =>
+  (await db.select().from(subscriptionAuthorizations).where(eq(paymentId, checkout)).get()) ?? null;
+
+/** As the index has it, word for word. */
+const IS_STANDING = sql`status IN ('active', 'past_due', 'cancel_requested', 'requires_reapproval')`;
+
+/** The one authorization that what stands at an address on the chain is collected for; null: there is none. */
+export const findStanding = async (db: Db, address: string, isLive: boolean): Promise<AuthorizationRow | null> =>
+  (await db
+    .select()
+    .from(subscriptionAuthorizations)
+    .where(and(eq(subscriptionAddress, address), eq(livemode, isLive), IS_STANDING))
+    .get()) ?? null;
+
+/** True where another checkout of the same wallet for the same plan waits for its signature, or has it. */
+export const hasOther = async (db: Db, row: Pick<AuthorizationRow, 'id' | 'subscriptionAddress' | 'livemode'>): Promise<boolean> =>
+  (await db
+    .select({ id })
+    .from(subscriptionAuthorizations)
+    .where(
+      and(
+        eq(subscriptionAddress, row.subscriptionAddress),
+        eq(livemode, row.livemode),
+        ne(id, row.id),
+        isNull(subscriptionAuthorizations.endedAt),
+      ),
+    )
+    .limit(1)
+    .get()) !== undefined;
+
+/** The newest authorization of a customer for a product that ever was collected for; null: there is none. */
+export const findAuthorizationBy = async (
+  db: Db,
+  { merchantId, livemode: isLive, productId }: Pick<AuthorizationRow, 'merchantId' | 'livemode' | 'productId'>,
+  customer: Customer,
+): Promise<AuthorizationRow | null> =>
+  (await db
+    .select()
+    .from(subscriptionAuthorizations)
+    .where(
+      and(
+        eq(subscriptionAuthorizations.merchantId, merchantId),
+        eq(livemode, isLive),
+        'customerRef' in customer
+          ? eq(customerRef, customer.customerRef)
+          : and(eq(subscriberWallet, customer.walletAddress), sql`customer_ref IS NULL`),
+        eq(subscriptionAuthorizations.productId, productId),
+        sql`started_at IS NOT NULL`,
+      ),
+    )
+    .orderBy(desc(createdAt))
+    .limit(1)
+    .get()) ?? null;
+
+/** A statement, not an effect. */
+export const insertAuthorization = (db: Db, row: AuthorizationRow): Write => db.insert(subscriptionAuthorizations).values(row);
+
+/** Statements, not effects: the second fails the batch where the row was changed since it was read. */
+export const updateAuthorization = (ctx: Shard, after: AuthorizationRow): Write[] => [
+  ctx.db
+    .update(subscriptionAuthorizations)
+    .set(after)
+    .where(and(eq(id, after.id), eq(version, after.version - 1))),
+  vetoUnlessChanged(ctx),
+];
+
+/** A statement, not an effect: when it is looked at next, which is no change of the authorization. */
+export const scheduleAuthorization = (
+  db: Db,
+  row: AuthorizationRow,
+  schedule: Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'>,
+): Write =>
+  db
+    .update(subscriptionAuthorizations)
+    .set(schedule)
+    .where(and(eq(id, row.id), eq(version, row.version)));
+
+/**
+ * Takes authorizations whose time to look at has come, longest due first, and leaves them to the caller until `leaseUntil`, in one statement:
+ * two sweeps at once take different ones, and what a crash left is due again.
+ */
+export const takeDueAuthorizations = (ctx: Shard, leaseUntil: number, max: number): Promise<AuthorizationRow[]> =>
+  ctx.db
+    .update(subscriptionAuthorizations)
+    .set({ nextLookAt: leaseUntil })
+    .where(
+      sql`id IN (SELECT id FROM subscription_authorizations WHERE next_look_at IS NOT NULL AND next_look_at <= ${ctx.now}
+        AND ${inReach(ctx)} ORDER BY next_look_at LIMIT ${max})`,
+    )
+    .returning();
+
+export const listAuthorizations = (db: Db, ids: AuthorizationId[]): Promise<AuthorizationRow[]> =>
+  db.select().from(subscriptionAuthorizations).where(inArray(id, ids)).all();
+
+/** What collects a period of an authorization; null: nothing was begun. */
+export const findCollectionRow = async (db: Db, authorizationId: AuthorizationId, periodStartsAt: number): Promise<CollectionRow | null> =>
+  (await db.select().from(subscriptionCollections).where(ofPeriod(authorizationId, periodStartsAt)).get()) ?? null;
+
+const ofPeriod = (authorizationId: AuthorizationId, periodStartsAt: number) =>
+  and(eq(subscriptionCollections.authorizationId, authorizationId), eq(subscriptionCollections.periodStartsAt, periodStartsAt));
+
+/**
+ * Statements, not effects: a period is claimed for a payment. The second fails the batch where another payment than `before` has it, or where
+ * it is collected.
+ */
+export const claimPeriod = (ctx: Shard, row: CollectionRow, before: PaymentId | null): Write[] => [
+  ctx.db
+    .insert(subscriptionCollections)
+    .values(row)
+    .onConflictDoUpdate({
+      target: [subscriptionCollections.authorizationId, subscriptionCollections.periodStartsAt],
+      set: { paymentId: row.paymentId, createdAt: row.createdAt },
+      setWhere: sql`payment_id = ${before} AND collected_at IS NULL`,
+    }),
+  vetoUnlessChanged(ctx),
+];
+
+/** Statements, not effects: a period is collected by a payment, once for ever. The second fails the batch where it was collected before. */
+export const noteCollected = (ctx: Shard, row: CollectionRow & { collectedAt: number }): Write[] => [
+  ctx.db
+    .insert(subscriptionCollections)
+    .values(row)
+    .onConflictDoUpdate({
+      target: [subscriptionCollections.authorizationId, subscriptionCollections.periodStartsAt],
+      set: { paymentId: row.paymentId, collectedAt: row.collectedAt, periodEndsAt: row.periodEndsAt },
+      setWhere: sql`collected_at IS NULL`,
+    }),
+  vetoUnlessChanged(ctx),
+];
+
+/** The other authorizations for what stands at an address that are collected from, or may be again. */
+export const listRivals = (db: Db, row: Pick<AuthorizationRow, 'id' | 'subscriptionAddress' | 'livemode'>): Promise<AuthorizationRow[]> =>
+  db
+    .select()
+    .from(subscriptionAuthorizations)
+    .where(and(eq(subscriptionAddress, row.subscriptionAddress), eq(livemode, row.livemode), ne(id, row.id), IS_STANDING))
+    .all();

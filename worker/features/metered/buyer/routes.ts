@@ -1,0 +1,140 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { createMiddleware } from 'hono/factory';
+import { base58Bytes } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import { MONEY_UNITS_MAX } from '#core/money.ts';
+import { countForMerchant } from '#features/accounts/auth/authenticate.ts';
+import { type AppEnv, created, errors, jsonBody, ok, protocolBodyErrors, type RouteContext, router } from '#platform/http/openapi.ts';
+import { hitCeiling } from '#platform/http/rate-limit.ts';
+import { SignedVoucher } from '#protocols/mpp/session.ts';
+import { announceDelivery } from '../deliver.ts';
+import { CommitReceiptBody, DirectiveBody, MeteredSessionBody, sessionParam, toDirective, toMeteredResource } from '../resource.ts';
+import { sessionOfChannel, shownOf } from '../session.ts';
+import { authorizeSession } from './authorize.ts';
+import { type CommitRefusal, type CountUse, commitDelivery, readCommit } from './commit.ts';
+
+/** Authorized by what they carry, and counted for their address only where they are refused. */
+const countRefused = createMiddleware<AppEnv>(async (c, next) => {
+  await next();
+  if (c.error instanceof ApiError && c.error.status < 500) await hitCeiling(c);
+});
+
+/** Uses of a session are calls of its merchant, by whichever client. 429 rate_limited. */
+const countsUse =
+  (c: RouteContext): CountUse =>
+  (session) =>
+    countForMerchant(c, session, 'metered');
+
+const CredentialHeader = z.object({
+  authorization: z.string().max(32_768).optional().openapi({ description: 'Scheme `Payment`: the credential.' }),
+});
+const VOUCHER_EXAMPLE = {
+  data: { channelId: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2', cumulativeAmount: '1200', expiresAt: 4_102_444_800 },
+  signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
+};
+/** Clients of the protocol may send more than we read. */
+const CommitRequest = z
+  .looseObject({ deliveryId: z.string().min(1).max(256), voucher: SignedVoucher.optional() })
+  .openapi('MeteredCommitRequest', { example: { deliveryId: 'mpp-3yZe7d', voucher: VOUCHER_EXAMPLE } });
+const AnnounceRequest = z
+  .looseObject({
+    amount: z.string().regex(/^[1-9][0-9]{0,19}$/),
+    deliveryId: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,256}$/)
+      .optional(),
+    sessionId: z.string().max(64).openapi({ description: 'Address of the channel.' }),
+  })
+  .openapi('MeteredAnnouncement');
+
+const tags = ['Metered'];
+const authorize = createRoute({
+  method: 'post',
+  path: '/access/metered-sessions/{session_id}/authorize',
+  operationId: 'authorizeMeteredSession',
+  tags,
+  summary: 'Open, pay, top up or close',
+  description:
+    'What the credential of scheme Payment asks for. Without a credential: 402 with the challenge in `WWW-Authenticate`. A credential that is refused: 402 with a fresh one and `meta.reason`. ' +
+    'Of action `commit` the answer is the receipt of the delivery.',
+  middleware: countRefused,
+  request: { params: sessionParam, headers: CredentialHeader },
+  responses: {
+    ...ok(z.union([MeteredSessionBody, CommitReceiptBody])),
+    ...errors(
+      'payment_required',
+      'not_found',
+      'channel_closed',
+      'rate_limited',
+      'validation_error',
+      'rpc_unavailable',
+      ...protocolBodyErrors,
+    ),
+  },
+});
+const commit = createRoute({
+  method: 'post',
+  path: '/access/metered-sessions/{session_id}/commits',
+  operationId: 'commitMeteredDelivery',
+  tags,
+  summary: 'Pay for a delivery',
+  description:
+    'With a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again: 200 and `replayed`. A refusal has its reason in `meta.reason`.',
+  middleware: countRefused,
+  request: { params: sessionParam, headers: CredentialHeader, ...jsonBody(CommitRequest) },
+  responses: {
+    ...ok(CommitReceiptBody),
+    ...errors('payment_mismatch', 'not_found', 'channel_closed', 'rate_limited', 'validation_error', ...protocolBodyErrors),
+  },
+});
+const announce = createRoute({
+  method: 'post',
+  path: '/__402/session/deliveries',
+  operationId: 'announceMeteredDelivery',
+  tags,
+  summary: 'Announce a delivery',
+  description: 'As the public client of payment sessions does at the root of an origin. It keeps nothing free.',
+  middleware: countRefused,
+  request: jsonBody(AnnounceRequest),
+  responses: {
+    ...created(DirectiveBody),
+    ...errors('not_found', 'state_conflict', 'channel_closed', 'rate_limited', 'validation_error', ...protocolBodyErrors),
+  },
+});
+
+const mismatch = (reason: CommitRefusal): ApiError =>
+  new ApiError('payment_mismatch', { detail: 'This voucher does not pay for this delivery.', meta: { reason } });
+
+export const meteredSessionRoutes = router()
+  .openapi(authorize, async (c) => {
+    const { ctx } = c.var;
+    const done = await authorizeSession(ctx, c.req.valid('param').session_id, c.req.valid('header').authorization, countsUse(c));
+    c.header('Payment-Receipt', done.receipt);
+    c.header('Cache-Control', 'private, no-store');
+    // Whom the merchant made it for is told to the merchant alone.
+    return c.json('session' in done ? toMeteredResource(ctx, shownOf({ ...done.session, customer: null })) : done.committed, 200);
+  })
+  .openapi(commit, async (c) => {
+    const { ctx } = c.var;
+    const said = readCommit(c.req.valid('header').authorization, c.req.valid('json'));
+    if (said === 'voucher-mismatch') throw mismatch(said);
+    if (said === null) {
+      const problem = { loc: ['body', 'voucher'], msg: 'A voucher is needed, here or in Authorization', type: 'missing' };
+      throw new ApiError('validation_error', { problems: [problem] });
+    }
+    const committed = await commitDelivery(ctx, c.req.valid('param').session_id, said, countsUse(c));
+    if (!committed.ok) throw mismatch(committed.reason);
+    return c.json(committed.receipt, 200);
+  });
+
+/** At the root of the origin, where the public client looks for it. */
+export const announcedDeliveryRoutes = router().openapi(announce, async (c) => {
+  const { ctx } = c.var;
+  const { sessionId: channelId, deliveryId, amount } = c.req.valid('json');
+  if (base58Bytes(channelId, 32) === null || BigInt(amount) > MONEY_UNITS_MAX) throw new ApiError('not_found');
+  const reserved = await announceDelivery(ctx, await sessionOfChannel(ctx, channelId), deliveryId ?? null, BigInt(amount));
+  // A client commits what it announces. Many that are not committed are a flood, which its address pays for and not the merchant.
+  if (reserved.hasOusted) await hitCeiling(c);
+  else await countsUse(c)(reserved.snapshot);
+  return c.json(toDirective(ctx, reserved.delivery, reserved.snapshot), 201);
+});

@@ -1,0 +1,41 @@
+import { calledBy } from '#features/entitlements/entitlement.ts';
+import { channelOperatorsOf } from '#platform/chain/fee-payer.ts';
+import type { Scope } from '#platform/context.ts';
+import type { Channel } from '#solana/programs/payment-channels/channel.ts';
+import { buildReclaim } from '#solana/programs/payment-channels/settlement.ts';
+import { callSession, type OpenedSession, programOf } from '../session.ts';
+import { noteFreed } from '../store.ts';
+import { isProvenAbsent, type Look } from './look.ts';
+import { settleChannel } from './settle.ts';
+
+/**
+ * Looks once more at the channel of a session that has ended, until nothing of it is left. One that stands still, because the chain dropped
+ * its seal, is sealed again with the vouchers that are kept; the rent of one that is over is taken back once its program gives it.
+ */
+export async function followEnded(ctx: Scope, session: OpenedSession, look: Look): Promise<void> {
+  if (!session.livemode) return noteFreed(ctx, session);
+  switch (look.kind) {
+    case 'unknown':
+      return;
+    case 'absent':
+      return (await isProvenAbsent(ctx, session)) ? noteFreed(ctx, session) : undefined;
+    case 'over':
+      return look.channel === null ? noteFreed(ctx, session) : reclaimRent(ctx, session, look.channel);
+    case 'standing': {
+      const vouchers = await callSession(ctx, session.sessionId, (object) => object.vouchers(calledBy(ctx)));
+      await settleChannel(ctx, session, { channel: look.channel, vouchers, step: 'last' });
+    }
+  }
+}
+
+/** The current program keeps the rent until the channel's address can never come again. */
+async function reclaimRent(ctx: Scope, session: OpenedSession, channel: Channel): Promise<void> {
+  const prepared = await ctx.chain.prepare([]);
+  if (prepared.kind === 'unavailable') return ctx.note(`rpc: ${prepared.reason}`);
+  const settling = { program: programOf(session), channelId: session.bound.channelId, channel };
+  const wire = buildReclaim(settling, prepared.lifetime, channelOperatorsOf(ctx.config).signerOf(session.operator));
+  // Before the window is over the program refuses it, and a refusal would cost the fee.
+  const simulated = await ctx.chain.simulate(wire);
+  const sent = simulated.kind === 'passed' ? await ctx.chain.sendTransaction(wire, { preflight: false }) : null;
+  if (sent !== null && sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
+}

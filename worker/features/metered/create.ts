@@ -1,0 +1,114 @@
+import type { z } from '@hono/zod-openapi';
+import { newMeteredSessionId } from '#core/ids.ts';
+import { LIFE } from '#core/limits.ts';
+import { type Money, parseAmount } from '#core/money.ts';
+import { MINUTE } from '#core/time.ts';
+import type { Sale } from '#features/products/product.ts';
+import { newObstacleError } from '#features/products/selling/fixes.ts';
+import { obstaclesOf, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
+import { invalid } from '#features/products/terms.ts';
+import { newOutageError } from '#features/rails/quote.ts';
+import { getRail } from '#features/rails/registry.ts';
+import { customerColumns } from '#features/settlements/co-sign.ts';
+import { channelOperatorsOf } from '#platform/chain/fee-payer.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import type { Change } from '#platform/db/commit.ts';
+import type { MeteredSessionRow } from '#platform/db/tables/settlements.ts';
+import type { Customer } from '#rules/balance.ts';
+import type { ProgramGeneration } from '#rules/metered/rpc.ts';
+import { METERED_RAIL } from '#rules/rails.ts';
+import { CHANNEL_PROGRAMS, findChannelProgram } from '#solana/programs/payment-channels/channel.ts';
+import type { MeteredSessionRequest } from './resource.ts';
+import { insertMeteredSession } from './store.ts';
+
+/** The client that opens channels of the older program asks for this grace period, and for no other. */
+const OLDER_GRACE_SECONDS = 900;
+
+/** An amount of USDC that is more than zero. 422. */
+export function usdcOf(field: string, input: { asset: string; amount: string }): Money {
+  if (input.asset !== 'USDC') throw invalid(`${field}.asset`, 'Channels are in USDC', 'invalid_value');
+  const parsed = parseAmount('USDC', input.amount);
+  if (!parsed.ok) throw invalid(`${field}.amount`, 'Not an amount of USDC', parsed.reason);
+  if (parsed.value.units === 0n) throw invalid(`${field}.amount`, 'More than zero is needed', 'too_small');
+  return parsed.value;
+}
+
+/** Which generation of the program a session uses: the one that is named, else what this network has. 422. */
+function generationOf({ config }: Ctx, named: string | undefined): ProgramGeneration {
+  const isMainnet = config.NETWORK === 'mainnet';
+  if (named === undefined) return isMainnet ? 'current' : 'older';
+  const program = findChannelProgram(named);
+  if (program === null || (isMainnet && program !== CHANNEL_PROGRAMS.current))
+    throw invalid('channel_program', 'Not a channel program that this service opens here', 'invalid_value');
+  return program.generation;
+}
+
+/** What is in the way of being paid through a channel. 409 setup_not_ready, 503 rpc_unavailable. */
+async function requireReady(ctx: Shard, sale: Sale): Promise<void> {
+  const prospect = prospectOf(sale);
+  const [obstacle] = obstaclesOf(ctx.config, prospect, METERED_RAIL);
+  if (obstacle) throw newObstacleError(obstacle, METERED_RAIL, prospect);
+  const { obstacles, silent } = await getRail(METERED_RAIL).look(ctx, prospect);
+  if (obstacles[0]) throw newObstacleError(obstacles[0], METERED_RAIL, prospect);
+  if (silent) throw newOutageError(silent);
+}
+
+/**
+ * A session that a buyer may open. 409 setup_not_ready where the merchant could not be paid by it, 422 for amounts, a program or a grace
+ * period that cannot be.
+ */
+export async function planMeteredSession(
+  ctx: Shard,
+  sale: Sale,
+  input: z.infer<typeof MeteredSessionRequest>,
+  customer: Customer | null,
+): Promise<Change<MeteredSessionRow>> {
+  const { product } = sale;
+  const generation = generationOf(ctx, input.channel_program);
+  const gracePeriodSeconds = input.grace_period_seconds ?? OLDER_GRACE_SECONDS;
+  if (generation === 'older' && gracePeriodSeconds > OLDER_GRACE_SECONDS)
+    throw invalid('grace_period_seconds', `Clients of this channel program use ${OLDER_GRACE_SECONDS}`, 'too_big');
+  const capAmount = usdcOf('cap', input.cap).units;
+  const minVoucherDelta = input.min_voucher_delta ? usdcOf('min_voucher_delta', input.min_voucher_delta).units : 1n;
+  const unitPriceAmount = input.unit_price ? usdcOf('unit_price', input.unit_price).units : null;
+  if (minVoucherDelta > capAmount) throw invalid('min_voucher_delta', 'More than the cap', 'too_big');
+  await requireReady(ctx, sale);
+  const operator = channelOperatorsOf(ctx.config).current;
+  const who = customer === null ? { customerRef: null, customerWallet: null } : customerColumns(customer, '');
+  const expiresAt = ctx.now + LIFE.channelOpenMinutes * MINUTE;
+  const session: MeteredSessionRow = {
+    id: newMeteredSessionId(ctx.now),
+    merchantId: product.merchantId,
+    livemode: product.livemode,
+    productId: product.id,
+    ...who,
+    capAmount,
+    minVoucherDelta,
+    unitPriceAmount,
+    idleSeconds: input.idle_timeout_seconds ?? 3_600,
+    gracePeriodSeconds,
+    generation,
+    operator,
+    merchantWallet: payoutOf(prospectOf(sale))!,
+    mint: ctx.config.network.usdcMint,
+    expiresAt,
+    createdAt: ctx.now,
+    status: 'created',
+    channelId: null,
+    payerWallet: null,
+    authorizedSigner: null,
+    deposit: 0n,
+    cumulative: 0n,
+    reserved: 0n,
+    settled: 0n,
+    usedAt: ctx.now,
+    endedAt: null,
+    settledAt: null,
+    settlingPaymentId: null,
+    settlingCumulative: null,
+    nextLookAt: expiresAt,
+    version: 0,
+    updatedAt: ctx.now,
+  };
+  return { events: [], writes: [insertMeteredSession(ctx.db, session)], result: session };
+}

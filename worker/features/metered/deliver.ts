@@ -1,0 +1,74 @@
+import { ApiError } from '#core/errors.ts';
+import { MONEY_UNITS_MAX } from '#core/money.ts';
+import { SECOND } from '#core/time.ts';
+import { calledBy } from '#features/entitlements/entitlement.ts';
+import { invalid } from '#features/products/terms.ts';
+import type { Actor, Ctx } from '#platform/context.ts';
+import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
+import type { DeliveryAnswer, DeliveryRequest, MeteredSnapshot } from '#rules/metered/rpc.ts';
+import type { ReserveProblem } from '#rules/metered/vouchers.ts';
+import { callSession, recallSession } from './session.ts';
+
+/** What the merchant reserves is kept so long, unless the request says. */
+const RESERVED_SECONDS = 600;
+/** What a client announces without a key is forgotten after so long. */
+const ANNOUNCED_SECONDS = 60;
+
+export interface AskedDelivery {
+  deliveryId: string | null;
+  /** Base units, or pieces at the session's price. */
+  asked: { amount: bigint } | { units: number };
+  lifeSeconds: number | null;
+}
+
+type Reserved = DeliveryAnswer & { ok: true };
+
+/** What a reservation that is none means. 409 state_conflict, 410 channel_closed. */
+function refusal(reason: ReserveProblem | 'conflict'): ApiError {
+  if (reason === 'channel-sealed') return new ApiError('channel_closed');
+  if (reason === 'conflict') return new ApiError('idempotency_conflict');
+  return new ApiError('state_conflict', { detail: REFUSED[reason], meta: { reason } });
+}
+const REFUSED = {
+  'not-open': 'The session is not open: its buyer opens it at authorize_url.',
+  'delivery-conflict': 'This deliveryId stands for another amount.',
+  'exceeds-deposit': 'The deposit has not so much left. The buyer may top it up.',
+  'too-many-reservations': 'Too many deliveries wait for their commit. Commit some, or let them end.',
+} as const;
+
+async function reserve(ctx: Ctx, sessionId: string, request: Omit<DeliveryRequest, keyof ReturnType<typeof calledBy>>): Promise<Reserved> {
+  const answer = await callSession(ctx, sessionId, (object) => object.reserve({ ...request, ...calledBy(ctx) }));
+  if (!answer.ok) throw refusal(answer.reason);
+  return answer;
+}
+
+function amountOf({ unitPrice }: MeteredSnapshot, asked: AskedDelivery['asked']): bigint {
+  if ('amount' in asked) return asked.amount;
+  if (unitPrice === null) throw invalid('units', 'This session has no unit_price: name an amount', 'no_unit_price');
+  const amount = BigInt(unitPrice) * BigInt(asked.units);
+  if (amount > MONEY_UNITS_MAX) throw invalid('units', 'More than a channel can hold', 'too_big');
+  return amount;
+}
+
+/**
+ * The merchant reserves a delivery, whose amount is kept free until it is committed or its time is over. 404, 409 state_conflict
+ * (`not-open`, `exceeds-deposit`, `delivery-conflict`), 410 channel_closed.
+ */
+export async function reserveDelivery(
+  ctx: Ctx,
+  actor: Actor,
+  sessionId: string,
+  request: IdempotentRequest,
+  { deliveryId, asked, lifeSeconds }: AskedDelivery,
+): Promise<Reserved> {
+  const session = await recallSession(ctx, sessionId);
+  if (session.merchantId !== actor.accountId || session.livemode !== actor.livemode) throw new ApiError('not_found');
+  const [fingerprint, formerFingerprint] = fingerprintsOf(ctx, request);
+  const operation = { key: `deliver:${request.key}`, fingerprint, formerFingerprint };
+  const lifeMs = (lifeSeconds ?? RESERVED_SECONDS) * SECOND;
+  return reserve(ctx, sessionId, { deliveryId, amount: amountOf(session, asked), lifeMs, holdsMoney: true, operation });
+}
+
+/** A client announces a delivery by the channel's address alone: it keeps nothing free, and never for long. The same refusals. */
+export const announceDelivery = (ctx: Ctx, sessionId: string, deliveryId: string | null, amount: bigint): Promise<Reserved> =>
+  reserve(ctx, sessionId, { deliveryId, amount, lifeMs: ANNOUNCED_SECONDS * SECOND, holdsMoney: false, operation: null });

@@ -1,0 +1,126 @@
+import { ApiError, objectAway, raise, storyOf } from '#core/errors.ts';
+import { type AccountId, isMeteredSessionId } from '#core/ids.ts';
+import { calledBy } from '#features/entitlements/entitlement.ts';
+import { scopeOf } from '#platform/chain/scope.ts';
+import type { Actor, Ctx, Scope } from '#platform/context.ts';
+import { locate } from '#platform/db/directory.ts';
+import { meteredObject } from '#platform/objects.ts';
+import type { MeteredSessionRpc, MeteredSnapshot, MeteredTerms, ProgramGeneration } from '#rules/metered/rpc.ts';
+import { CHANNEL_PROGRAMS, type ChannelProgram } from '#solana/programs/payment-channels/channel.ts';
+import { findMeteredSession, sessionTermsOf } from './store.ts';
+
+/** The chain, the configuration and the clock a session goes by. */
+export function scopeOfSession(ctx: Ctx, { merchantId, livemode, customer }: MeteredTerms): Promise<Scope> {
+  const customerRef = customer !== null && 'customerRef' in customer ? customer.customerRef : null;
+  return scopeOf(ctx, { merchantId: merchantId as AccountId, livemode, customerRef });
+}
+
+async function call<T>(ctx: Ctx, name: string, ask: (object: MeteredSessionRpc) => Promise<T>): Promise<T> {
+  try {
+    return await ask(meteredObject(ctx, name));
+  } catch (error) {
+    ctx.note(`object: ${storyOf(error)}`);
+    throw objectAway(error);
+  }
+}
+
+type Unknown = { ok: false; reason: 'unknown' };
+/** null is an answer of its own: there is no voucher to settle with, for example. */
+const isUnknown = (answer: unknown): answer is Unknown => (answer as Unknown | null)?.reason === 'unknown';
+
+/**
+ * Asks the object of a session, which is named by the session's id alone, so that nothing has to be looked up. One that does not know its
+ * terms yet is told them from the database, once. 404 for what is no session; 503 where the object is out of reach, and the call may be
+ * repeated.
+ */
+export async function callSession<T>(
+  ctx: Ctx,
+  sessionId: string,
+  ask: (object: MeteredSessionRpc) => Promise<T>,
+): Promise<Exclude<T, Unknown>> {
+  if (!isMeteredSessionId(sessionId)) throw new ApiError('not_found');
+  const answer = await call(ctx, sessionId, ask);
+  if (!isUnknown(answer)) return answer as Exclude<T, Unknown>;
+  const shard = await locate(ctx, ({ db }) => findMeteredSession(db, sessionId));
+  const session = (await findMeteredSession(shard.db, sessionId)) ?? raise('not_found');
+  await call(ctx, sessionId, (object) => object.begin(sessionTermsOf(session), calledBy(ctx)));
+  return (await call(ctx, sessionId, ask)) as Exclude<T, Unknown>;
+}
+
+/** As it is this moment. 404. */
+export const readSession = (ctx: Ctx, sessionId: string): Promise<MeteredSnapshot> =>
+  callSession<MeteredSnapshot | Unknown>(ctx, sessionId, (object) => object.read(calledBy(ctx)));
+
+/** The same for its merchant alone: 404 for every other caller. */
+export async function readOwnSession(ctx: Ctx, actor: Actor, sessionId: string): Promise<MeteredSnapshot> {
+  const session = await readSession(ctx, sessionId);
+  if (session.merchantId !== actor.accountId || session.livemode !== actor.livemode) throw new ApiError('not_found');
+  return session;
+}
+
+/** What never changes of a session that has its channel. */
+export type OpenedSession = MeteredSnapshot & { bound: NonNullable<MeteredSnapshot['bound']> };
+export const isOpened = (session: MeteredSnapshot): session is OpenedSession => session.bound !== null;
+
+const opened = new Map<string, OpenedSession>();
+const OPENED_MAX = 5_000;
+
+/** Terms and channel of a session, remembered once it has one: they never change. What it counts is by now as much or more. 404. */
+export async function recallSession(ctx: Ctx, sessionId: string): Promise<MeteredSnapshot> {
+  const known = opened.get(sessionId);
+  if (known) return known;
+  const session = await readSession(ctx, sessionId);
+  rememberSession(session);
+  return session;
+}
+
+export function rememberSession(session: MeteredSnapshot): void {
+  if (!isOpened(session)) return;
+  if (opened.size >= OPENED_MAX && !opened.has(session.sessionId)) opened.clear();
+  opened.set(session.sessionId, session);
+}
+
+const sessionsByChannel = new Map<string, string>();
+
+/** The session of a channel, by an object that stands for its address: it is one session's for ever. 404. */
+export async function sessionOfChannel(ctx: Ctx, channelId: string): Promise<string> {
+  const known = sessionsByChannel.get(channelId);
+  if (known !== undefined) return known;
+  const sessionId = (await findClaim(ctx, true, channelId)) ?? (await findClaim(ctx, false, channelId)) ?? raise('not_found');
+  if (sessionsByChannel.size >= OPENED_MAX) sessionsByChannel.clear();
+  sessionsByChannel.set(channelId, sessionId);
+  return sessionId;
+}
+
+/** The session that has claimed a channel in this mode; null: none has. */
+export const findClaim = (ctx: Ctx, livemode: boolean, channelId: string): Promise<string | null> =>
+  call(ctx, channelObjectName({ livemode }, channelId), (object) => object.findSession());
+
+/** Makes a channel this session's; false where it is another one's. A claim of the sandbox, where no channel exists, is none in live mode. */
+export const claimChannel = async (ctx: Ctx, session: Pick<MeteredTerms, 'sessionId' | 'livemode'>, channelId: string): Promise<boolean> =>
+  (await call(ctx, channelObjectName(session, channelId), (object) => object.claimChannel(session.sessionId))) === session.sessionId;
+
+/** Takes a claim back, of a channel that never became the session's, or whose session is forgotten. Harmless for that of another session. */
+export const releaseChannel = (ctx: Ctx, session: Pick<MeteredTerms, 'sessionId' | 'livemode'>, channelId: string): Promise<boolean> =>
+  call(ctx, channelObjectName(session, channelId), (object) => object.releaseChannel(session.sessionId));
+
+/** Asks the object of a session whatever it knows; null where it knows nothing, also of a session that stands in the database. */
+export async function askSession<T>(
+  ctx: Ctx,
+  sessionId: string,
+  ask: (object: MeteredSessionRpc) => Promise<T>,
+): Promise<Exclude<T, Unknown> | null> {
+  const answer = await call(ctx, sessionId, ask);
+  return isUnknown(answer) ? null : (answer as Exclude<T, Unknown>);
+}
+
+const channelObjectName = ({ livemode }: Pick<MeteredTerms, 'livemode'>, channelId: string): string =>
+  `channel:${livemode ? 'live' : 'sandbox'}:${channelId}`;
+
+export const programOf = ({ generation }: { generation: ProgramGeneration }): ChannelProgram => CHANNEL_PROGRAMS[generation];
+
+/** The forms of a voucher that can be settled; in the sandbox nothing is, so either will do. */
+export const voucherForms = (session: { livemode: boolean; generation: ProgramGeneration }): ChannelProgram[] =>
+  session.livemode ? [programOf(session)] : [CHANNEL_PROGRAMS.current, CHANNEL_PROGRAMS.older];
+
+export const shownOf = (session: MeteredSnapshot) => ({ ...session, program: programOf(session).address });

@@ -1,0 +1,101 @@
+import { base64 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import type { AuthorizationId } from '#core/ids.ts';
+import { routeOf } from '#features/authorizations/authorization.ts';
+import { inMode } from '#platform/chain/scope.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { isCancelledIn } from '#solana/programs/subscriptions/cancelled.ts';
+import { checkConsent } from '#solana/programs/subscriptions/consents.ts';
+import { isSameSubscription } from '../consent.ts';
+import { lookAtSubscriptions, type SubscriptionLook } from '../look.ts';
+import { type CancellationProblem, type PreparedCancellation, prepareCancellation } from '../prepare-consent.ts';
+import { applyLook, getAuthorization } from '../reconcile.ts';
+
+/** By what a buyer shows that they cancelled: a transaction that landed, or one that is signed and sent by us. */
+export type CancelProof = { txSignature: string } | { wire: string };
+
+const PROBLEMS: Record<CancellationProblem, () => ApiError> = {
+  cancelled: () => new ApiError('subscription_cancelled'),
+  nothing_left: () => new ApiError('subscription_requires_reapproval', { detail: 'There is no subscription left on the chain to cancel.' }),
+  unavailable: () => newOutage(),
+};
+
+const newOutage = (): ApiError => new ApiError('rpc_unavailable', { retryAfterSeconds: 2 });
+const newMismatch = (reason: string, retryable = false): ApiError =>
+  new ApiError('payment_mismatch', {
+    detail: 'This does not prove that the subscription was cancelled.',
+    retryable,
+    ...(retryable ? { retryAfterSeconds: 2 } : {}),
+    meta: { reason },
+  });
+
+/**
+ * What the subscriber's wallet signs to cancel. Changes nothing: the buyer cancels on the chain, with us or without. 404 for an id of none, and
+ * for any wallet but the subscriber's, 409 subscription_cancelled, 409 subscription_requires_reapproval where nothing is left to cancel, 503.
+ */
+export async function prepareCancel(shard: Shard, id: AuthorizationId, walletAddress: string): Promise<PreparedCancellation> {
+  const row = await getAuthorization(shard, id);
+  if (row.subscriberWallet !== walletAddress) throw new ApiError('not_found');
+  const ctx = await inMode(shard, row);
+  const look = await lookAt(ctx, row);
+  const { subscription } = look.sight;
+  // One that was ended, and begun anew without a checkout of ours, is the buyer's own.
+  const isTheirs = subscription !== null && (row.startedAt === null || isSameSubscription(row, subscription));
+  if (!isTheirs) throw PROBLEMS[row.cancelledAt === null ? 'nothing_left' : 'cancelled']();
+  const prepared = await prepareCancellation(ctx, routeOf(row), look);
+  if (!prepared.ok) throw PROBLEMS[prepared.reason]();
+  return prepared.value;
+}
+
+/**
+ * Notes that the buyer has cancelled, which the account on the chain proves; the transaction that is named, or sent, has to be the one that did
+ * it. Repeated, the same. 404, 422 payment_mismatch with the reason (retryable where it may not have landed yet), 503.
+ */
+export async function confirmCancel(shard: Shard, id: AuthorizationId, proof: CancelProof): Promise<AuthorizationRow> {
+  const row = await getAuthorization(shard, id);
+  const ctx = await inMode(shard, row);
+  const txSignature = 'wire' in proof ? await sendCancellation(ctx, row, proof.wire) : proof.txSignature;
+  await requireCancellation(ctx, row, txSignature);
+  const look = await lookAt(ctx, row);
+  const { subscription } = look.sight;
+  // Revoked since, or begun anew: what the transaction says then stands.
+  if (subscription !== null && subscription.expiresAtTs === 0n && (row.startedAt === null || isSameSubscription(row, subscription)))
+    throw newMismatch('not_cancelled');
+  return applyLook(ctx, row, look);
+}
+
+async function lookAt(ctx: Ctx, row: AuthorizationRow): Promise<SubscriptionLook> {
+  const [look = null] = await lookAtSubscriptions(ctx, [routeOf(row)]);
+  if (look === null) throw newOutage();
+  return look;
+}
+
+/** Sends what is the subscriber's cancellation of this subscription, and nothing else. Answers its signature. */
+async function sendCancellation(ctx: Ctx, row: AuthorizationRow, wire: string): Promise<string> {
+  const bytes = base64.decode(wire);
+  const checked = checkConsent(bytes, routeOf(row), null);
+  if (!checked.ok) throw newMismatch(checked.reason);
+  if (checked.value.names.some((name) => name !== 'cancel')) throw newMismatch('foreign_instruction');
+  const sent = await ctx.chain.sendTransaction(bytes);
+  if (sent.kind !== 'sent') ctx.note(`cancellation: ${sent.reason}`);
+  // One that landed before is refused by the network, and proves what it did all the same.
+  return checked.value.signature;
+}
+
+/** Waits between looks: a transaction that was just sent takes a moment. */
+const LOOKS_MS = [0, 400, 800, 1500, 2500];
+
+async function requireCancellation(ctx: Ctx, row: AuthorizationRow, txSignature: string): Promise<void> {
+  for (const wait of LOOKS_MS) {
+    if (ctx.leftMs() <= wait) break;
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    const sighting = await ctx.chain.findTransaction(txSignature);
+    if (sighting.kind === 'unavailable') throw newOutage();
+    if (sighting.kind !== 'found') continue;
+    if (sighting.transaction.failed) throw newMismatch('transaction_failed');
+    if (!isCancelledIn(sighting.transaction, routeOf(row))) throw newMismatch('foreign_subscription');
+    return;
+  }
+  throw newMismatch('not_found', true);
+}

@@ -1,0 +1,178 @@
+import { sha256Hex } from '#core/crypto.ts';
+import { base58, base64 } from '#core/encoding.ts';
+import { newId, type PaymentId } from '#core/ids.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
+import { getAccount } from '#features/accounts/store.ts';
+import { claimPeriod, routeOf, scheduleAuthorization, stepAuthorization } from '#features/authorizations/authorization.ts';
+import { findCollectionRow } from '#features/authorizations/store.ts';
+import { countFee } from '#features/settlements/fee-budget.ts';
+import { claimOwn } from '#features/settlements/follow-through.ts';
+import { loadSettlement } from '#features/settlements/store.ts';
+import type { Shard } from '#platform/context.ts';
+import { commit, transact, unchanged } from '#platform/db/commit.ts';
+import type { Settlement } from '#platform/db/tables/settlements.ts';
+import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { isCollected, stepAfterShortage } from '#rules/subscriptions/authorization.ts';
+import { firstAttemptAt, luckOf, nextAttemptAt, type PeriodTimes } from '#rules/subscriptions/schedule.ts';
+import type { Shortage, Standing } from '#solana/programs/subscriptions/standing.ts';
+import { pullerOf } from './collect-first.ts';
+import type { SubscriptionLook } from './look.ts';
+import { takeOwnersCollection } from './owners-collection.ts';
+import { type PreparedCollection, prepareCollection, timesOf } from './prepare-collection.ts';
+import { applyLook, getAuthorization } from './reconcile.ts';
+
+/** When it is looked at again where nothing could be concluded, or where a transaction is on its way. */
+const AGAIN_MS = 2 * MINUTE;
+
+/** True where a period is to be collected by now, as far as the row tells. */
+export const isDue = ({ status, nextAttemptAt: at }: AuthorizationRow, now: number): boolean =>
+  isCollected(status) && at !== null && at <= now;
+
+/**
+ * Brings an authorization to what a look shows, and collects the period that runs where that is due: one transaction at a time, claimed
+ * before it is sent, so that a crash anywhere is followed by the settlement's own looks, and never by a second payment. The outcome is
+ * stored when the chain shows it.
+ */
+export async function followUp(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Promise<void> {
+  const current = await applyLook(ctx, row, look);
+  if (!isDue(current, ctx.now)) return schedule(ctx, current, current.nextAttemptAt);
+  const puller = pullerOf(ctx, current.puller);
+  if (puller === null) return schedule(ctx, current, ctx.now + AGAIN_MS);
+  const nonce = base58.encode(crypto.getRandomValues(new Uint8Array(16)));
+  const prepared = await prepareCollection(ctx, routeOf(current), { memo: `svc:${nonce}`, references: [] }, puller, look);
+  if (prepared.kind === 'ready') return collect(ctx, current, prepared, nonce);
+  if (prepared.kind === 'unknown') return schedule(ctx, current, ctx.now + AGAIN_MS);
+  if (prepared.kind === 'out_of_time') return schedule(ctx, current, attemptAt(ctx, current, prepared.period));
+  return followRefusal(ctx, current, prepared.standing);
+}
+
+/** The look that a period's collection was refused by may be newer than the one that was given: what it says of consent is seen by the next. */
+function followRefusal(ctx: Shard, row: AuthorizationRow, standing: Exclude<Standing, { kind: 'collectable' }>): Promise<void> {
+  if (standing.kind === 'short') return noteShortage(ctx, row, standing.reason, timesOf(standing.period));
+  return standing.kind === 'paid' ? followPaid(ctx, row, timesOf(standing.period)) : schedule(ctx, row, ctx.now + AGAIN_MS);
+}
+
+/** In the period where that has not begun long enough, else in the one after it. */
+const attemptAt = ({ now }: Shard, row: AuthorizationRow, { startsAt, endsAt }: PeriodTimes): number => {
+  const first = firstAttemptAt(startsAt, luckOf(row.id));
+  return first > now ? first : firstAttemptAt(endsAt, luckOf(row.id));
+};
+
+/** No change of the authorization. */
+const schedule = (ctx: Shard, row: AuthorizationRow, at: number | null): Promise<void> =>
+  commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, row, scheduleOf(ctx, row, at))], result: undefined });
+
+/** Looked at once a day all the same, and when paid time ends that nothing follows. */
+function scheduleOf({ now }: Shard, row: AuthorizationRow, at: number | null): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'> {
+  if (row.endedAt !== null) return { nextAttemptAt: null, nextLookAt: null };
+  const ends = [row.paidThrough, row.cancelEffectiveAt].filter((end) => end !== null && end > now) as number[];
+  return { nextAttemptAt: at, nextLookAt: Math.min(now + DAY, at ?? Number.POSITIVE_INFINITY, ...(row.cancelledAt === null ? [] : ends)) };
+}
+
+async function noteShortage(ctx: Shard, row: AuthorizationRow, code: Shortage, period: PeriodTimes): Promise<void> {
+  await transact(ctx, { known: row, reload: () => getAuthorization(ctx, row.id) }, (current) => {
+    if (!isDue(current, ctx.now)) return unchanged(current);
+    const failures = current.failures + 1;
+    const at = nextAttemptAt(period, { failures, now: ctx.now, luck: luckOf(current.id) });
+    return stepAuthorization(ctx, current, stepAfterShortage(current.status), {
+      lastCollection: { at: ctx.now, status: 'failed', code },
+      // What comes next is of another period, which is tried from the beginning.
+      failures: at >= period.endsAt ? 0 : failures,
+      ...scheduleOf(ctx, current, at),
+    });
+  });
+}
+
+/** The chain says that the period is paid: by what is stored already, by what is on its way, or by the plan's owner. */
+async function followPaid(ctx: Shard, row: AuthorizationRow, period: PeriodTimes): Promise<void> {
+  if (row.periodEndsAt !== null && row.periodEndsAt >= period.endsAt) return schedule(ctx, row, attemptAt(ctx, row, period));
+  if ((await findPlace(ctx, row, period)) === 'taken') return schedule(ctx, row, ctx.now + AGAIN_MS);
+  const isTaken = await takeOwnersCollection(ctx, row, period);
+  if (!isTaken) await schedule(ctx, row, ctx.now + AGAIN_MS);
+}
+
+/**
+ * Whose the period is: `taken` while a transaction of ours may land, or where the period is collected, and what collects it will be, or is,
+ * stored; else the payment whose attempt the chain refused, null: nothing was attempted.
+ */
+async function findPlace(ctx: Shard, row: AuthorizationRow, { startsAt }: PeriodTimes): Promise<'taken' | { before: PaymentId | null }> {
+  const place = await findCollectionRow(ctx.db, row.id, startsAt);
+  if (place === null) return { before: null };
+  if (place.collectedAt !== null) return 'taken';
+  const stored = await loadSettlement(ctx, place.paymentId);
+  return stored && stored.settlement.status !== 'failed' ? 'taken' : { before: place.paymentId };
+}
+
+async function collect(
+  ctx: Shard,
+  row: AuthorizationRow,
+  prepared: Extract<PreparedCollection, { kind: 'ready' }>,
+  nonce: string,
+): Promise<void> {
+  const { period, wire } = prepared;
+  const place = await findPlace(ctx, row, period);
+  if (place === 'taken') return schedule(ctx, row, ctx.now + AGAIN_MS);
+  const merchant = await getAccount(ctx.db, row.merchantId);
+  // A merchant whose keys are refused serves no buyer, so the period is passed over.
+  if (merchant.status !== 'active') return schedule(ctx, row, attemptAt(ctx, row, period));
+  const settlement = draft(ctx, row, prepared, { nonce, merchantName: merchant.displayName });
+  const { paymentId } = settlement;
+  const claimed = { authorizationId: row.id, periodStartsAt: period.startsAt, periodEndsAt: period.endsAt, paymentId };
+  const beside = [
+    ...claimPeriod(ctx, { ...claimed, collectedAt: null, createdAt: ctx.now }, place.before),
+    scheduleAuthorization(ctx.db, row, scheduleOf(ctx, row, ctx.now + AGAIN_MS)),
+  ];
+  if (!(await claimOwn(ctx, settlement, beside))) return;
+  await countFee(ctx, row);
+  const sent = await ctx.chain.sendTransaction(wire, { preflight: false });
+  if (sent.kind !== 'sent') ctx.note(`broadcast: ${sent.reason}`);
+}
+
+/** The sweep of settlements looks for it from then on. */
+const CLAIM_LEASE_MS = 10 * SECOND;
+/** One signature stands before the message. */
+const SIGNED_FROM = 65;
+
+function draft(
+  ctx: Shard,
+  row: AuthorizationRow,
+  { wire, amount, lastValidBlockHeight, period }: Extract<PreparedCollection, { kind: 'ready' }>,
+  { nonce, merchantName }: { nonce: string; merchantName: string },
+): Settlement {
+  return {
+    paymentId: newId<PaymentId>(ctx.now),
+    merchantId: row.merchantId,
+    livemode: row.livemode,
+    purpose: 'subscription',
+    productId: row.productId,
+    setupIntentId: null,
+    customerWallet: null,
+    customerRef: row.customerRef,
+    messageHash: sha256Hex(wire.slice(SIGNED_FROM)),
+    txSignature: base58.encode(wire.slice(1, SIGNED_FROM)),
+    wire: base64.encode(wire),
+    asset: 'USDC',
+    mint: row.mint,
+    amount,
+    payerWallet: row.subscriberWallet,
+    recipientWallet: row.recipientWallet,
+    recipientAta: row.recipientAta,
+    nonce,
+    terms: {
+      productName: row.terms.productName,
+      slug: row.slug,
+      merchantName,
+      accessPeriodDays: row.terms.accessPeriodDays,
+      usageUnits: row.terms.usageUnits,
+      authorizationId: row.id,
+      period,
+    },
+    lastValidBlockHeight,
+    status: 'pending',
+    failureReason: null,
+    doubtedAt: null,
+    answeredBy: null,
+    nextCheckAt: ctx.now + CLAIM_LEASE_MS,
+    createdAt: ctx.now,
+  };
+}

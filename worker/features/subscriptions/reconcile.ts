@@ -1,0 +1,71 @@
+import { raise } from '#core/errors.ts';
+import type { AuthorizationId } from '#core/ids.ts';
+import { DAY, SECOND } from '#core/time.ts';
+import { factsOf, overAt, stepAuthorization } from '#features/authorizations/authorization.ts';
+import { findAuthorization } from '#features/authorizations/store.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { type AuthorizationStep, type ConsentSeen, stepAfterLook } from '#rules/subscriptions/authorization.ts';
+import { firstAttemptAt, type LastCollection, luckOf } from '#rules/subscriptions/schedule.ts';
+import { consentIn } from './consent.ts';
+import type { SubscriptionLook } from './look.ts';
+
+/** 404. */
+export const getAuthorization = async (ctx: Shard, authorizationId: AuthorizationId): Promise<AuthorizationRow> =>
+  (await findAuthorization(ctx.db, authorizationId)) ?? raise('not_found');
+
+/** Brings an authorization to what a look shows: each step once, with its event. Harmless repeated. */
+export const applyLook = (ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Promise<AuthorizationRow> =>
+  transact(ctx, { known: row, reload: () => getAuthorization(ctx, row.id) }, (current) => planLook(ctx, current, look));
+
+function planLook(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Change<AuthorizationRow> {
+  const seen = consentIn(row, look);
+  const step = stepAfterLook(factsOf(row), seen, ctx.now);
+  if (step !== null) return stepAuthorization(ctx, row, step, patchOf(ctx, row, step, look));
+  // What was cancelled can be resumed as long as its period on the chain lasts, and no longer.
+  const isOver = row.status === 'cancelled' && row.endedAt === null && (row.cancelEffectiveAt ?? 0) <= ctx.now;
+  return isOver ? stepAuthorization(ctx, row, null, overAt(ctx)) : unchanged(row);
+}
+
+function patchOf(ctx: Ctx, row: AuthorizationRow, step: AuthorizationStep, look: SubscriptionLook): Partial<AuthorizationRow> {
+  switch (step) {
+    case 'requestCancel':
+    case 'cancel':
+      return { ...cancelledPatch(ctx, row, look), ...refusedPatch(ctx, row, 'cancelled') };
+    case 'resume':
+    case 'approve':
+      return { cancelledAt: null, cancelEffectiveAt: null, failures: 0, endedAt: null, ...dueAgain(ctx, row) };
+    case 'loseApproval':
+      return { nextAttemptAt: null, nextLookAt: ctx.now + DAY, ...refusedPatch(ctx, row, 'lost') };
+    default:
+      return overAt(ctx);
+  }
+}
+
+function cancelledPatch(ctx: Ctx, row: AuthorizationRow, { standing }: SubscriptionLook): Partial<AuthorizationRow> {
+  const { now } = ctx;
+  const cancelEffectiveAt = standing.kind === 'cancelled' ? Number(standing.endsAt) * SECOND : (row.cancelEffectiveAt ?? now);
+  const lastsUntil = Math.max(cancelEffectiveAt, row.paidThrough ?? 0);
+  const next = row.paidThrough !== null && row.paidThrough > now ? row.paidThrough : cancelEffectiveAt;
+  return {
+    cancelledAt: row.cancelledAt ?? now,
+    cancelEffectiveAt,
+    ...(lastsUntil <= now ? overAt(ctx) : { nextAttemptAt: null, nextLookAt: Math.min(next, now + DAY) }),
+  };
+}
+
+/** Told of the collection that was due, where one was. */
+function refusedPatch({ now }: Ctx, { nextAttemptAt }: AuthorizationRow, seen: Exclude<ConsentSeen, 'given'>): Partial<AuthorizationRow> {
+  if (nextAttemptAt === null || nextAttemptAt > now) return {};
+  const code = seen === 'cancelled' ? 'subscription_cancelled' : 'subscription_requires_reapproval';
+  const lastCollection: LastCollection = { at: now, status: 'failed', code };
+  return { lastCollection };
+}
+
+/** With the period that follows the paid time, or at once where that has begun. */
+export function dueAgain({ now }: Ctx, row: AuthorizationRow): Pick<AuthorizationRow, 'nextAttemptAt' | 'nextLookAt'> {
+  const { paidThrough } = row;
+  const nextAttemptAt = paidThrough !== null && paidThrough > now ? firstAttemptAt(paidThrough, luckOf(row.id)) : now;
+  return { nextAttemptAt, nextLookAt: Math.min(nextAttemptAt, now + DAY) };
+}

@@ -1,0 +1,100 @@
+import type { AuthorizationId } from '#core/ids.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
+import {
+  overAt,
+  routeOf,
+  scheduleAuthorization,
+  stepAuthorization,
+  takeDueAuthorizations,
+} from '#features/authorizations/authorization.ts';
+import { listAuthorizations } from '#features/authorizations/store.ts';
+import { getPayment } from '#features/payments/store.ts';
+import { hasSubscriptions, type Shard } from '#platform/context.ts';
+import { commit, forEach, transact, unchanged } from '#platform/db/commit.ts';
+import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { sendJobs } from '#platform/queues/send-jobs.ts';
+import { followUp, isDue } from './collect.ts';
+import { collectFirst } from './collect-first.ts';
+import { lookAtSubscriptions, type SubscriptionLook } from './look.ts';
+import { getAuthorization } from './reconcile.ts';
+
+const PAGE_MAX = 200;
+const PAGES_MAX = 50;
+const SWEEP_MS = 20 * SECOND;
+/** How long those who took them have until they are due again. */
+const LEASE_MS = 5 * MINUTE;
+/** Collected by one message: as many as one call of a node shows. */
+const COLLECTED_MAX = 20;
+/** At once, each against nodes and the database. */
+const LANES = 6;
+
+/**
+ * Takes the authorizations whose time has come. Where a period is due a message has it collected, so that any number of them is collected side
+ * by side; of the others the chain is looked at, at least once a day, and what was done on it without us is noted. Checkouts that wait for
+ * their buyer's signature are looked at in the same way. Rows of a sandbox are taken by its own sweep alone.
+ */
+export async function sweepSubscriptions(ctx: Shard): Promise<Swept> {
+  if (!hasSubscriptions(ctx.config)) return { taken: 0, isFinished: true };
+  let taken = 0;
+  for (let page = 0; page < PAGES_MAX && ctx.elapsedMs() < SWEEP_MS; page++) {
+    const rows = await takeDueAuthorizations(ctx, ctx.now + LEASE_MS, PAGE_MAX);
+    taken += rows.length;
+    await sendDue(ctx, rows);
+    await followEach(
+      ctx,
+      rows.filter((row) => !isDue(row, ctx.now)),
+    );
+    if (rows.length < PAGE_MAX) return { taken, isFinished: true };
+  }
+  return { taken, isFinished: false };
+}
+
+async function sendDue(ctx: Shard, rows: AuthorizationRow[]): Promise<void> {
+  const ids = rows.filter((row) => isDue(row, ctx.now)).map(({ id }) => id);
+  const groups = Array.from({ length: Math.ceil(ids.length / COLLECTED_MAX) }, (_, at) =>
+    ids.slice(at * COLLECTED_MAX, (at + 1) * COLLECTED_MAX),
+  );
+  await sendJobs(
+    ctx,
+    groups.map((authorizationIds) => ({ job: { kind: 'collectSubscriptions', authorizationIds } })),
+  );
+}
+
+/** A queue message: those of them that are still due. Harmless doubled, late or lost. */
+export async function collectQueued(ctx: Shard, { authorizationIds }: { authorizationIds: string[] }): Promise<void> {
+  const rows = await listAuthorizations(ctx.db, authorizationIds as AuthorizationId[]);
+  await followEach(
+    ctx,
+    rows.filter((row) => isDue(row, ctx.now)),
+  );
+}
+
+/** Where no node answers, all of them are looked at again once the lease is over. */
+async function followEach(ctx: Shard, rows: AuthorizationRow[]): Promise<void> {
+  const looks = await lookAtSubscriptions(ctx, rows.map(routeOf));
+  const seen = rows.flatMap((row, at): [AuthorizationRow, SubscriptionLook][] => (looks[at] ? [[row, looks[at]]] : []));
+  await forEach(ctx, seen, ([row, look]) => (row.status === 'pending' ? followCheckout : followUp)(ctx, row, look), LANES);
+}
+
+/** At first every few seconds, later in ever longer intervals: a buyer who takes an hour waits some minutes at most. */
+const CHECKOUT_LOOK_MS = 15 * SECOND;
+const nextCheckoutLook = ({ now }: Shard, { createdAt }: AuthorizationRow): number =>
+  now + Math.max(CHECKOUT_LOOK_MS, (now - createdAt) / 8);
+
+/** A checkout whose buyer may have signed anywhere. One that came to nothing takes its authorization with it. */
+async function followCheckout(ctx: Shard, row: AuthorizationRow, look: SubscriptionLook): Promise<void> {
+  const payment = await getPayment(ctx, row.paymentId);
+  if (payment.status === 'FAILED') {
+    await transact(ctx, { known: row, reload: () => getAuthorization(ctx, row.id) }, (current) =>
+      current.status === 'pending' ? stepAuthorization(ctx, current, 'expire', overAt(ctx)) : unchanged(current),
+    );
+    return;
+  }
+  // A sweep waits for no transaction to land: what was sent is found by the looks that were scheduled with it.
+  await collectFirst(ctx, payment, row, { known: look, patienceMs: 0 });
+  const current = await getAuthorization(ctx, row.id);
+  if (current.status !== 'pending') return;
+  const later = { nextAttemptAt: null, nextLookAt: Math.floor(nextCheckoutLook(ctx, row)) };
+  await commit(ctx, { events: [], writes: [scheduleAuthorization(ctx.db, current, later)], result: undefined });
+}
