@@ -1,10 +1,16 @@
 import { ApiError } from '#core/errors.ts';
+import type { Locale } from '#core/locales.ts';
+import { dropMailsOf } from '#features/mail/outbox.ts';
+import { NOTIFICATION_PREFS, type NotificationPrefs, prefsOf } from '#letters/letter.ts';
 import type { Actor, Scope } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { changeAccount } from './change-account.ts';
 import { eraseWhatNames } from './erasure.store.ts';
+import { readLogo } from './logo.ts';
+import { planLocks } from './oauth/identities.ts';
 import { forgetWallets } from './payout.store.ts';
 import { mergeSettings } from './settings.ts';
 import { type MerchantSettings, revokeAllKeys } from './store.ts';
@@ -12,28 +18,50 @@ import { type MerchantSettings, revokeAllKeys } from './store.ts';
 export interface UpdateAccount {
   displayName?: string;
   timezone?: string;
+  locale?: Locale;
+  notificationPrefs?: Partial<NotificationPrefs>;
   merchantSettings?: MerchantSettings;
 }
 
-/** Changes what is shown of an account, live: 403 for a sandbox key. Answers the names of what changed, none where nothing would. */
-export async function updateAccount(ctx: Scope, actor: Actor, input: UpdateAccount, keep: Keep<string[]>): Promise<string[]> {
+/** What became of a patch: the names of what it changed, and in words why papers show no logo though it named one. */
+export interface AccountUpdate {
+  updatedFields: string[];
+  logoProblem: string | null;
+}
+
+/** Changes what is shown of an account, live: 403 for a sandbox key. The names it answers are none where nothing would change. */
+export async function updateAccount(ctx: Scope, actor: Actor, input: UpdateAccount, keep: Keep<AccountUpdate>): Promise<AccountUpdate> {
   if (!actor.livemode && actor.via === 'key') {
     const detail = 'A sandbox key cannot change what live buyers see.';
     throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
   }
+  const logo = await readLogo(ctx, input.merchantSettings ?? {});
   let updatedFields: string[] = [];
   await changeAccount(ctx, actor.accountId, async (account) => {
     const { settings, changed } = mergeSettings(account.merchantSettings, input.merchantSettings ?? {});
-    const { displayName = account.displayName, timezone = account.timezone } = input;
+    const { displayName = account.displayName, timezone = account.timezone, locale = account.locale } = input;
+    const prefs = mergePrefs(account.notificationPrefs, input.notificationPrefs ?? {});
     updatedFields = [
       ...(displayName === account.displayName ? [] : ['display_name']),
       ...(timezone === account.timezone ? [] : ['timezone']),
+      ...(locale === account.locale ? [] : ['locale']),
+      ...prefs.changed.map((name) => `notification_prefs.${name}`),
       ...changed.map((name) => `merchant_settings.${name}`),
     ];
-    const values = updatedFields.length === 0 ? undefined : { displayName, timezone, merchantSettings: settings };
-    return { values, writes: await keep(updatedFields) };
+    const values =
+      updatedFields.length === 0
+        ? undefined
+        : { displayName, timezone, locale, notificationPrefs: prefs.merged, merchantSettings: settings };
+    return { values, writes: [...logo.writes(ctx, account.id), ...(await keep({ updatedFields, logoProblem: logo.problem }))] };
   });
-  return updatedFields;
+  return { updatedFields, logoProblem: logo.problem };
+}
+
+/** The switches after a patch, and the names of those it changes. */
+function mergePrefs(stored: Account['notificationPrefs'], patch: Partial<NotificationPrefs>) {
+  const known = prefsOf(stored);
+  const changed = NOTIFICATION_PREFS.filter((name) => patch[name] !== undefined && patch[name] !== known[name]);
+  return { merged: changed.length === 0 ? stored : { ...known, ...patch }, changed };
 }
 
 /** How many rows of each kind the deletion itself erases; the sweep erases the rest of a larger account. */
@@ -46,7 +74,7 @@ const ERASED_AT_ONCE = 200;
  */
 export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
   requireFreshSignIn(ctx, actor);
-  await changeAccount(ctx, actor.accountId, (account) => ({
+  await changeAccount(ctx, actor.accountId, async (account) => ({
     values: {
       status: ACCOUNT.next(account.status, 'delete'),
       deletedAt: ctx.now,
@@ -56,6 +84,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
       walletAddress: null,
       displayName: 'Deleted account',
       timezone: 'UTC',
+      locale: 'en',
       isStaff: false,
       notificationPrefs: {},
       merchantSettings: {},
@@ -63,6 +92,8 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
     writes: [
       revokeAllKeys(ctx.db, account.id, ctx.now),
       forgetWallets(ctx.db, account.id),
+      dropMailsOf(ctx, account.id, ERASED_AT_ONCE),
+      ...(await planLocks(ctx, account.id)),
       ...eraseWhatNames(ctx, account.id, ERASED_AT_ONCE),
     ],
   }));

@@ -11,7 +11,7 @@ import { isConstraint, type Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { admissionObject } from '#platform/objects.ts';
-import { PLANS, planAt } from '#rules/plans.ts';
+import { type AccountPlans, PLANS, planAt } from '#rules/plans.ts';
 import { newAccount } from './auth/sign-in.ts';
 import { draftKey } from './keys/keys.ts';
 import { insertAccount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from './store.ts';
@@ -35,8 +35,8 @@ export async function announceAccount(ctx: Ctx, account: Account, key: ApiKey): 
 }
 
 /** Refused where the plan of the account allows no more keys. */
-export const planAgentKey = (ctx: Shard, { plan, planThrough }: Pick<Account, 'plan' | 'planThrough'>, key: ApiKey): Write[] =>
-  insertKey(ctx, key, PLANS[planAt({ plan, planThrough }, ctx.now)].activeKeysMax);
+export const planAgentKey = (ctx: Shard, held: AccountPlans, key: ApiKey): Write[] =>
+  insertKey(ctx, key, PLANS[planAt(held, ctx.now)].activeKeysMax);
 
 /**
  * Stores the end of these keys by `store`, and has them refused from the next request on. The database decides first: a batch

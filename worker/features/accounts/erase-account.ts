@@ -1,8 +1,11 @@
 import type { AccountId } from '#core/ids.ts';
+import { giveAllBack } from '#features/communities/community.ts';
+import { dropMailsOf } from '#features/mail/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import type { Swept } from '#platform/db/sweep-pages.ts';
 import { eraseWhatNames, listUnerased, markErased } from './erasure.store.ts';
+import { planLocks } from './oauth/identities.ts';
 
 const ACCOUNTS_MAX = 20;
 const ROWS_MAX = 500;
@@ -18,7 +21,12 @@ export async function sweepErasures(ctx: Shard): Promise<Swept> {
 }
 
 async function eraseRest(ctx: Shard, accountId: AccountId): Promise<void> {
-  const [first, ...others] = eraseWhatNames(ctx, accountId, ROWS_MAX);
+  const [first, ...others] = [
+    ...eraseWhatNames(ctx, accountId, ROWS_MAX),
+    ...(await planLocks(ctx, accountId)),
+    dropMailsOf(ctx, accountId, ROWS_MAX),
+  ];
   const erased = (await ctx.db.batch([first!, ...others])) as D1Result[];
-  if (erased.every(({ meta }) => meta.changes === 0)) await ctx.db.batch([markErased(ctx, accountId)]);
+  const givenBack = await giveAllBack(ctx, accountId);
+  if (givenBack === 0 && erased.every(({ meta }) => meta.changes === 0)) await ctx.db.batch([markErased(ctx, accountId)]);
 }

@@ -1,14 +1,24 @@
-import { and, asc, eq, inArray, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { handoffs } from '#platform/db/tables/checkout.ts';
+import { events } from '#platform/db/tables/events.ts';
+import { idempotencyRecords } from '#platform/db/tables/idempotency.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
+import { memberships } from '#platform/db/tables/memberships.ts';
+import { billingCustomers } from '#platform/db/tables/office/billing.ts';
+import { sellerDomains } from '#platform/db/tables/office/domains.ts';
+import { placements } from '#platform/db/tables/office/placements.ts';
+import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
+import { payments } from '#platform/db/tables/payments.ts';
 import { accessApps, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
+import { brandLogos, receiptMetadata } from '#platform/db/tables/receipts.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { EVENT_TYPES, type EventType } from '#rules/events.ts';
 
 /** Up to `max` rows for which `isLeft` holds. */
 const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number) =>
@@ -18,7 +28,8 @@ const upTo = (db: Db, table: SQLiteTable, isLeft: SQL | undefined, max: number) 
  * Disable every endpoint of an account, cancel what waited for them, and erase what names a person, at most
  * `max` rows of each kind. The endpoints that are enabled are all disabled at once: a plan bounds them.
  */
-export function eraseWhatNames({ db, now, wallNow }: Shard, accountId: AccountId, max: number): Write[] {
+export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): Write[] {
+  const { db, now, wallNow } = ctx;
   const both = [true, false];
   const bumped = { updatedAt: now, version: sql`version + 1` };
   const nameless = { url: '', description: null, status: 'disabled', disabledReason: 'account_deleted', ...bumped } as const;
@@ -56,7 +67,109 @@ export function eraseWhatNames({ db, now, wallNow }: Shard, accountId: AccountId
       .update(railSettings)
       .set({ payoutWallet: null, ...bumped })
       .where(and(eq(railSettings.merchantId, accountId), isNotNull(railSettings.payoutWallet))),
+    db.delete(brandLogos).where(eq(brandLogos.merchantId, accountId)),
+    db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),
+    db.delete(receiptMetadata).where(upTo(db, receiptMetadata, eq(receiptMetadata.merchantId, accountId), max)),
+    ...eraseOffice(ctx, accountId, max),
+    ...eraseRepeated(ctx, accountId, max),
     db.delete(handoffs).where(upTo(db, handoffs, and(eq(handoffs.merchantId, accountId), isNull(handoffs.paymentId)), max)),
+  ];
+}
+
+/** The texts of its tickets, who it is at providers, and the order to the payment processor to delete its customer. */
+function eraseOffice(ctx: Shard, accountId: AccountId, max: number): Write[] {
+  const { db, now } = ctx;
+  const ofTickets = and(eq(supportTickets.merchantId, accountId), inArray(supportTickets.livemode, [true, false]));
+  return [
+    db
+      .update(supportTickets)
+      .set({ subject: '' })
+      .where(upTo(db, supportTickets, and(ofTickets, ne(supportTickets.subject, '')), max)),
+    db
+      .update(supportMessages)
+      .set({ body: '' })
+      .where(
+        upTo(
+          db,
+          supportMessages,
+          and(ne(supportMessages.body, ''), sql`ticket_id IN (SELECT id FROM support_tickets WHERE ${ofTickets})`),
+          max,
+        ),
+      ),
+    db
+      .update(billingCustomers)
+      .set({ erasingSince: now })
+      .where(and(eq(billingCustomers.accountId, accountId), isNull(billingCustomers.erasingSince))),
+    ...eraseMembers(ctx, accountId, max),
+  ];
+}
+
+/**
+ * Who its buyers are on messaging platforms, and all that was still to be delivered to them. Of an open invitation a row without a name
+ * stays until the platform took it back, because it leads into a chat that may be another merchant's by then.
+ */
+function eraseMembers({ db, wallNow }: Shard, accountId: AccountId, max: number): Write[] {
+  const of = (table: typeof placements | typeof memberships | typeof payments) =>
+    and(eq(table.merchantId, accountId), inArray(table.livemode, [true, false]));
+  const isOpen = sql`livemode = 1 AND invite_url IS NOT NULL AND standing IS NOT NULL`;
+  const nameless = {
+    standing: sql`json_object('place', json_extract(standing, '$.place'), 'providerUserId', '', 'isGivenBack', json('true'))`,
+    provider: sql`standing ->> '$.place.provider'`,
+    ...{ standingKey: null, customerRef: null, lastError: null, deliveredAt: null },
+    ...{ work: 'take' as const, attempts: 0, nextAttemptAt: wallNow, leaseUntil: 0, version: sql`version + 1` },
+  };
+  return [
+    db.delete(placements).where(upTo(db, placements, and(of(placements), sql`NOT (${isOpen})`), max)),
+    db
+      .update(placements)
+      .set(nameless)
+      .where(upTo(db, placements, and(of(placements), isOpen, sql`standing ->> '$.providerUserId' <> ''`), max)),
+    db
+      .update(memberships)
+      .set({ deliverTo: null, delivery: null })
+      .where(upTo(db, memberships, and(of(memberships), isNotNull(memberships.deliverTo)), max)),
+    // A session under way keeps the platform that its buyer showed an identity of, so that its payment is judged as before.
+    db
+      .update(payments)
+      .set({ terms: sql`json_set(terms, '$.identity.providerUserId', '', '$.identity.username', NULL)` })
+      .where(upTo(db, payments, and(of(payments), sql`terms ->> '$.identity.providerUserId' <> ''`), max)),
+  ];
+}
+
+/** Where events of these types repeat what a person wrote, or an address. */
+const REPEATED: { types: EventType[]; paths: string[] }[] = [
+  {
+    types: ['support.ticket_created', 'support.message_added', 'support.ticket_updated', 'support.ticket_closed'],
+    paths: ['$.object.subject', '$.message.body'],
+  },
+  { types: ['receipt.proof_sent'], paths: ['$.proof.email'] },
+  {
+    types: EVENT_TYPES.filter((type) => /^(membership|delivery)\./.test(type)),
+    paths: ['$.object.delivery.identity.provider_user_id', '$.object.delivery.identity.username'],
+  },
+  {
+    types: EVENT_TYPES.filter((type) => type.startsWith('payment.')),
+    paths: ['$.object.buyer_identity.provider_user_id', '$.object.buyer_identity.username'],
+  },
+];
+
+/** The same words again, in events and in the finished answers kept for its Idempotency-Keys; a lease belongs to the request that runs under it. */
+function eraseRepeated({ db }: Shard, accountId: AccountId, max: number): Write[] {
+  const ofAnswers = sql`scope >= ${`${accountId}:`} AND scope < ${`${accountId};`} AND status IS NOT NULL`;
+  return [
+    ...REPEATED.map(({ types, paths }) => {
+      const ofTypes = and(eq(events.merchantId, accountId), inArray(events.livemode, [true, false]), inArray(events.type, types));
+      const isSaid = or(...paths.map((path) => sql`data ->> ${path} <> ''`));
+      const blanks = sql.join(
+        paths.map((path) => sql`${path}, ''`),
+        sql`, `,
+      );
+      return db
+        .update(events)
+        .set({ data: sql`json_replace(data, ${blanks})` })
+        .where(upTo(db, events, and(ofTypes, isSaid), max));
+    }),
+    db.delete(idempotencyRecords).where(upTo(db, idempotencyRecords, ofAnswers, max)),
   ];
 }
 

@@ -12,9 +12,7 @@ import type { Change } from '#platform/db/commit.ts';
 import { isFreshSignIn, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, orNull } from '#platform/http/openapi.ts';
 import type { NewEvent } from '#rules/events.ts';
-import { findKnownWallets, type KnownWallets, rememberWallet, vetoUnlessFirst } from './payout.store.ts';
-
-export const needsSignIn = (livemode: boolean, known: KnownWallets): boolean => livemode && known === 'others';
+import { findKnownWallets, rememberWallet, vetoUnlessFirst } from './payout.store.ts';
 
 export const PayoutBody = z
   .object({
@@ -37,7 +35,7 @@ export interface PayoutChange {
 
 /** True where naming this wallet for live payments would need a person who just signed in. Refuses nothing. */
 export const wouldNeedSignIn = async (ctx: Shard, merchantId: AccountId, wallet: string): Promise<boolean> =>
-  needsSignIn(true, await findKnownWallets(ctx.db, merchantId, wallet));
+  (await findKnownWallets(ctx.db, merchantId, wallet)) === 'others';
 
 /**
  * What belongs into the batch of every change of what is paid: the wallet becomes known, and the merchant is told. Of several first
@@ -50,7 +48,7 @@ export async function planPayout(ctx: Scope, actor: Actor, change: PayoutChange)
   const events = [payoutChanged(ctx, actor.via === 'key' ? 'key' : 'person', change)];
   if (!livemode || wallet === null) return { events, writes: [] };
   const known = await findKnownWallets(ctx.db, merchantId, wallet);
-  if (needsSignIn(livemode, known)) requireFreshSignIn(ctx, actor);
+  if (known === 'others') requireFreshSignIn(ctx, actor);
   if (known === 'this_one') return { events, writes: [] };
   const veto = isFreshSignIn(ctx, actor) ? [] : [vetoUnlessFirst(ctx, merchantId, wallet)];
   return { events, writes: [...veto, rememberWallet(ctx, merchantId, wallet)] };

@@ -1,5 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { LOCALE_NAMES } from '#core/locales.ts';
 import { iso } from '#core/time.ts';
+import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#letters/letter.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
@@ -22,13 +24,16 @@ import {
   type RouteContext,
   router,
   Timestamp,
+  UpdateResponse,
 } from '#platform/http/openapi.ts';
 import { hitBucket } from '#platform/http/rate-limit.ts';
+import type { SignInProvider } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { ACCOUNT } from '#rules/states.ts';
-import { deleteAccount, updateAccount } from './account.ts';
+import { type AccountUpdate, deleteAccount, updateAccount } from './account.ts';
 import { ClaimsBody, Email } from './auth/routes.ts';
 import { claimsOf } from './auth/tokens.ts';
+import { listIdentities } from './oauth/store.ts';
 import { changeSecurity } from './security.ts';
 import { MerchantSettingsPatch, SETTING_NAMES } from './settings.ts';
 import { getAccount } from './store.ts';
@@ -36,6 +41,11 @@ import { getAccount } from './store.ts';
 const MerchantSettings = z
   .object(Object.fromEntries(SETTING_NAMES.map((name) => [name, z.string().openapi({ description: 'Empty where it is not set.' })])))
   .openapi('MerchantSettings');
+
+const switches = Object.fromEntries(NOTIFICATION_PREFS.map((name) => [name, z.boolean()])) as Record<NotificationPref, z.ZodBoolean>;
+const NotificationPrefsBody = z
+  .object(switches)
+  .openapi('NotificationPrefs', { description: 'Which letters you get; all of them at first.' });
 
 const AccountBody = z
   .object({
@@ -47,10 +57,11 @@ const AccountBody = z
     status: z.enum(ACCOUNT.states),
     email_verified: z.boolean(),
     timezone: z.string(),
+    locale: z.enum(LOCALE_NAMES).openapi({ description: 'What language letters to you are in.' }),
     created_at: Timestamp,
     key_id: orNull(z.uuid()),
     sandbox: z.boolean(),
-    notification_prefs: z.record(z.string(), z.boolean()),
+    notification_prefs: NotificationPrefsBody,
     merchant_settings: MerchantSettings,
     claims: ClaimsBody,
     has_password: z.boolean(),
@@ -58,7 +69,7 @@ const AccountBody = z
   })
   .openapi('Account');
 
-const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor) => ({
+const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor, providers: SignInProvider[]) => ({
   user_id: account.id,
   email: account.email,
   wallet_address: account.walletAddress,
@@ -67,14 +78,15 @@ const toAccountResource = ({ now }: Ctx, account: Account, actor: Actor) => ({
   status: account.status,
   email_verified: account.emailVerified,
   timezone: account.timezone,
+  locale: account.locale,
   created_at: iso(account.createdAt),
   key_id: actor.keyId,
   sandbox: actor.keyId !== null && !actor.livemode,
-  notification_prefs: account.notificationPrefs,
+  notification_prefs: prefsOf(account.notificationPrefs),
   merchant_settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, account.merchantSettings[name] ?? ''])),
   claims: claimsOf(account),
   has_password: account.passwordHash !== null,
-  auth_providers: [],
+  auth_providers: providers,
 });
 
 const me = createRoute({
@@ -82,13 +94,12 @@ const me = createRoute({
   path: '/account/me',
   operationId: 'getAccount',
   tags: ['Account'],
-  summary: 'The account that calls',
+  summary: 'Get the account',
+  description: 'The account that calls.',
   ...merchantRoute('read'),
   request: { query: z.object(ModeQuery) },
   responses: { ...ok(AccountBody), ...merchantErrors() },
 });
-
-const UpdateResponse = z.object({ detail: z.string(), updated_fields: z.array(z.string()) }).openapi('UpdateResponse');
 
 /** A zone the platform's own calendar knows; plain offsets such as +02:00 have no rules for the seasons. */
 function isTimezone(text: string): boolean {
@@ -104,6 +115,8 @@ const UpdateAccountRequest = z
   .object({
     display_name: z.string().trim().min(1).max(120).optional(),
     timezone: z.string().max(64).refine(isTimezone, 'Expected an IANA time zone such as Europe/Berlin').optional(),
+    locale: z.enum(LOCALE_NAMES).optional(),
+    notification_prefs: NotificationPrefsBody.partial().optional(),
     merchant_settings: MerchantSettingsPatch.optional(),
   })
   .openapi('UpdateAccountRequest', { example: { timezone: 'Europe/Berlin', merchant_settings: { checkout_accent_hex: '#1a2b3c' } } });
@@ -113,8 +126,10 @@ const update = createRoute({
   path: '/account/me',
   operationId: 'updateAccount',
   tags: ['Account'],
-  summary: 'Change name, time zone or checkout settings',
-  description: 'Settings are merged; an empty text clears one. `updated_fields` names what changed, settings as dotted paths.',
+  summary: 'Update the account',
+  description:
+    'Settings are merged; an empty text clears one. `updated_fields` names what changed, settings as dotted paths. A `checkout_logo_url` ' +
+    'is read whenever it is saved: a PNG or JPEG of at most 200 KB heads the PDFs of receipts; `detail` says where it cannot.',
   ...writeRoute,
   request: { headers: OptionalIdempotencyHeader, query: z.object(ModeQuery), ...jsonBody(UpdateAccountRequest) },
   responses: { ...ok(UpdateResponse), ...merchantWriteErrors('state_conflict') },
@@ -138,7 +153,7 @@ const security = createRoute({
   path: '/account/me/security',
   operationId: 'changeSecurity',
   tags: ['Account'],
-  summary: 'Change e-mail or password; every session ends',
+  summary: 'Change e-mail or password',
   description:
     'An account without a password sets its first one within 15 minutes of signing in, without `current_password`. Sent again ' +
     'under its Idempotency-Key, with a token of a new sign-in, it has the same answer, and the old password is not asked for.',
@@ -155,7 +170,7 @@ const remove = createRoute({
   path: '/account/account',
   operationId: 'deleteAccount',
   tags: ['Account'],
-  summary: 'Delete the account, at once and for ever',
+  summary: 'Delete the account',
   description:
     'It needs a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, what names a person is erased, hand-offs ' +
     'are 410 and products 404. Payments, memberships and receipts stay: they are also the buyers’. A payment under way is still confirmed. ' +
@@ -168,13 +183,25 @@ const remove = createRoute({
 export const accountRoutes = router()
   .openapi(me, async (c) => {
     const { actor, scope: ctx } = c.var;
-    return c.json(toAccountResource(ctx, await getAccount(ctx.db, actor.accountId), actor), 200);
+    const [account, identities] = await Promise.all([getAccount(ctx.db, actor.accountId), listIdentities(ctx.db, actor.accountId)]);
+    const providers = identities.map(({ provider }) => provider);
+    return c.json(toAccountResource(ctx, account, actor, providers), 200);
   })
   .openapi(update, async (c) => {
-    const { display_name, timezone, merchant_settings } = c.req.valid('json');
-    const patch = { displayName: display_name, timezone, merchantSettings: merchant_settings };
-    const present = (updated: string[]) => ({ status: 200, body: { detail: 'Account updated.', updated_fields: updated } });
-    return sendStored(c, await answerOnce<string[]>(c, (keep) => updateAccount(c.var.scope, c.var.actor, patch, keep), present));
+    const { display_name, timezone, locale, notification_prefs, merchant_settings } = c.req.valid('json');
+    const patch = {
+      displayName: display_name,
+      timezone,
+      locale,
+      notificationPrefs: notification_prefs,
+      merchantSettings: merchant_settings,
+    };
+    const present = ({ updatedFields, logoProblem }: AccountUpdate) => {
+      const detail =
+        logoProblem === null ? 'Account updated.' : `Account updated. Papers show no logo: ${logoProblem}. Save it again to try again.`;
+      return { status: 200, body: { detail, updated_fields: updatedFields } };
+    };
+    return sendStored(c, await answerOnce<AccountUpdate>(c, (keep) => updateAccount(c.var.scope, c.var.actor, patch, keep), present));
   })
   .openapi(security, async (c) => {
     const { email, current_password, new_password } = c.req.valid('json');

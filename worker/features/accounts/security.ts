@@ -3,6 +3,7 @@ import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Keep } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
+import { passwordLetter } from './auth/email-proof.ts';
 import { findByPassword, newPasswordHash } from './auth/passwords.ts';
 import { emailKeysOf, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
 import { changeAccount } from './change-account.ts';
@@ -31,7 +32,8 @@ export async function changeSecurity(ctx: Scope, actor: Actor, input: ChangeSecu
     const wasStored = ({ passwordHash, emailKey, tokenVersion }: Account) =>
       values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
     const vetoes = values.email ? vetoTaken(ctx, account.id, emailKeysOf(ctx, values.email)) : [];
-    const writes = [...vetoes, ...(await keep(updatedFields))];
+    const letter = values.passwordHash ? passwordLetter(ctx, account) : { writes: [] };
+    const writes = [...vetoes, ...letter.writes, ...(await keep(updatedFields))];
     return { values: { ...values, tokenVersion: account.tokenVersion + 1 }, writes, wasStored };
   });
   return updatedFields;

@@ -6,6 +6,7 @@ import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { type Account, accounts, type LoginNonce, loginNonces, type MerchantSettings } from '#platform/db/tables/accounts.ts';
 import { type ApiKey, apiKeys } from '#platform/db/tables/keys.ts';
+import { brandLogos } from '#platform/db/tables/receipts.ts';
 import type { AdmittedAccount, AdmittedKey } from '#rules/admission.ts';
 
 export type { MerchantSettings };
@@ -52,8 +53,8 @@ export async function findAdmission(db: Db, admissionId: string): Promise<{ acco
 export const isStaffMember = (account: Account): boolean => account.isStaff && account.email !== null;
 
 export const toAdmittedAccount = (account: Account): AdmittedAccount => {
-  const { id: accountId, plan, planThrough, status, tokenVersion, version } = account;
-  return { accountId, plan, planThrough, status, tokenVersion, isStaff: isStaffMember(account), version };
+  const { id: accountId, plan, planThrough, processorPlans, status, tokenVersion, version } = account;
+  return { accountId, plan, planThrough, processorPlans, status, tokenVersion, isStaff: isStaffMember(account), version };
 };
 
 export const toAdmittedKey = ({ id, keyHash, permissions, livemode, revokedAt }: ApiKey): AdmittedKey => ({
@@ -128,7 +129,7 @@ export const findKey = (db: Db, merchantId: AccountId, keyId: KeyId) =>
     .where(and(eq(apiKeys.merchantId, merchantId), eq(apiKeys.id, keyId)))
     .get();
 
-export async function countActiveKeys(db: Db, tenant: Tenant): Promise<number> {
+export async function getActiveKeyCount(db: Db, tenant: Tenant): Promise<number> {
   return db.$count(apiKeys, and(rowsOf(apiKeys, tenant), isNull(apiKeys.revokedAt)));
 }
 
@@ -153,3 +154,13 @@ export const revokeAllKeys = (db: Db, merchantId: AccountId, revokedAt: number):
     .update(apiKeys)
     .set({ revokedAt })
     .where(and(eq(apiKeys.merchantId, merchantId), isNull(apiKeys.revokedAt)));
+
+export const findLogo = (db: Db, merchantId: AccountId) => db.select().from(brandLogos).where(eq(brandLogos.merchantId, merchantId)).get();
+
+export const storeLogo = (db: Db, { merchantId, ...logo }: typeof brandLogos.$inferInsert): Write =>
+  db
+    .insert(brandLogos)
+    .values({ merchantId, ...logo })
+    .onConflictDoUpdate({ target: brandLogos.merchantId, set: logo });
+
+export const forgetLogo = (db: Db, merchantId: AccountId): Write => db.delete(brandLogos).where(eq(brandLogos.merchantId, merchantId));

@@ -1,36 +1,44 @@
 import { DAY, iso } from '#core/time.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
-import { PLANS } from '#rules/plans.ts';
+import { hasMail } from '#platform/providers/mail/mail-providers.ts';
+import { type AccountPlans, PLANS, planAt, planRank } from '#rules/plans.ts';
 import { type Check, pass, skip, warn } from './checks.ts';
 import type { Setup } from './store.ts';
 
 /** What is worth knowing of the account. None of it stops a sale. */
 export const accountChecks = (ctx: Scope, setup: Setup, product: Product | null): Check[] => [
-  webhooksCheck(setup, product),
+  webhooksCheck(ctx, setup, product),
   planCheck(ctx, setup),
   ctx.livemode ? liveKeyCheck(setup) : skip('live_key_present', 'Skipped: the sandbox needs no live key.'),
-  skip('subscription_plan_published', 'Automatic renewal is not sold on this service yet: there is no plan to publish.'),
 ];
 
-function webhooksCheck({ endpoints }: Setup, product: Product | null): Check {
+/** Also how the merchant would learn that the endpoint fails. */
+function webhooksCheck(ctx: Ctx, { endpoints }: Setup, product: Product | null): Check {
   const hears = ({ productIds }: { productIds: string[] }) =>
     productIds.length === 0 || (product !== null && productIds.includes(product.id));
-  if (endpoints.some(hears)) return pass('webhook_endpoint_enabled', 'An enabled endpoint hears of sales.');
+  if (endpoints.some(hears))
+    return pass('webhook_endpoint_enabled', `An enabled endpoint hears of sales. ${hasMail(ctx) ? LETTER : NO_LETTER}`);
   const detail = 'No enabled endpoint hears of sales: you would have to ask for each payment.';
   const body = { url: '<https URL of yours>', event_types: ['*'] };
   return warn('webhook_endpoint_enabled', detail, { detail, method: 'POST', path: '/v1/webhooks/endpoints', body });
 }
 
+const LETTER = 'A letter to your verified address tells you where it has failed for a day.';
+const NO_LETTER = 'This service sends no mail: look at the health of integrations to know that it still does.';
+
 const ENDING_MS = 3 * DAY;
 
 function planCheck({ now }: Ctx, { account }: Setup): Check {
-  const name = account?.plan ?? 'free';
-  const through = account?.planThrough ?? null;
-  if (name !== 'free' && through !== null && through - now < ENDING_MS) {
-    const ends = through <= now ? 'ended' : 'ends';
-    const detail = `The plan ${name} ${ends} at ${iso(through)}; the limits of the free plan apply from then on. Buy it again to go on.`;
-    return warn('plan_active', detail, { detail, method: 'POST', path: `/v1/access/x402/activate/${name}` });
+  const held: AccountPlans = account ?? { plan: 'free', planThrough: null };
+  const { plan, planThrough } = held;
+  const name = planAt(held, now);
+  // The limits that hold soon: those of the highest plan that goes on.
+  const next = planAt(held, now + ENDING_MS);
+  if (planThrough !== null && planRank(next) < planRank(plan)) {
+    const ends = planThrough <= now ? 'ended' : 'ends';
+    const detail = `The plan ${plan} ${ends} at ${iso(planThrough)}; the limits of the ${next} plan apply from then on. Buy it again to go on.`;
+    return warn('plan_active', detail, { detail, method: 'POST', path: `/v1/access/x402/activate/${plan}` });
   }
   const { activeProductsMax, activeKeysMax } = PLANS[name];
   const limits = `${Number.isFinite(activeProductsMax) ? activeProductsMax : 'any number of'} active products and ${activeKeysMax} keys`;

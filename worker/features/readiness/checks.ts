@@ -19,7 +19,7 @@ export const CHECKS = {
   live_mode_confirmed:
     'You said that you are ready to be paid by those who buy by themselves. Blocks x402; plain checkout sells without it.',
   live_key_present: 'A live key with execute exists. A warning: without one only a signed-in person’s token can consume and settle.',
-  subscription_plan_published: 'Always skipped: automatic renewal is not sold here yet.',
+  subscription_plan_published: 'A product that renews itself has a published plan of its present terms. Blocks.',
 } as const;
 
 export type CheckCode = keyof typeof CHECKS;

@@ -12,8 +12,9 @@ import { SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 import { accountChecks } from './account-checks.ts';
 import { CHECKS, type CheckCode, skip } from './checks.ts';
-import { productChecks, productFoundCheck, railChecks, SANDBOX, SANDBOX_SKIPS, viewRail } from './sale-checks.ts';
+import { planCheck, productChecks, productFoundCheck, railChecks, SANDBOX, SANDBOX_SKIPS, viewRail } from './sale-checks.ts';
 import { loadSetup } from './store.ts';
+import { listUnconfigured, UnconfiguredBody } from './unconfigured.ts';
 
 const CheckBody = z
   .object({
@@ -35,6 +36,7 @@ export const ReadinessBody = z
     product_id: z.uuid().optional(),
     checks: z.array(CheckBody),
     blocking: z.array(z.string()).openapi({ description: 'Codes of the checks that fail: each of them stops a sale.' }),
+    not_configured: UnconfiguredBody,
     checked_at: Timestamp,
   })
   .openapi('Readiness');
@@ -59,13 +61,14 @@ export async function checkReadiness(
     prospects.filter((one) => isSoldOver(ctx.config, one.prospect, one.railId)).map((one) => viewRail(ctx, one)),
   );
   const checks = [
-    productFoundCheck(product, named !== null, appId),
+    productFoundCheck(product, { productIsNamed: named !== null, appId }),
     ...(listing
       ? productChecks(ways, listing)
       : (['product_active', 'price_set'] as const).map((code) => skip(code, 'No product is named.'))),
     ...(livemode
       ? await railChecks(ctx, ways, prospects.find((one) => isAllowed(one.prospect, one.railId)) ?? prospects[0]!)
       : SANDBOX_SKIPS.map((code) => skip(code, SANDBOX))),
+    planCheck(ways, product),
     ...accountChecks(ctx, setup, product),
   ];
   const ordered = (Object.keys(CHECKS) as CheckCode[]).map((code) => checks.find((check) => check.code === code)!);
@@ -78,6 +81,7 @@ export async function checkReadiness(
     ...given('product_id', product?.id ?? null),
     checks: ordered.map(({ fix, ...check }) => ({ ...check, ...given('fix', fix), docs_url: `${docsUrl}/${check.code}` })),
     blocking,
+    not_configured: listUnconfigured(ctx),
     checked_at: iso(ctx.now),
   };
 }

@@ -11,7 +11,7 @@ const readiness = createRoute({
   path: '/access/setup/readiness',
   operationId: 'getReadiness',
   tags,
-  summary: 'What is still missing for a sale, and the call that mends each',
+  summary: 'Check readiness',
   description:
     'Name a product to have a whole sale judged; without one only the account is. A sandbox key is answered for the sandbox, where ' +
     'whatever concerns the chain is skipped. `docs_url` of a check points at its meaning in this document.',

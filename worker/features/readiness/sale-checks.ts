@@ -6,7 +6,7 @@ import { type LiveView, SILENCE } from '#features/rails/rail.ts';
 import { getRail } from '#features/rails/registry.ts';
 import { ataTransaction } from '#features/rails/settings.ts';
 import { lookAtPayee } from '#platform/chain/payees.ts';
-import type { Ctx } from '#platform/context.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { given } from '#platform/http/openapi.ts';
 import { SELLING_RAILS } from '#rules/product-rails.ts';
@@ -30,7 +30,7 @@ export const SANDBOX_SKIPS = [
 ] satisfies CheckCode[];
 
 /** Reads the obstacles of one rail; asks the node too. */
-export async function viewRail(ctx: Ctx, { railId, prospect }: Pick<RailView, 'railId' | 'prospect'>): Promise<RailView> {
+export async function viewRail(ctx: Shard, { railId, prospect }: Pick<RailView, 'railId' | 'prospect'>): Promise<RailView> {
   const obstacles = obstaclesOf(ctx.config, prospect, railId);
   if (!prospect.livemode) return { railId, prospect, obstacles, hasAccount: null, silent: null };
   const payTo = payoutOf(prospect);
@@ -39,8 +39,9 @@ export async function viewRail(ctx: Ctx, { railId, prospect }: Pick<RailView, 'r
   return { railId, prospect, ...seen, obstacles: [...obstacles, ...unspendable, ...seen.obstacles] };
 }
 
-export function productFoundCheck(product: Product | null, isNamed: boolean, appId: AppId | null): Check {
-  if (!isNamed) return skip('product_found', 'Name a product to have a whole sale judged; without one only the account is.');
+export function productFoundCheck(product: Product | null, asked: { productIsNamed: boolean; appId: AppId | null }): Check {
+  const { productIsNamed, appId } = asked;
+  if (!productIsNamed) return skip('product_found', 'Name a product to have a whole sale judged; without one only the account is.');
   if (!product) {
     const body = { name: '<name>', price: { asset: 'USDC', amount: '5' }, live_mode_confirmed: true, ...given('access_app_id', appId) };
     const detail = 'You have no such product in this mode. Create one.';
@@ -111,6 +112,14 @@ export async function railChecks(ctx: Ctx, ways: RailView[], usual: Pick<RailVie
       : skip('fee_wallet_configured', 'No fee is taken where no checkout is offered.'),
     liveModeCheck(ways, product),
   ];
+}
+
+/** Of what renews itself: its buyers subscribe to a plan on the chain, which is the merchant's to publish. */
+export function planCheck(ways: RailView[], product: Product | null): Check {
+  const code = 'subscription_plan_published';
+  if (product === null) return skip(code, 'No product is named.');
+  if (product.renewalMode !== 'AUTOMATIC') return skip(code, 'The product does not renew itself: there is no plan to publish.');
+  return checkAcross(code, ways, code, 'The plan of the present price, period and payout wallet is published.');
 }
 
 /** Skipped where only plain checkout sells, which does not need the merchant's confirmation. */

@@ -11,7 +11,12 @@ export async function loadSetup(scope: Scope) {
   const { db, merchantId } = scope;
   const [[account], settings, endpoints, keys] = await db.batch([
     db
-      .select({ plan: accounts.plan, planThrough: accounts.planThrough, wallet: accounts.walletAddress })
+      .select({
+        plan: accounts.plan,
+        planThrough: accounts.planThrough,
+        processorPlans: accounts.processorPlans,
+        wallet: accounts.walletAddress,
+      })
       .from(accounts)
       .where(eq(accounts.id, merchantId)),
     db.select().from(railSettings).where(rowsOf(railSettings, scope)),

@@ -1,6 +1,6 @@
 import { keyRing, sha256Hex, verifyEd25519 } from '#core/crypto.ts';
 import { base58, base64url, canonicalJson, utf8 } from '#core/encoding.ts';
-import { type Money, toMoneyResource } from '#core/money.ts';
+import { type Money, type MoneyResource, toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 
 /** The bytes of a receipt: RFC 8785, hashed with SHA-256, signed with Ed25519. Pure. */
@@ -21,6 +21,10 @@ export interface ReceiptFacts {
   memo: string;
   issuedAt: number;
   livemode: boolean;
+  /** Where the price was of another asset: what it was, and the rate it was converted at. */
+  quote?: { price: MoneyResource; rate: string; source: string; asOf: number } | null;
+  /** Who runs the service, where its configuration says so. */
+  operator?: { name: string; url: string } | null;
 }
 
 export interface SignedDocument {
@@ -33,7 +37,7 @@ export interface SignedDocument {
 /** Signs once. The text is stored as it is here and served for ever; it is never built a second time. */
 export function signReceipt(facts: ReceiptFacts, receiptKeys: string): SignedDocument {
   const document = canonicalJson({
-    version: '1',
+    version: '2',
     receipt_id: facts.receiptId,
     tx_sig: facts.txSignature,
     network: facts.network,
@@ -49,6 +53,10 @@ export function signReceipt(facts: ReceiptFacts, receiptKeys: string): SignedDoc
     memo: facts.memo,
     issued_at: iso(facts.issuedAt),
     livemode: facts.livemode,
+    ...(facts.quote
+      ? { price_quote: { price: facts.quote.price, rate: facts.quote.rate, source: facts.quote.source, as_of: iso(facts.quote.asOf) } }
+      : {}),
+    ...(facts.operator ? { operator: { name: facts.operator.name, url: facts.operator.url } } : {}),
   });
   const bytes = utf8(document);
   const [key] = keyRing(receiptKeys);

@@ -1,18 +1,21 @@
 import { z } from '@hono/zod-openapi';
 import { type AccountId, newId, type PaymentId, type ProductId, type ReceiptId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
+import type { InvoiceMetadata } from '#papers/facts.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { MoneyBody, Timestamp } from '#platform/http/openapi.ts';
 import { type ReceiptFacts, signReceipt } from './document.ts';
+import { InvoiceMetadataBody } from './papers/invoice-metadata.ts';
 import { insertReceipt, type Receipt } from './store.ts';
 
 export { wholeReceipts } from './archive.store.ts';
+export type { ReceiptFacts } from './document.ts';
 export { findReceiptOfTransaction, getReceiptWithFate, type Receipt } from './store.ts';
 
 const DocumentBody = z
   .object({
-    version: z.literal('1'),
+    version: z.enum(['1', '2']),
     receipt_id: z.uuid(),
     tx_sig: z.string(),
     network: z.string(),
@@ -28,6 +31,11 @@ const DocumentBody = z
     memo: z.string(),
     issued_at: Timestamp,
     livemode: z.boolean(),
+    price_quote: z
+      .object({ price: MoneyBody, rate: z.string(), source: z.string(), as_of: Timestamp })
+      .optional()
+      .openapi({ description: 'Where the price was of another asset than what was paid. Version 2.' }),
+    operator: z.object({ name: z.string(), url: z.string() }).optional().openapi({ description: 'Who runs the service. Version 2.' }),
   })
   .openapi('ReceiptDocument');
 
@@ -52,12 +60,18 @@ export const ReceiptBody = z
       .object({ seq: z.int(), prev_hash: PrevHash })
       .optional()
       .openapi({ description: 'Place in the merchant’s hash chain. Merchant view only.' }),
+    invoice_metadata: InvoiceMetadataBody.optional().openapi({ description: 'What the merchant wrote to it. Merchant view only.' }),
     created_at: Timestamp,
   })
   .openapi('Receipt');
 
 /** The receipt on the wire. The public proof has the same shape without the merchant's private fields. */
-export const toReceiptResource = (receipt: Receipt, baseUrl: string, view: 'public' | 'merchant'): z.infer<typeof ReceiptBody> => ({
+export const toReceiptResource = (
+  receipt: Receipt,
+  baseUrl: string,
+  view: 'public' | 'merchant',
+  invoice?: InvoiceMetadata,
+): z.infer<typeof ReceiptBody> => ({
   receipt_id: receipt.id,
   tx_sig: receipt.txSignature,
   // Canonical text parses to the same members in the same order, so serialising it again gives the stored bytes back.
@@ -70,6 +84,7 @@ export const toReceiptResource = (receipt: Receipt, baseUrl: string, view: 'publ
   ...(view === 'merchant' && receipt.linkSeq !== null && receipt.linkPrevHash !== null
     ? { link: { seq: receipt.linkSeq, prev_hash: receipt.linkPrevHash } }
     : {}),
+  ...(view === 'merchant' && invoice && Object.keys(invoice).length > 0 ? { invoice_metadata: invoice } : {}),
   created_at: iso(receipt.createdAt),
 });
 
@@ -80,11 +95,13 @@ export const toReceiptResource = (receipt: Receipt, baseUrl: string, view: 'publ
 export function planReceipt(
   ctx: Shard,
   paymentId: PaymentId,
-  facts: Omit<ReceiptFacts, 'receiptId' | 'issuedAt' | 'network'>,
+  facts: Omit<ReceiptFacts, 'receiptId' | 'issuedAt' | 'network' | 'operator'>,
   owner = facts.merchant.accountId as AccountId,
 ): Change<Receipt> {
   const receiptId = newId<ReceiptId>(ctx.now);
-  const signed = signReceipt({ ...facts, receiptId, issuedAt: ctx.now, network: ctx.config.network.caip2 }, ctx.config.RECEIPT_KEYS);
+  const { RECEIPT_KEYS, OPERATOR_NAME, OPERATOR_URL, network } = ctx.config;
+  const operator = OPERATOR_NAME && OPERATOR_URL ? { name: OPERATOR_NAME, url: OPERATOR_URL } : null;
+  const signed = signReceipt({ ...facts, receiptId, issuedAt: ctx.now, network: network.caip2, operator }, RECEIPT_KEYS);
   const receipt: Receipt = {
     id: receiptId,
     merchantId: owner,

@@ -7,8 +7,10 @@ import { errors, idOf, idParam, ModeQuery, ok, PageQuery, pageOf, router, Timest
 import { publicBucket } from '#platform/http/rate-limit.ts';
 import { enterShard } from '#platform/http/shard.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
+import { DIRECTIONS, listReceipts } from './list.store.ts';
+import { findMetadata, listMetadata } from './papers/metadata.store.ts';
 import { ReceiptBody, toReceiptResource } from './receipt.ts';
-import { getPublicReceipt, getReceipt, getReceiptWithFate, hasReceipt, listReceipts } from './store.ts';
+import { getPublicReceipt, getReceipt, getReceiptWithFate, hasReceipt } from './store.ts';
 
 const tags = ['Receipts'];
 const params = idParam('receipt_id', idOf<ReceiptId>());
@@ -17,26 +19,40 @@ const get = createRoute({
   path: '/receipt/{receipt_id}',
   operationId: 'getReceipt',
   tags,
-  summary: 'The full signed receipt',
+  summary: 'Get a receipt',
+  description: 'The full signed receipt.',
   ...merchantRoute('read'),
   request: { params, query: z.object(ModeQuery) },
   responses: { ...ok(ReceiptBody), ...merchantErrors('not_found') },
 });
+/** What narrows a list of receipts, and an export alike. */
+export const ReceiptQuery = {
+  wallet: z.string().max(64).optional(),
+  q: z
+    .string()
+    .max(200)
+    .optional()
+    .openapi({
+      description:
+        'The beginning of a transaction (12 characters or more) or receipt id (13 or more), or words of the product name, invoice number, ' +
+        'reference or billed name.',
+    }),
+  product_id: idOf<ProductId>().optional(),
+  direction: z.enum(DIRECTIONS).default('received').openapi({ description: 'What you were paid, what you paid for plans, or both.' }),
+};
+
 const list = createRoute({
   method: 'get',
   path: '/receipts',
   operationId: 'listReceipts',
   tags,
-  summary: 'Receipts, newest first',
+  summary: 'List receipts',
+  description: 'Receipts, newest first.',
   ...merchantRoute('read'),
   request: {
     query: z.object({
       ...PageQuery,
-      wallet: z.string().max(64).optional(),
-      q: z.string().max(200).optional().openapi({
-        description: 'The beginning of a transaction (12 characters or more) or receipt id (13 or more), or words of the product name.',
-      }),
-      product_id: idOf<ProductId>().optional(),
+      ...ReceiptQuery,
       ...ModeQuery,
     }),
   },
@@ -47,7 +63,8 @@ const proof = createRoute({
   path: '/receipt/{receipt_id}/public',
   operationId: 'getPublicReceipt',
   tags,
-  summary: 'The proof anybody may see',
+  summary: 'Get a public proof',
+  description: 'The proof anybody may see.',
   middleware: publicBucket('receipt'),
   request: { params },
   responses: { ...ok(ReceiptBody), ...errors('not_found', 'rate_limited', 'validation_error') },
@@ -68,7 +85,8 @@ const verify = createRoute({
   path: '/receipt/{receipt_id}/verify',
   operationId: 'verifyReceipt',
   tags,
-  summary: 'Recompute the hash and check the signature',
+  summary: 'Verify a receipt',
+  description: 'Recompute the hash and check the signature.',
   middleware: publicBucket('receipt'),
   request: { params },
   responses: { ...ok(VerificationBody), ...errors('not_found', 'rate_limited', 'validation_error') },
@@ -78,15 +96,20 @@ export const receiptRoutes = router()
   .openapi(get, async (c) => {
     const { scope: ctx } = c.var;
     const receipt = await getReceipt(ctx, c.req.valid('param').receipt_id);
-    return c.json(toReceiptResource(receipt, ctx.baseUrl, 'merchant'), 200);
+    const known = await findMetadata(ctx.db, receipt.id);
+    return c.json(toReceiptResource(receipt, ctx.baseUrl, 'merchant', known?.metadata), 200);
   })
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
-    const { wallet, q, product_id: productId, ...query } = c.req.valid('query');
+    const { wallet, q, product_id: productId, direction, ...query } = c.req.valid('query');
     const page = pageRequest(query);
-    const found = await listReceipts(ctx, { wallet, q, productId }, page);
+    const found = await listReceipts(ctx, { wallet, q, productId, direction }, page);
+    const invoices = await listMetadata(
+      ctx.db,
+      found.items.map(({ id }) => id),
+    );
     return c.json(
-      toPage(page, found, (receipt) => toReceiptResource(receipt, ctx.baseUrl, 'merchant')),
+      toPage(page, found, (receipt) => toReceiptResource(receipt, ctx.baseUrl, 'merchant', invoices.get(receipt.id))),
       200,
     );
   })
@@ -133,7 +156,8 @@ const keys = createRoute({
   path: '/.well-known/svc-receipt-keys.json',
   operationId: 'getReceiptKeys',
   tags,
-  summary: 'Public keys that sign receipts, old ones too',
+  summary: 'Get receipt keys',
+  description: 'Public keys that sign receipts, old ones too.',
   responses: { ...ok(KeySetBody), ...errors('rate_limited') },
 });
 

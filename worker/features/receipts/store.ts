@@ -1,17 +1,20 @@
-import { and, asc, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { PaymentId, ReceiptId } from '#core/ids.ts';
-import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
-import { type StoredReceipt, storyIdOf } from '#platform/db/archive.ts';
+import type { ReceiptDocument } from '#papers/facts.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
+import type { StoredReceipt } from '#platform/db/archive.ts';
 import { vetoIf, type Write } from '#platform/db/commit.ts';
-import { type Listed, type PageRequest, type Places, placesOf, readBoth, rowsOf } from '#platform/db/page.ts';
+import { rowsOf } from '#platform/db/page.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { wholeReceipts } from './archive.store.ts';
 
 export type { StoredReceipt as Receipt };
+
+/** What a receipt says, as it was signed. */
+export const documentOf = (receipt: Pick<StoredReceipt, 'document'>): ReceiptDocument => JSON.parse(receipt.document) as ReceiptDocument;
 
 type Table = typeof receipts | typeof archivedReceipts;
 
@@ -39,11 +42,13 @@ export async function getPublicReceipt(ctx: Shard, receiptId: ReceiptId): Promis
   return (await findReceipt(ctx, (table) => eq(table.id, receiptId))) ?? raise('not_found');
 }
 
+/** Of a payment this merchant received; a plan that the account paid for itself is in its list alone. */
 export async function findReceiptOfTransaction(scope: Scope, txSignature: string): Promise<StoredReceipt | null> {
   const isClaim = and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, scope.livemode));
   const claim = await scope.db.select({ paymentId: txClaims.subjectId }).from(txClaims).where(isClaim).get();
   if (!claim) return null;
-  return findReceipt(scope, (table) => and(rowsOf(table, scope), eq(table.paymentId, claim.paymentId as PaymentId)));
+  const receipt = await findReceipt(scope, (table) => and(rowsOf(table, scope), eq(table.paymentId, claim.paymentId as PaymentId)));
+  return receipt && documentOf(receipt).merchant.account_id === scope.merchantId ? receipt : null;
 }
 
 /** With what became of its transaction, whatever that paid: for verification. */
@@ -55,78 +60,6 @@ export async function getReceiptWithFate(ctx: Shard, receiptId: ReceiptId): Prom
     .where(eq(txClaims.subjectId, receipt.paymentId))
     .get();
   return { receipt, isOrphaned: claim !== undefined && claim.droppedAt !== null };
-}
-
-export interface ReceiptFilter {
-  wallet?: string;
-  productId?: string;
-  /** The beginning of a signature or receipt id, or whole words of the product name. */
-  q?: string;
-}
-
-/** The merchant's receipts, newest first. Whatever is searched for, little more is read than what is found. */
-export async function listReceipts(scope: Scope, filter: ReceiptFilter, page: PageRequest): Promise<Listed<StoredReceipt>> {
-  const { items, total } = await readReceipts(scope, filter, page);
-  return { items: await wholeReceipts(scope, items), total };
-}
-
-async function readReceipts(scope: Scope, filter: ReceiptFilter, page: PageRequest) {
-  const { wallet, productId, q } = filter;
-  const narrowed = (table: Table): [SQLiteColumn, unknown][] => [
-    [table.payer, wallet],
-    [table.productId, productId],
-  ];
-  const mine = (table: Table) => rowsOf(table, scope, narrowed(table));
-  const read = (places: Places) => readBoth(scope.db, receipts, archivedReceipts, places, page);
-  if (!q) return read(placesOf(receipts, mine(receipts), archivedReceipts, mine(archivedReceipts)));
-  // The signs keep the search on the index of what is searched for: it has few rows, or gives them newest first.
-  const checked = (table: Table): SQL =>
-    and(
-      ...[[table.merchantId, scope.merchantId] as const, [table.livemode, scope.livemode] as const, ...narrowed(table)].map(
-        ([column, value]) => (value === undefined ? undefined : sql`+${column} = ${sql.param(value, column)}`),
-      ),
-    )!;
-  const named = beginsWith(q);
-  const find = (table: Table) => sql`${named?.(table)} AND ${checked(table)}`;
-  const found = named && (await read(placesOf(receipts, find(receipts), archivedReceipts, find(archivedReceipts))));
-  if (found && found.total > 0) return found;
-  return read({
-    rows: sql`SELECT ${receipts.id} IS NULL AS is_archived, receipt_words.rowid AS place FROM receipt_words
-      LEFT JOIN ${receipts} ON ${receipts}.rowid = receipt_words.rowid AND ${checked(receipts)}
-      LEFT JOIN ${archivedReceipts} ON ${archivedReceipts.rowNumber} = CASE WHEN ${receipts.id} IS NULL THEN receipt_words.rowid END
-        AND ${checked(archivedReceipts)}
-      WHERE ${saysAll(scope, q)} AND (${receipts.id} IS NOT NULL OR ${archivedReceipts.id} IS NOT NULL)`,
-    order: ['place'],
-  });
-}
-
-/** So many characters of a signature are unique in practice. */
-const SIGNATURE_START = /^[1-9A-HJ-NP-Za-km-z]{12,}$/;
-
-/** What `q` may be the beginning of; null where it is too short to be, or cannot be. */
-function beginsWith(q: string): ((table: Table) => SQL) | null {
-  const start = q.toLowerCase();
-  // Up to its version a UUIDv7 is a millisecond.
-  const [lowest, highest] = ['0', 'f'].map((digit) => start + NO_ID.slice(start.length).replaceAll('0', digit)) as [string, string];
-  if (ID_START.test(start) && IS_ID.test(lowest))
-    return (table) => sql`${table.id} BETWEEN ${sql.param(lowest, table.id)} AND ${sql.param(highest, table.id)}`;
-  if (!SIGNATURE_START.test(q)) return null;
-  const claimed = and(gte(txClaims.txSignature, q), lt(txClaims.txSignature, `${q}~`));
-  return (table) => {
-    const paymentId = table === receipts ? sql`${txClaims.subjectId}` : storyIdOf(sql`${txClaims.subjectId}`);
-    return sql`${table.paymentId} IN (SELECT ${paymentId} FROM ${txClaims} WHERE ${claimed})`;
-  };
-}
-
-const NO_ID = '00000000-0000-0000-0000-000000000000';
-const IS_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const ID_START = /^[0-9a-f]{8}-[0-9a-f]{4}/;
-
-/** Every word of `q` is in the product name. The first term is the merchant's own, as migrations/ make it: others' receipts are not touched. */
-function saysAll({ merchantId, livemode }: Tenant, q: string): SQL {
-  const words = q.split(/[\s\0]+/).filter((word) => word !== '');
-  const terms = [`m${merchantId.replaceAll('-', '')}${livemode ? 1 : 0}`, ...words.map((word) => `"${word.replaceAll('"', '""')}"`)];
-  return sql`receipt_words MATCH ${terms.join(' AND ')}`;
 }
 
 export const listUnlinked = (db: Db, limit: number) =>
@@ -155,6 +88,17 @@ export async function listReceiptChainEnds(db: Db, receiptChains: Pick<StoredRec
         FROM json_each(${JSON.stringify(named)}) j)`,
     );
   return ends.map((end) => ({ ...end, seq: end.seq!, prevHash: end.prevHash! }));
+}
+
+/** What became of the transactions of these payments. */
+export async function listFates(db: Db, paymentIds: readonly PaymentId[]): Promise<Map<string, 'final' | 'confirmed' | 'orphaned'>> {
+  const claims = await db
+    .select({ subjectId: txClaims.subjectId, finalAt: txClaims.finalAt, droppedAt: txClaims.droppedAt })
+    .from(txClaims)
+    .where(sql`${txClaims.subjectId} IN (SELECT value FROM json_each(${JSON.stringify(paymentIds)}))`);
+  const fateOf = ({ finalAt, droppedAt }: (typeof claims)[number]) =>
+    droppedAt !== null ? 'orphaned' : finalAt !== null ? 'final' : 'confirmed';
+  return new Map(claims.map((claim) => [claim.subjectId, fateOf(claim)]));
 }
 
 /** Many links in one update; all of them, or none where another sweep took a place. */

@@ -142,7 +142,8 @@ function movePayments(db: Db, moved: Placed<StoredPayment>[]): Write[] {
     db.insert(archivedPayments).select(
       sql`SELECT ${bytesOf('p.id')}, ${bytesOf('p.merchant_id')}, p.livemode, ${bytesOf('p.product_id')}, ${bytesOf('p.membership_id')},
           CASE WHEN p.reference <> '' THEN p.nonce END, p.customer_ref, p.payer_wallet, p.asset, p.price_amount, p.overpaid_amount,
-          p.fee_amount, p.terms ->> 'accessPeriodDays', p.confirmed_at, p.created_at, ${PLACE}
+          p.fee_amount, p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.terms ->> 'isMetered' IS NOT NULL,
+          p.confirmed_at, p.created_at, ${PLACE}
         FROM ${rowsOf(rows)} JOIN payments p ON p.id = j.value ->> 'id' AND p.version = j.value ->> 'version'`,
     ),
     db.delete(settlements).where(sql`payment_id IN ${ids} AND ${isMoved('settlements.payment_id')}`),

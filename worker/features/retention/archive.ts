@@ -4,7 +4,7 @@ import { storyOf } from '#core/errors.ts';
 import { type AccountId, newId } from '#core/ids.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
 import type { Shard } from '#platform/context.ts';
-import { type ArchivedLine, lineOf, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
+import { type ArchivedLine, archivedTextOf, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import { commit } from '#platform/db/commit.ts';
 import { type Swept, sweepRounds } from '#platform/db/sweep-pages.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
@@ -14,7 +14,7 @@ import { beginDraft, forgetDrafts, giveUpDrafts } from './draft.store.ts';
 import { listMovable, type Owner } from './movable-rows.store.ts';
 
 /** As long as missed events are recovered. A recovery that began just before still finds what it has read. */
-const KEEP_MS = 90 * DAY + HOUR;
+export const ARCHIVED_AFTER_MS = 90 * DAY + HOUR;
 /** An object is read as a whole: a day with more than this is several objects. */
 const OBJECT: RunLimits = { events: 500, bytes: 2 ** 22 };
 const OBJECTS_MAX = 20;
@@ -27,7 +27,7 @@ const DRAFT_MS = HOUR;
 const dayOf = (at: number): number => at - (at % DAY);
 
 /**
- * Moves events, and the receipts and final payments they tell of, to the archive: whole days that ended `KEEP_MS` ago, one object a merchant and day unless
+ * Moves events, and the receipts and final payments they tell of, to the archive: whole days that ended `ARCHIVED_AFTER_MS` ago, one object a merchant and day unless
  * there is too much for one. An object is written and read back before its rows go, in one batch with its place in the index. A run
  * that crashes before that batch has changed nothing, and what it wrote is deleted later. Without an archive everything stays where it is.
  * A merchant whose events cannot be archived holds up no other; the sweep fails in the end, so that a person is told.
@@ -38,7 +38,7 @@ export async function sweepArchive(ctx: Shard): Promise<Swept> {
   await deleteDrafts(ctx, bucket);
   const failed: (Owner & { error: unknown })[] = [];
   const swept = await sweepRounds(ctx, { max: 1, roundsMax: OBJECTS_MAX }, async () => {
-    const before = dayOf(ctx.now - KEEP_MS);
+    const before = dayOf(ctx.now - ARCHIVED_AFTER_MS);
     const oldest = await findOldest(ctx.db, failed);
     if (!oldest || oldest.createdAt >= before) return 0;
     const owner = { merchantId: oldest.merchantId as AccountId, livemode: oldest.livemode };
@@ -88,7 +88,7 @@ function objectOf(happened: ArchivableEvent[], paid: (StoredPayment & { settleme
   const lines: Uint8Array[] = [];
   let length = 0;
   const place = <T>(row: T, line: ArchivedLine): Placed<T> => {
-    const bytes = utf8(lineOf(line));
+    const bytes = utf8(archivedTextOf(line));
     lines.push(bytes);
     length += bytes.length;
     return { row, lineAt: length - bytes.length, lineLength: bytes.length };

@@ -49,6 +49,7 @@ export interface Named {
 }
 
 const IS_OVER = sql`status = 'CONFIRMED' AND finalized_at IS NOT NULL AND orphaned_at IS NULL AND recovers_payment_id IS NULL
+  AND access_revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM refunds f WHERE f.payment_id = payments.id AND f.seen_at IS NULL)
   AND EXISTS (SELECT 1 FROM tx_claims c WHERE c.subject_id = payments.id AND c.final_at IS NOT NULL AND c.dropped_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM settlements s WHERE s.payment_id = payments.id AND s.status <> 'settled')
   AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)

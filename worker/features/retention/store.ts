@@ -6,11 +6,20 @@ import { accounts, loginNonces, payoutWallets } from '#platform/db/tables/accoun
 import { handoffs, identitySessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
+import { mails } from '#platform/db/tables/mail.ts';
+import { processorEvents } from '#platform/db/tables/office/billing.ts';
+import { endedDeliveries, figureDays, figureQuarters, figureTotals } from '#platform/db/tables/office/figures.ts';
+import { communities } from '#platform/db/tables/office/placements.ts';
+import { usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
+import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
 import { accessApps, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
+import { subscriptionAuthorizations, subscriptionCollections } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { endpointHours, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { among } from './movable-rows.store.ts';
+import { TEST_TABLES } from './tests.store.ts';
 
 /** Deletes up to so many rows of which `isOver` holds: it must be what an index of the table begins with. Answers how many. */
 export type Forget = (db: Db, before: number, limit: number) => Promise<number>;
@@ -22,6 +31,13 @@ async function deleteOver(db: Db, table: SQLiteTable, isOver: SQL | undefined, l
 
 export const forgetNonces: Forget = (db, before, limit) => deleteOver(db, loginNonces, lte(loginNonces.expiresAt, before), limit);
 
+export const forgetUsedStates: Forget = (db, before, limit) =>
+  deleteOver(db, usedSignInStates, lte(usedSignInStates.expiresAt, before), limit);
+
+/** Codes that no administrator posted. As the index has it, word for word. */
+export const forgetCodes: Forget = (db, before, limit) =>
+  deleteOver(db, communities, sql`expires_at IS NOT NULL AND ${lte(communities.expiresAt, before)}`, limit);
+
 export const forgetHandoffs: Forget = (db, before, limit) => deleteOver(db, handoffs, lte(handoffs.expiresAt, before), limit);
 
 export const forgetIdentities: Forget = (db, before, limit) =>
@@ -32,32 +48,64 @@ export const forgetDeliveries: Forget = (db, before, limit) =>
 
 export const forgetHours: Forget = (db, before, limit) => deleteOver(db, endpointHours, lte(endpointHours.hour, before), limit);
 
+export const forgetMails: Forget = (db, before, limit) => deleteOver(db, mails, lte(mails.endedAt, before), limit);
+
 export const forgetPaymentSessions: Forget = (db, before, limit) =>
   deleteOver(db, paymentSessions, lte(paymentSessions.expiresAt, before), limit);
+
+/** With the periods they were collected for. */
+export const forgetAuthorizations: Forget = async (db, before, limit) => {
+  const over = db
+    .select({ id: subscriptionAuthorizations.id })
+    .from(subscriptionAuthorizations)
+    .where(sql`ended_at IS NOT NULL AND ${lte(subscriptionAuthorizations.endedAt, before)}`)
+    .limit(limit);
+  const [, ended] = await db.batch([
+    db.delete(subscriptionCollections).where(sql`authorization_id IN ${over}`),
+    db.delete(subscriptionAuthorizations).where(sql`id IN ${over}`),
+  ]);
+  return ended.meta.changes;
+};
+
+export const forgetProcessorEvents: Forget = (db, before, limit) =>
+  deleteOver(db, processorEvents, lte(processorEvents.receivedAt, before), limit);
 
 export const forgetFailedSettlements: Forget = (db, before, limit) =>
   // As the index has it, word for word, or it is not used.
   deleteOver(db, settlements, sql`status = 'failed' AND next_check_at IS NULL AND ${lte(settlements.createdAt, before)}`, limit);
 
-/** Whatever tells of money, or of what was given for it, keeps its account. */
-const HOLDS_MONEY = sql.join(
-  ['payments', 'receipts', 'settlements', 'entitlements', 'memberships', 'archives'].map((table) =>
-    sql.raw(`EXISTS (SELECT 1 FROM ${table} WHERE merchant_id = setup_intents.account_id)`),
-  ),
-  sql` OR `,
-);
+const holdsAny = (tables: readonly string[], condition: string): SQL =>
+  sql.join(
+    tables.map((table) => sql.raw(`EXISTS (SELECT 1 FROM ${table} WHERE merchant_id = setup_intents.account_id${condition})`)),
+    sql` OR `,
+  );
+const LIVE_MONEY = [
+  'payments',
+  'receipts',
+  'settlements',
+  'metered_sessions',
+  'subscription_authorizations',
+  'entitlements',
+  'memberships',
+];
+/** Whatever tells of live money, or of what was given for it, keeps its account; and so do objects of the archive, of either mode. */
+const HOLDS_MONEY = sql`${holdsAny(LIVE_MONEY, ' AND livemode = 1')} OR ${holdsAny(['archives'], '')}`;
+const HOLDS_TESTS = holdsAny(TEST_TABLES, ' AND livemode = 0');
 
-/** Setups that ended by then, longest ended first, and whether their accounts hold anything of money. */
+/** Setups that ended by then, longest ended first, and whether their accounts hold anything of money, or of tests. */
 export const listEndedSetups = (db: Db, before: number, limit: number) =>
   db
-    .select({ id: setupIntents.id, accountId: setupIntents.accountId, holdsMoney: sql<0 | 1>`${HOLDS_MONEY}` })
+    .select({
+      id: setupIntents.id,
+      accountId: setupIntents.accountId,
+      holdsMoney: sql<0 | 1>`${HOLDS_MONEY}`,
+      holdsTests: sql<0 | 1>`${HOLDS_TESTS}`,
+    })
     .from(setupIntents)
     .where(sql`status = 'expired' AND is_kept = 0 AND ${lte(setupIntents.expiresAt, before)}`)
     .orderBy(setupIntents.expiresAt)
     .limit(limit);
 export type EndedSetup = Awaited<ReturnType<typeof listEndedSetups>>[number];
-
-const among = (values: string[]): SQL => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
 /** These are kept for good, and not looked at again. */
 export const keepSetups = (db: Db, setups: EndedSetup[]) =>
@@ -78,8 +126,8 @@ export async function forgetStories(db: Db, setups: EndedSetup[], limit: number)
 }
 
 /**
- * Accounts that no person can sign in to, with all they set up, in one batch. A veto, with nothing deleted, where money has reached one of
- * them since the list was read.
+ * Accounts that no person can sign in to, with all they set up, in one batch. A veto, with nothing deleted, where money, of a test
+ * too, has reached one of them since the list was read.
  */
 export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<void> {
   const { db } = ctx;
@@ -87,13 +135,15 @@ export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<
   const ids = among(setups.map(({ id }) => id));
   const ofThem = sql`merchant_id IN ${accountIds}`;
   await db.batch([
-    vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE id IN ${ids} AND (${HOLDS_MONEY}))`),
+    vetoIf(ctx, sql`EXISTS (SELECT 1 FROM setup_intents WHERE id IN ${ids} AND (${HOLDS_MONEY} OR ${HOLDS_TESTS}))`),
     db.delete(apiKeys).where(ofThem),
     db.delete(webhookEndpoints).where(ofThem),
     db.delete(products).where(ofThem),
     db.delete(accessApps).where(ofThem),
     db.delete(railSettings).where(ofThem),
     db.delete(payoutWallets).where(ofThem),
+    db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE ${ofThem})`),
+    ...[supportTickets, figureDays, figureQuarters, figureTotals, endedDeliveries].map((table) => db.delete(table).where(ofThem)),
     db.delete(accounts).where(sql`id IN ${accountIds}`),
     db.delete(setupIntents).where(sql`id IN ${ids}`),
   ]);

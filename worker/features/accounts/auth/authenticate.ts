@@ -5,7 +5,7 @@ import { findAnywhere } from '#platform/db/directory.ts';
 import type { RouteContext } from '#platform/http/openapi.ts';
 import { countRefusedCredential, rateHeaders, rateLimited, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
-import type { AdmissionAnswer, AdmissionRequest, Credential, Permission, RefusalReason, SignIn } from '#rules/admission.ts';
+import type { AdmissionAnswer, AdmissionRequest, AdmissionRpc, Credential, Permission, RefusalReason, SignIn } from '#rules/admission.ts';
 import type { CallBucket } from '#rules/plans.ts';
 import { parseRawKey } from '../keys/keys.ts';
 import { findAdmission } from '../store.ts';
@@ -69,14 +69,40 @@ async function admit(ctx: Ctx, presented: Presented, request: Omit<AdmissionRequ
 }
 
 async function admitOne(ctx: Ctx, admissionId: string, request: AdmissionRequest): Promise<AdmissionAnswer> {
-  const object = admissionObject(ctx, `account:${admissionId}`);
-  const answer = await object.admit(request);
-  if (answer.ok || answer.reason !== 'unknown') return answer;
-  const known = await findAnywhere(ctx, ({ db }) => findAdmission(db, admissionId));
   // Nothing is written for a stranger: a made-up key must not leave an object behind.
-  if (!known) return { ok: false, reason: 'unknown_key' };
+  return (await askAccount(ctx, admissionId, (object) => object.admit(request))) ?? { ok: false, reason: 'unknown_key' };
+}
+
+/** Asks an account's object, which is told the account from the database where it has none yet. null: there is no such account. */
+async function askAccount<A extends { ok: boolean }>(
+  ctx: Ctx,
+  admissionId: string,
+  ask: (object: AdmissionRpc) => Promise<A | { ok: false; reason: 'unknown' }>,
+): Promise<A | { ok: false; reason: 'unknown' } | null> {
+  const object = admissionObject(ctx, `account:${admissionId}`);
+  const answer = await ask(object);
+  if (answer.ok || !('reason' in answer) || answer.reason !== 'unknown') return answer;
+  const known = await findAnywhere(ctx, ({ db }) => findAdmission(db, admissionId));
+  if (!known) return null;
   await object.load(known.account, known.keys);
-  return object.admit(request);
+  return ask(object);
+}
+
+/**
+ * Counts a call that another party makes on what a merchant sells, in the merchant's bucket, in one call to the object of the account. 404
+ * where there is no such merchant, 429 where the bucket is full.
+ */
+export async function countForMerchant(
+  c: RouteContext,
+  { merchantId, livemode }: { merchantId: string; livemode: boolean },
+  bucket: CallBucket,
+): Promise<void> {
+  const { config, now, wallNow } = c.var.ctx;
+  const call = { bucket, livemode, rateMultiplier: config.RATE_MULTIPLIER, now, wallNow };
+  const counted = await askAccount(c.var.ctx, admissionIdOf(merchantId), (object) => object.count(call));
+  if (counted === null || !('rate' in counted)) throw new ApiError('not_found');
+  for (const [name, value] of Object.entries(rateHeaders(counted.rate))) c.header(name, value);
+  if (!counted.ok) throw rateLimited(counted.rate, wallNow);
 }
 
 /** The token of the Authorization header, or null. */
@@ -106,7 +132,8 @@ const UNKNOWN_MODE = { loc: ['query', 'mode'], msg: 'Expected live or sandbox', 
 /** The mode asked for in words; null where none is. One that does not exist is refused after who calls is known. */
 function modeOf(c: RouteContext): 'live' | 'sandbox' | 'unknown' | null {
   const mode = c.req.query('mode');
-  if (mode === undefined) return null;
+  // Routes of sign-in have a word of that name for something else.
+  if (mode === undefined || c.req.path.startsWith('/v1/auth/oauth/')) return null;
   return mode === 'live' || mode === 'sandbox' ? mode : 'unknown';
 }
 

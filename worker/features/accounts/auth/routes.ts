@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { ApiError } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { newestOf } from '#platform/db/directory.ts';
@@ -23,7 +24,7 @@ import {
   router,
   Timestamp,
 } from '#platform/http/openapi.ts';
-import { publicBucket, underCeiling } from '#platform/http/rate-limit.ts';
+import { countRefusedCredential, publicBucket, underCeiling } from '#platform/http/rate-limit.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { bearerOf } from './authenticate.ts';
@@ -78,7 +79,8 @@ const register = createRoute({
   path: '/auth/register',
   operationId: 'register',
   tags: ['Authentication'],
-  summary: 'Create an account on the free plan',
+  summary: 'Create an account',
+  description: 'Create an account on the free plan.',
   middleware: [publicBucket('register'), checkIdempotencyKey] as const,
   request: { headers: OptionalIdempotencyHeader, ...jsonBody(RegisterRequest) },
   responses: {
@@ -91,7 +93,8 @@ const login = createRoute({
   path: '/auth/login',
   operationId: 'login',
   tags: ['Authentication'],
-  summary: 'Sign in with e-mail and password',
+  summary: 'Log in with a password',
+  description: 'Sign in with e-mail and password.',
   middleware: publicBucket('login', emailOf),
   request: jsonBody(LoginRequest),
   responses: { ...ok(AuthResponse), ...publicBodyErrors('invalid_credentials', 'account_suspended', 'account_deleted', 'rate_limited') },
@@ -130,7 +133,8 @@ const nonce = createRoute({
   path: '/auth/wallet/nonce',
   operationId: 'createWalletNonce',
   tags: ['Authentication'],
-  summary: 'A Sign-In With Solana text for this wallet to sign, good once and for five minutes',
+  summary: 'Get a sign-in message',
+  description: 'A Sign-In With Solana text for this wallet to sign, good once and for five minutes.',
   middleware: publicBucket('nonce'),
   request: jsonBody(NonceRequest),
   responses: { ...ok(NonceResponse), ...publicBodyErrors('invalid_wallet_address', 'rate_limited') },
@@ -140,7 +144,8 @@ const wallet = createRoute({
   path: '/auth/wallet',
   operationId: 'loginWithWallet',
   tags: ['Authentication'],
-  summary: 'Sign in with a wallet; the first time creates its account',
+  summary: 'Log in with a wallet',
+  description: 'Sign in with a wallet; the first time creates its account.',
   middleware: publicBucket('wallet-login'),
   request: jsonBody(WalletLoginRequest),
   responses: {
@@ -154,7 +159,7 @@ const refresh = createRoute({
   path: '/auth/refresh',
   operationId: 'refreshToken',
   tags: ['Authentication'],
-  summary: 'A new token, its claims read afresh from the account',
+  summary: 'Renew a token',
   description: 'For a token that is valid or expired at most 7 days ago, given in the body or as Bearer; at most 30 days after signing in.',
   security: [{}, { bearer: [] }] as Record<string, string[]>[],
   middleware: underCeiling,
@@ -166,7 +171,8 @@ const logout = createRoute({
   path: '/auth/logout',
   operationId: 'logout',
   tags: ['Authentication'],
-  summary: 'Says goodbye; the client discards its token',
+  summary: 'Log out',
+  description: 'Says goodbye; the client discards its token.',
   ...personRoute,
   responses: { ...ok(DetailResponse), ...merchantBodyErrors() },
 });
@@ -197,7 +203,10 @@ export const authRoutes = router()
   })
   .openapi(refresh, async (c) => {
     const token = c.req.valid('json').token ?? bearerOf(c);
-    const { account, signIn } = await refreshSession(c.var.ctx, token);
+    const { account, signIn } = await refreshSession(c.var.ctx, token).catch(async (error) => {
+      if (token !== null && error instanceof ApiError && error.status === 401) await countRefusedCredential(c);
+      throw error;
+    });
     return c.json(await toAuthResponse(c.var.ctx, account, signIn), 200);
   })
   .openapi(logout, (c) => c.json({ detail: 'Signed out. Discard the token: until it expires it is still good.' }, 200));

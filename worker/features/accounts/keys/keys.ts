@@ -7,7 +7,7 @@
 
 import { crc32, equalBytes, pepperedHash, pepperedHashes, sha256Hex } from '#core/crypto.ts';
 import { base62, randomBase62, utf8 } from '#core/encoding.ts';
-import { ApiError, raise, storyOf } from '#core/errors.ts';
+import { ApiError, planFull, raise, storyOf } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newId } from '#core/ids.ts';
 import type { Actor, Config, Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
@@ -18,7 +18,7 @@ import { admissionObject } from '#platform/objects.ts';
 import type { Permission } from '#rules/admission.ts';
 import { PERMISSIONS } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
-import { countActiveKeys, findKey, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
+import { findKey, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedKey } from '../store.ts';
 
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{21}([0-9A-Za-z]{11})([0-9A-Za-z]{6})$/;
 const MAC_SPACE = 62n ** 6n;
@@ -123,8 +123,8 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, keep
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    const used = await countActiveKeys(ctx.db, key);
-    throw new ApiError('plan_limit_reached', { meta: { limit, used, plan: actor.plan } });
+    const used = await getActiveKeyCount(ctx.db, key);
+    throw planFull('keys', { limit, used, plan: actor.plan });
   }
 }
 

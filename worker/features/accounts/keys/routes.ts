@@ -6,7 +6,8 @@ import { keyedPersonRoute, merchantErrors, merchantRoute, merchantWriteErrors } 
 import { answerLeased, answerOnce, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
 import { created, idOf, idParam, jsonBody, ModeQuery, ok, orNull, router, Timestamp } from '#platform/http/openapi.ts';
 import { admissionObject } from '#platform/objects.ts';
-import { emptyUsage, type KeyUsage, PERMISSIONS } from '#rules/admission.ts';
+import { PERMISSIONS } from '#rules/admission.ts';
+import { emptyUsage, type KeyUsage } from '#rules/figures/key-usage.ts';
 import { listKeys } from '../store.ts';
 import { announceKey, type CreatedKey, createKey, revokeKey } from './keys.ts';
 
@@ -71,7 +72,7 @@ const list = createRoute({
   path: '/keys',
   operationId: 'listKeys',
   tags: ['API keys'],
-  summary: 'Keys without their raw values',
+  summary: 'List keys',
   description:
     'A token sees the keys of both modes unless it names one, a key those of its own. Of revoked keys the last hundred of each mode are listed.',
   ...merchantRoute('read'),
@@ -83,7 +84,7 @@ const create = createRoute({
   path: '/keys',
   operationId: 'createKey',
   tags: ['API keys'],
-  summary: 'Create a key; its raw value is shown once, here',
+  summary: 'Create a key',
   description: 'A live key needs a person who signed in within the last 15 minutes (403 `sign_in_required`); a sandbox key does not.',
   ...keyedPersonRoute(),
   request: { headers: OptionalIdempotencyHeader, ...jsonBody(CreateKeyRequest) },
@@ -97,7 +98,8 @@ const revoke = createRoute({
   path: '/keys/{key_id}',
   operationId: 'revokeKey',
   tags: ['API keys'],
-  summary: 'Revoke a key, at once and for ever',
+  summary: 'Revoke a key',
+  description: 'Revoke a key, at once and for ever.',
   ...keyedPersonRoute(),
   request: { headers: OptionalIdempotencyHeader, params: idParam('key_id', idOf<KeyId>()) },
   responses: { 204: { description: 'Revoked' }, ...merchantWriteErrors('not_found') },

@@ -20,7 +20,7 @@ export function requireOperator(ctx: Ctx, secret: string | undefined): void {
   const { OPERATOR_SECRET } = ctx.config;
   const isOperator =
     OPERATOR_SECRET !== undefined && secret !== undefined && isOneOf(secret, secretRing(OPERATOR_SECRET, OPERATOR_SECRET_BYTES));
-  if (!isOperator) throw new ApiError('not_found');
+  if (!isOperator) throw new ApiError('not_found', { hidesPath: true });
 }
 
 /**

@@ -3,7 +3,6 @@ import type { AccountId, SetupIntentId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
 import { planTitle } from '#features/plans/buy-plan.ts';
 import { getActivation } from '#features/plans/store.ts';
-import { newX402NotReady } from '#features/rails/x402.ts';
 import { makeChallenge, readChallenge } from '#features/settlements/challenge.ts';
 import { draftPayment, type PaymentReading, readPayment, type SettlementDraft } from '#features/settlements/co-sign.ts';
 import { claimOnce, followThrough, type SettlementOutcome } from '#features/settlements/follow-through.ts';
@@ -47,17 +46,18 @@ export type PlanChallenge = {
 /**
  * Buys 30 days of a plan for an account, once per payment: the same machinery as a sale, paid to the service. The same payment
  * again gives the first answer. 403 spend_limit_exceeded, 409 setup_not_ready, state_conflict (a higher plan runs),
- * duplicate_settlement, 503 rpc_unavailable.
+ * duplicate_settlement, 503 rpc_unavailable. In the sandbox a test wallet pays, and the account keeps the plan it has.
  */
-export async function activatePlan(ctx: Scope, actor: Actor, input: ActivatePlan): Promise<ActivationResult> {
-  if (!actor.livemode) throw newX402NotReady('sandbox');
+export async function activatePlan(ctx: Scope, actor: Actor, given: ActivatePlan): Promise<ActivationResult> {
+  // A setup lives on what was really paid, and its limits are of real money.
+  const input = ctx.livemode ? given : { ...given, setupIntentId: null };
   const payTo = requireTreasury(ctx);
   const accountId = actor.accountId;
   const read = input.paymentSignature === null ? null : await readPayment(ctx, input.paymentSignature);
   const known = read?.ok ? await findSettlement(ctx, read.verified.messageHash) : undefined;
   if (known) {
-    requireSamePlan(known, accountId, input.plan);
-    return answerActivation(ctx, payTo, known, await followThrough(ctx, known, false), input);
+    requireSamePlan(ctx, known, input.plan);
+    return answerActivation(ctx, payTo, known, await followThrough(ctx, known, { isNew: false }), input);
   }
   const asked = { payTo, accountId, plan: input.plan, result: await requireForSale(ctx, payTo, accountId, input) };
   if (!read) return makePlanChallenge(ctx, asked, null);
@@ -65,8 +65,8 @@ export async function activatePlan(ctx: Scope, actor: Actor, input: ActivatePlan
   const drafted = await draftActivation(ctx, accountId, input, read);
   if (!drafted.ok) return makePlanChallenge(ctx, asked, drafted.reason);
   const { settlement, isNew } = await claimActivation(ctx, drafted.settlement);
-  requireSamePlan(settlement, accountId, input.plan);
-  return answerActivation(ctx, payTo, settlement, await followThrough(ctx, settlement, isNew), input);
+  requireSamePlan(ctx, settlement, input.plan);
+  return answerActivation(ctx, payTo, settlement, await followThrough(ctx, settlement, { isNew }), input);
 }
 
 function requireTreasury({ config }: Ctx): string {
@@ -75,9 +75,10 @@ function requireTreasury({ config }: Ctx): string {
 }
 
 /** One payment is for one plan of one account, for ever. */
-function requireSamePlan(settlement: Settlement, accountId: AccountId, plan: PaidPlan): void {
-  const { purpose, merchantId, terms } = settlement;
-  if (purpose !== 'activation' || merchantId !== accountId || terms.plan !== plan) throw new ApiError('duplicate_settlement');
+function requireSamePlan(ctx: Scope, settlement: Settlement, plan: PaidPlan): void {
+  const { purpose, merchantId, livemode, terms } = settlement;
+  if (purpose !== 'activation' || merchantId !== ctx.merchantId || livemode !== ctx.livemode || terms.plan !== plan)
+    throw new ApiError('duplicate_settlement');
 }
 
 async function claimActivation(ctx: Shard, settlement: Settlement): Promise<{ settlement: Settlement; isNew: boolean }> {
@@ -101,17 +102,17 @@ async function claimActivation(ctx: Shard, settlement: Settlement): Promise<{ se
 }
 
 async function draftActivation(
-  ctx: Shard,
+  ctx: Scope,
   accountId: AccountId,
   input: ActivatePlan,
   read: PaymentReading & { ok: true },
 ): Promise<SettlementDraft> {
   const { plan, setupIntentId } = input;
-  const challenge = readChallenge(ctx, read.accepted, { livemode: true, merchantId: accountId, productId: `plan:${plan}` });
+  const challenge = readChallenge(ctx, read.accepted, { livemode: ctx.livemode, merchantId: accountId, productId: `plan:${plan}` });
   if (!challenge.ok) return challenge;
   return draftPayment(ctx, read.verified, {
     merchantId: accountId,
-    livemode: true,
+    livemode: ctx.livemode,
     purpose: 'activation',
     productId: null,
     setupIntentId,
@@ -125,7 +126,7 @@ async function draftActivation(
 
 /** Everything in it follows from facts that no longer change, so that a repetition is equal to the last byte. */
 async function answerActivation(
-  ctx: Shard,
+  ctx: Scope,
   payTo: string,
   settlement: Settlement,
   outcome: SettlementOutcome,
@@ -160,9 +161,9 @@ interface PlanChallengeFacts {
   result: HeldPlan;
 }
 
-function makePlanChallenge(ctx: Ctx, { payTo, accountId, plan, result }: PlanChallengeFacts, reason: string | null): PlanChallenge {
+function makePlanChallenge(ctx: Scope, { payTo, accountId, plan, result }: PlanChallengeFacts, reason: string | null): PlanChallenge {
   const sold = {
-    livemode: true,
+    livemode: ctx.livemode,
     merchantId: accountId,
     productId: `plan:${plan}`,
     amount: planPrice(plan).toString(),

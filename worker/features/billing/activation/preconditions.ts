@@ -7,8 +7,8 @@ import { findSetup, listPendingPayments } from '#features/agent-setup/store.ts';
 import { getHolding } from '#features/plans/holding.ts';
 import { getHeldPlan } from '#features/plans/store.ts';
 import { chainObstacles } from '#features/rails/x402.ts';
-import type { Ctx, Shard } from '#platform/context.ts';
-import { extendPlan, type HeldPlan, type PaidPlan, planAt, planPrice, planRank } from '#rules/plans.ts';
+import type { Ctx, Scope, Shard } from '#platform/context.ts';
+import { type AccountPlans, extendPlan, type HeldPlan, type PaidPlan, planAt, planPrice, planRank } from '#rules/plans.ts';
 import { getSpending } from './store.ts';
 
 /**
@@ -16,20 +16,21 @@ import { getSpending } from './store.ts';
  * account would hold if it paid now.
  */
 export async function requireForSale(
-  ctx: Shard,
+  ctx: Scope,
   payTo: string,
   accountId: AccountId,
   { plan, setupIntentId }: { plan: PaidPlan; setupIntentId: SetupIntentId | null },
 ): Promise<HeldPlan> {
-  const standing = await getHeldPlan(ctx.db, accountId);
-  requireNotLower(ctx, standing, plan);
+  const account = await getHeldPlan(ctx.db, accountId);
+  const held = await getHolding(ctx.db, { id: accountId, ...account }, ctx.livemode);
+  // What a card pays for is live: a test purchase is measured by test purchases alone.
+  requireNotLower(ctx, ctx.livemode ? { ...held, processorPlans: account.processorPlans } : held, plan);
   if (setupIntentId) {
     await requireTimeLeft(ctx, setupIntentId);
     await requireWithinLimits(ctx, setupIntentId, plan);
   }
   const [obstacle] = await chainObstacles(ctx, payTo);
   if (obstacle) throw treasuryNotReady(obstacle === 'payout_ata_exists' ? 'treasury_ata_exists' : obstacle);
-  const held = await getHolding(ctx.db, { id: accountId, ...standing });
   return extendPlan(held, { plan, paidUnits: planPrice(plan), at: Math.max(ctx.now, held.nextAt) });
 }
 
@@ -56,9 +57,9 @@ export const treasuryNotReady = (reason: string): ApiError =>
   new ApiError('setup_not_ready', { detail: 'This service cannot be paid for a plan right now.', meta: { reason } });
 
 /** Refuses a purchase that changes nothing: a lower plan while a higher one runs, or any plan over one that never ends. */
-function requireNotLower({ now }: Ctx, held: HeldPlan, plan: PaidPlan): void {
+function requireNotLower({ now }: Ctx, held: AccountPlans, plan: PaidPlan): void {
   const current = planAt(held, now);
-  const isEndless = current !== 'free' && held.planThrough === null;
+  const isEndless = held.plan !== 'free' && held.planThrough === null;
   if (planRank(plan) >= planRank(current) && !isEndless) return;
   throw new ApiError('state_conflict', {
     detail: isEndless

@@ -31,7 +31,7 @@ const describe = (plan: PaidPlan): string =>
   'gives the first answer. A lower plan while a higher one runs is 409; should a higher one have begun since the payment was sent, it is ' +
   'prolonged by what the money buys at its price. 202 means the ' +
   'outcome is not known yet: send the same payment again, never a new one; a setup does not end before it is. A plan that ends becomes free at that instant. Over a plan that ' +
-  'does not end nothing is sold (409).';
+  'does not end nothing is sold (409). In the sandbox a test wallet pays (POST /v1/testing/pay), all answers are those of a purchase, and the account keeps the plan it has.';
 
 const routeOf = (plan: PaidPlan) =>
   createRoute({
@@ -39,7 +39,7 @@ const routeOf = (plan: PaidPlan) =>
     path: `/access/x402/activate/${plan}`,
     operationId: `activate${plan[0]!.toUpperCase()}${plan.slice(1)}`,
     tags: ['x402'],
-    summary: `Buy ${PLAN_DAYS} days of the ${plan} plan`,
+    summary: `Buy the ${plan} plan`,
     description: describe(plan),
     ...activatorRoute,
     request: {

@@ -1,0 +1,171 @@
+import { equalBytes, hmacSha256, PEPPER_BYTES, secretRing } from '#core/crypto.ts';
+import { base64url, utf8 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
+import { HOUR, iso, MINUTE } from '#core/time.ts';
+import { addressKeysOf, forgetBounce, planLetter } from '#features/mail/outbox.ts';
+import { isBouncedAddress } from '#features/mail/store.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import type { Keep } from '#platform/db/once.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
+import { type AccountChange, changeAccount } from '../change-account.ts';
+import { claiming, disarmed, planDisarm } from '../claim/claim.ts';
+import { type Arms, getArms, hasSold } from '../claim/store.ts';
+import { listIdentities } from '../oauth/store.ts';
+import { findAccount } from '../store.ts';
+import { newPasswordHash } from './passwords.ts';
+import { normaliseEmail, requirePasswordLength } from './sign-in.ts';
+
+/** What a link in a letter proves: that who follows it reads that address. */
+export type EmailPurpose = 'verify' | 'reset';
+
+const LIFE_MS: Record<EmailPurpose, number> = { verify: 24 * HOUR, reset: 30 * MINUTE };
+
+/**
+ * What is bound in: the account, its address and its token version, so that a token ends with the first change of any of them. Nothing is
+ * stored of it: the database holds no secret that opens an account.
+ */
+const signed = (purpose: EmailPurpose, { id, email, tokenVersion }: Account, expiresAt: number): Uint8Array =>
+  utf8([`email-${purpose}`, id, tokenVersion, expiresAt, normaliseEmail(email ?? '')].join('\0'));
+
+const macOf = (pepper: string, text: Uint8Array): string => base64url.encode(hmacSha256(utf8(pepper), text));
+
+/** The token of a letter that was written at `from`: the same whenever it is made. */
+export function emailToken({ config }: Ctx, purpose: EmailPurpose, account: Account, from: number): string {
+  const expiresAt = from + LIFE_MS[purpose];
+  const [pepper] = secretRing(config.PEPPER, PEPPER_BYTES);
+  return `${account.id}.${expiresAt.toString(36)}.${macOf(pepper, signed(purpose, account, expiresAt))}`;
+}
+
+/**
+ * Whether a token in a letter that was written to `address` at `createdAt` would still prove something. To an address that the account has no
+ * more it would prove the other one, which this letter does not reach.
+ */
+export const isProvable = (
+  { wallNow }: Ctx,
+  purpose: EmailPurpose,
+  { email }: Account,
+  { address, createdAt }: { address: string | null; createdAt: number },
+): boolean =>
+  email !== null && address !== null && normaliseEmail(email) === normaliseEmail(address) && wallNow < createdAt + LIFE_MS[purpose];
+
+const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([0-9a-z]{1,10})\.([\w-]{43})$/;
+
+/** Whether letters to an address came back, or were called spam. */
+export const isUnreachable = (ctx: Shard, email: string): Promise<boolean> =>
+  isBouncedAddress(ctx.db, addressKeysOf(ctx, email), ['bounced', 'complained']);
+
+/** Is it a token of this account as it is now, under any pepper, and in time? An address is proven once, and again after it bounced. */
+async function isProof(ctx: Shard, purpose: EmailPurpose, account: Account, token: string): Promise<boolean> {
+  const { config, wallNow } = ctx;
+  const [, id, expiry = '', mac = ''] = TOKEN.exec(token) ?? [];
+  const expiresAt = Number.parseInt(expiry, 36);
+  if (id !== account.id || account.email === null || account.status !== 'active' || expiresAt <= wallNow) return false;
+  const text = signed(purpose, account, expiresAt);
+  // As text: one MAC, one spelling, and what no encoder writes is compared like any other.
+  const isOurs = secretRing(config.PEPPER, PEPPER_BYTES).some((pepper) => equalBytes(utf8(macOf(pepper, text)), utf8(mac)));
+  return isOurs && (purpose === 'reset' || !account.emailVerified || (await isUnreachable(ctx, account.email)));
+}
+
+/** Which links are too old their own text says, a forged one's too: it tells nothing of an account. */
+function refuse({ wallNow }: Ctx, token: string): never {
+  const isOld = Number.parseInt(TOKEN.exec(token)?.[2] ?? '', 36) <= wallNow;
+  throw new ApiError('invalid_credentials', {
+    detail: 'This link was used, is too old, or was not made here. Ask for a new one.',
+    ...(isOld ? { meta: { reason: 'expired' } } : {}),
+  });
+}
+
+/** What a token that is spent changes, and what is answered. */
+interface Spending<T> extends AccountChange {
+  values: Partial<Account>;
+  writes: Write[];
+  result: T;
+}
+
+/** Changes the account that a token names; judged afresh at every try, so that it works once. 401 invalid_credentials. */
+async function spend<T>(
+  ctx: Ctx,
+  purpose: EmailPurpose,
+  token: string,
+  change: (account: Account, home: Shard) => Spending<T> | Promise<Spending<T>>,
+  keep: Keep<T>,
+): Promise<T> {
+  const accountId = (TOKEN.exec(token)?.[1] ?? refuse(ctx, token)) as AccountId;
+  const home = await homeOf(ctx, accountId);
+  const known = await findAccount(home.db, accountId);
+  if (!known || !(await isProof(home, purpose, known, token))) refuse(ctx, token);
+  let spent: { result: T } | null = null;
+  await changeAccount(home, accountId, async (account) => {
+    if (!(await isProof(home, purpose, account, token))) refuse(ctx, token);
+    const { writes, result, ...rest } = await change(account, home);
+    spent = { result };
+    return { ...rest, writes: [...writes, ...(await keep(result))] };
+  });
+  // What the last try planned is what was stored.
+  return spent!.result;
+}
+
+/** Of these letters, to one address: an account may name an address that is not its owner's. */
+const PASSWORD_LETTERS_AN_HOUR = 3;
+
+/** Tells the address that the account had until now that the password is another. */
+export function passwordLetter(ctx: Shard, { id: accountId, email: address }: Account): { writes: Write[] } {
+  if (address === null) return { writes: [] };
+  const counted = { letters: ['password_changed' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - HOUR };
+  const letter = { letter: 'password_changed' as const, facts: { at: iso(ctx.now) }, accountId, address };
+  return planLetter(ctx, letter, { counted, max: PASSWORD_LETTERS_AN_HOUR });
+}
+
+/**
+ * The address is the account's own from now on, and letters go there again if it had bounced. 401 invalid_credentials for a token that was
+ * used, is too old or unknown.
+ */
+export const verifyEmail = (ctx: Ctx, token: string, keep: Keep<null>): Promise<null> =>
+  spend(
+    ctx,
+    'verify',
+    token,
+    (account, home) => ({
+      values: { emailVerified: true },
+      writes: [forgetBounce(home.db, addressKeysOf(ctx, account.email!))],
+      result: null,
+      wasStored: async ({ emailVerified, email }) => emailVerified && !(await isUnreachable(home, email ?? '')),
+    }),
+    keep,
+  );
+
+/**
+ * A new password for the reader of the account's address, also its first; every session ends, and the address counts as verified. Where it
+ * never was, who made the account may be another person: nothing else that was put there keeps any power, and what ended is answered. 401
+ * invalid_credentials, 409 state_conflict for a shop with another way in, 422 password_too_short.
+ */
+export async function resetPassword(ctx: Ctx, token: string, password: string, keep: Keep<Arms | null>): Promise<Arms | null> {
+  requirePasswordLength(password);
+  // Before a hash is made, which costs a tenth of a second: a token that is none is refused for nothing.
+  const accountId = (TOKEN.exec(token)?.[1] ?? refuse(ctx, token)) as AccountId;
+  const home = await homeOf(ctx, accountId);
+  const known = await findAccount(home.db, accountId);
+  if (!known || !(await isProof(home, 'reset', known, token))) refuse(ctx, token);
+  if (!known.emailVerified) await requireNoOwner(home, known);
+  const passwordHash = await newPasswordHash(ctx, password);
+  const wasStored = (now: Account) => now.passwordHash === passwordHash;
+  const change = async (account: Account) => {
+    const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
+    if (account.emailVerified) return { values, writes: passwordLetter(home, account).writes, wasStored, result: null };
+    const arms = await getArms(home.db, accountId);
+    return { values: { ...disarmed(account), ...values }, writes: planDisarm(home, account, arms), wasStored, result: arms };
+  };
+  const store = () => spend(ctx, 'reset', token, change, keep);
+  return known.emailVerified ? store() : claiming(home, known, store);
+}
+
+/** A shop that has sold and has another way in is its maker's, who may have misspelled the address: its reader is not given it. */
+async function requireNoOwner(ctx: Shard, { id, walletKey }: Account): Promise<void> {
+  const hasOtherWay = walletKey !== null || (await listIdentities(ctx.db, id)).length > 0;
+  if (!hasOtherWay || !(await hasSold(ctx.db, id))) return;
+  const detail = 'Nobody has proven this address, and buyers have paid this account. Sign in by its wallet or provider.';
+  throw new ApiError('state_conflict', { detail, meta: { reason: 'email_unverified' } });
+}

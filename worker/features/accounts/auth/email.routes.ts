@@ -1,0 +1,113 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { globalOf } from '#platform/db/directory.ts';
+import type { Keep } from '#platform/db/once.ts';
+import { keyedPersonRoute, merchantWriteErrors, publicBodyErrors } from '#platform/http/callers.ts';
+import {
+  answerOnce,
+  checkIdempotencyKey,
+  OptionalIdempotencyHeader,
+  optionalKeyErrors,
+  sendStored,
+} from '#platform/http/idempotency-key.ts';
+import { type ActorEnv, DetailResponse, jsonBody, ok, type RouteContext, router } from '#platform/http/openapi.ts';
+import { hitBucket, publicBucket } from '#platform/http/rate-limit.ts';
+import type { Arms } from '../claim/store.ts';
+import { askReset, askVerification } from './ask-letter.ts';
+import { resetPassword, verifyEmail } from './email-proof.ts';
+import { Email } from './routes.ts';
+
+const accepted = { 202: { description: 'Taken', content: { 'application/json': { schema: DetailResponse } } } };
+const Token = z.string().max(200).openapi({ description: 'From the letter: what follows `#token=` in its link.' });
+
+/** Counted where the caller is known too: the headers go on telling the account's own limit. */
+async function limitLetters(c: RouteContext<ActorEnv>): Promise<void> {
+  await hitBucket(c, 'letters', '');
+}
+
+const ask = createRoute({
+  method: 'post',
+  path: '/account/email/verification',
+  operationId: 'sendVerification',
+  tags: ['Account'],
+  summary: 'Send a verification letter',
+  description: 'Its link works once, for 24 hours. After three letters within an hour none is sent.',
+  ...keyedPersonRoute(limitLetters),
+  request: { headers: OptionalIdempotencyHeader },
+  responses: { ...accepted, ...merchantWriteErrors('state_conflict', 'mail_not_configured') },
+});
+const verify = createRoute({
+  method: 'post',
+  path: '/account/email/verify',
+  operationId: 'verifyEmail',
+  tags: ['Account'],
+  summary: 'Verify an e-mail',
+  description: 'Prove an address by the token of its letter.',
+  middleware: [publicBucket('email-proof'), checkIdempotencyKey] as const,
+  request: { headers: OptionalIdempotencyHeader, ...jsonBody(z.object({ token: Token }).openapi('VerifyEmailRequest')) },
+  responses: {
+    ...ok(DetailResponse),
+    ...publicBodyErrors(...optionalKeyErrors, 'invalid_credentials', 'state_conflict', 'rate_limited'),
+  },
+});
+const forgot = createRoute({
+  method: 'post',
+  path: '/auth/password/forgot',
+  operationId: 'forgotPassword',
+  tags: ['Authentication'],
+  summary: 'Ask for a new password',
+  description: 'The same answer in the same time for every address. The link works once, for 30 minutes.',
+  middleware: [publicBucket('letters'), checkIdempotencyKey] as const,
+  request: { headers: OptionalIdempotencyHeader, ...jsonBody(z.object({ email: Email }).openapi('ForgotPasswordRequest')) },
+  responses: { ...accepted, ...publicBodyErrors(...optionalKeyErrors, 'mail_not_configured', 'rate_limited') },
+});
+const reset = createRoute({
+  method: 'post',
+  path: '/auth/password/reset',
+  operationId: 'resetPassword',
+  tags: ['Authentication'],
+  summary: 'Set a new password',
+  description:
+    'Set a new password by the token of its letter; every session ends. Where the address was never verified, keys, endpoints, linked ' +
+    'providers, the wallet that signs in and payout wallets end too, and sales that have begun are over; 409 `state_conflict` where buyers have ' +
+    'paid the account and it has another way in.',
+  middleware: [publicBucket('email-proof'), checkIdempotencyKey] as const,
+  request: {
+    headers: OptionalIdempotencyHeader,
+    ...jsonBody(z.object({ token: Token, new_password: z.string().max(1024) }).openapi('ResetPasswordRequest')),
+  },
+  responses: {
+    ...ok(DetailResponse),
+    ...publicBodyErrors(...optionalKeyErrors, 'invalid_credentials', 'state_conflict', 'password_too_short', 'rate_limited'),
+  },
+});
+
+const PASSWORD_SET = 'The password is set, and every session has ended. Sign in with it.';
+const toldOf = ({ keys, endpoints, providers, wallets }: Arms): string =>
+  ` Nobody had proven this address before, so what was set up until now has ended: ${keys} keys, ${endpoints} webhook endpoints,` +
+  ` ${providers} linked providers, ${wallets} payout wallets. Set a payout wallet before you sell.`;
+
+const said = (status: 200 | 202, detail: string) => () => ({ status, body: { detail } });
+
+export const emailRoutes = router()
+  .openapi(ask, async (c) => {
+    const present = said(202, 'A letter is on its way. Its link works for 24 hours.');
+    return sendStored(c, await answerOnce<null>(c, (keep) => askVerification(c.var.scope, keep), present));
+  })
+  .openapi(verify, async (c) => {
+    const { token } = c.req.valid('json');
+    const run = answerOnce<null>(c, (keep) => verifyEmail(c.var.ctx, token, keep), said(200, 'The address is verified.'), {
+      isSecret: true,
+    });
+    return sendStored(c, await run);
+  })
+  .openapi(forgot, async (c) => {
+    const { email } = c.req.valid('json');
+    const present = said(202, 'If an account has this address, a letter is on its way to it.');
+    return sendStored(c, await answerOnce<null>(c, (keep) => askReset(globalOf(c.var.ctx), email, keep), present));
+  })
+  .openapi(reset, async (c) => {
+    const { token, new_password } = c.req.valid('json');
+    const present = (ended: Arms | null) => ({ status: 200, body: { detail: PASSWORD_SET + (ended ? toldOf(ended) : '') } });
+    const run = (keep: Keep<Arms | null>) => resetPassword(c.var.ctx, token, new_password, keep);
+    return sendStored(c, await answerOnce(c, run, present, { isSecret: true }));
+  });

@@ -1,0 +1,112 @@
+import { and, eq, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
+import type { AccountId } from '#core/ids.ts';
+import type { Db, Shard } from '#platform/context.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { archivedPayments } from '#platform/db/tables/archives.ts';
+import { handoffs, paymentSessions } from '#platform/db/tables/checkout.ts';
+import { sellerDomains } from '#platform/db/tables/office/domains.ts';
+import { signInIdentities } from '#platform/db/tables/office/sign-in.ts';
+import { payments } from '#platform/db/tables/payments.ts';
+import { products } from '#platform/db/tables/products.ts';
+import { railSettings } from '#platform/db/tables/rails.ts';
+import { brandLogos } from '#platform/db/tables/receipts.ts';
+import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+
+const HAS_SOLD = (
+  accountId: AccountId,
+) => sql`EXISTS (SELECT 1 FROM payments WHERE merchant_id = ${accountId} AND livemode = 1 AND status = 'CONFIRMED')
+  OR EXISTS (SELECT 1 FROM archived_payments WHERE ${and(eq(archivedPayments.merchantId, accountId), eq(archivedPayments.livemode, true))})`;
+
+/** Whether buyers have paid this account. */
+export async function hasSold(db: Db, accountId: AccountId): Promise<boolean> {
+  const [row] = await db.all<{ sold: number }>(sql`SELECT (${HAS_SOLD(accountId)}) AS sold`);
+  return row?.sold === 1;
+}
+
+/** Fails the batch once buyers have paid the account. */
+export const vetoIfSold = (ctx: Shard, accountId: AccountId): Write => vetoIf(ctx, HAS_SOLD(accountId));
+
+/** How much an account has by which its maker could act for it, or be paid. */
+export interface Arms {
+  keys: number;
+  endpoints: number;
+  providers: number;
+  wallets: number;
+}
+
+export async function getArms(db: Db, id: AccountId): Promise<Arms> {
+  const [row] = await db.all<Arms>(sql`SELECT
+    (SELECT count(*) FROM api_keys WHERE merchant_id = ${id} AND livemode IN (0, 1) AND revoked_at IS NULL) AS keys,
+    (SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${id} AND livemode IN (0, 1) AND status = 'enabled') AS endpoints,
+    (SELECT count(*) FROM sign_in_identities WHERE account_id = ${id}) AS providers,
+    (SELECT count(*) FROM payout_wallets WHERE merchant_id = ${id}) AS wallets`);
+  return row!;
+}
+
+/**
+ * Takes from an account what the one before may have left in it, in the batch that gives it to who proved its address: other identities, enabled
+ * endpoints and what waits for them, where its sales are paid to and buyers are led, its domain and the logo on its papers, and the sales that
+ * have begun.
+ */
+export function disarm(ctx: Shard, accountId: AccountId): Write[] {
+  const { db, now, wallNow } = ctx;
+  const both = [true, false];
+  const bumped = { updatedAt: now, version: sql`version + 1` };
+  const ofEndpoints = and(
+    eq(webhookEndpoints.merchantId, accountId),
+    inArray(webhookEndpoints.livemode, both),
+    eq(webhookEndpoints.status, 'enabled'),
+  );
+  const ofDeliveries = and(eq(webhookDeliveries.merchantId, accountId), inArray(webhookDeliveries.livemode, both));
+  const ofProducts = and(eq(products.merchantId, accountId), inArray(products.livemode, both));
+  return [
+    db.delete(signInIdentities).where(eq(signInIdentities.accountId, accountId)),
+    db
+      .update(webhookEndpoints)
+      .set({ status: 'disabled', disabledReason: 'account_claimed', ...bumped })
+      .where(ofEndpoints),
+    db
+      .update(webhookDeliveries)
+      .set({ status: 'cancelled', nextAttemptAt: null, completedAt: wallNow })
+      .where(and(ofDeliveries, sql`status IN ('pending', 'retrying')`)),
+    db
+      .update(products)
+      .set({ payoutWallet: null, successUrl: null, cancelUrl: null, ...bumped })
+      .where(ofProducts),
+    db.delete(brandLogos).where(eq(brandLogos.merchantId, accountId)),
+    db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),
+    db
+      .update(railSettings)
+      .set({ payoutWallet: null, ...bumped })
+      .where(and(eq(railSettings.merchantId, accountId), isNotNull(railSettings.payoutWallet))),
+    ...endOpenSales(ctx, accountId),
+  ];
+}
+
+/**
+ * Sales that have begun would still pay the wallet of the one before: their links and sessions are over now. A transaction that a buyer has
+ * signed already confirms as ever, and the sweep gives up the rest.
+ */
+function endOpenSales({ db, now }: Shard, accountId: AccountId): Write[] {
+  const over = { expiresAt: now };
+  const ofPayments = and(
+    eq(payments.merchantId, accountId),
+    eq(payments.livemode, true),
+    inArray(payments.status, ['PENDING_SIGNATURE', 'PENDING_CONFIRMATION']),
+    gt(payments.expiresAt, now),
+  );
+  return [
+    db
+      .update(handoffs)
+      .set(over)
+      .where(and(eq(handoffs.merchantId, accountId), isNull(handoffs.paymentId), gt(handoffs.expiresAt, now))),
+    db
+      .update(paymentSessions)
+      .set({ ...over, version: sql`version + 1` })
+      .where(and(gt(paymentSessions.expiresAt, now), eq(paymentSessions.merchantId, accountId), eq(paymentSessions.livemode, true))),
+    db
+      .update(payments)
+      .set({ ...over, updatedAt: now, version: sql`version + 1` })
+      .where(ofPayments),
+  ];
+}

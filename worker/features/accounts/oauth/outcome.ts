@@ -1,0 +1,146 @@
+import { ApiError } from '#core/errors.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { commitNew, isConstraint, isVeto } from '#platform/db/commit.ts';
+import { findAnywhere, homeOf, newestOf } from '#platform/db/directory.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
+import { ProviderAway } from '#platform/providers/sign-in.ts';
+import type { SignInProvider } from '#rules/admission.ts';
+import { emailKeysOf, findAccountByEmail, newAccount, normaliseEmail } from '../auth/sign-in.ts';
+import { changeAccount } from '../change-account.ts';
+import { claiming, disarmed, planDisarm } from '../claim/claim.ts';
+import { getArms, hasSold, vetoIfSold } from '../claim/store.ts';
+import { findAccount, forgetLogo, getAccount, insertAccount, vetoTaken } from '../store.ts';
+import { findOwner, isLocked } from './identities.ts';
+import type { Person, ProviderError } from './provider.ts';
+import type { BegunSignIn } from './state.ts';
+import { findIdentity, insertIdentity, noteEmail, vetoUnlessAsBefore } from './store.ts';
+
+/** What this service itself refuses: that a provider cannot be reached or believed is found before. */
+export type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
+
+/** What a sign-in by a provider comes to. */
+export type OAuthOutcome = { kind: 'signed_in'; account: Account } | { kind: 'linked' } | { kind: 'refused'; reason: OAuthRefusal };
+
+const refused = (reason: OAuthRefusal): OAuthOutcome => ({ kind: 'refused', reason });
+
+function standingOf(account: Account): OAuthOutcome {
+  if (account.status === 'suspended') return refused('account_suspended');
+  if (account.status === 'deleted') return refused('account_deleted');
+  return { kind: 'signed_in', account };
+}
+const TRIES_MAX = 3;
+
+/**
+ * What becomes of a person whom a provider has named. Known by the provider's own name for them they are who they were, whatever their
+ * address is now; else the address decides, and only one that the provider has proof of. Two at once end alike: who loses looks again.
+ */
+export async function decideOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise<OAuthOutcome> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await outcomeOf(ctx, begun, person);
+    } catch (error) {
+      const isLost = isConstraint(error) || (error instanceof ApiError && error.code === 'state_conflict');
+      if (!isLost) throw error;
+      if (attempt === TRIES_MAX) throw new ProviderAway('others changed the account at every try');
+    }
+  }
+}
+
+async function outcomeOf(ctx: Ctx, begun: BegunSignIn, person: Person): Promise<OAuthOutcome> {
+  const provider = begun.provider as SignInProvider;
+  const known = await findAnywhere(ctx, ({ db }) => findOwner(db, ctx, provider, person.subject));
+  if (begun.accountId !== null) return linkPerson(await homeOf(ctx, begun.accountId), begun, person, known?.accountId ?? null);
+  if (known) {
+    const home = await homeOf(ctx, known.accountId);
+    if (!isLocked(known) && known.email !== person.email) await noteEmail(home.db, known, person.email);
+    return standingOf(await getAccount(home.db, known.accountId));
+  }
+  if (person.email === null || !person.isEmailVerified) return refused('email_unverified');
+  const account = await findAccountByEmail(ctx, person.email);
+  if (!account) return begun.mode === 'login' ? refused('account_not_found') : registerPerson(newestOf(ctx), provider, person);
+  const standing = standingOf(account);
+  if (standing.kind === 'refused') return standing;
+  const home = await homeOf(ctx, account.id);
+  return account.emailVerified ? resumeAccount(home, account, provider, person) : claimAccount(home, account, provider, person);
+}
+
+/** A person who is signed in adds a provider to their account. The same one again is linked already. */
+async function linkPerson(
+  ctx: Shard,
+  { accountId, provider, tokenVersion }: BegunSignIn,
+  person: Person,
+  owner: string | null,
+): Promise<OAuthOutcome> {
+  const account = await findAccount(ctx.db, accountId!);
+  if (!account) return refused('account_not_found');
+  const standing = standingOf(account);
+  if (standing.kind === 'refused') return standing;
+  if (account.tokenVersion !== tokenVersion) return refused('access_denied');
+  if (owner !== null) return owner === accountId ? { kind: 'linked' } : refused('identity_in_use');
+  return (await addIdentity(ctx, account, provider as SignInProvider, person)) ? { kind: 'linked' } : refused('identity_in_use');
+}
+
+/** Stores an identity of an account that is still who it was; false where it has another one of this provider. */
+async function addIdentity(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<boolean> {
+  const isTheirs = async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id;
+  const writes = [vetoUnlessAsBefore(ctx, account), insertIdentity(ctx, account.id, provider, person)];
+  try {
+    await commitNew(ctx, { events: [], writes, result: null }, isTheirs);
+    return true;
+  } catch (error) {
+    if (isVeto(error) || !isConstraint(error)) throw error;
+    return false;
+  }
+}
+
+/** Both sides have proof of the address. */
+async function resumeAccount(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<OAuthOutcome> {
+  return (await addIdentity(ctx, account, provider, person)) ? { kind: 'signed_in', account } : refused('identity_in_use');
+}
+
+/** What a new account of this person says of itself, and whom it writes to. */
+const ownSettings = ({ displayName }: Person) => ({
+  displayName: displayName.trim().slice(0, 120) || 'New account',
+  merchantSettings: {},
+  notificationPrefs: {},
+  locale: 'en' as const,
+  timezone: 'UTC',
+});
+
+/**
+ * The provider alone has proof of the address: who made the account may be another person. It goes to who proved the address, without
+ * anything by which the other could come in or be paid; but never once buyers have paid into it.
+ */
+async function claimAccount(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<OAuthOutcome> {
+  if (await hasSold(ctx.db, account.id)) return refused('email_unverified');
+  const claimed = await claiming(ctx, account, () =>
+    changeAccount(ctx, account.id, async (row) => {
+      if (row.emailVerified || row.status !== 'active' || row.emailKey !== account.emailKey)
+        throw new ApiError('state_conflict', { meta: { reason: 'contended' } });
+      return {
+        values: { ...disarmed(row), ...ownSettings(person), passwordHash: null },
+        writes: [
+          vetoIfSold(ctx, account.id),
+          ...planDisarm(ctx, row, await getArms(ctx.db, account.id)),
+          forgetLogo(ctx.db, account.id),
+          insertIdentity(ctx, account.id, provider, person),
+        ],
+        wasStored: async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id,
+      };
+    }),
+  );
+  return { kind: 'signed_in', account: claimed };
+}
+
+/** A new account, as by register, whose address the provider has proof of. */
+async function registerPerson(ctx: Shard, provider: SignInProvider, person: Person): Promise<OAuthOutcome> {
+  const email = normaliseEmail(person.email!);
+  const keys = emailKeysOf(ctx, email);
+  const account = {
+    ...newAccount(ctx, ownSettings(person).displayName, { email, emailKey: keys.keys[0] }),
+    emailVerified: true,
+  };
+  const writes = [...vetoTaken(ctx, account.id, keys), insertAccount(ctx.db, account), insertIdentity(ctx, account.id, provider, person)];
+  await commitNew(ctx, { events: [], writes, result: null }, () => findAccount(ctx.db, account.id));
+  return { kind: 'signed_in', account };
+}

@@ -1,0 +1,40 @@
+import { ApiError, raise } from '#core/errors.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { SignInProvider } from '#rules/admission.ts';
+import { github } from './github.ts';
+import { google } from './google.ts';
+import type { OAuthProvider } from './provider.ts';
+
+/** Every provider there is: one row each. */
+const PROVIDERS: Record<SignInProvider, OAuthProvider> = { google, github };
+
+export interface ProviderStanding {
+  provider: SignInProvider;
+  configured: boolean;
+  /** As it has to be registered at the provider. */
+  callback_url: string;
+  missing: string[];
+}
+
+export const callbackUrlOf = ({ baseUrl }: Ctx, name: SignInProvider): string => `${baseUrl}/v1/auth/oauth/${name}/callback`;
+
+/** Which providers this deployment signs people in with, and what the others lack. */
+export const listProviders = (ctx: Ctx): ProviderStanding[] =>
+  Object.values(PROVIDERS).map(({ name, listMissing }) => {
+    const missing = listMissing(ctx.config);
+    return { provider: name, configured: missing.length === 0, callback_url: callbackUrlOf(ctx, name), missing };
+  });
+
+/** The providers that a page shows. */
+export const listConfigured = ({ config }: Ctx): { name: SignInProvider; title: string }[] =>
+  Object.values(PROVIDERS)
+    .filter(({ listMissing }) => listMissing(config).length === 0)
+    .map(({ name, title }) => ({ name, title }));
+
+/** 404 for a provider that there is not, 503 oauth_not_configured for one that lacks something. */
+export function requireProvider({ config }: Ctx, name: string): OAuthProvider {
+  const provider = Object.values(PROVIDERS).find((one) => one.name === name) ?? raise('not_found');
+  const missing = provider.listMissing(config);
+  if (missing.length > 0) throw new ApiError('oauth_not_configured', { meta: { missing } });
+  return provider;
+}

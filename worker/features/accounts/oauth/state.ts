@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { equalBytes, pepperedHash, pepperedHashes, sha256 } from '#core/crypto.ts';
+import { base64url, hex, utf8 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import type { AccountId } from '#core/ids.ts';
+import { MINUTE } from '#core/time.ts';
+import type { Ctx } from '#platform/context.ts';
+import type { SignInProvider } from '#rules/admission.ts';
+import type { Attempt } from './provider.ts';
+import { callbackUrlOf } from './registry.ts';
+
+export const MODES = ['login', 'register'] as const;
+export const SURFACES = ['dashboard', 'checkout'] as const;
+const LIFE_MS = 10 * MINUTE;
+const COOKIE = '__Host-svc_oauth';
+const PURPOSE = 'sign-in state';
+
+/** What a sign-in was begun for. It travels in the state itself, so that beginning one stores nothing. */
+const Begun = z.object({
+  id: z.string(),
+  provider: z.string(),
+  mode: z.enum(MODES),
+  surface: z.enum(SURFACES),
+  next: z.string(),
+  /** Whose account is to be linked; null: the person who comes back signs in. */
+  accountId: z.string().nullable(),
+  /** Of that account when it was begun: what ended its sessions meanwhile ends this too. */
+  tokenVersion: z.number().nullable(),
+  /** Hash of the cookie of the browser that began it. */
+  binding: z.string(),
+  expiresAt: z.number(),
+});
+export type BegunSignIn = Omit<z.infer<typeof Begun>, 'accountId'> & { accountId: AccountId | null };
+
+const random = (): string => base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
+const bindingOf = (secret: string): string => base64url.encode(sha256(utf8(secret)));
+
+/** The secret that a browser holds, if it holds one of ours. */
+function secretIn(cookies: string | undefined): string | null {
+  const [, secret] = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]{43})(?:;|$)`).exec(cookies ?? '') ?? [];
+  return secret ?? null;
+}
+
+/**
+ * A signed state for a sign-in that begins now, and the cookie that binds it to this browser. A browser that began another a moment ago
+ * keeps what it holds, so that two tabs do not undo each other.
+ */
+export function beginState(
+  ctx: Ctx,
+  asked: Pick<BegunSignIn, 'provider' | 'mode' | 'surface' | 'next' | 'accountId' | 'tokenVersion'>,
+  cookies: string | undefined,
+): { attempt: Attempt; cookie: string } {
+  const secret = secretIn(cookies) ?? random();
+  const begun: BegunSignIn = { ...asked, id: random(), binding: bindingOf(secret), expiresAt: ctx.wallNow + LIFE_MS };
+  const payload = base64url.encode(utf8(JSON.stringify(begun)));
+  const state = `${payload}.${pepperedHash(ctx.config.PEPPER, PURPOSE, payload)}`;
+  const cookie = `${COOKIE}=${secret}; Path=/; Max-Age=${LIFE_MS / 1000}; HttpOnly; Secure; SameSite=Lax`;
+  return { attempt: attemptOf(ctx, begun, state), cookie };
+}
+
+/** Verifier and nonce follow from the id and a pepper: only this service can tell them, and nothing is stored. */
+function attemptOf(ctx: Ctx, { id, provider }: BegunSignIn, state: string, pepper = 0): Attempt {
+  const of = (purpose: string): string => base64url.encode(hex.decode(pepperedHashes(ctx.config.PEPPER, purpose, id)[pepper]!));
+  const verifier = of('sign-in verifier');
+  return {
+    redirectUri: callbackUrlOf(ctx, provider as SignInProvider),
+    state,
+    nonce: of('sign-in nonce'),
+    verifier,
+    challenge: base64url.encode(sha256(utf8(verifier))),
+  };
+}
+
+const invalidState = (): ApiError => new ApiError('invalid_state');
+
+/** What came back with a state: ours, of this provider, not over, and of the browser that began it. 400 invalid_state. */
+export function readState(
+  ctx: Ctx,
+  state: string | undefined,
+  { provider, cookies }: { provider: SignInProvider; cookies: string | undefined },
+): { begun: BegunSignIn; attempt: Attempt } {
+  const [, payload = '', shown = ''] = /^([\w-]{1,4096})\.([0-9a-f]{64})$/.exec(state ?? '') ?? [];
+  const hashes = pepperedHashes(ctx.config.PEPPER, PURPOSE, payload);
+  const pepper = hashes.findIndex((hash) => equalBytes(hex.decode(hash), hex.decode(shown)));
+  if (payload === '' || pepper < 0) throw invalidState();
+  const begun = Begun.parse(JSON.parse(new TextDecoder().decode(base64url.decode(payload)))) as BegunSignIn;
+  const secret = secretIn(cookies);
+  if (begun.provider !== provider || ctx.wallNow > begun.expiresAt || secret === null || bindingOf(secret) !== begun.binding)
+    throw invalidState();
+  return { begun, attempt: attemptOf(ctx, begun, state!, pepper) };
+}

@@ -1,0 +1,26 @@
+import type { Shard } from '#platform/context.ts';
+import { forEach } from '#platform/db/commit.ts';
+import type { Swept } from '#platform/db/sweep-pages.ts';
+import type { BillingCustomer } from '#platform/db/tables/office/billing.ts';
+import { missingForProcessor } from '#platform/providers/processor.ts';
+import { deleteCustomer, listErasing } from './store.ts';
+import { openProcessor } from './stripe.ts';
+
+const CUSTOMERS_MAX = 20;
+
+/** Has the processor delete the customers of deleted accounts, subscriptions and all. One that it could not be told of is due again. */
+export async function sweepCustomers(ctx: Shard): Promise<Swept> {
+  if (missingForProcessor(ctx.config).length > 0) return { taken: 0, isFinished: true };
+  const erasing = await listErasing(ctx.db, ctx.now, CUSTOMERS_MAX);
+  const taken = await forEach(ctx, erasing, (customer) => eraseCustomer(ctx, customer));
+  return { taken, isFinished: erasing.length < CUSTOMERS_MAX };
+}
+
+async function eraseCustomer(ctx: Shard, { customerId }: BillingCustomer): Promise<void> {
+  const { customers } = await openProcessor(ctx);
+  await customers.del(customerId).catch((error: { statusCode?: number }) => {
+    // Deleted before, with the answer lost.
+    if (error.statusCode !== 404) throw error;
+  });
+  await deleteCustomer(ctx.db, customerId);
+}

@@ -1,0 +1,155 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { createMiddleware } from 'hono/factory';
+import type Stripe from 'stripe';
+import { ApiError } from '#core/errors.ts';
+import { liveRoute, merchantErrors, merchantWriteErrors } from '#platform/http/callers.ts';
+import { answerLeased, OptionalIdempotencyHeader, sendStored } from '#platform/http/idempotency-key.ts';
+import { type AppEnv, errors, jsonBody, ok, optionalJsonBody, router } from '#platform/http/openapi.ts';
+import { hitCeiling } from '#platform/http/rate-limit.ts';
+import { PAID_PLANS } from '#rules/plans.ts';
+import { BillingSummaryBody, readBilling } from './resource.ts';
+
+/** What only a call about cards needs is loaded by it. */
+const load = () => import('./calls.ts');
+
+const tags = ['Billing'];
+const ReturnUrl = z.string().max(2048);
+
+const summary = createRoute({
+  method: 'get',
+  path: '/billing/summary',
+  operationId: 'getBillingSummary',
+  tags,
+  summary: 'Get the plan',
+  description: 'The plan of the account, what gives it and what of it is used.',
+  ...liveRoute.read,
+  responses: { ...ok(BillingSummaryBody), ...merchantErrors() },
+});
+
+const checkout = createRoute({
+  method: 'post',
+  path: '/billing/checkout/processor',
+  operationId: 'createBillingCheckout',
+  tags,
+  summary: 'Pay for a plan by card',
+  description:
+    'Send a person to `checkout_url`. An account that has a subscription is shown the change of that one. The pages that a person comes ' +
+    'back to are on this service; without them it is the dashboard. The plan the account has is 409 `state_conflict`.',
+  ...liveRoute.write,
+  request: {
+    headers: OptionalIdempotencyHeader,
+    ...jsonBody(
+      z
+        .object({ plan: z.enum(PAID_PLANS), success_url: ReturnUrl.optional(), cancel_url: ReturnUrl.optional() })
+        .openapi('BillingCheckoutRequest', { example: { plan: 'growth' } }),
+    ),
+  },
+  responses: {
+    ...ok(z.object({ checkout_url: z.string() }).openapi('BillingCheckout')),
+    ...merchantWriteErrors('state_conflict', 'billing_not_configured'),
+  },
+});
+
+const portal = createRoute({
+  method: 'post',
+  path: '/billing/portal/processor',
+  operationId: 'createBillingPortal',
+  tags,
+  summary: 'Open the card portal',
+  description: 'Before the first purchase by card there is nothing to change: 409 `state_conflict`.',
+  ...liveRoute.write,
+  request: {
+    headers: OptionalIdempotencyHeader,
+    ...optionalJsonBody(z.object({ return_url: ReturnUrl.optional() }).openapi('BillingPortalRequest', { example: {} })),
+  },
+  responses: {
+    ...ok(z.object({ portal_url: z.string() }).openapi('BillingPortal')),
+    ...merchantWriteErrors('state_conflict', 'billing_not_configured'),
+  },
+});
+
+const refresh = createRoute({
+  method: 'post',
+  path: '/billing/refresh/processor',
+  operationId: 'refreshBilling',
+  tags,
+  summary: 'Refresh the plan',
+  description: 'Safe to repeat. Answers the summary as it is then.',
+  ...liveRoute.write,
+  request: { headers: OptionalIdempotencyHeader },
+  responses: { ...ok(BillingSummaryBody), ...merchantWriteErrors('state_conflict', 'billing_not_configured') },
+});
+
+/** 401 before the body is looked at, unless the processor signed its bytes. */
+const verifySignature = createMiddleware<AppEnv>(async (c, next) => {
+  const { verifyEvent } = await load();
+  const signature = c.req.header('Processor-Signature') ?? c.req.header('Stripe-Signature');
+  const raw = new Uint8Array(await c.req.arrayBuffer());
+  const event = await verifyEvent(c.var.ctx, raw, signature).catch(async (error: unknown) => {
+    // Counted only here: the processor itself tells of as much as happens.
+    if (error instanceof ApiError && error.code === 'webhook_signature_failed') await hitCeiling(c);
+    throw error;
+  });
+  c.set('body', event);
+  await next();
+});
+
+const EVENT = { id: 'evt_1', object: 'event', created: 1_795_000_000, type: 'invoice.paid', data: { object: { customer: 'cus_1' } } };
+
+const webhook = createRoute({
+  method: 'post',
+  path: '/billing/webhooks/processor',
+  operationId: 'receiveProcessorWebhook',
+  tags: ['Provider webhooks'],
+  summary: 'Receive processor events',
+  description:
+    'Signed over the raw body. An event says that something changed; what that is, is read from the processor. Each counts once, and those ' +
+    'of a type or customer that is not known here change nothing.',
+  security: [{ processorSignature: [] }],
+  middleware: verifySignature,
+  request: {
+    body: {
+      required: true,
+      content: {
+        'application/json': { schema: z.unknown().openapi({ description: 'An event, as the processor makes it.', example: EVENT }) },
+      },
+    },
+  },
+  responses: {
+    ...ok(z.object({ received: z.literal(true), duplicate: z.boolean() }).openapi('ProcessorWebhookResponse')),
+    ...errors(
+      'rate_limited',
+      'webhook_signature_failed',
+      'billing_not_configured',
+      'state_conflict',
+      'payload_too_large',
+      'unsupported_media_type',
+    ),
+  },
+});
+
+export const billingRoutes = router()
+  .openapi(summary, async (c) => c.json(await readBilling(c.var.scope), 200))
+  .openapi(checkout, async (c) => {
+    const { plan, success_url: successUrl, cancel_url: cancelUrl } = c.req.valid('json');
+    const run = async () => (await load()).beginCheckout(c.var.scope, { plan, successUrl, cancelUrl });
+    return sendStored(c, await answerLeased(c, run, (checkout_url) => ({ status: 200, body: { checkout_url } }), { isSecret: true }));
+  })
+  .openapi(portal, async (c) => {
+    const run = async () => (await load()).openPortal(c.var.scope, c.req.valid('json').return_url);
+    return sendStored(c, await answerLeased(c, run, (portal_url) => ({ status: 200, body: { portal_url } }), { isSecret: true }));
+  })
+  .openapi(refresh, async (c) => {
+    const { scope } = c.var;
+    const run = async () => {
+      await (await load()).refreshAccount(scope);
+      return readBilling(scope);
+    };
+    return sendStored(c, await answerLeased(c, run, (body) => ({ status: 200, body })));
+  })
+  .openapi(webhook, async (c) => {
+    const { ctx, body } = c.var;
+    const { takeEvent } = await load();
+    const { isDuplicate } = await takeEvent(ctx, body as Stripe.Event);
+    return c.json({ received: true as const, duplicate: isDuplicate }, 200);
+  });

@@ -1,0 +1,58 @@
+import { and, eq, lte, sql } from 'drizzle-orm';
+import type { AccountId } from '#core/ids.ts';
+import type { Db, Shard } from '#platform/context.ts';
+import { vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { type BillingCustomer, billingCustomers, type ProcessorEventRow, processorEvents } from '#platform/db/tables/office/billing.ts';
+
+export const findCustomer = (db: Db, accountId: AccountId): Promise<BillingCustomer | undefined> =>
+  db.select().from(billingCustomers).where(eq(billingCustomers.accountId, accountId)).get();
+
+export const findByCustomerId = (db: Db, customerId: string): Promise<BillingCustomer | undefined> =>
+  db.select().from(billingCustomers).where(eq(billingCustomers.customerId, customerId)).get();
+
+/**
+ * Stores a customer of an account that is active, once: of two at once one is stored. An account that was deleted meanwhile gets a row
+ * that says so, by which the processor is told to delete it.
+ */
+export const insertCustomer = (db: Db, row: BillingCustomer): Promise<unknown> =>
+  db
+    .insert(billingCustomers)
+    .values({
+      ...row,
+      erasingSince: sql`(SELECT CASE status WHEN 'deleted' THEN ${row.createdAt} END FROM accounts WHERE id = ${row.accountId})`,
+    })
+    .onConflictDoNothing();
+
+/** The account is another customer from now on, which has no subscription yet. Nothing where a rival has renamed it already. */
+export const renameCustomer = (db: Db, gone: string, row: BillingCustomer): Promise<unknown> =>
+  db
+    .update(billingCustomers)
+    .set({ ...row, createdAt: undefined, erasingSince: undefined, version: sql`version + 1` })
+    .where(and(eq(billingCustomers.accountId, row.accountId), eq(billingCustomers.customerId, gone)));
+
+/** The second fails the batch where another change was faster. */
+export const updateCustomer = (ctx: Shard, before: BillingCustomer, after: BillingCustomer): Write[] => [
+  ctx.db
+    .update(billingCustomers)
+    .set({ ...after, erasingSince: undefined, version: before.version + 1 })
+    .where(and(eq(billingCustomers.accountId, before.accountId), eq(billingCustomers.version, before.version))),
+  vetoUnlessChanged(ctx),
+];
+
+export const isTakenIn = async (db: Db, eventId: string): Promise<boolean> =>
+  (await db.$count(processorEvents, eq(processorEvents.id, eventId))) > 0;
+
+/** Fails the batch where the event was taken in before. */
+export const insertProcessorEvent = (db: Db, event: ProcessorEventRow): Write => db.insert(processorEvents).values(event);
+
+/** Customers of deleted accounts, longest deleted first. */
+export const listErasing = (db: Db, now: number, max: number): Promise<BillingCustomer[]> =>
+  db
+    .select()
+    .from(billingCustomers)
+    .where(and(sql`erasing_since IS NOT NULL`, lte(billingCustomers.erasingSince, now)))
+    .orderBy(billingCustomers.erasingSince)
+    .limit(max);
+
+export const deleteCustomer = (db: Db, customerId: string): Promise<unknown> =>
+  db.delete(billingCustomers).where(eq(billingCustomers.customerId, customerId));

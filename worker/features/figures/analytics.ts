@@ -1,0 +1,140 @@
+import { dateAt, daysFrom, plusDays, QUARTER, startOfDate, utcDayOf } from '#core/days.ts';
+import { ApiError } from '#core/errors.ts';
+import type { ProductId } from '#core/ids.ts';
+import { DAY } from '#core/time.ts';
+import { getAccount } from '#features/accounts/store.ts';
+import { listProductNames } from '#features/products/store.ts';
+import type { Scope } from '#platform/context.ts';
+import { addCounts, type Counts, countsOf, paymentsOf } from '#rules/figures/figures.ts';
+import { gather, merge } from './gather.ts';
+import { MOVING_TYPES, movementsOfEvent } from './movements.ts';
+import { behindCursor, loadFigures } from './read.store.ts';
+import type { DayFigures, Parts, QuarterFigures } from './store.ts';
+
+export const WINDOW_DAYS_MAX = 90;
+/** Of what is not folded yet, so many events are added to an answer; where there are more, it is as old as the figures. */
+const BEHIND_MAX = 100;
+const TOP_PRODUCTS = 10;
+
+export interface AnalyticsQuery {
+  windowDays: number;
+  dailyDays: number;
+  startDate?: string | undefined;
+  endDate?: string | undefined;
+}
+
+/** Dates of a zone, the first and the last of them included. */
+export interface AnalyticsWindow {
+  start: string;
+  end: string;
+  days: number;
+  timezone: string;
+}
+
+const invalid = (field: string, msg: string): ApiError =>
+  new ApiError('validation_error', { problems: [{ loc: ['query', field], msg, type: 'invalid_window' }] });
+
+/** The window a query asks for: its dates win over its number of days, of which the last is today. 422 validation_error. */
+export function windowOf({ windowDays, startDate, endDate }: AnalyticsQuery, timezone: string, now: number): AnalyticsWindow {
+  if (startDate === undefined && endDate === undefined) {
+    const end = dateAt(now, timezone);
+    return { start: plusDays(end, 1 - windowDays), end, days: windowDays, timezone };
+  }
+  if (startDate === undefined) throw invalid('start_date', 'start_date and end_date go together');
+  if (endDate === undefined) throw invalid('end_date', 'start_date and end_date go together');
+  if (endDate < startDate) throw invalid('end_date', 'The end is before the start');
+  const days = daysFrom(startDate, endDate) + 1;
+  if (days > WINDOW_DAYS_MAX) throw invalid('start_date', `A window is at most ${WINDOW_DAYS_MAX} days`);
+  return { start: startDate, end: endDate, days, timezone };
+}
+
+/** A merchant’s figures at one moment, with what is not folded yet among them. */
+export async function readFigures(ctx: Scope, from: number, to: number) {
+  const [firstDay, lastDay] = [utcDayOf(from), utcDayOf(Math.max(from, to - 1))];
+  // Of the UTC days that lie in the window as a whole, the sums of the day are enough.
+  const edges = [...new Set([from > firstDay ? firstDay : [], to < lastDay + DAY ? lastDay : []].flat())];
+  const asked = { merchantId: ctx.merchantId, livemode: ctx.livemode, from: firstDay, to: lastDay + DAY };
+  const tail = behindCursor(ctx.db, ctx, MOVING_TYPES, BEHIND_MAX + 1);
+  const stored = await loadFigures(ctx.db, { ...asked, edges: edges.map((day) => [day, day + DAY]) }, tail);
+  const isCaughtUp = stored.behind.length <= BEHIND_MAX && stored.foldedAt !== null && stored.isWhole;
+  const behind = gather(stored.behind.slice(0, BEHIND_MAX).flatMap(movementsOfEvent));
+  const whole = merge({ ...behind, totals: [] }, { ...stored, totals: [] });
+  return {
+    days: replaced(stored.days, whole.days, ({ day }) => day),
+    quarters: replaced(stored.quarters, whole.quarters, ({ quarter }) => quarter),
+    totals: countsOf(stored.totals, ...behind.totals.map(({ counts }) => counts)),
+    isEdge: (day: number) => edges.includes(day),
+    asOf: isCaughtUp ? ctx.now : (stored.foldedAt ?? 0),
+  };
+}
+
+const replaced = <T>(stored: T[], newer: T[], placeOf: (row: T) => number): T[] => [
+  ...new Map([...stored, ...newer].map((row) => [placeOf(row), row])).values(),
+];
+
+/** Sums over a window, over its last days one by one, and by product. */
+export interface Analytics {
+  window: AnalyticsWindow;
+  totals: Counts;
+  daily: { date: string; counts: Counts }[];
+  topProducts: { productId: string; name: string; counts: Counts }[];
+  /** Members that are active now. */
+  active: bigint;
+  asOf: number;
+}
+
+/** What happened to a merchant in a window, in the days of the account's zone. 422 validation_error. */
+export async function readAnalytics(ctx: Scope, query: AnalyticsQuery): Promise<Analytics> {
+  const { timezone } = await getAccount(ctx.db, ctx.merchantId);
+  const window = windowOf(query, timezone, ctx.now);
+  const dates = Array.from({ length: window.days + 1 }, (_, i) => plusDays(window.start, i));
+  const starts = dates.map((date) => startOfDate(date, timezone));
+  const [from, to] = [starts[0]!, starts.at(-1)!];
+  const { days, quarters, totals, isEdge, asOf } = await readFigures(ctx, from, to);
+  const daily = dailyOf(days, dates, starts);
+  const inside = quarters.filter(({ quarter }) => quarter >= from && quarter < to && isEdge(utcDayOf(quarter)));
+  const products = productsOf([...days.filter(({ day }) => day >= from && day + DAY <= to && !isEdge(day)), ...inside]);
+  return {
+    window,
+    totals: countsOf(...daily.map(({ counts }) => counts)),
+    daily: daily.slice(-Math.min(query.dailyDays, window.days)),
+    topProducts: await named(ctx, topOf(products)),
+    active: totals.members_active ?? 0n,
+    asOf,
+  };
+}
+
+/** Sums of each date; `starts` has one more, the end of the last. A quarter of an hour belongs to the date it begins in. */
+function dailyOf(days: DayFigures[], dates: string[], starts: number[]): Analytics['daily'] {
+  const sums: Counts[] = starts.slice(1).map(() => ({}));
+  for (const { day, quarters } of days)
+    for (const [number, counts] of Object.entries(quarters)) {
+      const at = day + Number(number) * QUARTER;
+      const after = starts.findIndex((start) => at < start);
+      if (after > 0) addCounts(sums[after - 1]!, counts);
+    }
+  return sums.map((counts, i) => ({ date: dates[i]!, counts }));
+}
+
+function productsOf(rows: (DayFigures | QuarterFigures)[]): Parts {
+  const sums: Parts = {};
+  for (const { products } of rows)
+    for (const [productId, counts] of Object.entries(products)) {
+      sums[productId] ??= {};
+      addCounts(sums[productId], counts);
+    }
+  return sums;
+}
+
+const topOf = (products: Parts): [productId: string, Counts][] =>
+  Object.entries(products)
+    .sort(([oneId, one], [otherId, other]) => paymentsOf(other) - paymentsOf(one) || (oneId < otherId ? -1 : 1))
+    .slice(0, TOP_PRODUCTS);
+
+async function named(ctx: Scope, top: [string, Counts][]): Promise<Analytics['topProducts']> {
+  const names = await listProductNames(
+    ctx,
+    top.map(([productId]) => productId as ProductId),
+  );
+  return top.map(([productId, counts]) => ({ productId, name: names.get(productId) ?? '', counts }));
+}

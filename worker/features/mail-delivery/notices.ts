@@ -1,0 +1,140 @@
+import type { AccountId, AuthorizationId, PaymentId } from '#core/ids.ts';
+import { findLocale } from '#core/locales.ts';
+import type { MoneyResource } from '#core/money.ts';
+import { HOUR, iso } from '#core/time.ts';
+import { getAccount } from '#features/accounts/store.ts';
+import { findAuthorization } from '#features/authorizations/store.ts';
+import { planLetter } from '#features/mail/outbox.ts';
+import { findPayment } from '#features/payments/store.ts';
+import type { LetterName } from '#letters/letter.ts';
+import type { Shard } from '#platform/context.ts';
+import { commit, unchanged, type Write } from '#platform/db/commit.ts';
+import type { StoredEvent } from '#platform/db/tables/events.ts';
+import { hasMail } from '#platform/providers/mail/mail-providers.ts';
+import { PLATFORMS } from '#platform/providers/messaging/registry.ts';
+
+/**
+ * Letters that follow an event. Its row is what they hang on: it stays unfollowed until they are written, each under the event's own id, so
+ * that none is lost and none is written twice.
+ */
+type Notice = (ctx: Shard, event: StoredEvent) => Write[] | Promise<Write[]>;
+
+const following =
+  (notice: Notice) =>
+  async (ctx: Shard, events: StoredEvent[]): Promise<StoredEvent[]> => {
+    // Of a sandbox there is nothing to tell.
+    const live = hasMail(ctx) ? events.filter(({ livemode }) => livemode) : [];
+    const writes = (await Promise.all(live.map((event) => notice(ctx, event)))).flat();
+    if (writes.length > 0) await commit(ctx, { ...unchanged(null), writes });
+    return [];
+  };
+
+const objectOf = <T>({ data }: StoredEvent): T => data.object as T;
+const causeOf = (letter: LetterName, { id }: StoredEvent): string => `${letter} ${id}`;
+const ownerOf = ({ merchantId }: StoredEvent): AccountId => merchantId as AccountId;
+
+export const tellPayoutChanged = following((ctx, event) => {
+  const { payout_wallet: wallet } = objectOf<{ payout_wallet: string | null }>(event);
+  const facts = { wallet, at: iso(event.createdAt) };
+  return planLetter(ctx, { letter: 'payout_changed', facts, accountId: ownerOf(event), cause: causeOf('payout_changed', event) }).writes;
+});
+
+export const tellEndpointFailing = following((ctx, event) => {
+  const { url, failing_since: since, disables_at } = objectOf<{ url: string; failing_since?: string; disables_at?: string }>(event);
+  if (!since || !disables_at) return [];
+  const facts = { url, since, disables_at };
+  return planLetter(ctx, { letter: 'endpoint_failing', facts, accountId: ownerOf(event), cause: causeOf('endpoint_failing', event) })
+    .writes;
+});
+
+export const tellEndpointDisabled = following((ctx, event) => {
+  const { url } = objectOf<{ url: string }>(event);
+  return planLetter(ctx, {
+    letter: 'endpoint_disabled',
+    facts: { url },
+    accountId: ownerOf(event),
+    cause: causeOf('endpoint_disabled', event),
+  }).writes;
+});
+
+/** At most one an hour, however much arrives: a stranger decides how often. */
+export const tellUnmatched = following((ctx, event) => {
+  const { amount } = objectOf<{ amount: MoneyResource }>(event);
+  const accountId = ownerOf(event);
+  const facts = { amount, payment_id: event.paymentId ?? '' };
+  const counted = { letters: ['payment_unmatched' as const], accountId, since: ctx.wallNow - HOUR };
+  const letter = { letter: 'payment_unmatched' as const, facts, accountId, cause: causeOf('payment_unmatched', event) };
+  return planLetter(ctx, letter, { counted, max: 1 }).writes;
+});
+
+/** More than a person pays back by hand; beyond that letters tell nothing new. */
+const REFUNDS_MAX = 10;
+
+/** Of a refund that the network shows; one that it dropped stands in the payment no more, and has no letter. */
+export const tellRefunded = following((ctx, event) => {
+  type Shown = { tx_signature: string; amount: MoneyResource };
+  const refund = event.data.refund as Shown;
+  const { refunded = [] } = objectOf<{ refunded?: Shown[] }>(event);
+  if (!refunded.some(({ tx_signature }) => tx_signature === refund.tx_signature)) return [];
+  const accountId = ownerOf(event);
+  const facts = { amount: refund.amount, payment_id: event.paymentId ?? '' };
+  const counted = { letters: ['payment_refunded' as const], accountId, since: ctx.wallNow - HOUR };
+  // One refund is told once, also where the network dropped it and shows it again.
+  const cause = `payment_refunded ${refund.tx_signature}`;
+  return planLetter(ctx, { letter: 'payment_refunded', facts, accountId, cause }, { counted, max: REFUNDS_MAX }).writes;
+});
+
+/** What a subscriber is told of, by the event and by what was before it. */
+function letterOfSubscription({ type, data }: StoredEvent): 'past_due' | 'reapprove' | 'cancelled' | null {
+  if (type === 'subscription.past_due') return 'past_due';
+  if (type === 'subscription.requires_reapproval') return 'reapprove';
+  if (type === 'subscription.cancel_requested') return 'cancelled';
+  // Told when it was requested; what ended unpaid was told of before.
+  const { status } = data.object as { status: string };
+  const { status: before } = (data.previous ?? {}) as { status?: string };
+  return type === 'subscription.cancelled' && status === 'cancelled' && before !== 'cancel_requested' ? 'cancelled' : null;
+}
+
+/** To a subscriber who gave an address: what has to be done for the next period, or that nothing follows. */
+export const tellSubscriber = following(async (ctx, event) => {
+  const told = letterOfSubscription(event);
+  const row = told && (await findAuthorization(ctx.db, event.subjectId as AuthorizationId));
+  if (!row?.email) return [];
+  const { displayName: seller } = await getAccount(ctx.db, row.merchantId);
+  const { amount, paid_through: through } = objectOf<{ amount: MoneyResource; paid_through: string | null }>(event);
+  const facts = { slug: row.slug, product: row.terms.productName, seller };
+  const common = {
+    accountId: ownerOf(event),
+    address: row.email,
+    locale: row.terms.locale === undefined ? null : findLocale(row.terms.locale),
+    cause: `subscription ${event.id}`,
+  };
+  if (told === 'cancelled')
+    return planLetter(ctx, { letter: 'subscription_cancelled', facts: { ...facts, through: through ?? iso(ctx.now) }, ...common }).writes;
+  const letter = told === 'past_due' ? ('subscription_past_due' as const) : ('subscription_reapprove' as const);
+  return planLetter(ctx, { letter, facts: { ...facts, amount }, ...common }).writes;
+});
+
+/** To a buyer who gave an address, in the language they bought in. */
+export const tellBuyer = following(async (ctx, event) => {
+  const payment = event.paymentId ? await findPayment(ctx, event.paymentId as PaymentId) : undefined;
+  if (!payment?.email) return [];
+  const { receipt_id, document } = objectOf<{
+    receipt_id: string;
+    document: { product_name: string; merchant: { display_name: string }; amount: MoneyResource };
+  }>(event);
+  return planLetter(ctx, {
+    letter: 'buyer_receipt',
+    facts: {
+      receipt_id,
+      product: document.product_name,
+      seller: document.merchant.display_name,
+      amount: document.amount,
+      ...(payment.terms.delivery ? { platform: PLATFORMS[payment.terms.delivery.provider].title } : {}),
+    },
+    accountId: ownerOf(event),
+    address: payment.email,
+    locale: payment.terms.locale === undefined ? null : findLocale(payment.terms.locale),
+    cause: causeOf('buyer_receipt', event),
+  }).writes;
+});

@@ -1,0 +1,133 @@
+import { and, eq, getTableColumns, inArray, lte, type SQL, sql } from 'drizzle-orm';
+import type { AccountId, MailId } from '#core/ids.ts';
+import type { Db, Shard } from '#platform/context.ts';
+import { vetoIf, type Write } from '#platform/db/commit.ts';
+import { bouncedAddresses, MAIL_DUE_AT, type Mail, mails } from '#platform/db/tables/mail.ts';
+import { switchedOff } from '#platform/db/tables/operations.ts';
+
+/** Where letters of the same kind are counted: the newest count, and the oldest says when there is room again. */
+export interface MailCount {
+  letters: Mail['letter'][];
+  addressKeys?: readonly string[];
+  accountId?: AccountId;
+  subjectId?: string;
+  since: number;
+}
+
+const isCounted = ({ letters, addressKeys, accountId, subjectId, since }: MailCount): SQL =>
+  and(
+    inArray(mails.letter, letters),
+    addressKeys ? inArray(mails.addressKey, [...addressKeys]) : undefined,
+    accountId ? eq(mails.accountId, accountId) : undefined,
+    subjectId ? eq(mails.subjectId, subjectId) : undefined,
+    sql`${mails.createdAt} > ${since}`,
+  )!;
+
+/** How many there are, and when the first of them was written; null where there is none. */
+export async function getMailCount(db: Db, counted: MailCount): Promise<{ count: number; oldestAt: number | null }> {
+  const found = await db
+    .select({ count: sql<number>`count(*)`, oldestAt: sql<number | null>`min(${mails.createdAt})` })
+    .from(mails)
+    .where(isCounted(counted))
+    .get();
+  return found ?? { count: 0, oldestAt: null };
+}
+
+/** A statement, not an effect: fails the batch where as many as this have been written. */
+export const vetoMailsAbove = (ctx: Shard, counted: MailCount, max: number): Write =>
+  vetoIf(ctx, sql`(SELECT count(*) FROM ${mails} WHERE ${isCounted(counted)}) >= ${max}`);
+
+/** A statement, not an effect. Nothing is written where one with its cause stands already, or as many as `unless` says. */
+export function insertMail({ db }: Pick<Shard, 'db'>, mail: Mail, unless?: { counted: MailCount; max: number }): Write {
+  const values = sql.join(
+    Object.entries(getTableColumns(mails)).map(([name, column]) => sql`${sql.param(mail[name as keyof Mail], column)}`),
+    sql`, `,
+  );
+  const isFull = unless ? sql`(SELECT count(*) FROM ${mails} WHERE ${isCounted(unless.counted)}) >= ${unless.max}` : sql`false`;
+  return db.insert(mails).select(sql`SELECT ${values} WHERE NOT ${isFull}`).onConflictDoNothing();
+}
+
+export const findMail = (db: Db, mailId: MailId) => db.select().from(mails).where(eq(mails.id, mailId)).get();
+
+const isDue = (now: number) => and(lte(mails.nextAttemptAt, now), lte(mails.leaseUntil, now));
+
+/** How a backlog leaves: so many letters at most, so many of them a second; a message that came to nothing is sent again `patienceMs` after its time. */
+export interface MailPace {
+  max: number;
+  perSecond: number;
+  patienceMs: number;
+}
+
+/** Takes letters whose time has come and for which no message is on its way, longest due first, each with the second from now in which its turn is. */
+export const takeDueMails = (db: Db, now: number, { max, perSecond, patienceMs }: MailPace) => {
+  const second = sql`(row_number() OVER (ORDER BY ${MAIL_DUE_AT}) - 1) / CAST(${perSecond} AS INTEGER)`;
+  const due = sql`SELECT rowid AS due_row, ${second} AS second FROM mails
+    WHERE next_attempt_at IS NOT NULL AND ${MAIL_DUE_AT} <= ${now} AND lease_until <= ${now} ORDER BY ${MAIL_DUE_AT} LIMIT ${max}`;
+  return db.all<{ id: MailId; second: number }>(sql`UPDATE mails SET queued_until = ${now + patienceMs} + due.second * 1000
+    FROM (${due}) AS due WHERE mails.rowid = due.due_row RETURNING id, (queued_until - ${now + patienceMs}) / 1000 AS second`);
+};
+
+/** Takes a letter that is due for one attempt; undefined where it is not due, or another attempt has it. */
+export const leaseMail = (db: Db, mailId: MailId, now: number, leaseUntil: number) =>
+  db
+    .update(mails)
+    .set({ leaseUntil, attempt: sql`attempt + 1` })
+    .where(and(eq(mails.id, mailId), eq(mails.status, 'waiting'), isDue(now)))
+    .returning()
+    .get();
+
+/** What an attempt left: only where it still has the lease. */
+export const finishAttempt = (db: Db, { id, leaseUntil }: Pick<Mail, 'id' | 'leaseUntil'>, values: Partial<Mail>) =>
+  db
+    .update(mails)
+    .set({ ...values, leaseUntil: 0, queuedUntil: 0 })
+    .where(and(eq(mails.id, id), eq(mails.leaseUntil, leaseUntil), eq(mails.status, 'waiting')));
+
+/** Only where the attempt still has the lease. */
+export const forgetMail = (db: Db, { id, leaseUntil }: Pick<Mail, 'id' | 'leaseUntil'>) =>
+  db.delete(mails).where(and(eq(mails.id, id), eq(mails.leaseUntil, leaseUntil)));
+
+/** A statement, not an effect: what an account's letters say of people goes, and those that wait are not sent. */
+export const dropMailsOf = ({ db, wallNow }: Shard, accountId: AccountId, max: number): Write =>
+  db
+    .update(mails)
+    .set({
+      status: sql`CASE WHEN status = 'waiting' THEN 'dropped' ELSE status END`,
+      endedAt: sql`coalesce(ended_at, ${wallNow})`,
+      nextAttemptAt: null,
+      address: null,
+      facts: {},
+    })
+    .where(
+      sql`rowid IN (SELECT rowid FROM mails WHERE account_id = ${accountId} AND (status = 'waiting' OR address IS NOT NULL OR facts <> '{}') LIMIT ${max})`,
+    );
+
+/** Whether nothing goes to an address for one of these reasons. */
+export const isBouncedAddress = async (db: Db, addressKeys: readonly string[], reasons: BounceReason[]): Promise<boolean> =>
+  (await db
+    .select({ one: sql`1` })
+    .from(bouncedAddresses)
+    .where(and(inArray(bouncedAddresses.addressKey, [...addressKeys]), inArray(bouncedAddresses.reason, reasons)))
+    .get()) !== undefined;
+
+type BounceReason = 'bounced' | 'complained';
+
+/** An address that complained may bounce later, and not the other way about. */
+export const rememberBounce = (db: Db, addressKey: string, reason: BounceReason, bouncedAt: number) => {
+  const anew = db.insert(bouncedAddresses).values({ addressKey, reason, bouncedAt });
+  return reason === 'complained'
+    ? anew.onConflictDoNothing()
+    : anew.onConflictDoUpdate({ target: bouncedAddresses.addressKey, set: { reason, bouncedAt }, setWhere: sql`reason = 'complained'` });
+};
+
+/** A statement, not an effect: letters go to the address again. */
+export const forgetBounce = (db: Db, addressKeys: readonly string[]) =>
+  db.delete(bouncedAddresses).where(inArray(bouncedAddresses.addressKey, [...addressKeys]));
+
+/** What the operator switched off, so that letters wait. */
+export const MAIL_SWITCH = 'mail';
+export const isMailOff = async (db: Db): Promise<boolean> =>
+  (await db.select().from(switchedOff).where(eq(switchedOff.subject, MAIL_SWITCH)).get()) !== undefined;
+
+/** Of a local machine: the newest letters of all. */
+export const listNewestMails = (db: Db, limit: number) => db.select().from(mails).orderBy(sql`rowid DESC`).limit(limit);

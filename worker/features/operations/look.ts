@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { raise } from '#core/errors.ts';
+import type { AccountId, PaymentId } from '#core/ids.ts';
+import { toMoneyResource } from '#core/money.ts';
+import { iso, isoOrNull } from '#core/time.ts';
+import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
+import { findAccount } from '#features/accounts/store.ts';
+import { findPayment } from '#features/payments/store.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { findAnywhere, newestOf, shardsOf } from '#platform/db/directory.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
+import { listAccounts, listClaimedSubjects, readTotals } from './look.store.ts';
+
+const SHOWN_MAX = 50;
+const isUuid = (text: string): boolean => z.uuid().safeParse(text).success;
+
+const toAccount = (account: Account) => ({
+  user_id: account.id,
+  email: account.email,
+  display_name: account.displayName,
+  plan: account.plan,
+  plan_through: isoOrNull(account.planThrough),
+  status: account.status,
+  is_staff: account.isStaff,
+  created_at: iso(account.createdAt),
+});
+
+/** The newest accounts, those made before one, or the one that is named by e-mail or id; 404 not_found. */
+export async function lookAtAccounts(ctx: Ctx, { account, before }: { account?: string; before?: string }) {
+  if (account !== undefined) {
+    const find = ({ db }: Shard) => findAccount(db, account as AccountId);
+    return [toAccount((await (isUuid(account) ? findAnywhere(ctx, find) : findAccountByEmail(ctx, account))) ?? raise('not_found'))];
+  }
+  // New accounts are made in the newest database; those of the others are named.
+  return (await listAccounts(newestOf(ctx).db, (before as AccountId | undefined) ?? null, SHOWN_MAX)).map(toAccount);
+}
+
+/** A payment of any merchant, named by its id or by its transaction; 404 not_found. */
+export async function lookAtPayment(ctx: Ctx, named: string) {
+  const findById = (id: string) => findAnywhere(ctx, (shard) => findPayment(shard, id as PaymentId));
+  const ids = isUuid(named) ? [named] : (await Promise.all(shardsOf(ctx).map(({ db }) => listClaimedSubjects(db, named)))).flat();
+  const payment = ids.length === 0 ? undefined : await findById(ids[0]!);
+  if (!payment) return raise('not_found');
+  return {
+    payment_id: payment.id,
+    account_id: payment.merchantId,
+    product_id: payment.productId,
+    livemode: payment.livemode,
+    status: payment.status,
+    failure_code: payment.failureCode,
+    price: toMoneyResource({ asset: payment.asset, units: payment.priceAmount }),
+    payer_wallet: payment.payerWallet,
+    recipient_wallet: payment.recipientWallet,
+    tx_signature: payment.txSignature,
+    created_at: iso(payment.createdAt),
+    expires_at: iso(payment.expiresAt),
+    confirmed_at: isoOrNull(payment.confirmedAt),
+    finalized_at: isoOrNull(payment.finalizedAt),
+    orphaned_at: isoOrNull(payment.orphanedAt),
+  };
+}
+
+/** Accounts by status, and what live sales add up to, by the names of the figures; amounts in base units. */
+export async function lookAtTotals(ctx: Ctx) {
+  const each = await Promise.all(shardsOf(ctx).map(({ db }) => readTotals(db)));
+  const accounts: Record<string, number> = {};
+  const live: Record<string, bigint> = {};
+  for (const totals of each) {
+    for (const [name, count] of Object.entries(totals.accounts)) accounts[name] = (accounts[name] ?? 0) + count;
+    for (const [name, sum] of Object.entries(totals.live)) live[name] = (live[name] ?? 0n) + BigInt(sum);
+  }
+  return { accounts, live: Object.fromEntries(Object.entries(live).map(([name, sum]) => [name, String(sum)])) };
+}

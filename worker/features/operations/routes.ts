@@ -1,0 +1,63 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { operatorOnly } from '#features/accounts/operator/operator-only.ts';
+import { publicBodyErrors } from '#platform/http/callers.ts';
+import { jsonBody, ok, router } from '#platform/http/openapi.ts';
+import { publicBucket } from '#platform/http/rate-limit.ts';
+import { readDeadLetters, resendDeadLetters } from './dead-letters.ts';
+import { lookAtAccounts, lookAtPayment, lookAtTotals } from './look.ts';
+
+const guards = [publicBucket('operator'), operatorOnly];
+const refusals = publicBodyErrors('not_found', 'rate_limited');
+const facts = z.record(z.string(), z.unknown());
+const list = z.object({ items: z.array(facts) });
+
+const accounts = createRoute({
+  method: 'get',
+  path: '/v1/operator/accounts',
+  hide: true,
+  middleware: guards,
+  request: { query: z.object({ account: z.string().min(1).max(254).optional(), before: z.uuid().optional() }) },
+  responses: { ...ok(list), ...refusals },
+});
+
+const payment = createRoute({
+  method: 'get',
+  path: '/v1/operator/payments/{payment}',
+  hide: true,
+  middleware: guards,
+  request: { params: z.object({ payment: z.string().min(1).max(100) }) },
+  responses: { ...ok(facts), ...refusals },
+});
+
+const totals = createRoute({
+  method: 'get',
+  path: '/v1/operator/totals',
+  hide: true,
+  middleware: guards,
+  responses: { ...ok(facts), ...refusals },
+});
+
+const deadLetters = createRoute({
+  method: 'get',
+  path: '/v1/operator/dead-letters',
+  hide: true,
+  middleware: guards,
+  responses: { ...ok(list), ...refusals },
+});
+
+const resend = createRoute({
+  method: 'post',
+  path: '/v1/operator/dead-letters',
+  hide: true,
+  middleware: guards,
+  request: jsonBody(z.object({ ids: z.union([z.literal('all'), z.array(z.string().min(1).max(100)).min(1).max(100)]) })),
+  responses: { ...ok(list), ...refusals },
+});
+
+/** What `npm run admin` looks at; nothing of it is in the document. */
+export const operationRoutes = router()
+  .openapi(accounts, async (c) => c.json({ items: await lookAtAccounts(c.var.ctx, c.req.valid('query')) }, 200))
+  .openapi(payment, async (c) => c.json(await lookAtPayment(c.var.ctx, c.req.valid('param').payment), 200))
+  .openapi(totals, async (c) => c.json(await lookAtTotals(c.var.ctx), 200))
+  .openapi(deadLetters, async (c) => c.json({ items: await readDeadLetters(c.var.ctx) }, 200))
+  .openapi(resend, async (c) => c.json({ items: await resendDeadLetters(c.var.ctx, c.req.valid('json').ids) }, 200));

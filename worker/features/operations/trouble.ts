@@ -1,0 +1,82 @@
+import { MINUTE } from '#core/time.ts';
+import { feePayerFunds, feePayersOf, isAlarming } from '#platform/chain/fee-payer.ts';
+import { readLamportsSpent } from '#platform/chain/fee-payer-looks.store.ts';
+import { type Ctx, hasX402, nodesOf } from '#platform/context.ts';
+import { shardsOf } from '#platform/db/directory.ts';
+import { fullness, ofAll, readVitalSigns } from '#platform/db/vital-signs.ts';
+
+/** Something that a person has to see to. */
+export interface Trouble {
+  name: string;
+  finding: string;
+  /** How long it may last before it is told: much passes by itself. */
+  patienceMs: number;
+}
+
+const SWEEP_STUCK_MS = 10 * MINUTE;
+const SWEEP_FAILURES = 5;
+/** About a minute of the cluster. */
+const SLOTS_BEHIND = 150;
+const NODE_PATIENCE_MS = 3_000;
+
+/** All that is wrong right now, as far as it can be seen. */
+export async function findTrouble(ctx: Ctx): Promise<Trouble[]> {
+  const [fees, nodes, work] = await Promise.all([lookAtFees(ctx), lookAtNodes(ctx), lookAtWork(ctx)]);
+  return [...fees, ...nodes, ...work];
+}
+
+async function lookAtFees(ctx: Ctx): Promise<Trouble[]> {
+  if (!hasX402(ctx.config)) return [];
+  const [funds, spent] = await Promise.all([feePayerFunds(ctx), readLamportsSpent(ctx.databases[0].db, ctx.wallNow)]);
+  const { current } = feePayersOf(ctx.config);
+  const isLow = funds === 'low' || funds === 'empty';
+  return [
+    ...(isLow ? [{ name: 'fee_payer_low', finding: `The fee payer ${current} is ${funds}: send it SOL.`, patienceMs: 0 }] : []),
+    ...(isAlarming(ctx.config, spent)
+      ? [{ name: 'fee_payer_spending', finding: `${spent} lamports left the fee payer within an hour.`, patienceMs: 0 }]
+      : []),
+  ];
+}
+
+/** Each node by its number, because its address often holds a key. */
+async function lookAtNodes(ctx: Ctx): Promise<Trouble[]> {
+  const nodes = nodesOf(ctx.config, ctx.leftMs);
+  const slots = await Promise.all(
+    nodes.map(async (node) => {
+      const answers = await node.call([{ method: 'getSlot', params: [{ commitment: 'confirmed' }] }], NODE_PATIENCE_MS);
+      const [first] = 'kind' in answers ? [] : answers;
+      return first && 'result' in first && typeof first.result === 'number' ? first.result : null;
+    }),
+  );
+  const newest = Math.max(...slots.map((slot) => slot ?? 0));
+  return slots.flatMap((slot, index) => {
+    const name = `node_${index + 1}`;
+    if (slot === null) return [{ name, finding: `Node ${index + 1} of RPC_URLS does not answer.`, patienceMs: 5 * MINUTE }];
+    const behind = newest - slot;
+    return behind > SLOTS_BEHIND
+      ? [{ name, finding: `Node ${index + 1} of RPC_URLS is ${behind} slots behind another one.`, patienceMs: 5 * MINUTE }]
+      : [];
+  });
+}
+
+async function lookAtWork(ctx: Ctx): Promise<Trouble[]> {
+  const signs = ofAll(await Promise.all(shardsOf(ctx).map(({ db }) => readVitalSigns(db))));
+  const { used, isWarning } = fullness(signs.databaseBytes);
+  const stuck = signs.sweeps.filter(({ dueAt, failures }) => dueAt < ctx.wallNow - SWEEP_STUCK_MS || failures >= SWEEP_FAILURES);
+  const { failed } = signs.parked;
+  return [
+    ...(failed > 0
+      ? [{ name: 'dead_letters', finding: `${failed} messages of queues wait for a person: npm run admin -- dead-letters`, patienceMs: 0 }]
+      : []),
+    ...(stuck.length > 0
+      ? [
+          {
+            name: 'sweep_stuck',
+            finding: `Sweeps do not end: ${stuck.map(({ name }) => name).join(', ')}. The log says why.`,
+            patienceMs: 0,
+          },
+        ]
+      : []),
+    ...(isWarning ? [{ name: 'database_full', finding: `The database is ${Math.round(used * 100)} % full.`, patienceMs: 0 }] : []),
+  ];
+}

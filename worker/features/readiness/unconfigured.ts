@@ -1,0 +1,22 @@
+import { z } from '@hono/zod-openapi';
+import { listProviders } from '#features/accounts/oauth/registry.ts';
+import type { Ctx } from '#platform/context.ts';
+import { missingForMail } from '#platform/providers/mail/mail-providers.ts';
+import { missingForProcessor } from '#platform/providers/processor.ts';
+
+export const UnconfiguredBody = z.record(z.string(), z.array(z.string())).openapi('Unconfigured', {
+  description:
+    'What the operator has not set up, by `google`, `github`, `processor` and `mail`: the variables and bindings that each lacks, by name. ' +
+    'What is whole is not in it. None of it stops a sale.',
+  example: { github: ['GITHUB_CLIENT_SECRET'], mail: ['MAIL_PROVIDER', 'MAIL_FROM'] },
+});
+
+/** What this deployment could offer beside sales, and lacks variables for. Names alone, which are public; never a value. */
+export function listUnconfigured(ctx: Ctx): z.infer<typeof UnconfiguredBody> {
+  const lacking: [string, string[]][] = [
+    ...listProviders(ctx).map(({ provider, missing }): [string, string[]] => [provider, missing]),
+    ['processor', missingForProcessor(ctx.config)],
+    ['mail', missingForMail(ctx)],
+  ];
+  return Object.fromEntries(lacking.filter(([, names]) => names.length > 0));
+}

@@ -1,0 +1,85 @@
+import type { InvoiceMetadata } from '#papers/facts.ts';
+import { newCtx, type Scope } from '#platform/context.ts';
+import { shardNamed } from '#platform/db/directory.ts';
+import { hasMoreReceipts, type ReceiptFilter, walkReceipts } from '../list.store.ts';
+import { documentOf, listFates, type Receipt } from '../store.ts';
+import { csvOfReceipts, type ReceiptRow } from './csv.ts';
+import { listMetadata } from './metadata.store.ts';
+import { moneyOf, netOf } from './paper.ts';
+
+/** Rows of a file. */
+const ROWS_MAX = 100_000;
+/** Rows in memory at a time; so many that a whole file takes fewer calls of database and archive than an invocation may make. */
+const PAGE = 1000;
+
+/**
+ * The receipts of a list as CSV, newest first, read page by page while the reader takes them. `isTruncated`: there are more than one file
+ * holds.
+ */
+export async function exportReceipts(
+  ctx: Scope,
+  filter: ReceiptFilter,
+): Promise<{ csv: ReadableStream<Uint8Array>; isTruncated: boolean }> {
+  const isTruncated = await hasMoreReceipts(ctx, filter, ROWS_MAX);
+  return { csv: streamOf(pagesOf(patient(ctx), filter)).pipeThrough(csvOfReceipts()), isTruncated };
+}
+
+/** Asks for the next page when its reader has room, and stops reading when the reader is gone. */
+const streamOf = <T>(pages: AsyncGenerator<T>): ReadableStream<T> =>
+  new ReadableStream<T>({
+    pull: async (controller) => {
+      const { done, value } = await pages.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async () => void (await pages.return(undefined)),
+  });
+
+/** As long as a long file takes: its reader may be slow. */
+function patient(ctx: Scope): Scope {
+  const { env, requestId, cause, baseUrl, now, wallNow, defer, note, database, merchantId, livemode } = ctx;
+  const fresh = newCtx(env, { requestId, cause, kind: 'export', origin: baseUrl, now, wallNow, defer, note });
+  return { ...shardNamed(fresh, database), merchantId, livemode };
+}
+
+async function* pagesOf(ctx: Scope, filter: ReceiptFilter): AsyncGenerator<ReceiptRow[]> {
+  for await (const receipts of walkReceipts(ctx, filter, { max: ROWS_MAX, pageMax: PAGE })) {
+    const [fates, invoices] = await Promise.all([
+      listFates(
+        ctx.db,
+        receipts.map(({ paymentId }) => paymentId),
+      ),
+      listMetadata(
+        ctx.db,
+        receipts.map(({ id }) => id),
+      ),
+    ]);
+    yield receipts.map((receipt) => rowOf(ctx, receipt, fates.get(receipt.paymentId) ?? 'confirmed', invoices.get(receipt.id)));
+  }
+}
+
+function rowOf(ctx: Scope, receipt: Receipt, status: ReceiptRow['status'], invoice: InvoiceMetadata = {}): ReceiptRow {
+  const document = documentOf(receipt);
+  return {
+    receiptId: receipt.id,
+    issuedAt: Date.parse(document.issued_at),
+    blockTime: Date.parse(document.block_time),
+    productId: document.product_id,
+    productName: document.product_name,
+    amount: moneyOf(document.amount),
+    fee: document.fee ? moneyOf(document.fee) : null,
+    net: netOf(document),
+    payer: document.payer,
+    recipient: document.recipient,
+    txSignature: document.tx_sig,
+    slot: document.slot,
+    network: document.network,
+    memo: document.memo,
+    status,
+    invoiceNumber: invoice.invoice_number ?? null,
+    reference: invoice.reference ?? null,
+    billToName: invoice.bill_to?.name ?? null,
+    livemode: document.livemode,
+    direction: document.merchant.account_id === ctx.merchantId ? 'received' : 'paid',
+  };
+}

@@ -1,0 +1,117 @@
+import { z } from '@hono/zod-openapi';
+import { canonicalJson, utf8 } from '#core/encoding.ts';
+import { ApiError } from '#core/errors.ts';
+import type { ReceiptId } from '#core/ids.ts';
+import type { InvoiceMetadata } from '#papers/facts.ts';
+import type { Scope } from '#platform/context.ts';
+import { transact, unchanged } from '#platform/db/commit.ts';
+import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import { getReceipt } from '../store.ts';
+import { findMetadata, storeMetadata } from './metadata.store.ts';
+
+const BYTES_MAX = 16 * 1024;
+
+/** `null` takes a field away; one that is left out stays. */
+const clearable = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]).optional();
+const text = (max: number) => z.string().min(1).max(max);
+const decimal = z.string().regex(/^-?\d{1,15}(\.\d{1,9})?$/, 'Expected a decimal such as "12.50"');
+const date = z.iso.date();
+const LINES_MAX = 50;
+
+const Line = z.object({ description: text(500), quantity: decimal, amount: decimal }).openapi('InvoiceLine');
+const partyFields = { name: text(200), address: text(500), tax_id: text(64) };
+const buyerFields = { ...partyFields, email: z.email().max(254) };
+const taxFields = { label: text(64), rate_percent: decimal, amount: decimal };
+
+type Fields = Record<string, z.ZodType>;
+const eachOptional = <F extends Fields>(fields: F) =>
+  z.object(
+    Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, schema.optional()])) as {
+      [K in keyof F]: z.ZodOptional<F[K]>;
+    },
+  );
+const eachClearable = <F extends Fields>(fields: F) =>
+  z.object(
+    Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, clearable(schema)])) as {
+      [K in keyof F]: ReturnType<typeof clearable<F[K]>>;
+    },
+  );
+
+const plain = {
+  invoice_number: text(64),
+  reference: text(120),
+  issued_on: date,
+  due_on: date,
+  notes: text(2000),
+  lines: z.array(Line).max(LINES_MAX),
+};
+
+/** What a merchant wrote to a receipt. It stands in no signed document and in no public answer. */
+export const InvoiceMetadataBody = eachOptional({
+  ...plain,
+  seller: eachOptional(partyFields),
+  bill_to: eachOptional(buyerFields),
+  tax: eachOptional(taxFields),
+}).openapi('InvoiceMetadata');
+
+export const InvoiceMetadataPatch = eachClearable({
+  ...plain,
+  seller: eachClearable(partyFields),
+  bill_to: eachClearable(buyerFields),
+  tax: eachClearable(taxFields),
+}).openapi('InvoiceMetadataPatch', {
+  example: { invoice_number: 'INV-2026-0042', bill_to: { name: 'Kwame & Söhne GmbH' } },
+});
+export type InvoicePatch = z.infer<typeof InvoiceMetadataPatch>;
+
+type Values = Record<string, unknown>;
+const isGroup = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Merged field by field; a group that is left with none goes. `changed` holds dotted paths. Pure. */
+export function mergeMetadata(known: InvoiceMetadata, patch: InvoicePatch): { metadata: InvoiceMetadata; changed: string[] } {
+  const { merged, changed } = merge(known as Values, patch as Values, '');
+  return { metadata: merged as InvoiceMetadata, changed };
+}
+
+function merge(known: Values, patch: Values, path: string): { merged: Values; changed: string[] } {
+  const merged = { ...known };
+  const changed: string[] = [];
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === undefined) continue;
+    const before = known[name];
+    if (isGroup(value)) {
+      const inner = merge(isGroup(before) ? before : {}, value, `${path}${name}.`);
+      changed.push(...inner.changed);
+      if (Object.keys(inner.merged).length > 0) merged[name] = inner.merged;
+      else delete merged[name];
+      continue;
+    }
+    if (value === null ? before === undefined : before !== undefined && canonicalJson(before) === canonicalJson(value)) continue;
+    changed.push(`${path}${name}`);
+    if (value === null) delete merged[name];
+    else merged[name] = value;
+  }
+  return { merged, changed };
+}
+
+/**
+ * Merges what a merchant writes to a receipt, beside the signed document and never in it. Answers the dotted paths of what changed. 404
+ * not_found, 422 validation_error where it would become longer than 16 KB.
+ */
+export async function updateMetadata(ctx: Scope, receiptId: ReceiptId, patch: InvoicePatch, keep: Keep<string[]>): Promise<string[]> {
+  const receipt = await getReceipt(ctx, receiptId);
+  let planned: { version: number; metadata: InvoiceMetadata; changed: string[] } | null = null;
+  return transact(ctx, { reload: () => findMetadata(ctx.db, receiptId) }, async (known) => {
+    // An earlier try was stored, and its answer was lost.
+    if (planned && known?.version === planned.version && canonicalJson(known.metadata) === canonicalJson(planned.metadata))
+      return unchanged(planned.changed);
+    const { metadata, changed } = mergeMetadata(known?.metadata ?? {}, patch);
+    if (utf8(canonicalJson(metadata)).length > BYTES_MAX) {
+      const msg = `All metadata of a receipt is at most ${BYTES_MAX / 1024} KB`;
+      throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg, type: 'too_long' }] });
+    }
+    if (changed.length === 0) return unchangedKept(changed, keep);
+    planned = { version: (known?.version ?? 0) + 1, metadata, changed };
+    return withAnswer({ events: [], writes: storeMetadata(ctx, receipt, metadata, planned.version), result: changed }, keep(changed));
+  });
+}

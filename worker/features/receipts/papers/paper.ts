@@ -1,0 +1,77 @@
+import { raise } from '#core/errors.ts';
+import { type Money, type MoneyResource, toMoneyResource } from '#core/money.ts';
+import { findAccount, findLogo } from '#features/accounts/store.ts';
+import type { PaperFacts, ReceiptDocument } from '#papers/facts.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { networkNameOf } from '#solana/assets.ts';
+import { documentOf, type Receipt } from '../store.ts';
+import { findMetadata } from './metadata.store.ts';
+
+export const moneyOf = ({ asset, base_units }: MoneyResource): Money => ({ asset, units: BigInt(base_units) });
+
+/** What is left to the merchant of what was paid. */
+export function netOf({ amount, fee }: ReceiptDocument): Money {
+  const { asset, units } = moneyOf(amount);
+  return { asset, units: units - (fee ? moneyOf(fee).units : 0n) };
+}
+
+/** The public page that proves a receipt. */
+export const proofPageOf = (ctx: Ctx, { id }: Pick<Receipt, 'id'>): string => `${ctx.baseUrl}/r/${id}`;
+
+/**
+ * A receipt as a PDF: the facts of the public proof, or with `copy: 'merchant'` also fee, net and what the merchant wrote to it. The
+ * same bytes for the same receipt, metadata, brand and fate. 503 temporarily_unavailable where a font cannot be read.
+ */
+export async function drawReceipt(
+  ctx: Shard,
+  { receipt, isOrphaned }: { receipt: Receipt; isOrphaned: boolean },
+  copy: 'public' | 'merchant',
+): Promise<Uint8Array> {
+  const document = documentOf(receipt);
+  const [account, logo, known] = await Promise.all([
+    findAccount(ctx.db, receipt.merchantId),
+    findLogo(ctx.db, receipt.merchantId),
+    copy === 'merchant' ? findMetadata(ctx.db, receipt.id) : undefined,
+  ]);
+  // A plan was sold by the service: the paper carries no brand of the account that bought it.
+  const settings = document.merchant.account_id === receipt.merchantId ? (account?.merchantSettings ?? {}) : {};
+  const facts: PaperFacts = {
+    document: receipt.document,
+    sha256: receipt.sha256,
+    signature: receipt.signature,
+    keyId: receipt.keyId,
+    proofUrl: proofPageOf(ctx, receipt),
+    network: networkNameOf(document.network),
+    isOrphaned,
+    brand: {
+      name: settings.checkout_brand_name ?? document.merchant.display_name,
+      ...(logo && logo.url === settings.checkout_logo_url ? { logo: logo.bytes } : {}),
+      ...(settings.checkout_accent_hex ? { accent: settings.checkout_accent_hex } : {}),
+    },
+    ...(copy === 'merchant'
+      ? {
+          merchantCopy: { fee: document.fee ?? null, net: toMoneyResource(netOf(document)), ...(known ? { invoice: known.metadata } : {}) },
+        }
+      : {}),
+  };
+  const { renderReceipt } = await import('#papers/render.ts');
+  return renderReceipt(facts, (path) => loadFont(ctx, path));
+}
+
+/** Fonts that this isolate has read: parsing one anew costs more than the page. */
+const fonts = new Map<string, Uint8Array>();
+const FONTS_MAX = 40;
+
+async function loadFont(ctx: Ctx, path: string): Promise<Uint8Array> {
+  const known = fonts.get(path);
+  if (known) return known;
+  const response = await ctx.env.ASSETS.fetch(`https://assets${path}`);
+  if (!response.ok) {
+    ctx.note(`font ${path}: HTTP ${response.status}`);
+    return raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+  }
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (fonts.size >= FONTS_MAX) fonts.clear();
+  fonts.set(path, bytes);
+  return bytes;
+}

@@ -1,0 +1,82 @@
+import { z } from '@hono/zod-openapi';
+import { ApiError } from '#core/errors.ts';
+import type { ReceiptId } from '#core/ids.ts';
+import { LOCALE_NAMES } from '#core/locales.ts';
+import { DAY, SECOND } from '#core/time.ts';
+import { addressKeysOf, type MailCount, planLetter, requireMail, vetoMailsAbove } from '#features/mail/outbox.ts';
+import { getMailCount } from '#features/mail/store.ts';
+import type { Scope } from '#platform/context.ts';
+import { commitKept, type Keep } from '#platform/db/once.ts';
+import { toReceiptResource } from '../receipt.ts';
+import { documentOf, getReceipt } from '../store.ts';
+
+/** One line of text: what would end a header is refused, and not put right. */
+const line = (max: number) =>
+  z
+    .string()
+    .regex(/^[^\r\n]*$/, 'No line breaks')
+    .trim()
+    .min(1)
+    .max(max);
+
+export const SendProofRequest = z
+  .object({
+    email: z.email().max(254),
+    name: line(120).optional(),
+    message: line(500).optional(),
+    locale: z.enum(LOCALE_NAMES).optional(),
+  })
+  .openapi('SendProofRequest', { example: { email: 'buyer@example.com', message: 'Here is the proof you asked for.' } });
+export type ProofLetter = z.infer<typeof SendProofRequest>;
+
+/** Of one receipt to one address, and of an account altogether, within a day. */
+const A_DAY_MAX = { address: 5, account: 200 };
+
+/**
+ * Sends the public proof of a receipt to an address. In test mode nothing is sent, and everything else is the same. Answers the id of the
+ * letter. 404 not_found, 429 rate_limited where a day has seen too many, 503 mail_not_configured.
+ */
+export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofLetter, keep: Keep<string>): Promise<string> {
+  const { merchantId: accountId, livemode } = ctx;
+  const receipt = await getReceipt(ctx, receiptId);
+  if (livemode) requireMail(ctx);
+  const letters: MailCount['letters'] = ['receipt_proof'];
+  const since = ctx.wallNow - DAY;
+  const limits: { counted: MailCount; max: number }[] = [
+    { counted: { letters, addressKeys: addressKeysOf(ctx, proof.email), subjectId: receiptId, since }, max: A_DAY_MAX.address },
+    { counted: { letters, accountId, since }, max: A_DAY_MAX.account },
+  ];
+  const refusal = () => findRefusal(ctx, limits);
+  const refused = await refusal();
+  if (refused) throw refused;
+  const { product_name: product, merchant, amount } = documentOf(receipt);
+  const { id, writes } = planLetter(ctx, {
+    letter: 'receipt_proof',
+    facts: { receipt_id: receiptId, product, seller: merchant.display_name, amount, name: proof.name, message: proof.message },
+    accountId,
+    address: proof.email,
+    locale: proof.locale ?? null,
+    subjectId: receiptId,
+  });
+  const event = {
+    merchantId: accountId,
+    livemode,
+    type: 'receipt.proof_sent',
+    // Of the letter: one receipt may be sent to many.
+    subject: { type: 'receipt_proof', id, version: 1 },
+    object: toReceiptResource(receipt, ctx.baseUrl, 'merchant'),
+    beside: { proof: { message_id: id, email: proof.email } },
+    productId: receipt.productId,
+    paymentId: receipt.paymentId,
+  } as const;
+  const vetoes = limits.map(({ counted, max }) => vetoMailsAbove(ctx, counted, max));
+  return commitKept(ctx, { events: [event], writes: [...vetoes, ...writes], result: id }, keep, refusal);
+}
+
+async function findRefusal(ctx: Scope, limits: { counted: MailCount; max: number }[]): Promise<ApiError | null> {
+  for (const { counted, max } of limits) {
+    const { count, oldestAt } = await getMailCount(ctx.db, counted);
+    if (count >= max) return new ApiError('rate_limited', { retryAfterSeconds: ((oldestAt ?? ctx.wallNow) + DAY - ctx.wallNow) / SECOND });
+  }
+  return null;
+}

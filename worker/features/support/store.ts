@@ -1,0 +1,115 @@
+import { and, asc, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
+import type { AccountId, TicketId, TicketMessageId } from '#core/ids.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
+import { vetoIf, vetoUnlessChanged, type Write } from '#platform/db/commit.ts';
+import { commitMany, type RowStep } from '#platform/db/commit-many.ts';
+import { shardsOf } from '#platform/db/directory.ts';
+import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
+import { accounts } from '#platform/db/tables/accounts.ts';
+import { supportMessages, supportTickets, type Ticket, type TicketMessage } from '#platform/db/tables/office/support.ts';
+import type { TicketStatus } from '#rules/states.ts';
+
+const REACHABLE = sql`status = 'active' AND email_verified = 1 AND email IS NOT NULL`;
+
+export const isReachable = async (db: Db, accountId: AccountId): Promise<boolean> =>
+  (await db
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(eq(accounts.id, accountId), REACHABLE))
+    .get()) !== undefined;
+
+/** Staff who can be written to. */
+export async function listReachableStaff(db: Db, limit: number): Promise<AccountId[]> {
+  const isStaff = and(sql`is_staff = 1`, REACHABLE);
+  return (await db.select({ id: accounts.id }).from(accounts).where(isStaff).orderBy(asc(accounts.id)).limit(limit)).map(({ id }) => id);
+}
+
+export const findTicket = (db: Db, ticketId: TicketId) => db.select().from(supportTickets).where(eq(supportTickets.id, ticketId)).get();
+
+/** Of a thread the last messages before one of its own, or of all, newest first. Where that one is none of its own: none. */
+export function listMessages(db: Db, ticketId: TicketId, before: TicketMessageId | null, limit: number): Promise<TicketMessage[]> {
+  const isBefore = sql`(created_at, rowid) < (SELECT b.created_at, b.rowid FROM support_messages b WHERE b.id = ${before} AND b.ticket_id = ${ticketId})`;
+  return db
+    .select()
+    .from(supportMessages)
+    .where(and(eq(supportMessages.ticketId, ticketId), before === null ? undefined : isBefore))
+    .orderBy(desc(supportMessages.createdAt), sql`rowid DESC`)
+    .limit(limit);
+}
+
+/** The merchant's tickets, the one with the newest message first. */
+export const listTickets = (scope: Scope, status: TicketStatus | undefined, page: PageRequest) =>
+  listPage(
+    scope.db,
+    supportTickets,
+    rowsOf(supportTickets, scope, [[supportTickets.status, status]]),
+    newestFirst(supportTickets.lastMessageAt),
+    page,
+  );
+
+/** The same of all merchants in this mode, in every database. */
+export async function listAllTickets(ctx: Scope, status: TicketStatus | undefined, page: PageRequest) {
+  const isAsked = and(eq(supportTickets.livemode, ctx.livemode), status === undefined ? undefined : eq(supportTickets.status, status))!;
+  const order = newestFirst(supportTickets.lastMessageAt);
+  const shards = shardsOf(ctx);
+  if (shards.length === 1) return listPage(ctx.db, supportTickets, isAsked, order, page);
+  // Which of them a page shows is known only where as many of each are read as lie before its end.
+  const upToIt = { ...page, offset: 0, perPage: page.offset + page.perPage };
+  const found = await Promise.all(shards.map(({ db }) => listPage(db, supportTickets, isAsked, order, upToIt)));
+  const items = found.flatMap(({ items }) => items).sort((one, other) => other.lastMessageAt - one.lastMessageAt);
+  const total = found.reduce((sum, { total }) => sum + total, 0);
+  return { items: items.slice(page.offset, upToIt.perPage), total };
+}
+
+/** Tickets that wait for staff or for their merchant. */
+export async function getOpenTicketCount(scope: Scope): Promise<number> {
+  return scope.db.$count(supportTickets, and(rowsOf(supportTickets, scope), sql`${supportTickets.status} IN ('open', 'pending')`));
+}
+
+export const insertTicket = (db: Db, ticket: Ticket): Write => db.insert(supportTickets).values(ticket);
+
+/** The second fails the batch where another change was faster. */
+export const updateTicket = (ctx: Shard, before: Ticket, after: Ticket): Write[] => [
+  ctx.db
+    .update(supportTickets)
+    .set(after)
+    .where(and(eq(supportTickets.id, before.id), eq(supportTickets.version, before.version))),
+  vetoUnlessChanged(ctx),
+];
+
+const since = (authorId: string, after: number): SQL => and(eq(supportMessages.authorId, authorId), gt(supportMessages.writtenAt, after))!;
+
+/** A message, refused where its author has written `max` of them after an instant. */
+export const insertMessage = (ctx: Shard, message: TicketMessage, limit: { after: number; max: number }): Write[] => [
+  vetoIf(ctx, sql`(SELECT count(*) FROM support_messages WHERE ${since(message.authorId, limit.after)}) >= ${limit.max}`),
+  ctx.db.insert(supportMessages).values(message),
+];
+
+/** When an author wrote the messages after an instant, oldest first. */
+export const listWritten = (db: Db, authorId: string, after: number) =>
+  db.select({ at: supportMessages.writtenAt }).from(supportMessages).where(since(authorId, after)).orderBy(asc(supportMessages.writtenAt));
+
+/** Those of the clock by which this runs: a session's own, or all that are of none. As an index has it, word for word. */
+const ofClock = ({ sandbox }: Pick<Shard, 'sandbox'>): SQL =>
+  sandbox === null || sandbox.sessionId === null ? sql`sandbox_session_id IS NULL` : sql`sandbox_session_id = ${sandbox.sessionId}`;
+
+/** When a session has its next resolved ticket to close, epoch ms of the last word on it; null: there is none. */
+export async function findQuietSince(ctx: Shard): Promise<number | null> {
+  const [row] = await ctx.db.all<{ at: number | null }>(
+    sql`SELECT min(updated_at) AS at FROM support_tickets WHERE status = 'resolved' AND ${ofClock(ctx)}`,
+  );
+  return row?.at ?? null;
+}
+
+/** Tickets that were resolved, and of which nothing was heard since an instant, the quietest first. */
+export const listSilent = (ctx: Shard, before: number, limit: number): Promise<Ticket[]> =>
+  ctx.db
+    .select()
+    .from(supportTickets)
+    .where(and(sql`status = 'resolved'`, ofClock(ctx), lte(supportTickets.updatedAt, before)))
+    .orderBy(asc(supportTickets.updatedAt))
+    .limit(limit);
+
+/** Tickets that were changed since they were read stay as they are. */
+export const moveTogether = (ctx: Shard, steps: RowStep<{ status: string; updatedAt: number }>[]): Promise<void> =>
+  commitMany(ctx, supportTickets, steps);

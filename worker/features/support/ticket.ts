@@ -1,0 +1,197 @@
+import { ApiError, raise } from '#core/errors.ts';
+import { type MembershipId, newId, type PaymentId, type TicketId, type TicketMessageId } from '#core/ids.ts';
+import { SUPPORT_MESSAGES_MAX } from '#core/limits.ts';
+import { HOUR, SECOND } from '#core/time.ts';
+import { findAccount } from '#features/accounts/store.ts';
+import { findMembership } from '#features/memberships/store.ts';
+import { findPayment } from '#features/payments/store.ts';
+import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
+import { type Change, commitNew, isVeto, transact } from '#platform/db/commit.ts';
+import { type Keep, unchangedKept, withAnswer } from '#platform/db/once.ts';
+import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
+import type { EventType, NewEvent } from '#rules/events.ts';
+import { TICKET } from '#rules/states.ts';
+import { planTicketLetters } from './letters.ts';
+import { type Thread, toMessageResource, toTicketResource } from './resource.ts';
+import { findTicket, insertMessage, insertTicket, listWritten, updateTicket } from './store.ts';
+import { locateTicket, requireStaff, threadOf } from './thread.ts';
+
+export interface NewTicket {
+  subject: string;
+  body: string;
+  category: Ticket['category'];
+  paymentId: PaymentId | null;
+  membershipId: MembershipId | null;
+}
+
+export const ticketEvent = (type: EventType, ticket: Ticket, message?: TicketMessage): NewEvent => ({
+  merchantId: ticket.merchantId,
+  livemode: ticket.livemode,
+  type,
+  subject: { type: 'support_ticket', id: ticket.id, version: ticket.version },
+  object: toTicketResource(ticket),
+  ...(message ? { beside: { message: toMessageResource(message) } } : {}),
+});
+
+/** Who is counted for a message: of a session of the sandbox the session itself, which uses up nothing of its merchant's. */
+const authorIdOf = ({ sandbox }: Ctx, { accountId }: Actor): string => sandbox?.sessionId ?? accountId;
+
+const newMessage = (ctx: Ctx, ticketId: TicketId, actor: Actor, author: TicketMessage['author'], body: string): TicketMessage => ({
+  id: newId<TicketMessageId>(ctx.now),
+  ticketId,
+  author,
+  authorId: authorIdOf(ctx, actor),
+  body,
+  createdAt: ctx.now,
+  writtenAt: ctx.wallNow,
+});
+
+const limitOf = ({ wallNow }: Ctx) => ({ after: wallNow - HOUR, max: SUPPORT_MESSAGES_MAX });
+
+/** 429 rate_limited where an author has written as many messages of late as they may. */
+async function refuseTooMany(ctx: Shard, actor: Actor): Promise<void> {
+  const { after, max } = limitOf(ctx);
+  const written = await listWritten(ctx.db, authorIdOf(ctx, actor), after);
+  if (written.length < max) return;
+  const free = written.at(-max)!.at + HOUR;
+  throw new ApiError('rate_limited', {
+    detail: `An account writes at most ${max} messages to support in an hour.`,
+    retryAfterSeconds: Math.max(1, (free - ctx.wallNow) / SECOND),
+  });
+}
+
+/** What a ticket is about is the merchant's own, in its mode. 404. */
+async function requireLinked(ctx: Scope, { paymentId, membershipId }: Pick<NewTicket, 'paymentId' | 'membershipId'>): Promise<void> {
+  const isMine = (row: { merchantId: string; livemode: boolean } | undefined) =>
+    row?.merchantId === ctx.merchantId && row.livemode === ctx.livemode;
+  if (paymentId !== null && !isMine(await findPayment(ctx, paymentId))) throw new ApiError('not_found', { meta: { field: 'payment_id' } });
+  if (membershipId !== null && !isMine(await findMembership(ctx.db, membershipId)))
+    throw new ApiError('not_found', { meta: { field: 'membership_id' } });
+}
+
+/** A new ticket with its first message. 404 for what it is about, 429 rate_limited. */
+export async function openTicket(ctx: Scope, actor: Actor, input: NewTicket, keep: Keep<Thread>): Promise<Thread> {
+  await requireLinked(ctx, input);
+  await refuseTooMany(ctx, actor);
+  const { body, ...about } = input;
+  const ticket: Ticket = {
+    id: newId<TicketId>(ctx.now),
+    merchantId: ctx.merchantId,
+    livemode: ctx.livemode,
+    sandboxSessionId: ctx.sandbox?.sessionId ?? null,
+    ...about,
+    status: 'open',
+    lastMessageAt: ctx.now,
+    createdAt: ctx.now,
+    updatedAt: ctx.now,
+    version: 1,
+  };
+  const message = newMessage(ctx, ticket.id, actor, 'merchant', body);
+  const change: Change<Thread> = {
+    events: [ticketEvent('support.ticket_created', ticket, message)],
+    writes: [
+      insertTicket(ctx.db, ticket),
+      ...insertMessage(ctx, message, limitOf(ctx)),
+      ...(await planTicketLetters(ctx, { ticket, by: 'merchant', message })),
+    ],
+    result: { ticket, messages: [message], hasOlder: false, timeline: [] },
+  };
+  const store = async () => commitNew(ctx, await withAnswer(change, keep(change.result)), () => findTicket(ctx.db, ticket.id));
+  return refusingTooMany(ctx, actor, store);
+}
+
+/** Where the last place of the hour was taken meanwhile, that is said. */
+async function refusingTooMany<T>(ctx: Shard, actor: Actor, store: () => Promise<T>): Promise<T> {
+  try {
+    return await store();
+  } catch (error) {
+    const isContended = error instanceof ApiError && error.options.meta?.reason === 'contended';
+    if (isVeto(error) || isContended) await refuseTooMany(ctx, actor);
+    throw error;
+  }
+}
+
+/** One step of a ticket and its event, which is also the lock. */
+const stepped = (ctx: Ctx, before: Ticket, transition: Parameters<typeof TICKET.next>[1], patch: Partial<Ticket> = {}): Ticket => ({
+  ...before,
+  ...patch,
+  status: before.status === 'closed' ? raise('ticket_closed') : TICKET.next(before.status, transition),
+  updatedAt: ctx.now,
+  version: before.version + 1,
+});
+
+/** Who acts on a ticket of their own account is its merchant, also where they are staff. */
+const sideOf = (actor: Actor, { merchantId }: Ticket) => (merchantId === actor.accountId ? 'merchant' : 'staff');
+
+/** An account that was deleted reads no answer, and no text is kept for it. 409 state_conflict. */
+async function refuseDeleted({ db }: Scope, { merchantId }: Ticket): Promise<void> {
+  if ((await findAccount(db, merchantId))?.status !== 'deleted') return;
+  throw new ApiError('state_conflict', { detail: 'The account of this ticket was deleted.', meta: { reason: 'account_deleted' } });
+}
+
+/**
+ * A message on a ticket. The merchant's makes it open, that of staff pending, which opens a resolved one again; who writes on a ticket of
+ * their own account is its merchant, also where they are staff. 404, 409 ticket_closed, state_conflict where the account is deleted, 429 rate_limited.
+ */
+export async function addMessage(
+  ctx: Scope,
+  actor: Actor,
+  { ticketId, body, keep }: { ticketId: TicketId; body: string; keep: Keep<Thread> },
+): Promise<Thread> {
+  const { scope } = await locateTicket(ctx, actor, ticketId);
+  const store = () =>
+    transact(scope, { reload: () => locateTicket(ctx, actor, ticketId) }, async ({ ticket }) => {
+      const author = sideOf(actor, ticket);
+      await refuseDeleted(scope, ticket);
+      const after = stepped(scope, ticket, author === 'merchant' ? 'ask' : 'answer', { lastMessageAt: scope.now });
+      await refuseTooMany(scope, actor);
+      const message = newMessage(scope, ticketId, actor, author, body);
+      const isReopened = ticket.status === 'resolved';
+      const reopened = { ...after, version: after.version + 1 };
+      const stored = isReopened ? reopened : after;
+      const thread = await threadOf(scope, stored, { added: [message] });
+      const change: Change<Thread> = {
+        events: [
+          ticketEvent('support.message_added', after, message),
+          ...(isReopened ? [{ ...ticketEvent('support.ticket_updated', reopened), previous: { status: ticket.status } }] : []),
+        ],
+        writes: [
+          ...updateTicket(scope, ticket, stored),
+          ...insertMessage(scope, message, limitOf(scope)),
+          ...(await planTicketLetters(scope, { ticket: stored, by: author, message })),
+        ],
+        result: thread,
+      };
+      return withAnswer(change, keep(thread));
+    });
+  return refusingTooMany(scope, actor, store);
+}
+
+/** Closes a ticket for good. A second time the answer is the same. 404. */
+export const closeTicket = (ctx: Scope, actor: Actor, ticketId: TicketId, keep: Keep<Thread>): Promise<Thread> =>
+  moveTicket(ctx, actor, { ticketId, transition: 'close', type: 'support.ticket_closed', keep });
+
+/** Staff have answered what was asked. A second time the answer is the same. 403, 404, 409 ticket_closed. */
+export async function resolveTicket(ctx: Scope, actor: Actor, ticketId: TicketId, keep: Keep<Thread>): Promise<Thread> {
+  requireStaff(actor);
+  return moveTicket(ctx, actor, { ticketId, transition: 'resolve', type: 'support.ticket_updated', keep });
+}
+
+interface Move {
+  ticketId: TicketId;
+  transition: 'close' | 'resolve';
+  type: EventType;
+  keep: Keep<Thread>;
+}
+
+async function moveTicket(ctx: Scope, actor: Actor, { ticketId, transition, type, keep }: Move): Promise<Thread> {
+  const { scope } = await locateTicket(ctx, actor, ticketId);
+  return transact(scope, { reload: () => locateTicket(ctx, actor, ticketId) }, async ({ ticket }) => {
+    if (ticket.status === (transition === 'close' ? 'closed' : 'resolved')) return unchangedKept(await threadOf(scope, ticket), keep);
+    const after = stepped(scope, ticket, transition);
+    const thread = await threadOf(scope, after);
+    const event = { ...ticketEvent(type, after), previous: { status: ticket.status } };
+    const letters = await planTicketLetters(scope, { ticket: after, by: sideOf(actor, ticket) });
+    return withAnswer({ events: [event], writes: [...updateTicket(scope, ticket, after), ...letters], result: thread }, keep(thread));
+  });
+}

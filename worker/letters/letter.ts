@@ -1,0 +1,78 @@
+import type { Locale } from '#core/locales.ts';
+import type { MoneyResource } from '#core/money.ts';
+
+/** What letters are told, by name: facts alone, no words and no secrets. A new letter is one line here and one row in letters.ts. */
+export interface LetterFacts {
+  verify_email: Record<never, never>;
+  reset_password: Record<never, never>;
+  password_changed: { at: string };
+  account_claimed: { at: string; keys: number; endpoints: number; providers: number; wallets: number };
+  payout_changed: { wallet: string | null; at: string };
+  plan_due: { plan: string; through: string };
+  plan_renews: { plan: string; through: string };
+  endpoint_failing: { url: string; since: string; disables_at: string };
+  endpoint_disabled: { url: string };
+  payment_unmatched: { amount: MoneyResource; payment_id: string };
+  payment_refunded: { amount: MoneyResource; payment_id: string };
+  /** `platform`: where the buyer gets access, as its people call it. The invitation itself is no fact of a letter. */
+  buyer_receipt: { receipt_id: string; product: string; seller: string; amount: MoneyResource; platform?: string };
+  receipt_proof: { receipt_id: string; product: string; seller: string; amount: MoneyResource; name?: string; message?: string };
+  /** To the buyer; `slug` leads to the product's page. */
+  subscription_past_due: SubscriptionFacts & { amount: MoneyResource };
+  subscription_reapprove: SubscriptionFacts & { amount: MoneyResource };
+  subscription_cancelled: SubscriptionFacts & { through: string };
+  ticket_asked: { ticket_id: string };
+  ticket_answered: { ticket_id: string; subject: string; message: string };
+  ticket_resolved: { ticket_id: string; subject: string };
+  /** Staff are told no subject: it is the merchant's, and is erased with them. */
+  ticket_closed: { ticket_id: string; subject?: string };
+}
+
+interface SubscriptionFacts {
+  slug: string;
+  product: string;
+  seller: string;
+}
+export type LetterName = keyof LetterFacts;
+
+/** Ways to send letters, by name. How each is spoken to: platform/providers/mail/. */
+export const MAIL_PROVIDERS = ['cloudflare', 'resend', 'local'] as const;
+export type MailProviderName = (typeof MAIL_PROVIDERS)[number];
+
+/** What a person can switch off. */
+export const NOTIFICATION_PREFS = ['webhooks', 'payouts', 'renewals', 'buyer_receipts', 'product_news'] as const;
+export type NotificationPref = (typeof NOTIFICATION_PREFS)[number];
+export type NotificationPrefs = Record<NotificationPref, boolean>;
+/** All are on until they are switched off. */
+export const prefsOf = (stored: Partial<Record<string, boolean>>): NotificationPrefs =>
+  Object.fromEntries(NOTIFICATION_PREFS.map((name) => [name, stored[name] ?? true])) as NotificationPrefs;
+
+/** A letter in one language; `{name}` is filled in from its values. */
+export interface Words {
+  subject: string;
+  /** Before its lines, where it is told a `name`. */
+  greeting?: string;
+  lines: string[];
+  /** After its lines, where it is told a `platform`. */
+  entry?: string[];
+  /** What its link is called. */
+  button?: string;
+}
+
+/** One letter: to whom, where its link leads, and its words in every language. */
+export interface Letter<F> {
+  /** The preference of the account that switches it off; null: it is always sent. */
+  pref: NotificationPref | null;
+  /** `owner`: the account's address, once it is verified; `anyone`: the address that was given. */
+  to: 'owner' | 'anyone';
+  /** A proof that the address was reached, made when it is sent and stored nowhere; it goes to `path`. */
+  token?: 'verify' | 'reset';
+  /** Below the service's own address. */
+  path?(facts: F, token: string): string;
+  /** ISO 8601: from then on it tells of something to come that has passed, and is not sent. */
+  until?(facts: F): string;
+  values?(facts: F, locale: Locale): Record<string, string>;
+  /** What the sender wrote to the reader, line by line, shown as a quotation. */
+  quoted?(facts: F): string | undefined;
+  words: Record<Locale, Words>;
+}

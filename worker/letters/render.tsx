@@ -1,0 +1,108 @@
+import type { Child } from 'hono/jsx';
+import type { Locale } from '#core/locales.ts';
+import { plain, plainLines } from '../pages/parts/text.ts';
+import type { Letter, LetterFacts, LetterName } from './letter.ts';
+import { LETTERS } from './letters.ts';
+
+/** A letter as a provider takes it: two forms of the same words. */
+export interface Rendered {
+  subject: string;
+  html: string;
+  text: string;
+}
+
+export interface Frame {
+  locale: Locale;
+  baseUrl: string;
+  /** Only for letters that carry one. */
+  token: string;
+  /** Who runs the service, at the foot. */
+  operator: string | null;
+}
+
+/** A subject is one line of a header, and mail programs show no more of it. */
+const SUBJECT_MAX = 150;
+/** Of one value: names are shorter. */
+const VALUE_MAX = 300;
+/** Of one line that the sender wrote. */
+const QUOTED_MAX = 1000;
+
+const cut = (text: string, max: number): string => ([...text].length > max ? `${[...text].slice(0, max - 1).join('')}…` : text);
+/** A stranger's text as one harmless line; half a character, which no mail can carry, becomes the sign for one. */
+const harmless = (text: string, max: number): string => cut(plain(text.toWellFormed()), max);
+
+/**
+ * A letter in one language as HTML and as plain text, with the same words and the same link. What strangers wrote is one harmless line each:
+ * no control characters, nothing invisible, nothing that turns the reading direction; in HTML it is escaped.
+ */
+export function renderLetter<N extends LetterName>(name: N, facts: LetterFacts[N], frame: Frame): Rendered {
+  const letter: Letter<LetterFacts[N]> = LETTERS[name];
+  const words = letter.words[frame.locale];
+  const values = Object.fromEntries(
+    Object.entries(letter.values?.(facts, frame.locale) ?? {}).map(([key, value]) => [key, harmless(value, VALUE_MAX)]),
+  );
+  const fill = (text: string) => text.replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
+  const subject = cut(fill(words.subject), SUBJECT_MAX);
+  const greeting = words.greeting && values.name ? [words.greeting] : [];
+  const entry = words.entry && values.platform ? words.entry : [];
+  const lines = [...greeting, ...words.lines, ...entry].map(fill);
+  const quoted = plainLines(letter.quoted?.(facts)?.toWellFormed() ?? '').map((line) => cut(line, QUOTED_MAX));
+  const link = letter.path && words.button ? { url: `${frame.baseUrl}${letter.path(facts, frame.token)}`, name: words.button } : null;
+  const foot = [frame.operator === null ? null : harmless(frame.operator, VALUE_MAX), new URL(frame.baseUrl).host]
+    .filter((part) => part !== null)
+    .join(' · ');
+  const text = [...lines, ...quoted.map((line) => `> ${line}`), ...(link ? [`${link.name}: ${link.url}`] : []), `-- \n${foot}`].join(
+    '\n\n',
+  );
+  const html = (
+    <Layout locale={frame.locale} subject={subject} foot={foot}>
+      {lines.map((line) => (
+        <p style="margin:0 0 16px">{line}</p>
+      ))}
+      {quoted.length > 0 && (
+        <blockquote style="margin:0 0 16px;padding:0 0 0 12px;border-left:3px solid #d5d9e0;color:#4a5160">
+          {quoted.map((line) => (
+            <p style="margin:0 0 8px">{line}</p>
+          ))}
+        </blockquote>
+      )}
+      {link && (
+        <>
+          <p style="margin:24px 0">
+            <a
+              href={link.url}
+              style="display:inline-block;padding:12px 20px;border-radius:8px;background:#1f2430;color:#ffffff;text-decoration:none;font-weight:600"
+            >
+              {link.name}
+            </a>
+          </p>
+          <p style="margin:0 0 16px;font-size:13px;color:#5b6270;word-break:break-all">{link.url}</p>
+        </>
+      )}
+    </Layout>
+  );
+  return { subject, html: `<!doctype html>${html}`, text };
+}
+
+/** One column that every mail program can draw: no picture, no script, nothing that is loaded. */
+function Layout({ locale, subject, foot, children }: { locale: Locale; subject: string; foot: string; children: Child }) {
+  return (
+    <html lang={locale}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light" />
+        <title>{subject}</title>
+      </head>
+      <body style="margin:0;background:#f4f5f7;color:#1f2430;font:16px/1.55 -apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif">
+        <div style="max-width:560px;margin:0 auto;padding:32px 20px">
+          <div style="padding:28px;background:#ffffff;border-radius:12px">
+            <h1 style="margin:0 0 20px;font-size:20px;line-height:1.3">{subject}</h1>
+            {children}
+          </div>
+          <p style="margin:16px 8px;font-size:13px;color:#5b6270">{foot}</p>
+        </div>
+      </body>
+    </html>
+  );
+}

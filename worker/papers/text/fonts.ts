@@ -1,0 +1,124 @@
+import { create, type Font } from 'fontkit';
+import type { Cluster } from './clusters.ts';
+import { EmbeddedFont } from './embedded-font.ts';
+import { FONT_ASSETS } from './font-assets.ts';
+
+/** Bytes of a static asset by its path. What it answers for a path never changes: the paths name their content. */
+export type LoadFont = (path: string) => Promise<Uint8Array>;
+
+export type Face = 'regular' | 'bold' | 'mono';
+type Family = Exclude<keyof typeof FONT_ASSETS, Face>;
+
+/** Bounds of what a family is asked for at all, so that no index is read for a character it cannot have. */
+const CJK =
+  /[\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe10-\ufe1f\ufe30-\ufe6f\uff00-\uffef\u{1b000}-\u{1b16f}\u{1f200}-\u{1f2ff}\u{20000}-\u{3ffff}]|[\p{S}\p{P}\p{N}]/u;
+const CLAIMS: Record<Family, RegExp> = {
+  hebrew: /[\u0590-\u05ff\ufb1d-\ufb4f]/,
+  arabic: /[\u0600-\u06ff\ufb50-\ufdff\ufe70-\ufefc]/,
+  armenian: /[\u0530-\u058f\ufb13-\ufb17]/,
+  georgian: /[\u10a0-\u10ff\u1c90-\u1cbf\u2d00-\u2d2f]/,
+  emoji: /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}]/u,
+  japanese: CJK,
+  simplifiedChinese: CJK,
+  traditionalChinese: CJK,
+  korean: CJK,
+};
+
+/**
+ * Families in the order they are asked. Chinese, Japanese and Korean share characters and draw them differently; what is written
+ * in letters of one of the languages says which is meant.
+ */
+function familiesFor(characters: ReadonlySet<string>): Family[] {
+  const has = (pattern: RegExp): boolean => [...characters].some((character) => pattern.test(character));
+  const cjk: Family[] = ['simplifiedChinese', 'traditionalChinese', 'japanese', 'korean'];
+  const first: [Family, RegExp][] = [
+    ['traditionalChinese', /\p{Script=Bopomofo}/u],
+    ['korean', /\p{Script=Hangul}/u],
+    ['japanese', /[\p{Script=Hiragana}\p{Script=Katakana}]/u],
+  ];
+  for (const [family, letters] of first) if (has(letters)) cjk.unshift(...cjk.splice(cjk.indexOf(family), 1));
+  return ['hebrew', 'arabic', 'armenian', 'georgian', 'emoji', ...cjk];
+}
+
+// Parsing costs more than drawing. A loader that answers the same bytes twice saves the second time; nothing depends on it.
+const parsedFonts = new WeakMap<Uint8Array, Font>();
+const parsedIndexes = new WeakMap<Uint8Array, Map<number, string>>();
+
+function remembered<Parsed>(cache: WeakMap<Uint8Array, Parsed>, bytes: Uint8Array, parse: (bytes: Uint8Array) => Parsed): Parsed {
+  const parsed = cache.get(bytes) ?? parse(bytes);
+  cache.set(bytes, parsed);
+  return parsed;
+}
+
+/** An index is a list of slices with their characters: `[path, "3042-3044 3046"]`. The first slice that has one counts. */
+function parseIndex(bytes: Uint8Array): Map<number, string> {
+  const slices = JSON.parse(new TextDecoder().decode(bytes)) as [path: string, ranges: string][];
+  const pathOf = new Map<number, string>();
+  for (const [path, ranges] of slices.reverse()) {
+    for (const range of ranges.split(' ')) {
+      const [from = '', to = from] = range.split('-');
+      for (let codePoint = Number.parseInt(from, 16); codePoint <= Number.parseInt(to, 16); codePoint++) pathOf.set(codePoint, path);
+    }
+  }
+  return pathOf;
+}
+
+/** The fonts of one document: those of the base, and every slice that one of its characters needs. */
+export class Fonts {
+  readonly #loaded = new Map<string, EmbeddedFont>();
+  /** Where the characters are that the base font has not. */
+  readonly #pathOf = new Map<string, string>();
+  readonly #load: LoadFont;
+
+  private constructor(load: LoadFont) {
+    this.#load = load;
+  }
+
+  /** Loads what the clusters need, and nothing else. */
+  static async load(clusters: Iterable<Cluster>, loadFont: LoadFont): Promise<Fonts> {
+    const fonts = new Fonts(loadFont);
+    await fonts.#loadAll([FONT_ASSETS.regular, FONT_ASSETS.bold, FONT_ASSETS.mono]);
+    const characters = new Set([...clusters].flatMap(({ shown }) => [...shown]));
+    await fonts.#find(new Set([...characters].filter((character) => !fonts.#base('regular').has(character))));
+    await fonts.#loadAll(new Set(fonts.#pathOf.values()));
+    return fonts;
+  }
+
+  async #loadAll(paths: Iterable<string>): Promise<void> {
+    const loaded = await Promise.all([...paths].map(async (path) => ({ path, bytes: await this.#load(path) })));
+    for (const { path, bytes } of loaded) {
+      const font = remembered(parsedFonts, bytes, (data) => create(data as Buffer) as Font);
+      this.#loaded.set(path, new EmbeddedFont(font, path));
+    }
+  }
+
+  async #find(missing: Set<string>): Promise<void> {
+    for (const family of familiesFor(missing)) {
+      const claimed = [...missing].filter((character) => CLAIMS[family].test(character));
+      if (claimed.length === 0) continue;
+      const index = remembered(parsedIndexes, await this.#load(FONT_ASSETS[family]), parseIndex);
+      for (const character of claimed) {
+        const path = index.get(character.codePointAt(0)!);
+        if (path && missing.delete(character)) this.#pathOf.set(character, path);
+      }
+    }
+  }
+
+  #base(face: Face): EmbeddedFont {
+    return this.#loaded.get(FONT_ASSETS[face])!;
+  }
+
+  /** The font that draws a text in this face; null where none has all of it. */
+  find(text: string, face: Face): EmbeddedFont | null {
+    const characters = [...text];
+    const inBase = [this.#base(face), this.#base('regular')].find((font) => characters.every((character) => font.has(character)));
+    if (inBase) return inBase;
+    const path = characters.length === 1 ? this.#pathOf.get(text) : undefined;
+    return path === undefined ? null : this.#loaded.get(path)!;
+  }
+
+  /** Those that drew something. */
+  used(): EmbeddedFont[] {
+    return [...this.#loaded.values()].filter((font) => font.isUsed);
+  }
+}
