@@ -14,7 +14,8 @@ const list = createRoute({
   path: '/memberships',
   operationId: 'listMemberships',
   tags,
-  summary: 'Memberships, newest first',
+  summary: 'List memberships',
+  description: 'Memberships, newest first.',
   ...merchantRoute('read'),
   request: { query: z.object({ ...PageQuery, ...ModeQuery }) },
   responses: { ...ok(pageOf(MembershipBody, 'MembershipPage')), ...merchantErrors() },
@@ -24,7 +25,7 @@ const lookup = createRoute({
   path: '/memberships/lookup',
   operationId: 'lookupMembership',
   tags,
-  summary: 'The membership of a customer',
+  summary: 'Look up a membership',
   description:
     'By wallet_address, customer_ref, email or payment_id, each optionally with product_id. Of several, the one that lasts longest.',
   ...merchantRoute('read'),
@@ -61,10 +62,14 @@ export const membershipRoutes = router()
       paymentId: query.payment_id,
       productId: query.product_id,
     });
-    return c.json(toMembershipResource(membership), 200);
+    return c.json(toMembershipResource(membership, true), 200);
   })
   .openapi(list, async (c) => {
     const { scope: ctx } = c.var;
     const page = pageRequest(c.req.valid('query'));
-    return c.json(toPage(page, await listMemberships(ctx, page), toMembershipResource), 200);
+    const found = await listMemberships(ctx, page);
+    return c.json(
+      toPage(page, found, (membership) => toMembershipResource(membership, true)),
+      200,
+    );
   });

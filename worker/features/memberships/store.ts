@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, ne, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
-import type { MembershipId, PaymentId, ProductId } from '#core/ids.ts';
+import type { AuthorizationId, MembershipId, PaymentId, ProductId } from '#core/ids.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import { storyIdOf, uuidOf } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
@@ -8,6 +8,8 @@ import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/pa
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
+import { boughtPlaceOf } from '#rules/members/placement.ts';
+import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 
 /** The merchant's memberships, newest first. */
 export const listMemberships = (scope: Scope, page: PageRequest) =>
@@ -16,25 +18,41 @@ export const listMemberships = (scope: Scope, page: PageRequest) =>
 export const findMembership = (db: Db, membershipId: MembershipId) =>
   db.select().from(memberships).where(eq(memberships.id, membershipId)).get();
 
-/** The other payments a membership rests on, as they were confirmed: none of them dropped by the chain. */
+/** The other payments a membership rests on, as they were confirmed: none of them dropped by the chain. Of archived ones the place is not known. */
 export async function listCarrying(db: Db, membershipId: MembershipId, exceptPaymentId: PaymentId) {
-  const { id, confirmedAt, accessPeriodDays } = archivedPayments;
+  const { id, confirmedAt, accessPeriodDays, periodEndsAt } = archivedPayments;
   const [rows, archived] = await db.batch([
     db
-      .select({ id: payments.id, confirmedAt: payments.confirmedAt, terms: payments.terms })
+      .select({ id: payments.id, confirmedAt: payments.confirmedAt, customerRef: payments.customerRef, terms: payments.terms })
       .from(payments)
       .where(
         and(
           eq(payments.membershipId, membershipId),
           eq(payments.status, 'CONFIRMED'),
           isNull(payments.orphanedAt),
+          isNull(payments.accessRevokedAt),
           ne(payments.id, exceptPaymentId),
         ),
       ),
-    db.select({ id, confirmedAt, accessPeriodDays }).from(archivedPayments).where(eq(archivedPayments.membershipId, membershipId)),
+    db
+      .select({ id, confirmedAt, accessPeriodDays, periodEndsAt })
+      .from(archivedPayments)
+      .where(eq(archivedPayments.membershipId, membershipId)),
   ]);
-  const kept = rows.map(({ id, confirmedAt, terms }) => ({ id, confirmedAt: confirmedAt!, accessPeriodDays: terms.accessPeriodDays }));
-  return [...archived, ...kept].sort((one, other) => one.confirmedAt - other.confirmedAt);
+  const kept = rows.map(({ id, confirmedAt, ...bought }) => ({
+    id,
+    confirmedAt: confirmedAt!,
+    accessPeriodDays: bought.terms.accessPeriodDays,
+    periodEndsAt: bought.terms.periodEndsAt,
+    place: boughtPlaceOf(bought),
+  }));
+  return [...archived.map((payment) => ({ ...payment, place: null })), ...kept].sort((one, other) => one.confirmedAt - other.confirmedAt);
+}
+
+/** Members whose time ends between two instants, unless they buy again. */
+export async function getRenewalCount(scope: Scope, from: number, to: number): Promise<number> {
+  const isDue = sql`${memberships.status} = 'active' AND ${memberships.paidThrough} BETWEEN ${from} AND ${to}`;
+  return scope.db.$count(memberships, and(rowsOf(memberships, scope), isDue));
 }
 
 export interface MembershipLookup {
@@ -78,8 +96,23 @@ export async function getMembershipBy(scope: Scope, by: MembershipLookup): Promi
 export const insertMembership = (db: Db, membership: Membership): Write => db.insert(memberships).values(membership);
 
 /** Guarded by the event of the same version in the same batch. */
-export const updateMembership = (db: Db, after: Membership): Write =>
+export const updateMembership = (db: Db, { delivery: _, authorizationId: __, subscriptionStatus: ___, ...after }: Membership): Write =>
   db
     .update(memberships)
     .set(after)
     .where(and(eq(memberships.id, after.id), eq(memberships.version, after.version - 1)));
+
+/**
+ * A statement, not an effect: how the native subscription stands that pays for a membership. Under no version of the membership, as it is
+ * the authorization's. `isNew`: this authorization pays from now on, whichever did before.
+ */
+export const noteSubscription = (
+  db: Db,
+  membershipId: MembershipId,
+  { id: authorizationId, status: subscriptionStatus }: { id: AuthorizationId; status: AuthorizationStatus },
+  isNew: boolean,
+): Write =>
+  db
+    .update(memberships)
+    .set({ authorizationId, subscriptionStatus })
+    .where(and(eq(memberships.id, membershipId), isNew ? undefined : eq(memberships.authorizationId, authorizationId)));

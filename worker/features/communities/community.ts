@@ -1,0 +1,85 @@
+import { sha256 } from '#core/crypto.ts';
+import { hex, randomBase62, utf8 } from '#core/encoding.ts';
+import { ApiError, raise } from '#core/errors.ts';
+import { type AccountId, type CommunityId, newId } from '#core/ids.ts';
+import { COMMUNITIES_MAX, LIFE } from '#core/limits.ts';
+import { MINUTE } from '#core/time.ts';
+import type { Ctx, Scope } from '#platform/context.ts';
+import { isConstraint } from '#platform/db/commit.ts';
+import { globalOf } from '#platform/db/directory.ts';
+import type { Community } from '#platform/db/tables/office/placements.ts';
+import type { IdentityProvider } from '#rules/payment-terms.ts';
+import {
+  claimCommunity,
+  countCommunities,
+  deleteCommunitiesOf,
+  deleteCommunity,
+  disownPlaces,
+  findByCode,
+  findCommunity,
+  findOwnCommunity,
+  insertCommunity,
+} from './store.ts';
+
+const hashOf = (code: string): string => hex.encode(sha256(utf8(code)));
+
+/**
+ * A code that its administrator posts in a chat or guild, so that it belongs to this account: one bot serves all merchants, and a product
+ * that named another's chat would sell entry to it. 429 plan_limit_reached.
+ */
+export async function beginClaim(ctx: Scope, provider: IdentityProvider): Promise<{ code: string; expiresAt: number }> {
+  const { db } = globalOf(ctx);
+  const used = await countCommunities(db, ctx.merchantId, ctx.wallNow);
+  if (used >= COMMUNITIES_MAX) throw new ApiError('plan_limit_reached', { meta: { limit: COMMUNITIES_MAX, used } });
+  const code = `claim-${randomBase62(24)}`;
+  const expiresAt = ctx.wallNow + LIFE.claimMinutes * MINUTE;
+  await insertCommunity(db, {
+    id: newId<CommunityId>(ctx.wallNow),
+    accountId: ctx.merchantId,
+    provider,
+    codeHash: hashOf(code),
+    nativeId: null,
+    expiresAt,
+    claimedAt: null,
+    createdAt: ctx.wallNow,
+  });
+  return { code, expiresAt };
+}
+
+/**
+ * The connector says where an administrator posted a code. The same again is the same answer, and so is a code for what the account has
+ * already. 404 for a code that is none, is of another platform or is over; 409 state_conflict for what another account claimed.
+ */
+export async function completeClaim(ctx: Ctx, provider: IdentityProvider, code: string, nativeId: string): Promise<Community> {
+  const { db } = globalOf(ctx);
+  const begun = (await findByCode(db, hashOf(code))) ?? raise('not_found');
+  if (begun.provider !== provider) throw new ApiError('not_found');
+  if (begun.nativeId === null) {
+    const isOver = begun.expiresAt === null || begun.expiresAt <= ctx.wallNow;
+    if (isOver) throw new ApiError('not_found');
+    try {
+      if (!(await claimCommunity(db, begun, nativeId, ctx.wallNow))) throw new ApiError('not_found');
+    } catch (error) {
+      if (!isConstraint(error)) throw error;
+    }
+  }
+  const claimed = await findCommunity(db, provider, nativeId);
+  if (claimed?.accountId === begun.accountId) return claimed;
+  const detail = claimed ? 'This belongs to another account. It gives it back first.' : 'This code was posted somewhere else.';
+  throw new ApiError('state_conflict', { detail, meta: { reason: claimed ? 'claimed' : 'code_used' } });
+}
+
+/**
+ * The account wants no claim to a chat or guild any more: its open invitations there are taken back, nothing else is touched from now on,
+ * and another account may claim it. 404.
+ */
+export async function giveBack(ctx: Scope, id: CommunityId): Promise<void> {
+  const { db } = globalOf(ctx);
+  const community = (await findOwnCommunity(db, ctx.merchantId, id)) ?? raise('not_found');
+  // Before the claim goes: where this is cut off in between, it is the merchant's to do again.
+  if (community.nativeId !== null) await disownPlaces(ctx, community);
+  if (!(await deleteCommunity(db, ctx.merchantId, id))) throw new ApiError('not_found');
+}
+
+/** Gives back all that an account which is gone had claimed. Answers how many. */
+export const giveAllBack = (ctx: Ctx, accountId: AccountId): Promise<number> => deleteCommunitiesOf(globalOf(ctx).db, accountId);

@@ -1,0 +1,36 @@
+import { z } from '@hono/zod-openapi';
+import { createMiddleware } from 'hono/factory';
+import { raise } from '#core/errors.ts';
+import { checkIdempotencyKey, optionalKeyErrors } from '#platform/http/idempotency-key.ts';
+import type { AppEnv } from '#platform/http/openapi.ts';
+import { publicBucket } from '#platform/http/rate-limit.ts';
+import { isPlatform, requireConnector } from '#platform/providers/messaging/platforms.ts';
+import { IDENTITY_PROVIDERS, type IdentityProvider } from '#rules/payment-terms.ts';
+
+/** The platform in the path of what our connectors call. 404. */
+export const connectorOf = (name: string): IdentityProvider => (isPlatform(name) ? name : raise('not_found'));
+
+export const connectorParams = z.object({
+  provider: z.string().openapi({ param: { name: 'provider', in: 'path' }, enum: [...IDENTITY_PROVIDERS] }),
+});
+
+// Before the fields of the body are judged: who does not know the secret learns nothing of what this expects.
+const connectorOnly = createMiddleware<AppEnv>(async (c, next) => {
+  requireConnector(c.var.ctx, connectorOf(c.req.param('provider') ?? ''), c.req.header('X-Svc-Connector-Secret'));
+  await next();
+});
+
+/** A route of our connectors: their secret, and done once per Idempotency-Key where one is sent. */
+export const connectorRoute = {
+  security: [{ connectorSecret: [] }] as Record<string, string[]>[],
+  middleware: [publicBucket('connector'), connectorOnly, checkIdempotencyKey],
+};
+
+export const connectorErrors = [
+  ...optionalKeyErrors,
+  'connector_secret_invalid',
+  'handoff_secret_mismatch',
+  'not_found',
+  'rate_limited',
+  'handoff_not_configured',
+] as const;
